@@ -67,7 +67,7 @@ def frames_of(scene, count):
 
 wp.ScopedDevice("cpu").__enter__()
 """
-#: Simulates scenes one after the other, from a line of JSON each: (scene, number of frames, file for the poses).
+#: Simulates scenes one after the other. The file is a JSON list of (scene, number of frames, file for the poses).
 _LOOP = """
 for scene, count, found in json.load(open(sys.argv[2])):
     try:
@@ -200,10 +200,12 @@ def value_of(case: Any, frames: list[dict[str, list[float]]] | None) -> float | 
     """The number of a measure in the poses of another simulator."""
     import numpy as np
 
+    if not frames:
+        return None
     measures = importlib.import_module("simulation_tests.measures")
     positions, rotations = {}, {}
-    for path in (frames or [{}])[0]:
-        poses = np.array([frame[path] for frame in frames or ()], float)
+    for path in frames[0]:
+        poses = np.array([frame[path] for frame in frames], float)
         name = path.rsplit("/", 1)[-1]
         positions[name], rotations[name] = poses[:, :3], poses[:, (6, 3, 4, 5)]
     try:

@@ -11,7 +11,6 @@ bound is not met. Processor time, which other programs on the machine disturb le
 
 from __future__ import annotations
 
-import argparse
 import gc
 import resource
 import subprocess
@@ -172,7 +171,6 @@ def measure() -> bench.Figures:
 
 if __name__ == "__main__":
     parser = bench.parser(__doc__)
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("--converter", help="the program urdf_usd_converter")
     parser.add_argument("--robot", type=Path, help="a URDF file of others, in place of the humanoid")
     wanted = parser.parse_args()

@@ -413,11 +413,14 @@ def main() -> int:
                 if done.returncode:
                     sys.exit(f"{name} fails without any fault: {done.stderr.decode()[-500:]}")
                 sizes[name] = target.stat().st_size
-                for place, kind in ((inputs / "other", "old"), (inputs, "new")) if name in SEVERAL else ():
-                    (inputs / f"{kind}_{name}").mkdir()
-                    run(name, place, inputs / f"{kind}_{name}" / f"out{suffix}")
                 if name in SEVERAL:
-                    sizes[name] = sum(path.stat().st_size for path in (inputs / f"new_{name}").rglob("*"))
+                    for place, kind in ((inputs / "other", "old"), (inputs, "new")):
+                        (inputs / f"{kind}_{name}").mkdir()
+                        made = run(name, place, inputs / f"{kind}_{name}" / f"out{suffix}")
+                        if made.returncode:
+                            sys.exit(f"{name} fails without any fault: {made.stderr.decode()[-500:]}")
+                    files = (path for path in (inputs / f"new_{name}").rglob("*") if path.is_file())
+                    sizes[name] = sum(path.stat().st_size for path in files)
         if "full" in kinds:
             full(inputs, sizes, options.pages, tell)
             full_disk(inputs, sizes, options.pages, tell)

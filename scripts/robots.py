@@ -6,7 +6,8 @@
 
 FOLDER holds .urdf and .xacro files, such as a collection of public robots; each below its own packages. Each goes to
 .usda, to .blend, from there to .usda and .urdf, and from the .usda to .urdf; with --quick to .blend only. With --judge,
-the folder of urdf_check.py and urdf_diff.py, the files are compared with the URDF by these, in the Python of usd-core.
+the folder of urdf_check.py and urdf_diff.py, the files are compared with the URDF by these, in the Python of usd-core;
+those of a xacro with the URDF that was written from its .blend.
 Prints a row for each robot: score of the .usda, of the .usda from the .blend, whether both URDFs are the same robot,
 time. Exit status 1 if a command failed with anything but a refusal in one sentence.
 """
@@ -69,6 +70,7 @@ def main() -> int:
         steps = steps[1:2] if options.quick else steps
         start, row = time.perf_counter(), []
         for step in steps:
+            Path(step[1]).unlink(missing_ok=True)
             answer = cli.perform(["convert", *step])
             # Converting reports warnings by a status of its own; a file that is there is a success.
             if Path(step[1]).is_file():
@@ -81,7 +83,8 @@ def main() -> int:
         if options.judge is not None and not row and not options.quick:
             plain = str(file) if file.suffix == ".urdf" else out["_b.urdf"]
             for script, kinds in (("urdf_check.py", (".usda", "_b.usda")), ("urdf_diff.py", ("_b.urdf", "_u.urdf"))):
-                row += [judged(options.judge, script, plain, out[kind], *packages) for kind in kinds]
+                others = [out[kind] for kind in kinds if out[kind] != plain]
+                row += [judged(options.judge, script, plain, other, *packages) for other in others]
         print(f"{file.relative_to(options.folder)}: {', '.join(row)} ({spent:.1f} s)", flush=True)
     print(f"{len(files)} robots, {refused} refusals, {failed} failures")
     return 1 if failed else 0

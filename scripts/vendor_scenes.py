@@ -166,7 +166,7 @@ def put(name: str, key: str, value: Any = True, *, part: str = "object", dof: st
     else:
         done = bpy.ops.usdphys.vendor_add(data_path=path, owner=part, attribute=key)
         found = [row for row in thing.vendor if row.name and row.name == key.partition(" ")[2]]
-    if done != {"FINISHED"}:
+    if done != {"FINISHED"} or not found:
         raise RuntimeError(f"'{key}' was not added to '{name}'")
     for row in found:
         if row.name:

@@ -76,7 +76,6 @@ spec = importlib.util.spec_from_file_location("alias", sys.argv[1])
 spec.loader.exec_module(importlib.util.module_from_spec(spec))
 import bpy
 from usdphys_ext.usdphys_addon.bridge.environment import Background
-from usdphys_ext.usdphys_addon.bridge.placements import Placement
 
 file = Path(__file__).with_name("cube.usda")
 file.write_text('#usda 1.0\\ndef Xform "A"\\n{\\n    def Cube "C"\\n    {\\n    }\\n}\\n')

@@ -46,6 +46,14 @@ def about(axis: str, degrees: float) -> tuple[float, ...]:
     return (math.cos(half), *(math.sin(half) * (name == axis) for name in "XYZ"))
 
 
+def prism(sides: int, radius: float, height: float) -> tuple[list[tuple[float, ...]], list[tuple[int, ...]]]:
+    """(points, faces) of an upright prism, such as a drum, about the origin."""
+    around = [2 * math.pi * index / sides for index in range(sides)]
+    points = [(radius * math.cos(a), radius * math.sin(a), z) for z in (-height / 2, height / 2) for a in around]
+    walls = [(k, (k + 1) % sides, sides + (k + 1) % sides, sides + k) for k in range(sides)]
+    return points, [tuple(range(sides))[::-1], tuple(range(sides, 2 * sides)), *walls]
+
+
 def number(value: float) -> str:
     if math.isinf(value):
         return "inf" if value > 0 else "-inf"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from .author import DEGREE, IDENTITY, File, Vector, about, block
+from .author import DEGREE, IDENTITY, File, Vector, about, block, prism
 from .catalogue import NEVER
 
 Floats = NDArray[np.float64]
@@ -115,12 +115,8 @@ def cans(file: File) -> Callable[[Motion], float]:
 
 @measure("Stacks", "hull of a drum with 32 sides: moves", 3.0, 0.0, 1.0, "mm")
 def drum(file: File) -> Callable[[Motion], float]:
-    around = [2 * math.pi * index / 32 for index in range(32)]
-    points = [(0.5 * math.cos(a), 0.5 * math.sin(a), z) for z in (-0.5, 0.5) for a in around]
-    walls = [(k, (k + 1) % 32, 32 + (k + 1) % 32, 32 + k) for k in range(32)]
-    faces = [tuple(range(32))[::-1], tuple(range(32, 64)), *walls]
-    file.add(file.ground(size=20),
-             file.body("Drum", (0.3, 0.2, 0.5), geometry=file.mesh("Shape", points, faces, "convexHull")))  # fmt: skip
+    shape = file.mesh("Shape", *prism(32, 0.5, 1.0), "convexHull")
+    file.add(file.ground(size=20), file.body("Drum", (0.3, 0.2, 0.5), geometry=shape))
     return lambda motion: 1e3 * float(np.linalg.norm(motion.positions["Drum"] - (0.3, 0.2, 0.5), axis=1).max())
 
 

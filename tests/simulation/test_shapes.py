@@ -13,7 +13,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier import shapes
 
-from .author import CENTIMETERS, METERS, File, about, block, row
+from .author import CENTIMETERS, METERS, File, about, block, prism, row
 from .helpers import codes, model_in, place, run, turn, world_of
 
 W = "/World"
@@ -283,18 +283,11 @@ def test_an_approximation_of_a_simulator_is_said_to_be_the_triangles() -> None:
     assert "ApproximationOther" in codes(world_of(file))
 
 
-def drum(sides: int, radius: float, height: float) -> tuple[list, list]:
-    around = [2 * math.pi * index / sides for index in range(sides)]
-    points = [(radius * math.cos(a), radius * math.sin(a), z) for z in (-height / 2, height / 2) for a in around]
-    walls = [(k, (k + 1) % sides, sides + (k + 1) % sides, sides + k) for k in range(sides)]
-    return points, [tuple(range(sides))[::-1], tuple(range(sides, 2 * sides)), *walls]
-
-
 @pytest.mark.parametrize("approximation", ["convexHull", "convexDecomposition"])
 @pytest.mark.parametrize("sides", [5, 6, 8, 12, 32, 64])
 def test_a_drum_stands_still_on_all_of_its_foot(sides: int, approximation: str) -> None:
     file = File()
-    shape = file.mesh("Shape", *drum(sides, 0.5, 1.0), approximation)
+    shape = file.mesh("Shape", *prism(sides, 0.5, 1.0), approximation)
     file.add(file.ground(size=20), file.body("Thing", (0.3, 0.2, 0.5), geometry=shape))
     world = run(world_of(file), 1.0)
     assert place(world, "Thing") == pytest.approx((0.3, 0.2, 0.5), abs=5e-4)
@@ -304,7 +297,7 @@ def test_a_drum_stands_still_on_all_of_its_foot(sides: int, approximation: str) 
 @pytest.mark.parametrize(("off", "stays"), [(0.45, True), (0.55, False)])
 def test_a_box_stands_on_a_drum_as_far_as_its_rim(off: float, stays: bool) -> None:
     file = File()
-    top = file.mesh("Shape", *drum(32, 0.5, 0.2), "convexHull")
+    top = file.mesh("Shape", *prism(32, 0.5, 0.2), "convexHull")
     file.add(
         file.body("Table", (0, 0, -0.1), dynamic=False, geometry=top),
         file.body("Thing", (off, 0, 0.1), size=(0.2, 0.2, 0.2)),
