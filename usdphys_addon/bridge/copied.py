@@ -6,6 +6,7 @@ Their prims are copied. Asking Blender for each property of each object takes mo
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
@@ -60,8 +61,8 @@ class Copies:
     def __init__(self, context: ReadingContext) -> None:
         self.context = context
         self._groups: dict[Key, Group] = {}
-        #: True by the text of properties that copies may have.
-        self._texts: dict[str, bool] = {}
+        #: True by the content of properties that copies may have.
+        self._contents: dict[bytes | str, bool] = {}
         #: Objects with children: names below these can be taken.
         self._above = {id(placement.parent) for placement in context.placements.all if placement.parent is not None}
 
@@ -90,15 +91,15 @@ class Copies:
         if shape.startswith("object"):
             return None
         values = _values_of(obj)
-        text = repr(values)
-        may_copy = self._texts.get(text)
+        content = _content_of(values)
+        may_copy = self._contents.get(content)
         if may_copy is None:
-            may_copy = self._texts[text] = _may_copy(values, text)
+            may_copy = self._contents[content] = _may_copy(values, names_data=isinstance(content, str))
         if not may_copy:
             return None
         slots = obj.material_slots
         names = [slot.material.name_full if slot.material else "" for slot in slots] if len(slots) else ()
-        return (text, shape, placement.matrix[:3, :3].tobytes(), *names, obj.hide_render)
+        return (content, shape, placement.matrix[:3, :3].tobytes(), *names, obj.hide_render)
 
     def learn(self, placement: Placement, group: Group, count: int) -> None:
         """Remember the prims that reading an object has added: the last `count` of the model."""
@@ -149,9 +150,17 @@ def _copied(one: _Made, path: str, world: Matrix, label: str) -> Prim:
     )  # fmt: skip
 
 
-def _may_copy(values: dict[str, Any], text: str) -> bool:
-    """False for properties of an object that are about more than itself."""
-    if "bpy.data" in text and bpy.data.libraries:
+def _content_of(values: dict[str, Any]) -> bytes | str:
+    """Two objects with the same properties have the same content. A text where properties name data of Blender."""
+    try:
+        return marshal.dumps(values)  # several times faster than a text
+    except ValueError:
+        return repr(values)
+
+
+def _may_copy(values: dict[str, Any], *, names_data: bool) -> bool:
+    """False for properties of an object that are about more than itself. names_data: such as a material."""
+    if names_data and bpy.data.libraries:
         # Data of two libraries can have one name.
         return False
     colliders: list[dict[str, Any]] = values.get("colliders", [])

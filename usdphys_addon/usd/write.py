@@ -26,6 +26,7 @@ from .opinions import BINDING_API, PHYSICS_BINDING
 
 _Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
 _SPACELESS = ("xformOp", "xformOpOrder")
+_NO_SCHEMAS = Sdf.TokenListOp()
 
 
 def write_units(stage: Usd.Stage, stage_units: StageUnits) -> None:
@@ -59,6 +60,17 @@ def write_model(
     with Sdf.ChangeBlock():
         for path, prim in model.prims.items():
             writer.write(prim, specs.get(path))
+
+
+class _Content(NamedTuple):
+    """What the schemas of a prim author: names for its list of applied schemas, and properties.
+
+    is_placeless: the prim has no transform.
+    """
+
+    applied: tuple[str, ...]
+    items: tuple[Property, ...]
+    is_placeless: bool
 
 
 class _Row(NamedTuple):
@@ -155,29 +167,43 @@ class SpecWriter:
         self.layer = layer
         self.units = stage_units
         self.translator = Translator(stage_units)
+        #: By type of the prim, names and identities of its schemas, which copies share.
+        self._contents: dict[tuple[Any, ...], _Content] = {}
 
     def write(self, prim: Prim, spec: Sdf.PrimSpec | None = None) -> None:
         """Author a prim. spec: if already known."""
         spec = spec or self.layer.GetPrimAtPath(prim.path) or self.make(prim)
         if prim.purpose != "default":
             self.set(spec, "purpose", "token", prim.purpose, uniform=True)
-        if is_placeless(prim):
+        content = self.content(prim)
+        if content.is_placeless:
             retype(spec, prim.type_name)
-        applied = []
         path = spec.path
-        for name, value in prim.schemas.items():
-            if value.kind != "typed":
-                applied.append(name)
-            elif isinstance(value, usd_physics.CollisionGroup):
-                applied.append("CollectionAPI:colliders")
-            for item in self.translator.properties(name, value, prim.type_name):
-                self.put(spec, item, path.AppendProperty(item.name))
+        for item in content.items:
+            self.put(spec, item, path.AppendProperty(item.name))
+        applied = content.applied
         if prim.physics_binding and _is_target(prim.physics_binding):
-            applied.append(BINDING_API)
+            applied = (*applied, BINDING_API)
             self.relationship(spec, PHYSICS_BINDING, [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
         if prim.extras:
             spec.customData[EXTRAS_KEY] = json.dumps(prim.extras)
+
+    def content(self, prim: Prim) -> _Content:
+        """What the schemas of a prim author. The model keeps the schemas, so their identities stay theirs."""
+        schemas = prim.schemas
+        key = (prim.type_name, *schemas, *map(id, schemas.values()))
+        content = self._contents.get(key)
+        if content is None:
+            applied = [name for name, value in schemas.items() if value.kind != "typed"]
+            if prim.get(usd_physics.CollisionGroup) is not None:
+                applied.append("CollectionAPI:colliders")
+            items = [
+                item for name, value in schemas.items()
+                for item in self.translator.properties(name, value, prim.type_name)
+            ]  # fmt: skip
+            content = self._contents[key] = _Content(tuple(applied), tuple(items), is_placeless(prim))
+        return content
 
     def make(self, prim: Prim) -> Sdf.PrimSpec:
         spec = Sdf.CreatePrimInLayer(self.layer, prim.path)
@@ -307,7 +333,8 @@ def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str], *, last: bool = Fals
     """Add API schemas that the prim does not list yet, after its own. last: after those of weaker layers, too."""
     wanted = tuple(names)
     if wanted:
-        spec.SetInfo("apiSchemas", _with_added(spec.GetInfo("apiSchemas"), wanted, last))
+        current = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else _NO_SCHEMAS
+        spec.SetInfo("apiSchemas", _with_added(current, wanted, last))
 
 
 def remove_schema(spec: Sdf.PrimSpec, name: str) -> None:
