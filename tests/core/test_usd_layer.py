@@ -294,6 +294,16 @@ def test_stage_metadata_is_not_invented(tmp_path: Path) -> None:
 
 
 @both
+def test_empty_texts_of_a_source_are_no_sign_of_a_full_disk(way: str, tmp_path: Path, target: Path) -> None:
+    layer = Sdf.Layer.CreateNew(str(tmp_path / "made.usdc"))
+    Sdf.CreatePrimInLayer(layer, "/A")
+    layer.documentation = layer.comment = ""
+    layer.Save()
+    WRITERS[way](tmp_path / "made.usdc", target, Difference())
+    assert Sdf.Layer.FindOrOpen(str(target))
+
+
+@both
 def test_refusals(way: str, asset: Path, target: Path) -> None:
     part = asset.parent / "part.usda"
     part.write_text('#usda 1.0\ndef Xform "P"\n{\n}')

@@ -9,6 +9,9 @@ from pxr import Sdf, Tf
 
 from ..core.errors import OutputError
 
+#: Metadata that a text file does not hold where they are empty.
+_TEXTS = ("documentation", "comment")
+
 
 def outline(layer: Sdf.Layer) -> list[str]:
     """The root prims of a layer and the names of its metadata: enough to know it whole.
@@ -16,7 +19,9 @@ def outline(layer: Sdf.Layer) -> list[str]:
     What is cut off inside a root prim cannot be read at all: in text a bracket is not closed, and a crate file has the
     table of its contents at its end.
     """
-    return [*layer.rootPrims.keys(), *layer.pseudoRoot.ListInfoKeys()]
+    root = layer.pseudoRoot
+    named = [name for name in root.ListInfoKeys() if name not in _TEXTS or root.GetInfo(name)]
+    return [*layer.rootPrims.keys(), *named]
 
 
 def verify(scratch: Path, target: Path, expected: list[str]) -> None:
