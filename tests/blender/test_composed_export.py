@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.exchange import formats, usd_import
 from usdphys_ext.usdphys_addon.usd import overview
 
@@ -341,6 +342,27 @@ def test_a_number_of_another_type_than_its_schema_says_is_told(tmp_path, declare
     (tmp_path / "inspected.usda").write_text(HEAD + text)
     found = overview.overview(tmp_path / "inspected.usda").issues
     assert ("WrongValueType" in {issue.code for issue in found}) == told
+
+
+@pytest.mark.parametrize("units", [{}, {"meters_per_unit": 0.01, "up_axis": "Y"}])
+def test_a_number_keeps_its_type_until_somebody_edits_it(tmp_path, units):
+    """Programs that ask for another type take the default; the export must not change what they simulate."""
+    text = BARE.replace("float physics:density", "double physics:density")
+    stage = trip(tmp_path, text, **units)
+    density = stage.GetAttributeAtPath("/World/Rubber.physics:density")
+    assert str(density.GetPropertyStack()[0].typeName) == "double"
+    assert density.Get() == pytest.approx(1100 * (1e-6 if units else 1.0), rel=1e-6)
+    bpy.data.materials["Rubber"].usdphys.physics_material.density = 20.0
+    stage, _ = write(tmp_path, **units)
+    density = stage.GetAttributeAtPath("/World/Rubber.physics:density")
+    assert str(density.GetPropertyStack()[0].typeName) == "float"
+
+
+def test_the_command_line_names_what_other_programs_ignore(tmp_path, capsys):
+    (tmp_path / "bare.usda").write_text(HEAD + BARE.replace("float physics:density", "double physics:density"))
+    assert cli.main(["validate", str(tmp_path / "bare.usda")]) == 0
+    said = capsys.readouterr().out
+    assert "WrongValueType" in said and "BindingNotApplied" in said
 
 
 def test_a_new_physics_material_has_its_schema(tmp_path):

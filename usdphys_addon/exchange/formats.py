@@ -186,12 +186,15 @@ def _usd_itself(file: str, _options: LoadOptions) -> Iterator[tuple[str, list[Is
 @contextmanager
 def _read_usd(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     expose_pxr()
+    from ..usd import opinions as usd_opinions
+    from ..usd import overview
     from ..usd import read as usd_read
 
     # The stage stays open inside: meshes are read when somebody asks for them.
     with usd_read.damage_refused(file):
         stage = usd_read.open_stage(file)
-        yield usd_read.read_stage(stage), []
+        opinions = list(usd_opinions.of_stage(stage))
+        yield usd_read.read_stage(stage, opinions), overview.issues_of(stage, opinions)
 
 
 def _write_usd(file: str, options: WriteOptions) -> ExportResult:

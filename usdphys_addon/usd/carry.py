@@ -34,12 +34,14 @@ from .carry_fields import (
     converted,
     copy_fields,
     folder,
+    is_mistyped,
     is_stored_as,
     parsed,
     relative_path,
     set_paths,
     set_type,
     table_properties,
+    type_in_file,
     with_assets,
 )
 from .opinions import BINDING_API, PHYSICS_BINDING, Opinions, PrimKind
@@ -311,6 +313,7 @@ class Carrier:
         self.path = Sdf.Path(f"/{name}")
         self._spec: Sdf.PrimSpec | None = None
         self._table: list[str] = []
+        self._mistyped: list[str] = []
 
     @property
     def spec(self) -> Sdf.PrimSpec:
@@ -329,6 +332,8 @@ class Carrier:
             return ""
         if self._table:
             self.notes["table"] = Vt.StringArray(self._table)
+        if self._mistyped:
+            self.notes["mistyped"] = Vt.StringArray(self._mistyped)
         if self.notes:
             data = dict(self.layer.customLayerData)
             self.layer.customLayerData = {**data, NOTES_KEY: self.notes}
@@ -424,16 +429,26 @@ class Carrier:
                 self._table.append(item.GetName())
                 self.table_animation(item, attribute, instance, units)
                 return
+            # Whole numbers hold no fractions, which other units can need.
+            is_whole = isinstance(item.Get(), int)
+            if is_default and not is_whole and is_mistyped(kind := type_in_file(item), attribute):
+                self.mistyped(item, kind, attribute, instance, units)
+                return
         if _own_fields(item):
             self._table.append(item.GetName())
             self.property_metadata(self.bare(item, attribute), item)
 
     def table_animation(self, item: Usd.Attribute, attribute: Attribute, instance: str, units: StageUnits) -> None:
         spec = self.bare(item, attribute)
-        drive = item.GetPrim().GetAttribute(f"drive:{instance}:physics:type")
-        to_si = _to_si(attribute, instance, str(drive.Get()) if drive else None, units)
-        self.animation(spec, item, to_si)
+        self.animation(spec, item, _in_si(item, attribute, instance, units))
         self.property_metadata(spec, item)
+
+    def mistyped(self, item: Usd.Attribute, kind: str, attribute: Attribute, instance: str, units: StageUnits) -> None:
+        """Carry the type that a table property has in the file, with the value, which the model holds."""
+        spec = Sdf.AttributeSpec(self.spec, item.GetName(), Sdf.ValueTypeNames.Find(kind), item.GetVariability())
+        spec.default = _in_si(item, attribute, instance, units)(item.Get())
+        self.property_metadata(spec, item)
+        self._mistyped.append(item.GetName())
 
     def bare(self, item: Usd.Property, attribute: Attribute) -> Sdf.PropertySpec:
         """A spec of a table property without a value."""
@@ -645,7 +660,10 @@ def _is_animated_vendor(item: Usd.Property, attribute: Attribute) -> bool:
     return is_vendors and (item.GetNumTimeSamples() > 0 or item.HasSpline())
 
 
-def _to_si(attribute: Attribute, instance: str, drive_type: str | None, units: StageUnits) -> Convert:
+def _in_si(item: Usd.Attribute, attribute: Attribute, instance: str, units: StageUnits) -> Convert:
+    """Converts values of a table property to SI."""
+    drive = item.GetPrim().GetAttribute(f"drive:{instance}:physics:type")
+    drive_type = str(drive.Get()) if drive else None
     factor = units.factor(attribute.dimension_for(instance, drive_type), local=attribute.space == "local")
     turn = units.to_z_up if attribute.space == "world" else None
     return lambda raw: converted(attribute, raw, factor, turn)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pxr import Sdf, Tf
+from pxr import Sdf, Tf, Usd
 
 from ..core import schema, vendor_schemas
 from ..core.errors import InputError
@@ -124,6 +124,17 @@ def alike(one: str, other: str) -> bool:
 def is_stored_as(one: str, other: str) -> bool:
     """Whether values of two types are the same in C++; simulators ask for values by that type, and get no other."""
     return one == other or usd_write.sdf_type(one).type == usd_write.sdf_type(other).type
+
+
+def type_in_file(item: Usd.Attribute) -> str:
+    """The type that the strongest of the specs of an attribute declares; empty where that is no attribute."""
+    stack = item.GetPropertyStack(Usd.TimeCode.Default()) if item else []
+    return str(stack[0].typeName) if stack and isinstance(stack[0], Sdf.AttributeSpec) else ""
+
+
+def is_mistyped(kind: str, attribute: Attribute) -> bool:
+    """True for a type whose values count here, and that simulators do not ask for."""
+    return alike(kind, attribute.type) and not is_stored_as(kind, attribute.type)
 
 
 def converted(attribute: Attribute, raw: Any, factor: float, turn: Any) -> Any:

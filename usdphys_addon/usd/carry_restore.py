@@ -11,6 +11,7 @@ from typing import Any
 
 from pxr import Sdf, Tf
 
+from ..core.difference import same_value
 from ..core.schema import Attribute
 from ..core.units import StageUnits
 from . import write as usd_write
@@ -34,6 +35,7 @@ from .carry_fields import (
     with_assets,
 )
 from .opinions import BINDING_API, PHYSICS_BINDING
+from .read import plain_value
 
 
 def restore(
@@ -121,6 +123,7 @@ class Restorer:
         self.numbers = numbers
         self.moved = moved
         self.table = frozenset(notes.get("table", ()))
+        self.mistyped = frozenset(notes.get("mistyped", ()))
         self.order = list(notes.get("schemas", ()))
         self.prims = frozenset(notes.get("prims", ()))
         self.from_folder = str(notes.get("folder", ""))
@@ -163,8 +166,12 @@ class Restorer:
                 spec.SetInfo(name, _merged(old, self.here(new)))
 
     def properties(self, carried: Sdf.PrimSpec, spec: Sdf.PrimSpec) -> None:
-        table = table_properties(spec.typeName, tuple(_listed(spec))) if self.table else {}
+        names = self.table | self.mistyped
+        table = table_properties(spec.typeName, tuple(_listed(spec))) if names else {}
         for item in carried.properties:
+            if item.name in self.mistyped:
+                self.retype(item, spec, table.get(item.name))
+                continue
             found = spec.properties.get(item.name)
             is_table = item.name in self.table
             if is_table and (item.name not in table or (found is None and not _has_opinion(item))):
@@ -190,6 +197,23 @@ class Restorer:
             added.default = self.numbers.value(item, spec, item.default)
         self.samples(item, path, row)
 
+    def retype(self, item: Sdf.AttributeSpec, spec: Sdf.PrimSpec, row: tuple[Attribute, str] | None) -> None:
+        """Give a table property that nobody has edited the type that it had: programs may ask for one type only."""
+        found = spec.attributes.get(item.name)
+        if found is None or row is None:
+            return
+        now, value = plain_value(found.default, 1.0), self.to_layer(row, found.path)(item.default)
+        if same_value(row[0], now, plain_value(value, 1.0)):
+            spec.RemoveProperty(found)
+            made = Sdf.AttributeSpec(spec, item.name, item.typeName, item.variability)
+            made.default = value
+            self.metadata(item, made, PROPERTY_FIELDS)
+
+    def to_layer(self, row: tuple[Attribute, str], path: Sdf.Path) -> Convert:
+        """Converts values of a table property from SI. path: of the property in the layer."""
+        drive = self.layer.GetAttributeAtPath(path.GetPrimPath().AppendProperty(f"drive:{row[1]}:physics:type"))
+        return _from_si(*row, str(drive.default) if drive else None, self.units)
+
     def add_animation(self, item: Sdf.AttributeSpec, found: Sdf.AttributeSpec, row: Any) -> None:
         """Add time samples, splines and connections to an existing attribute that has none."""
         try:
@@ -206,8 +230,7 @@ class Restorer:
     def samples(self, item: Sdf.AttributeSpec, path: Sdf.Path, row: tuple[Attribute, str] | None) -> None:
         convert: Convert = self.here
         if row is not None and alike(str(item.typeName), row[0].type):
-            drive = self.layer.GetAttributeAtPath(path.GetPrimPath().AppendProperty(f"drive:{row[1]}:physics:type"))
-            convert = _from_si(*row, str(drive.default) if drive else None, self.units)
+            convert = self.to_layer(row, path)
         elif self.numbers is not None and not is_asset(item.typeName):
             convert = partial(self.numbers.value, item, self.layer.GetPrimAtPath(path.GetPrimPath()))
         elif not is_asset(item.typeName) and self.layer.GetNumTimeSamplesForPath(path):

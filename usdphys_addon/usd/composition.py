@@ -17,7 +17,7 @@ from ..core.validate import Issue
 from ..core.words import counted
 from . import opinions as usd_opinions
 from . import read as usd_read
-from .carry_fields import alike, is_stored_as, table_properties
+from .carry_fields import is_mistyped, table_properties, type_in_file
 from .opinions import BINDING_API, PHYSICS_BINDING, Opinions
 
 _CHOICE = re.compile(r"(/[^{}]*)\{([^{}=]+)=([^{}]*)\}\Z")
@@ -191,12 +191,8 @@ def mistyped_values(opinions: Iterable[Opinions]) -> list[Issue]:
     for one in opinions:
         for name, (attribute, _) in table_properties(one.type_name, one.schemas).items():
             if name in one.names and attribute.type not in ("rel", "opaque"):
-                item = one.usd_prim.GetAttribute(name)
-                stack: Sequence[Sdf.PropertySpec] = item.GetPropertyStack(Usd.TimeCode.Default()) if item else ()
-                # Of another kind: a relationship in place of an attribute.
-                of_file = stack[0] if stack else None
-                kind = str(of_file.typeName) if isinstance(of_file, Sdf.AttributeSpec) else attribute.type
-                if alike(kind, attribute.type) and not is_stored_as(kind, attribute.type):
+                kind = type_in_file(one.usd_prim.GetAttribute(name)) or attribute.type
+                if is_mistyped(kind, attribute):
                     found.append((one.path, name, kind, attribute.type))
     if not found:
         return []

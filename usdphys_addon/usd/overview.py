@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -14,10 +14,11 @@ from ..core import summary, validate
 from ..core.errors import InputError, UsdPhysError
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from . import composition, importable
+from . import carry, composition, importable
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .composition import VariantSet
+from .opinions import Opinions
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +65,16 @@ def _overview(path: str, choices: tuple[str, ...], _changed: int, _size: int) ->
         return Overview(str(error))
 
 
+def issues_of(stage: Usd.Stage, opinions: Collection[Opinions]) -> list[Issue]:
+    """What is wrong with a file besides its physics: parts that are missing, and what only some programs would read.
+
+    opinions: of all prims.
+    """
+    unusual = [one for one in opinions if not carry.is_plain(one)]
+    issues = composition.missing_assets(stage, opinions) + composition.unapplied_bindings(opinions)
+    return issues + composition.mistyped_values(unusual)
+
+
 def _contents(stage: Usd.Stage, path: Path) -> Overview:
     refusal = ""
     try:
@@ -75,9 +86,7 @@ def _contents(stage: Usd.Stage, path: Path) -> Overview:
         model = usd_read.read_stage(stage, opinions)
     except InputError as error:
         return Overview("", refusal or str(error))
-    issues = composition.missing_assets(stage, opinions) + composition.unapplied_bindings(opinions)
-    issues += composition.mistyped_values(opinions)
-    issues += validate.validate(model, check_geometry=False)
+    issues = issues_of(stage, opinions) + validate.validate(model, check_geometry=False)
     return Overview(
         "", refusal, tuple(composition.files_outside(stage, path)), model.units, summary.counts(model),
         len(model.order) - 1, len(composition.instance_paths(stage)), len(composition.instancer_paths(opinions)),
