@@ -101,6 +101,13 @@ def test_what_does_nothing_is_named(code, wrong, right) -> None:
     assert code not in codes(right)
 
 
+def test_no_limit_may_be_infinite() -> None:
+    """Converters write an infinite speed for a joint without a limit; no other number may be infinite."""
+    assert "NotFinite" not in codes(arm("PhysxJointAPI", "float physxJoint:maxJointVelocity = inf"))
+    assert "NotFinite" in codes(arm("PhysxJointAPI", "float physxJoint:maxJointVelocity = nan"))
+    assert "NotFinite" in codes(arm("PhysxJointAPI", "float physxJoint:armature = inf"))
+
+
 def test_a_joint_far_from_the_root_is_in_the_articulation() -> None:
     """The root is on a body; the joint hangs on it through another joint."""
     chain = (

@@ -10,6 +10,7 @@ from typing import Any
 from ..schema import Attribute
 from ..schemas import usd_physics
 from ..value_types import elements_of
+from ..vendor_schemas import VendorAttribute
 from .base import Facts, Finding, rule
 
 #: Approximations that the PhysX schemas add to UsdPhysics' own.
@@ -25,6 +26,8 @@ def _may_be_infinite(attribute: Attribute) -> tuple[bool, bool]:
     fallback = attribute.fallback
     numbers = _parts(fallback) if isinstance(fallback, int | float | tuple) else ()
     unlimited = any(math.isinf(number) for number in numbers) and attribute.automatic != "negative"
+    # Converters write an infinite `maxJointVelocity` for "no limit".
+    unlimited |= isinstance(attribute, VendorAttribute) and attribute.usd_name("").rpartition(":")[2].startswith("max")
     return unlimited or attribute.automatic in ("negative", "infinite"), unlimited
 
 
