@@ -15,7 +15,7 @@ from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import formats, robot_files, urdf_export, urdf_import
-from usdphys_ext.usdphys_addon.urdf import meshes, read
+from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
 
 from . import scenes
 
@@ -156,6 +156,39 @@ def test_a_full_disk_keeps_the_old_robot_with_its_old_meshes(tmp_path, monkeypat
         written(tmp_path)
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == old
     assert [path for path in old if path.suffix == ".obj"] and file in old
+
+
+def robot_with_a_head(tmp_path, operator, name, package=""):
+    """Write a robot of which one part is a mesh, built in an empty scene. Returns the file of the mesh."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    mast, *_ = crane()
+    scenes.add("head", mesh_of(operator), parent=mast).data.name = "head"
+    bpy.context.view_layer.update()
+    file = tmp_path / name
+    urdf_export.export_urdf(bpy.context, file, package)
+    (shape,) = (one for one in read.read(file.read_text(), file).links["mast"].visuals if one.kind == "mesh")
+    mesh = packages.Packages(file.parent).file(shape.uri)
+    assert mesh is not None
+    return mesh
+
+
+@pytest.mark.parametrize(
+    ("second", "package"),
+    [("urdf/small.urdf", "cranes"), ("crane.urdf", "cranes"), ("other.urdf", ""), ("urdf/crane.urdf", "cranes")],
+)
+def test_another_robot_beside_the_first_leaves_its_meshes(tmp_path, second, package):
+    home = tmp_path / "cranes"
+    (home / "urdf").mkdir(parents=True)
+    first = robot_with_a_head(home, "primitive_monkey_add", "urdf/crane.urdf" if package else "crane.urdf", package)
+    old = first.read_bytes()
+    if second.endswith("urdf/crane.urdf"):
+        # A copy of the old robot stands for another one that the meshes belong to.
+        (home / "urdf/copy.urdf").write_text((home / "urdf/crane.urdf").read_text())
+    other = robot_with_a_head(home, "primitive_ico_sphere_add", second, package)
+    assert first.read_bytes() == old
+    assert other != first and other.read_bytes() != old
+    again = robot_with_a_head(home, "primitive_cone_add", second, package)
+    assert again == other and again.read_bytes() != old, "its own meshes are replaced"
 
 
 def test_loops_are_loop_joints_and_what_no_joint_holds_is_left_out_by_name(tmp_path):

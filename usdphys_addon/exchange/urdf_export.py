@@ -58,12 +58,17 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
     target = checked(target)
     memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
     folder = Path(bpy.path.abspath(memory.filepath)).parent if memory.filepath else target.parent
+    root, mesh_folder = (target.parent, f"{target.stem}_meshes") if home is None else (home.folder, home.meshes)
+    kept = _of_other_robots(target, root, mesh_folder)
     with work_folder() as scratch:
         file = scratch / "robot.usdc"
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
         stage = usd_read.open_stage(file)
         model = usd_read.read_stage(stage)
-        meshes = MeshFiles(f"{_mesh_folder(target)}/" if home is None else home.meshes)
+        meshes = MeshFiles(
+            f"{mesh_folder}/" if home is None else f"package://{home.name}/{mesh_folder}/",
+            frozenset(file.relative_to(root / mesh_folder).with_suffix("").as_posix().lower() for file in kept),
+        )
         try:
             text, issues = edited_text(stage, model, folder, target.parent, home, meshes)
             counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
@@ -74,8 +79,6 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
         counts["colliders"] = len(re.findall(r"<collision[\s>]", text))
         issues = [issue for issue in written.issues if issue.severity == "error"] + issues
         del stage
-        root = target.parent if home is None else home.folder
-        mesh_folder = _mesh_folder(target) if home is None else "meshes"
         with scratch_folder(target) as made:
             meshes.write(made / mesh_folder)
             if home is not None:
@@ -83,7 +86,7 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
             file = made / target.relative_to(root)
             file.parent.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8", newline="")
-            replace_together(made, target, list((root / mesh_folder).rglob("*")), root)
+            replace_together(made, target, {*(root / mesh_folder).rglob("*")} - kept, root)
     return ExportResult(target, issues, counts)
 
 
@@ -95,8 +98,27 @@ class _OtherPartsError(Exception):
         self.lost, self.plan, self.root = lost, plan, root
 
 
-def _mesh_folder(target: Path) -> str:
-    return f"{target.stem}_meshes"
+def _of_other_robots(target: Path, root: Path, mesh_folder: str) -> set[Path]:
+    """Files in the folder of the meshes that other URDFs name, such as a copy of the old one. Paths are absolute.
+
+    root: folder of the package, or of the target.
+    """
+    from ..urdf.packages import is_file
+    from ..urdf.ros_package import parts_of
+
+    place = re.compile(rf"{re.escape(mesh_folder)}/([^\"'<>]+)")
+    found = set()
+    for folder in {target.parent, root, root / "urdf"}:
+        for file in folder.glob("*"):
+            if file.suffix.lower() in (".urdf", ".xacro") and file != target and file.is_file():
+                for name in place.findall(file.read_text("utf-8", "replace")):
+                    found |= {mesh for one in (name, unquote(name)) if is_file(mesh := root / mesh_folder / one)}
+    inside = os.path.realpath(root / mesh_folder)
+    for mesh in list(found):
+        found |= {
+            root / mesh_folder / part.relative_to(inside) for part in parts_of(mesh) if part.is_relative_to(inside)
+        }
+    return found
 
 
 def _new_text(

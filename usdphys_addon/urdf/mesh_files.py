@@ -20,9 +20,13 @@ _NO_WORD = re.compile(r"[^A-Za-z0-9_.-]")
 
 @dataclass(slots=True)
 class MeshFiles:
-    """Collects meshes. prefix: of the URIs, such as "arm_meshes/" or "package://arm/meshes/"."""
+    """Collects meshes. prefix: of the URIs, such as "arm_meshes/" or "package://arm/meshes/arm/".
+
+    kept: names below the folder, in small letters and without suffixes, that no mesh gets.
+    """
 
     prefix: str
+    kept: frozenset[str] = frozenset()
     #: (name of the file below the folder, mesh) by content.
     found: dict[bytes, tuple[str, MeshData]] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
@@ -31,7 +35,10 @@ class MeshFiles:
         """The URI of the file that a mesh will be in. kind: "visual" or "collision"."""
         key = _digest(mesh, kind)
         if key not in self.found:
-            stem = paths.free(f"{kind}/{_NO_WORD.sub('_', name) or 'mesh'}", lambda one: one.lower() in self.taken)
+            stem = paths.free(
+                f"{kind}/{_NO_WORD.sub('_', name) or 'mesh'}",
+                lambda one: one.lower() in self.taken or one.lower() in self.kept,
+            )
             self.taken.add(stem.lower())
             self.found[key] = (f"{stem}{'.stl' if kind == 'collision' else '.obj'}", mesh)
         return self.prefix + self.found[key][0]
