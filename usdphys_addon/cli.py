@@ -23,7 +23,16 @@ from .core.units import StageUnits, checked_frame_rate
 from .core.words import counted, is_text, tally
 from .system import console, isolate
 from .system.console import say, warn
-from .system.files import KNOWN_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, usable_name, work_folder
+from .system.files import (
+    IMAGE_SUFFIXES,
+    TEXT_ENDS,
+    USD_SUFFIXES,
+    checked,
+    replacing,
+    scratch_file,
+    usable_name,
+    work_folder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -594,7 +603,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
 def _check_poses(target: Path, others: Collection[str]) -> None:
     """Refuse to write poses to a file of another kind. others: the endings of formats."""
     suffix = target.suffix.lower()
-    if suffix in others or suffix in KNOWN_ENDS.keys() - {".json"}:
+    if suffix in others or suffix in IMAGE_SUFFIXES | TEXT_ENDS.keys() - {".json"}:
         raise UsageError(f"'{target}' is the name of another kind of file; end the name of the poses with .json.")
     if suffix != ".json" and target.is_file():
         with target.open("rb") as stream:
