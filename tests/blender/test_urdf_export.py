@@ -324,6 +324,19 @@ def test_an_added_link_is_written_and_what_the_urdf_had_besides_stays(tmp_path):
     assert "UrdfWrittenAnew" in {issue.code for issue in result.issues}
 
 
+@pytest.mark.parametrize("package", ["", "arm"])
+def test_a_missing_mesh_that_no_object_has_is_named_once(tmp_path, package):
+    file = tmp_path / "arm.urdf"
+    shape = '<geometry><mesh filename="gone/tip.stl"/></geometry>'
+    file.write_text(
+        f'<robot name="arm"><link name="base"><visual>{shape}</visual><collision>{shape}</collision></link></robot>'
+    )
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    result = urdf_export.export_urdf(bpy.context, tmp_path / "made.urdf", package)
+    named = [issue for issue in result.issues if issue.code == "UrdfFileMissing"]
+    assert [issue.message.split("'")[1] for issue in named] == ["gone/tip.stl"]
+
+
 FOLLOWER = """<robot name="grip">
   <link name="base"><inertial><mass value="1"/>
     <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>

@@ -250,8 +250,9 @@ def edited_text(
     comparison = _Comparison(plan, usd_read.read_stage(before), new, before, stage, root, edits)
     comparison.run()
     _complete(robot, edits)
-    _keep_meshes(plan, edits, folder, stage, root, files)
+    missing = _keep_meshes(plan, edits, folder, stage, root, files)
     if home is None:
+        comparison.issues += missing
         _move_files(robot, edits, folder, target)
     else:
         comparison.issues += _take_files(robot, edits, folder, home)
@@ -362,10 +363,8 @@ class _Comparison:
                 self.edits.set_in(joint.element, "axis", "xyz", " ".join(map(self.text, direction)))
 
     def origin(self, parent: Any, pose: frames.Matrix) -> None:
-        from ..urdf.build import angles
-
         self.edits.set_in(parent, "origin", "xyz", " ".join(map(self.text, pose[:3, 3])))
-        self.edits.set_in(parent, "origin", "rpy", " ".join(map(self.text, angles(pose[:3, :3]))))
+        self.edits.set_in(parent, "origin", "rpy", " ".join(map(self.text, frames.euler_angles(pose))))
 
     # ------------------------------------------------------------------ masses
 
@@ -444,15 +443,19 @@ def _complete(robot: Robot, edits: TextEdits) -> None:
             edits.complete(link.inertial.element, "inertia", ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
 
 
-def _keep_meshes(plan: Layout, edits: TextEdits, folder: Path, stage: Any, root: str, files: MeshFiles) -> None:
-    """Take meshes from the stage whose files are missing, as where a robot came in a USD file from elsewhere.
+def _keep_meshes(
+    plan: Layout, edits: TextEdits, folder: Path, stage: Any, root: str, files: MeshFiles
+) -> list[Issue]:  # fmt: skip
+    """Where the file of a mesh is missing, write the mesh of the scene, and let the URDF name that file.
 
-    What is in a package is found by its name, in other places too.
+    Files in packages are left alone: another machine finds the package by its name. Returns the files that are missing
+    and that no mesh of the scene replaces.
     """
     from ..urdf.packages import Packages
     from ..usd.robot_geometry import mesh_at
 
     packages = Packages(folder)
+    issues: dict[str, Issue] = {}
     for placed in plan.shapes:
         shape, path = placed.shape, root + placed.path[len(plan.root) :]
         element = next((one for one in shape.element.walk() if one.tag == "mesh"), None)
@@ -462,6 +465,13 @@ def _keep_meshes(plan: Layout, edits: TextEdits, folder: Path, stage: Any, root:
         if mesh is not None:
             kind = "collision" if placed.is_collider else "visual"
             edits.set(element, "filename", files.uri(mesh, PurePosixPath(shape.uri).stem, kind))
+        else:
+            issues[shape.uri] = Issue(
+                "UrdfFileMissing", "warning", "", "",
+                f"'{shape.uri}' is not found, and no object has its mesh, so the URDF names a file that is not there.",
+                "Put the file there, or give the link another mesh.",
+            )  # fmt: skip
+    return list(issues.values())
 
 
 def _move_files(robot: Robot, edits: TextEdits, folder: Path, target: Path) -> None:
@@ -483,20 +493,21 @@ def _take_files(robot: Robot, edits: TextEdits, folder: Path, home: RosPackage) 
     from ..urdf.packages import IMAGE_SUFFIXES, MESH_SUFFIXES, Packages
 
     packages = Packages(folder)
-    found, issues = {}, []
+    found = []
+    issues: dict[str, Issue] = {}
     for element in robot.element.walk():
         uri = element.get("filename")
         if element.tag not in ("mesh", "texture") or not uri or "filename" in edits.changed.get(element, {}):
             continue
         file = packages.file(uri, MESH_SUFFIXES | IMAGE_SUFFIXES)
         if file is not None:
-            found[id(element)] = (element, file)
+            found.append((element, file))
         else:
-            issues.append(Issue(
+            issues[uri] = Issue(
                 "UrdfFileMissing", "warning", "", "", f"'{uri}' is not found, so the package does not have it.",
                 "Put the file there, or import the URDF from the folder of its package.",
-            ))  # fmt: skip
-    uris = home.take(list(dict.fromkeys(file for _, file in found.values())))
-    for element, file in found.values():
+            )  # fmt: skip
+    uris = home.take(list(dict.fromkeys(file for _, file in found)))
+    for element, file in found:
         edits.set(element, "filename", uris[file])
-    return issues
+    return list(issues.values())

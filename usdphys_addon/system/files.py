@@ -97,7 +97,8 @@ def replace_together(
     All are whole, in their folders and on the disk before the first of them replaces an old file. Files that are as
     before stay.
     replaceable: old files that are those of the target. Another one stays, unless the new one is the same.
-    root: what the folder stands for, at or above the folder of the target; by default that. Raises OutputError.
+    root: where the folder is copied to: the folder of the target, which is the default, or one above it. Raises
+    OutputError.
     """
     root = root or target.parent
     last = folder / target.relative_to(root)
