@@ -881,7 +881,7 @@ def _write_text(target: Path, text: str) -> None:
 def _print_issues(options: argparse.Namespace, issues: list[Issue], tell: Callable[[str], None]) -> None:
     options.answer["issues"] += issues
     for issue in issues:
-        tell(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}")
+        tell(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}".rstrip())
 
 
 # --------------------------------------------------------------------------- input and output

@@ -186,12 +186,19 @@ def _usd_itself(file: str, _options: LoadOptions) -> Iterator[tuple[str, list[Is
 @contextmanager
 def _read_usd(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     expose_pxr()
+    from ..core.validate import Issue
     from ..usd import read as usd_read
+    from ..usd.time_samples import Clock
 
     # The stage stays open inside: meshes are read when somebody asks for them.
     with usd_read.damage_refused(file):
         stage = usd_read.open_stage(file)
-        yield usd_read.read_stage(stage), []
+        issues = []
+        try:
+            Clock(stage)
+        except InputError as error:
+            issues.append(Issue("StageTimes", "error", "/", "", str(error), ""))
+        yield usd_read.read_stage(stage), issues
 
 
 def _write_usd(file: str, options: WriteOptions) -> ExportResult:
