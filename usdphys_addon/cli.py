@@ -28,6 +28,8 @@ from .system.files import (
     TEXT_ENDS,
     USD_SUFFIXES,
     checked,
+    noted,
+    refuse_parts,
     replacing,
     scratch_file,
     usable_name,
@@ -439,6 +441,9 @@ def _convert(options: argparse.Namespace) -> int:
     with blend_file.properties_registered(), _output_to_stderr():
         _print_issues(options, source.load(options.input, load), warn)
         scene: Any = bpy.context.scene
+        read = Path(bpy.path.abspath(scene.usdphys.source.filepath))
+        if read.suffix.lower() not in USD_SUFFIXES:  # whose layers the writer of USD refuses
+            refuse_parts(Path(options.output), read, noted(scene.usdphys.source.files, read.parent))
         if options.from_rigid_bodies:
             from .authoring import blender_rigid_bodies
 

@@ -158,6 +158,25 @@ def test_a_full_disk_keeps_the_old_robot_with_its_old_meshes(tmp_path, monkeypat
     assert [path for path in old if path.suffix == ".obj"] and file in old
 
 
+def test_no_output_replaces_what_a_robot_is_made_of(tmp_path, capfd):
+    part, mesh, whole = tmp_path / "part.urdf", tmp_path / "tip.glb", tmp_path / "whole.xacro"
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.export_scene.gltf(filepath=str(mesh), export_format="GLB")
+    shape = '<geometry><mesh filename="tip.glb"/></geometry>'
+    part.write_text(f'<robot name="r"><link name="base"><visual>{shape}</visual></link></robot>')
+    whole.write_text(
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r"><xacro:include filename="part.urdf"/></robot>'
+    )
+    old = {path: path.read_bytes() for path in (part, mesh, whole)}
+    blend = tmp_path / "saved.blend"
+    assert cli.main(["convert", str(whole), str(blend)]) == 0
+    for source in (whole, blend):
+        for target in (part, mesh):
+            assert cli.main(["convert", str(source), str(target)]) == 1
+            assert f"'{target}' is a part of 'whole.xacro', which is never changed" in capfd.readouterr().err
+    assert {path: path.read_bytes() for path in old} == old
+
+
 def robot_with_a_head(tmp_path, operator, name, package=""):
     """Write a robot of which one part is a mesh, built in an empty scene. Returns the file of the mesh."""
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)

@@ -95,6 +95,7 @@ def write_stage(
     stage = Usd.Stage.CreateInMemory(target.name)
     texts = robot_stage.write_robot(plan, Assets(packages), stage, textures, physics=physics)
     stage.GetRootLayer().Export(str(target))
+    plan.robot.files += packages.used
     return texts
 
 

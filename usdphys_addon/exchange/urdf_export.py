@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -26,7 +26,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from ..core.units import SI
 from ..core.validate import Issue
-from ..system.files import checked, replace_together, scratch_folder, work_folder
+from ..system.files import checked, noted, refuse_parts, replace_together, scratch_folder, work_folder
 from . import usd_export
 from .usd_export import ExportResult
 
@@ -55,11 +55,13 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
 
     target = Path(bpy.path.abspath(str(filepath))).absolute()
     home = ros_package.package_around(target, package) if package else None
-    target = checked(target)
     memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
     folder = Path(bpy.path.abspath(memory.filepath)).parent if memory.filepath else target.parent
+    inputs = noted(memory.files, folder)
+    target = checked(target)
+    refuse_parts(target, Path(memory.filepath), inputs)
     root, mesh_folder = (target.parent, f"{target.stem}_meshes") if home is None else (home.folder, home.meshes)
-    kept = _of_other_robots(target, root, mesh_folder)
+    kept = _of_other_robots(target, root, mesh_folder, inputs)
     with work_folder() as scratch:
         file = scratch / "robot.usdc"
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
@@ -98,27 +100,33 @@ class _OtherPartsError(Exception):
         self.lost, self.plan, self.root = lost, plan, root
 
 
-def _of_other_robots(target: Path, root: Path, mesh_folder: str) -> set[Path]:
-    """Files in the folder of the meshes that other URDFs name, such as a copy of the old one. Paths are absolute.
+def _of_other_robots(target: Path, root: Path, mesh_folder: str, inputs: list[Path]) -> set[Path]:
+    """Files in the folder of the meshes that other URDFs name, such as a copy of the old one, or that are inputs.
 
-    root: folder of the package, or of the target.
+    root: folder of the package, or of the target. All paths are absolute.
     """
     from ..urdf.packages import is_file
     from ..urdf.ros_package import parts_of
 
     place = re.compile(rf"{re.escape(mesh_folder)}/([^\"'<>]+)")
-    found = set()
+    found = {root / mesh_folder / part for part in _below(inputs, root / mesh_folder)}
     for folder in {target.parent, root, root / "urdf"}:
         for file in folder.glob("*"):
             if file.suffix.lower() in (".urdf", ".xacro") and file != target and file.is_file():
                 for name in place.findall(file.read_text("utf-8", "replace")):
                     found |= {mesh for one in (name, unquote(name)) if is_file(mesh := root / mesh_folder / one)}
-    inside = os.path.realpath(root / mesh_folder)
     for mesh in list(found):
-        found |= {
-            root / mesh_folder / part.relative_to(inside) for part in parts_of(mesh) if part.is_relative_to(inside)
-        }
+        found |= {root / mesh_folder / part for part in _below(parts_of(mesh), root / mesh_folder)}
     return found
+
+
+def _below(files: Iterable[Path], folder: Path) -> Iterator[Path]:
+    """The files that are really in a folder, relative to it."""
+    inside = os.path.realpath(folder)
+    for file in files:
+        real = Path(os.path.realpath(file))
+        if real.is_relative_to(inside):
+            yield real.relative_to(inside)
 
 
 def _new_text(

@@ -21,7 +21,7 @@ from ..bridge.environment import require_usd
 from ..bridge.imported import ImportedIDs
 from ..bridge.naming import prim_name
 from ..core import paths
-from ..system.files import usable_name
+from ..system.files import note_of, usable_name
 from . import usd_import
 from .robot_files import RobotOptions, robot_as_stage
 from .usd_import import ImportResult, Step
@@ -65,7 +65,8 @@ def import_steps(
         result.path = path
         result.issues[:0] = plan.issues
         _finish(plan, result)
-        memory.filepath, memory.files = str(path), ""
+        # Nobody compares them, so they are not read for digests.
+        memory.filepath, memory.files = str(path), note_of(plan.robot.files, path.parent, digests=False)
         if before:
             others = [line for line in memory.others.splitlines() if line != str(stage_file)]
             memory.others = "\n".join(dict.fromkeys([*others, before]))

@@ -176,6 +176,17 @@ def checked(target: Path, inputs: Iterable[str | Path] = ()) -> Path:
     return target
 
 
+def refuse_parts(target: Path, source: Path, parts: Iterable[Path]) -> None:
+    """Raise OutputError where a target is one of the files that a source is made of."""
+    place = _canonical(target)
+    if any(_canonical(part) == place for part in parts):
+        raise OutputError(f"'{target}' is a part of '{source.name}', which is never changed; choose another name.")
+
+
+def _canonical(path: Path) -> str:
+    return os.path.normcase(os.path.realpath(path))
+
+
 def _real(target: Path) -> Path:
     """The file that is to be replaced: the target, or the one that it is a symbolic link to. Raises OutputError."""
     if not target.is_symlink():
@@ -190,16 +201,21 @@ def _real(target: Path) -> Path:
     return real
 
 
-def note_of(files: Iterable[Path], folder: Path) -> str:
-    """Digests of files, one a line, with their paths relative to a folder."""
+def note_of(files: Iterable[Path], folder: Path, *, digests: bool = True) -> str:
+    """Digests of files, or "-", one a line, with their paths relative to a folder."""
     lines = []
     for file in files:
         try:
             name = os.path.relpath(file, folder)
         except ValueError:  # on another drive of Windows
             name = str(file)
-        lines.append(f"{_digest(file)} {name}")
+        lines.append(f"{_digest(file) if digests else '-'} {name}")
     return "\n".join(sorted(lines))
+
+
+def noted(note: str, folder: Path) -> list[Path]:
+    """The files of `note_of`."""
+    return [folder / line.partition(" ")[2] for line in note.splitlines()]
 
 
 def first_changed(note: str, folder: Path) -> str:
