@@ -210,6 +210,15 @@ def test_another_robot_beside_the_first_leaves_its_meshes(tmp_path, second, pack
     assert again == other and again.read_bytes() != old, "its own meshes are replaced"
 
 
+def test_meshes_that_lie_there_before_the_first_robot_stay(tmp_path):
+    own = tmp_path / "crane_meshes/visual/Head.obj"
+    own.parent.mkdir(parents=True)
+    own.write_text("made by hand")
+    first = robot_with_a_head(tmp_path, "primitive_monkey_add", "crane.urdf")
+    assert own.read_text() == "made by hand"
+    assert first.name == "head_1.obj"
+
+
 def test_loops_are_loop_joints_and_what_no_joint_holds_is_left_out_by_name(tmp_path):
     mast, _, trolley = crane()
     scenes.add_joint("brace", "DISTANCE", mast, trolley)

@@ -61,7 +61,7 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
     target = checked(target)
     refuse_parts(target, Path(memory.filepath), inputs)
     root, mesh_folder = (target.parent, f"{target.stem}_meshes") if home is None else (home.folder, home.meshes)
-    kept = _of_other_robots(target, root, mesh_folder, inputs)
+    kept = _of_others(target, root, mesh_folder, inputs)
     with work_folder() as scratch:
         file = scratch / "robot.usdc"
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
@@ -100,15 +100,17 @@ class _OtherPartsError(Exception):
         self.lost, self.plan, self.root = lost, plan, root
 
 
-def _of_other_robots(target: Path, root: Path, mesh_folder: str, inputs: list[Path]) -> set[Path]:
+def _of_others(target: Path, root: Path, mesh_folder: str, inputs: list[Path]) -> set[Path]:
     """Files in the folder of the meshes that other URDFs name, such as a copy of the old one, or that are inputs.
 
-    root: folder of the package, or of the target. All paths are absolute.
+    All files if there is no old URDF. root: folder of the package, or of the target. All paths are absolute.
     """
     from ..urdf.packages import is_file
     from ..urdf.ros_package import parts_of
 
     place = re.compile(rf"{re.escape(mesh_folder)}/([^\"'<>]+)")
+    if not target.exists():
+        return {file for file in (root / mesh_folder).rglob("*") if file.is_file()}
     found = {root / mesh_folder / part for part in _below(inputs, root / mesh_folder)}
     for folder in {target.parent, root, root / "urdf"}:
         for file in folder.glob("*"):
