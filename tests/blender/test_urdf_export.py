@@ -206,8 +206,16 @@ def test_another_robot_beside_the_first_leaves_its_meshes(tmp_path, second, pack
     other = robot_with_a_head(home, "primitive_ico_sphere_add", second, package)
     assert first.read_bytes() == old
     assert other != first and other.read_bytes() != old
-    again = robot_with_a_head(home, "primitive_cone_add", second, package)
-    assert again == other and again.read_bytes() != old, "its own meshes are replaced"
+    for _ in range(2):
+        assert robot_with_a_head(home, "primitive_ico_sphere_add", second, package) == other
+    kept = other.read_bytes()
+    assert robot_with_a_head(home, "primitive_cone_add", second, package) != other
+    assert other.read_bytes() == kept, "a kill before the URDF is replaced leaves the old robot whole"
+    made = {
+        robot_with_a_head(home, f"primitive_{kind}_add", second, package)
+        for kind in ("cone", "torus", "ico_sphere") * 2
+    }
+    assert first.read_bytes() == old and len(made) == 2, "one for the new robot beside the one of the robot before"
 
 
 def test_meshes_that_lie_there_before_the_first_robot_stay(tmp_path):

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -61,16 +61,20 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
     target = checked(target)
     refuse_parts(target, Path(memory.filepath), inputs)
     root, mesh_folder = (target.parent, f"{target.stem}_meshes") if home is None else (home.folder, home.meshes)
-    kept = _of_others(target, root, mesh_folder, inputs)
+    urdfs = _urdfs_beside(target, root)
+    kept = {*_named(urdfs - {target}, root, mesh_folder), *_inside(inputs, root / mesh_folder)}
+    if target not in urdfs:
+        kept = {file for file in (root / mesh_folder).rglob("*") if file.is_file()}
     with work_folder() as scratch:
         file = scratch / "robot.usdc"
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
         stage = usd_read.open_stage(file)
         model = usd_read.read_stage(stage)
+        # The meshes of the old robot stay until its URDF is replaced: a kill leaves it whole.
         meshes = MeshFiles(
-            f"{mesh_folder}/" if home is None else f"package://{home.name}/{mesh_folder}/",
-            frozenset(file.relative_to(root / mesh_folder).with_suffix("").as_posix().lower() for file in kept),
-        )
+            f"{mesh_folder}/" if home is None else f"package://{home.name}/{mesh_folder}/", root / mesh_folder,
+            frozenset(kept | _named(urdfs & {target}, root, mesh_folder)),
+        )  # fmt: skip
         try:
             text, issues = edited_text(stage, model, folder, target.parent, home, meshes)
             counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
@@ -100,35 +104,33 @@ class _OtherPartsError(Exception):
         self.lost, self.plan, self.root = lost, plan, root
 
 
-def _of_others(target: Path, root: Path, mesh_folder: str, inputs: list[Path]) -> set[Path]:
-    """Files in the folder of the meshes that other URDFs name, such as a copy of the old one, or that are inputs.
+def _urdfs_beside(target: Path, root: Path) -> set[Path]:
+    """The files of robots beside a target, itself included, and in its package. root: of the package or the target."""
+    return {
+        file
+        for folder in (target.parent, root, root / "urdf") for file in folder.glob("*")
+        if file.suffix.lower() in (".urdf", ".xacro") and file.is_file()
+    }  # fmt: skip
 
-    All files if there is no old URDF. root: folder of the package, or of the target. All paths are absolute.
-    """
+
+def _named(urdfs: Iterable[Path], root: Path, mesh_folder: str) -> set[Path]:
+    """Files in a folder of meshes that URDFs name, with those that the meshes refer to. All paths are absolute."""
     from ..urdf.packages import is_file
     from ..urdf.ros_package import parts_of
 
     place = re.compile(rf"{re.escape(mesh_folder)}/([^\"'<>]+)")
-    if not target.exists():
-        return {file for file in (root / mesh_folder).rglob("*") if file.is_file()}
-    found = {root / mesh_folder / part for part in _below(inputs, root / mesh_folder)}
-    for folder in {target.parent, root, root / "urdf"}:
-        for file in folder.glob("*"):
-            if file.suffix.lower() in (".urdf", ".xacro") and file != target and file.is_file():
-                for name in place.findall(file.read_text("utf-8", "replace")):
-                    found |= {mesh for one in (name, unquote(name)) if is_file(mesh := root / mesh_folder / one)}
-    for mesh in list(found):
-        found |= {root / mesh_folder / part for part in _below(parts_of(mesh), root / mesh_folder)}
-    return found
+    found = set()
+    for urdf in urdfs:
+        for name in place.findall(urdf.read_text("utf-8", "replace")):
+            found |= {mesh for one in (name, unquote(name)) if is_file(mesh := root / mesh_folder / one)}
+    return found.union(*(_inside(parts_of(mesh), root / mesh_folder) for mesh in found))
 
 
-def _below(files: Iterable[Path], folder: Path) -> Iterator[Path]:
-    """The files that are really in a folder, relative to it."""
+def _inside(files: Iterable[Path], folder: Path) -> set[Path]:
+    """Those of the files that are really in a folder, as paths below it."""
     inside = os.path.realpath(folder)
-    for file in files:
-        real = Path(os.path.realpath(file))
-        if real.is_relative_to(inside):
-            yield real.relative_to(inside)
+    reals = (Path(os.path.realpath(file)) for file in files)
+    return {folder / real.relative_to(inside) for real in reals if real.is_relative_to(inside)}
 
 
 def _new_text(
