@@ -193,7 +193,13 @@ def robot_with_a_head(tmp_path, operator, name, package=""):
 
 @pytest.mark.parametrize(
     ("second", "package"),
-    [("urdf/small.urdf", "cranes"), ("crane.urdf", "cranes"), ("other.urdf", ""), ("urdf/crane.urdf", "cranes")],
+    [
+        ("urdf/small.urdf", "cranes"),
+        ("crane.urdf", "cranes"),
+        ("other.urdf", ""),
+        ("urdf/R&D crane.urdf", "cranes"),
+        ("urdf/crane.urdf", "cranes"),
+    ],
 )
 def test_another_robot_beside_the_first_leaves_its_meshes(tmp_path, second, package):
     home = tmp_path / "cranes"

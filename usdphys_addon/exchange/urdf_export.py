@@ -12,6 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable
+from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -115,13 +116,14 @@ def _urdfs_beside(target: Path, root: Path) -> set[Path]:
 
 def _named(urdfs: Iterable[Path], root: Path, mesh_folder: str) -> set[Path]:
     """Files in a folder of meshes that URDFs name, with those that the meshes refer to. All paths are absolute."""
+    from ..urdf import markup
     from ..urdf.packages import is_file
     from ..urdf.ros_package import parts_of
 
     place = re.compile(rf"{re.escape(mesh_folder)}/([^\"'<>]+)")
     found = set()
     for urdf in urdfs:
-        for name in place.findall(urdf.read_text("utf-8", "replace")):
+        for name in place.findall(unescape(markup.text_of(urdf.read_bytes()))):
             found |= {mesh for one in (name, unquote(name)) if is_file(mesh := root / mesh_folder / one)}
     return found.union(*(_inside(parts_of(mesh), root / mesh_folder) for mesh in found))
 
