@@ -113,17 +113,25 @@ def package_around(target: Path, name: str) -> RosPackage:
 
 
 def parts_of(file: Path) -> Iterator[Path]:
-    """The files that a mesh refers to, as real paths, where they exist."""
-    for text in _references(file):
-        # An MTL has options before the name, and names can have spaces.
-        for name in dict.fromkeys((text, text.rpartition(" ")[2])):
-            found = file.parent / unquote(name.removeprefix("file://")).replace("\\", "/")
-            if found.suffix.lower() in _PARTS and is_file(found):
-                real = Path(os.path.realpath(found))
-                yield real
-                if real != file and real.suffix.lower() == ".mtl":
-                    yield from parts_of(real)
-                break
+    """The files that a mesh refers to, itself or by an MTL, as real paths, where they exist. Each comes once."""
+    waiting, seen = [file], {file}
+    while waiting:
+        one = waiting.pop()
+        for text in _references(one):
+            # One name with spaces, or several; an MTL has options before the name.
+            found = _part(one, text)
+            for part in [found] if found else [_part(one, word) for word in text.split()]:
+                if part is not None and part not in seen:
+                    seen.add(part)
+                    yield part
+                    if part.suffix.lower() == ".mtl":
+                        waiting.append(part)
+
+
+def _part(file: Path, name: str) -> Path | None:
+    """The file that another one names, if it is there and of a known kind."""
+    found = file.parent / unquote(name.removeprefix("file://")).replace("\\", "/")
+    return Path(os.path.realpath(found)) if found.suffix.lower() in _PARTS and is_file(found) else None
 
 
 def _references(file: Path) -> list[str]:
