@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import bpy
 import mathutils
@@ -222,6 +223,22 @@ def test_another_robot_beside_the_first_leaves_its_meshes(tmp_path, second, pack
         for kind in ("cone", "torus", "ico_sphere") * 2
     }
     assert first.read_bytes() == old and len(made) == 2, "one for the new robot beside the one of the robot before"
+
+
+def test_a_robot_beside_the_new_one_that_may_not_be_read_is_no_obstacle(tmp_path, monkeypatch):
+    crane()
+    other = tmp_path / "other.urdf"
+    other.write_text("<robot/>")
+    written(tmp_path)
+    read_bytes = Path.read_bytes
+
+    def refused(path):
+        if path == other:
+            raise PermissionError(13, "Permission denied")
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert written(tmp_path)[0].is_file()
 
 
 def test_meshes_that_lie_there_before_the_first_robot_stay(tmp_path):

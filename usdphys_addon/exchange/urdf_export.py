@@ -123,7 +123,11 @@ def _named(urdfs: Iterable[Path], root: Path, mesh_folder: str) -> set[Path]:
     place = re.compile(rf"{re.escape(mesh_folder)}/([^\"'<>]+)")
     found = set()
     for urdf in urdfs:
-        for name in place.findall(unescape(markup.text_of(urdf.read_bytes()))):
+        try:
+            text = unescape(markup.text_of(urdf.read_bytes()))
+        except OSError:
+            continue
+        for name in place.findall(text):
             found |= {mesh for one in (name, unquote(name)) if is_file(mesh := root / mesh_folder / one)}
     return found.union(*(_inside(parts_of(mesh), root / mesh_folder) for mesh in found))
 

@@ -138,12 +138,12 @@ def _references(file: Path) -> list[str]:
     suffix = file.suffix.lower()
     if suffix not in MESH_SUFFIXES | {".mtl"}:
         return []
-    if suffix in _REFERENCES:
-        return _REFERENCES[suffix].findall(file.read_text("utf-8", "replace"))
-    if suffix == ".gltf":
-        try:
+    try:
+        if suffix in _REFERENCES:
+            return _REFERENCES[suffix].findall(file.read_text("utf-8", "replace"))
+        if suffix == ".gltf":
             document = json.loads(file.read_bytes())
             return [str(one["uri"]) for key in ("buffers", "images") for one in document.get(key, ()) if "uri" in one]
-        except (ValueError, AttributeError, TypeError, RecursionError):
-            return []
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
+        return []
     return []
