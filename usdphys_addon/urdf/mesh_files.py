@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from ..core import paths
+from ..system.files import work_folder
 from .edit import number_text
 from .mesh_data import Floats, Ints, MeshData, MeshMaterial, srgb
 
@@ -53,9 +53,9 @@ class MeshFiles:
         name = f"{stem}{_SUFFIXES[kind]}"
         if not any(self._of(file).with_suffix("").as_posix().lower() == stem.lower() for file in self.kept):
             return False
-        with tempfile.TemporaryDirectory() as scratch:
-            self._write_one(mesh, Path(scratch), name)
-            made = [file for file in Path(scratch).rglob("*") if file.is_file()]
+        with work_folder() as scratch:
+            self._write_one(mesh, scratch, name)
+            made = [file for file in scratch.rglob("*") if file.is_file()]
             return not all(_are_same(file, self.folder / file.relative_to(scratch)) for file in made)
 
     def _of(self, file: Path) -> Path:
