@@ -414,8 +414,10 @@ def main() -> int:
                     sys.exit(f"{name} fails without any fault: {done.stderr.decode()[-500:]}")
                 sizes[name] = target.stat().st_size
                 if name in SEVERAL:
+                    (inputs / f"old_{name}").mkdir()
                     for place, kind in ((inputs / "other", "old"), (inputs, "new")):
-                        (inputs / f"{kind}_{name}").mkdir()
+                        if kind == "new":  # what is there already can decide about the names of new files
+                            shutil.copytree(inputs / f"old_{name}", inputs / f"new_{name}")
                         made = run(name, place, inputs / f"{kind}_{name}" / f"out{suffix}")
                         if made.returncode:
                             sys.exit(f"{name} fails without any fault: {made.stderr.decode()[-500:]}")

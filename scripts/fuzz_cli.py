@@ -40,7 +40,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from json_pipe import JsonPipe
+from json_pipe import JsonPipe, work_of
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
@@ -643,7 +643,7 @@ class Child:
         try:
             self.process.stdin.write(f"{index}\n")
             self.process.stdin.flush()
-            while (message := self.message())[0] != "done":
+            while (message := self.pipe.message_of(self.process.pid, LIMIT + 10))[0] != "done":
                 if message[0] == "notes":
                     notes = message[1]
                 elif message[0] == "run":
@@ -661,18 +661,6 @@ class Child:
             made = arguments == ["(making it)"]
             yield "" if made else "crash", arguments, f"status {status}: {place_of(self.said(begin))}", notes
 
-    def message(self) -> list[Any]:
-        """What the child says next. It hangs if it works too long, or if it waits too long for nothing."""
-        for _ in range(20):
-            before = work_of(self.process.pid)
-            try:
-                return self.pipe.message(LIMIT + 10)
-            except TimeoutError:
-                # A busy machine lets it wait for its turn.
-                if work_of(self.process.pid) - before > LIMIT / 2:
-                    raise
-        raise TimeoutError
-
     def said(self, begin: int) -> str:
         return self.log.read_bytes()[begin:].decode(errors="replace")
 
@@ -685,14 +673,6 @@ class Child:
         self.process.wait()
         with contextlib.suppress(OSError):
             self.pipe.close()
-
-
-def work_of(pid: int) -> float:
-    """Seconds of the processor that a process has used; of a process that is gone, 0."""
-    with contextlib.suppress(OSError):
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-    return 0.0
 
 
 def place_of(said: str) -> str:

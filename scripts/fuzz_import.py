@@ -273,7 +273,7 @@ class Child:
             self.process.stdin.flush()
             while True:
                 try:
-                    message = self.pipe.message(limit)
+                    message = self.pipe.message_of(self.process.pid, limit)
                 except TimeoutError:
                     place = f"in {phase}: {crash_place(self.said(begin))}"
                     return {"outcome": "hang", "detail": place, "notes": notes, "seconds": limit}

@@ -142,7 +142,7 @@ def main() -> int:
             if options.blender:
                 through_blender(target, number)
             else:
-                with robot_files.robot_as_stage(target, robot_files.RobotOptions()) as (stage_file, _plan):
+                with robot_files.robot_as_stage(target, robot_files.RobotOptions()) as (stage_file, _plan, _texts):
                     validate(usd_read.read_stage(usd_read.open_stage(stage_file)))
             found["read"] += 1
         except UsdPhysError as error:

@@ -23,7 +23,18 @@ from .core.units import StageUnits, checked_frame_rate
 from .core.words import counted, is_text, tally
 from .system import console, isolate
 from .system.console import say, warn
-from .system.files import KNOWN_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, usable_name, work_folder
+from .system.files import (
+    IMAGE_SUFFIXES,
+    TEXT_ENDS,
+    USD_SUFFIXES,
+    checked,
+    noted,
+    refuse_parts,
+    replacing,
+    scratch_file,
+    usable_name,
+    work_folder,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -430,6 +441,9 @@ def _convert(options: argparse.Namespace) -> int:
     with blend_file.properties_registered(), _output_to_stderr():
         _print_issues(options, source.load(options.input, load), warn)
         scene: Any = bpy.context.scene
+        read = Path(bpy.path.abspath(scene.usdphys.source.filepath))
+        if read.suffix.lower() not in USD_SUFFIXES:  # whose layers the writer of USD refuses
+            refuse_parts(Path(options.output), read, noted(scene.usdphys.source.files, read.parent))
         if options.from_rigid_bodies:
             from .authoring import blender_rigid_bodies
 
@@ -594,7 +608,7 @@ def _check_outputs(options: argparse.Namespace) -> None:
 def _check_poses(target: Path, others: Collection[str]) -> None:
     """Refuse to write poses to a file of another kind. others: the endings of formats."""
     suffix = target.suffix.lower()
-    if suffix in others or suffix in KNOWN_ENDS.keys() - {".json"}:
+    if suffix in others or suffix in IMAGE_SUFFIXES | TEXT_ENDS.keys() - {".json"}:
         raise UsageError(f"'{target}' is the name of another kind of file; end the name of the poses with .json.")
     if suffix != ".json" and target.is_file():
         with target.open("rb") as stream:
@@ -872,7 +886,7 @@ def _write_text(target: Path, text: str) -> None:
 def _print_issues(options: argparse.Namespace, issues: list[Issue], tell: Callable[[str], None]) -> None:
     options.answer["issues"] += issues
     for issue in issues:
-        tell(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}")
+        tell(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}".rstrip())
 
 
 # --------------------------------------------------------------------------- input and output

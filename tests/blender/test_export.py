@@ -12,7 +12,7 @@ import pytest
 from pxr import Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon.core.errors import OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks
+from usdphys_ext.usdphys_addon.exchange import formats, usd_export, usd_hooks
 
 from . import scenes
 from .scenes import applied, codes, export, native_export, prim_of, prims_of, targets, world_pose
@@ -175,6 +175,26 @@ def test_an_image_of_another_scene_in_the_same_folder_is_not_taken_for_that_of_t
         assert (tmp_path / image.path).read_bytes().startswith(b"\x89PNG")
     assert (tmp_path / "textures" / "wood.png").read_bytes() == b"of another scene"
     assert len(list((tmp_path / "textures").iterdir())) == 2
+
+
+@pytest.mark.parametrize("name", ["photo.png", "photo.jpg"])
+def test_a_photo_with_bytes_behind_its_end_and_any_suffix_is_exported_as_it_is(tmp_path, name):
+    """Phones and cameras write such files, and Blender reads them."""
+    painted()
+    settings = bpy.context.scene.render.image_settings
+    settings.file_format = "JPEG"
+    bpy.data.images["wood"].save_render(str(tmp_path / name), scene=bpy.context.scene)
+    photo = (tmp_path / name).read_bytes() + b"trailer" * 20
+    assert photo.startswith(b"\xff\xd8\xff")
+    (tmp_path / name).write_bytes(photo)
+    image = bpy.data.images.load(str(tmp_path / name))
+    bpy.context.scene.objects["cube"].data.materials[0] = scenes.painted_material("photo", image)
+    for suffix in (".usda", ".usdz", ".gltf"):
+        folder = tmp_path / suffix
+        folder.mkdir()
+        formats.format_of(f"out{suffix}").write(str(folder / f"out{suffix}"), formats.WriteOptions())
+        assert (folder / f"out{suffix}").is_file()
+    assert [file.read_bytes() for file in (tmp_path / ".usda/textures").iterdir()] == [photo]
 
 
 def test_images_that_stay_where_they_are_are_named_as_seen_from_the_file(tmp_path):

@@ -77,6 +77,35 @@ def test_an_unedited_text_file_in_the_same_folder_is_copied_byte_by_byte(shared,
     assert (tmp_path / "out.usda").read_bytes() == source.read_bytes()
 
 
+def test_an_asset_of_layers_holds_the_runtime_variant_that_the_scene_was_imported_with(tmp_path):
+    for name in ("plain", "variants", "layers"):
+        (tmp_path / name).mkdir()
+    plain, variants, layers = (tmp_path / name / "door.usda" for name in ("plain", "variants", "layers"))
+    plain.write_text("""#usda 1.0
+(
+    defaultPrim = "Door"
+)
+def Xform "Door"
+{
+    def Cube "Leaf" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysxRigidBodyAPI"])
+    {
+        float physxRigidBody:linearDamping = 0.5
+    }
+}
+""")
+    load(plain)
+    write(variants, runtimes=True)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    usd_import.import_usd(bpy.context, variants, usd_import.ImportOptions(variants=("/Door{PhysX=Enabled}",)))
+    write(layers, layers=True)
+    chosen = Usd.Stage.Open(str(variants))
+    chosen.SetEditTarget(chosen.GetSessionLayer())
+    chosen.GetDefaultPrim().GetVariantSets().SetSelection("PhysX", "Enabled")
+    assert chosen.GetAttributeAtPath("/Door/Leaf.physxRigidBody:linearDamping").Get() == 0.5
+    assert list(compare_composed.differences(chosen, Usd.Stage.Open(str(layers)))) == []
+    assert not list(layers.parent.rglob("runnables"))
+
+
 # --------------------------------------------------------------------------- one edit of each kind
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import bpy
 import mathutils
@@ -15,7 +16,7 @@ from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import formats, robot_files, urdf_export, urdf_import
-from usdphys_ext.usdphys_addon.urdf import meshes, read
+from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
 
 from . import scenes
 
@@ -158,6 +159,97 @@ def test_a_full_disk_keeps_the_old_robot_with_its_old_meshes(tmp_path, monkeypat
     assert [path for path in old if path.suffix == ".obj"] and file in old
 
 
+def test_no_output_replaces_what_a_robot_is_made_of(tmp_path, capfd):
+    part, mesh, whole = tmp_path / "part.urdf", tmp_path / "tip.glb", tmp_path / "whole.xacro"
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.export_scene.gltf(filepath=str(mesh), export_format="GLB")
+    shape = '<geometry><mesh filename="tip.glb"/></geometry>'
+    part.write_text(f'<robot name="r"><link name="base"><visual>{shape}</visual></link></robot>')
+    whole.write_text(
+        '<robot xmlns:xacro="http://www.ros.org/wiki/xacro" name="r"><xacro:include filename="part.urdf"/></robot>'
+    )
+    old = {path: path.read_bytes() for path in (part, mesh, whole)}
+    blend = tmp_path / "saved.blend"
+    assert cli.main(["convert", str(whole), str(blend)]) == 0
+    for source in (whole, blend):
+        for target in (part, mesh):
+            assert cli.main(["convert", str(source), str(target)]) == 1
+            assert f"'{target}' is a part of 'whole.xacro', which is never changed" in capfd.readouterr().err
+    assert {path: path.read_bytes() for path in old} == old
+
+
+def robot_with_a_head(tmp_path, operator, name, package=""):
+    """Write a robot of which one part is a mesh, built in an empty scene. Returns the file of the mesh."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    mast, *_ = crane()
+    scenes.add("head", mesh_of(operator), parent=mast).data.name = "head"
+    bpy.context.view_layer.update()
+    file = tmp_path / name
+    urdf_export.export_urdf(bpy.context, file, package)
+    (shape,) = (one for one in read.read(file.read_text(), file).links["mast"].visuals if one.kind == "mesh")
+    mesh = packages.Packages(file.parent).file(shape.uri)
+    assert mesh is not None
+    return mesh
+
+
+@pytest.mark.parametrize(
+    ("second", "package"),
+    [
+        ("urdf/small.urdf", "cranes"),
+        ("crane.urdf", "cranes"),
+        ("other.urdf", ""),
+        ("urdf/R&D crane.urdf", "cranes"),
+        ("urdf/crane.urdf", "cranes"),
+    ],
+)
+def test_another_robot_beside_the_first_leaves_its_meshes(tmp_path, second, package):
+    home = tmp_path / "cranes"
+    (home / "urdf").mkdir(parents=True)
+    first = robot_with_a_head(home, "primitive_monkey_add", "urdf/crane.urdf" if package else "crane.urdf", package)
+    old = first.read_bytes()
+    if second.endswith("urdf/crane.urdf"):
+        # A copy of the old robot stands for another one that the meshes belong to.
+        (home / "urdf/copy.urdf").write_text((home / "urdf/crane.urdf").read_text())
+    other = robot_with_a_head(home, "primitive_ico_sphere_add", second, package)
+    assert first.read_bytes() == old
+    assert other != first and other.read_bytes() != old
+    for _ in range(2):
+        assert robot_with_a_head(home, "primitive_ico_sphere_add", second, package) == other
+    kept = other.read_bytes()
+    assert robot_with_a_head(home, "primitive_cone_add", second, package) != other
+    assert other.read_bytes() == kept, "a kill before the URDF is replaced leaves the old robot whole"
+    made = {
+        robot_with_a_head(home, f"primitive_{kind}_add", second, package)
+        for kind in ("cone", "torus", "ico_sphere") * 2
+    }
+    assert first.read_bytes() == old and len(made) == 2, "one for the new robot beside the one of the robot before"
+
+
+def test_a_robot_beside_the_new_one_that_may_not_be_read_is_no_obstacle(tmp_path, monkeypatch):
+    crane()
+    other = tmp_path / "other.urdf"
+    other.write_text("<robot/>")
+    written(tmp_path)
+    read_bytes = Path.read_bytes
+
+    def refused(path):
+        if path == other:
+            raise PermissionError(13, "Permission denied")
+        return read_bytes(path)
+
+    monkeypatch.setattr(Path, "read_bytes", refused)
+    assert written(tmp_path)[0].is_file()
+
+
+def test_meshes_that_lie_there_before_the_first_robot_stay(tmp_path):
+    own = tmp_path / "crane_meshes/visual/Head.obj"
+    own.parent.mkdir(parents=True)
+    own.write_text("made by hand")
+    first = robot_with_a_head(tmp_path, "primitive_monkey_add", "crane.urdf")
+    assert own.read_text() == "made by hand"
+    assert first.name == "head_1.obj"
+
+
 def test_loops_are_loop_joints_and_what_no_joint_holds_is_left_out_by_name(tmp_path):
     mast, _, trolley = crane()
     scenes.add_joint("brace", "DISTANCE", mast, trolley)
@@ -289,6 +381,19 @@ def test_an_added_link_is_written_and_what_the_urdf_had_besides_stays(tmp_path):
     assert "wrist" in robot.joints
     assert '<plugin name="p">' in out.read_text()
     assert "UrdfWrittenAnew" in {issue.code for issue in result.issues}
+
+
+@pytest.mark.parametrize("package", ["", "arm"])
+def test_a_missing_mesh_that_no_object_has_is_named_once(tmp_path, package):
+    file = tmp_path / "arm.urdf"
+    shape = '<geometry><mesh filename="gone/tip.stl"/></geometry>'
+    file.write_text(
+        f'<robot name="arm"><link name="base"><visual>{shape}</visual><collision>{shape}</collision></link></robot>'
+    )
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    result = urdf_export.export_urdf(bpy.context, tmp_path / "made.urdf", package)
+    named = [issue for issue in result.issues if issue.code == "UrdfFileMissing"]
+    assert [issue.message.split("'")[1] for issue in named] == ["gone/tip.stl"]
 
 
 FOLLOWER = """<robot name="grip">

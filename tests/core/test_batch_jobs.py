@@ -374,6 +374,43 @@ def test_of_the_folder_of_an_input_only_what_it_names_is_fetched_itself_or_throu
     assert fetched("torn.usdc") == names
 
 
+def crate_with(name):
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString(f"#usda 1.0\n(\n    subLayers = [@{name}@]\n)\n")
+    return layer
+
+
+#: A document of JSON in a .glb, whose name of an image is written with an escape.
+IMAGES = b'{"images": [{"uri": "\\u00e4.png"}]}'
+GLB = b"glTF" + bytes(8) + len(IMAGES).to_bytes(4, "little") + b"JSON" + IMAGES + b"\0\xffBIN"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "wanted"),
+    [
+        ("arm.urdf", b'<mesh filename="a&amp;b&#x2e;stl"/>', {"a&b.stl"}),
+        ("arm.dae", "<init_from>\u00e4.png</init_from>".encode(), {"\u00e4.png"}),
+        ("scene.glb", GLB, {"\u00e4.png"}),
+        ("utf16.urdf", '<mesh filename="other.stl"/>'.encode("utf-16"), None),
+        ("utf16.dae", '<mesh filename="other.stl"/>'.encode("utf-16-le"), None),
+        ("latin.urdf", "<?xml version='1.0' encoding='latin-1'?><mesh filename='\u00e4.png'/>".encode("latin-1"), None),
+        ("macro.urdf", b'<mesh filename="${side}.stl"/>', None),
+        ("found.urdf", b'<mesh filename="$(arg side).stl"/>', None),
+        ("plain.usda", b"#usda 1.0\n# `not` an expression\n", set()),
+        ("chosen.usda", b'#usda 1.0\n(\n subLayers = [@`"./${SIDE}.usda"`@]\n)\n', None),
+        ("chosen.usdc", '`"./${SIDE}.usda"`', None),
+        ("plain.usdc", "./left.usda", {"left.usda"}),
+    ],
+)  # fmt: skip
+def test_names_are_found_however_they_are_written_or_all_files_are_fetched(tmp_path, name, content, wanted):
+    if isinstance(content, str):
+        crate_with(content).Export(str(tmp_path / name))
+    else:
+        (tmp_path / name).write_bytes(content)
+    names = {"a&b.stl", "\u00e4.png", "other.stl", "left.usda"}
+    assert set(remote.named(tmp_path / name, names)) == (names if wanted is None else wanted)
+
+
 def test_a_url_without_its_package_is_said(make_workers, monkeypatch):
     monkeypatch.setitem(sys.modules, "fsspec", None)
     monkeypatch.setitem(sys.modules, "fsspec.core", None)

@@ -63,6 +63,30 @@ def test_whole_blends_are_known_by_their_last_block(tmp_path: Path, content: byt
     assert files.is_whole(path)
 
 
+#: A JPEG: its start, a segment that holds a whole preview, the image, and its end mark.
+JPEG_HEAD = b"\xff\xd8\xff\xe1\x00\x0aExif\xff\xd8\xff\xd9\xff\xdb\x00\x03q\xff\xda\x00\x02scan"
+JPEG = JPEG_HEAD + b"\xff\xd9"
+PNG = b"\x89PNG\r\n\x1a\nIDATxIEND\xaeB`\x82"
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "A.JPEG"])
+def test_images_are_judged_by_what_is_in_them_and_may_have_more_behind_their_end(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    for content in (
+        JPEG,
+        PNG,
+        JPEG + b"trailer of a camera" * 9,
+        PNG + bytes(200),
+        b"RIFF....WEBP",
+        b"version of a store",
+    ):
+        path.write_bytes(content)
+        assert files.is_whole(path), content
+    for content in (JPEG_HEAD, JPEG_HEAD[:9], JPEG[:-1], PNG[:-1], b"\x89PNG", b"\xff\xd8\xff", b""):
+        path.write_bytes(content)
+        assert not files.is_whole(path), content
+
+
 def test_a_layer_without_anything_in_it_is_whole(target: Path) -> None:
     with files.replacing(target) as scratch:
         scratch.write_bytes(b"#usda 1.0\n\n")
@@ -170,9 +194,9 @@ def test_a_full_disk_at_any_of_several_files_keeps_all_old_ones(pair: Path, monk
         assert contents(pair) == {b"{old}"}
 
 
-@pytest.mark.parametrize("name", ["a.gltf", "sub/wood.png"])
-def test_a_torn_file_among_several_replaces_none(pair: Path, name: str) -> None:
-    (pair.parent / "new" / name).write_bytes(b"{new")
+@pytest.mark.parametrize(("name", "content"), [("a.gltf", b"{new"), ("sub/wood.png", b"\x89PNG new")])
+def test_a_torn_file_among_several_replaces_none(pair: Path, name: str, content: bytes) -> None:
+    (pair.parent / "new" / name).write_bytes(content)
     with pytest.raises(OutputError, match="disk full"):
         files.replace_together(pair.parent / "new", pair, [pair.with_suffix(".bin"), pair.parent / "sub/wood.png"])
     assert contents(pair) == {b"{old}"}

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import hypothesis
 import numpy as np
 import pytest
@@ -100,6 +102,18 @@ def test_rotation_of_a_flattened_space_is_a_rotation() -> None:
     rotation = frames.rotation_of(np.diag((1.0, 2.0, 0.0, 1.0)))
     np.testing.assert_allclose(rotation @ rotation.T, np.eye(3), atol=1e-12)
     assert np.linalg.det(rotation) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("angle", [0.0, 0.3, math.pi / 2, -math.pi / 2, math.pi / 2 - 1e-8, math.pi / 2 + 3e-7, 2.0])
+@pytest.mark.parametrize("noise", [0.0, 3e-9, 1e-7])
+def test_angles_about_the_fixed_axes_are_a_rotation_as_exact_as_it_was(angle: float, noise: float) -> None:
+    about = Gf.Rotation((1, 0, 0), 40) * Gf.Rotation((0, 1, 0), math.degrees(angle)) * Gf.Rotation((0, 0, 1), -70)
+    rotation = np.array(Gf.Matrix3d(about)).T + noise * np.array(
+        [[1.0, -0.5, 0.5], [-1.0, 0.5, -1.0], [0.5, 1.0, -0.5]]
+    )
+    x, y, z = (math.degrees(part) for part in frames.euler_angles(rotation))
+    again = Gf.Rotation((1, 0, 0), x) * Gf.Rotation((0, 1, 0), y) * Gf.Rotation((0, 0, 1), z)
+    np.testing.assert_allclose(np.array(Gf.Matrix3d(again)).T, rotation, atol=1e-12 + 4 * noise)
 
 
 # --------------------------------------------------------------------------- quaternions

@@ -45,6 +45,18 @@ def test_meshes_are_found_by_their_uris_with_what_they_refer_to_and_nothing_else
     assert made == {"package.xml", "CMakeLists.txt", "a.obj", "my looks.mtl", "t.png", "b.stl"}
 
 
+def test_all_mtl_files_of_a_mesh_are_copied_also_those_that_name_each_other(tmp_path):
+    folder = tmp_path / "src"
+    folder.mkdir()
+    (folder / "a.obj").write_text("mtllib one.mtl two.mtl\n")
+    (folder / "one.mtl").write_text("map_Kd two.mtl\nmap_Kd one.png\n")
+    (folder / "two.mtl").write_text("map_Kd one.mtl\nmap_Kd -s 1 1 1 two.png\n")
+    for name in ("one.png", "two.png"):
+        (folder / name).write_bytes(b"png")
+    names = sorted(file.name for file in ros_package.parts_of(folder / "a.obj"))
+    assert names == ["one.mtl", "one.png", "two.mtl", "two.png"]
+
+
 def test_what_is_in_the_package_already_stays_there(tmp_path):
     files = source(tmp_path)
     package = ros_package.package_around(tmp_path / "arm.urdf", "arm")

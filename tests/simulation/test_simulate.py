@@ -154,6 +154,16 @@ def test_bodies_in_instances_get_free(tmp_path) -> None:
         assert world_at(stage, f"{W}/I{index}/Crate", 12)[:3, 3] == pytest.approx((3.0 * index, 0, 5 - G / 8), abs=0.03)
 
 
+@pytest.mark.parametrize("line", ["timeCodesPerSecond = 0", "startTimeCode = nan\n    endTimeCode = 1"])
+def test_times_that_cannot_be_simulated_are_an_error_of_validate_too(tmp_path, capfd, line) -> None:
+    text = File().text()
+    assert simulate(tmp_path, text.replace("(\n", f"(\n    {line}\n", 1), "--seconds", 1) == 1
+    assert cli.main(["validate", str(tmp_path / "in.usda")]) == 1
+    assert "StageTimes: 'in.usda' has" in capfd.readouterr().out
+    (tmp_path / "in.usda").write_text(text)
+    assert cli.main(["validate", str(tmp_path / "in.usda")]) == 0
+
+
 def test_wrong_use(tmp_path, capfd) -> None:
     text = File().text()
     assert simulate(tmp_path, text, "--seconds", 1, "--out", tmp_path / "in.usda") == 1

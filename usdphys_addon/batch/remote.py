@@ -11,6 +11,7 @@ import re
 import struct
 from collections.abc import Callable, Collection, Iterator
 from contextlib import suppress
+from html import unescape
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote
 
@@ -22,6 +23,7 @@ _LEAVES = frozenset({
     ".wav", ".mp3", ".ogg", ".ply", ".abc", ".ttf", ".usdz",
 })  # fmt: skip
 _SEQUENCES = frozenset({".png", ".jpg", ".jpeg", ".exr", ".hdr", ".tif", ".tiff", ".tga", ".bmp", ".webp", ".vdb"})
+_XML = frozenset({".urdf", ".srdf", ".sdf", ".dae", ".xml"})
 _NUMBER, _DIGIT, _TILE = re.compile(rb"\d+"), re.compile(rb"\d"), re.compile(rb"1\d{3}(?=\D*$)")
 #: Bytes times names that are looked for, above which all files are fetched.
 _MOST_WORK = 20_000_000_000
@@ -59,16 +61,26 @@ def named(file: Path, names: Collection[str]) -> Iterator[str]:
 def _text(file: Path) -> bytes | None:
     """What may be names in a file; None where it cannot be known."""
     suffix = file.suffix.lower()
-    with suppress(OSError, ValueError, IndexError, struct.error):
+    with suppress(OSError, ValueError, IndexError, struct.error, RecursionError):
         if suffix == ".blend":
             return b"".join(blend_parts.contents(file))
         if suffix == ".xacro":  # it can put names together
             return None
         data = file.read_bytes()
         if data.startswith(arcs.CRATE):
-            return arcs.names_of_crate(data)
-        if suffix == ".gltf":
+            data = arcs.names_of_crate(data)
+        if b"`" in data and b"${" in data:  # an expression of USD can put a name together
+            return None
+        if suffix == ".glb":
+            data = data[20 : 20 + int.from_bytes(data[12:16], "little")]
+        if suffix in (".gltf", ".glb"):
             # Its texts can hold escapes of JSON, and of URLs.
             data = json.dumps(json.loads(data), ensure_ascii=False).encode()
+        if suffix in _XML:
+            text = data.decode("utf-8")
+            # Another encoding; or a macro in a URDF, which can put names together.
+            if "\0" in text or (suffix == ".urdf" and any(mark in text for mark in ("${", "$(", "xacro:"))):
+                return None
+            data = unescape(text).encode("utf-8", "replace")
         return data + unquote(data.decode("utf-8", "replace")).encode() if b"%" in data else data
     return None

@@ -37,7 +37,7 @@ class ColliderReader:
 
     def __init__(self, context: ReadingContext, shapes: ColliderShapes, *, with_meshes: bool = True) -> None:
         self.context, self.shapes, self.with_meshes = context, shapes, with_meshes
-        #: By key of the mesh: one for all objects that share it, which reads it once.
+        #: Key of a mesh -> its loader, shared by all objects with that mesh, so that it is read once.
         self._loaders: dict[str, Callable[[], Mesh | None]] = {}
         self._places: dict[tuple[Any, ...], tuple[frames.Matrix, usd_geom.Gprim] | None] = {}
 

@@ -26,15 +26,16 @@ _OF_COLLIDERS = frozenset({
     "has_mesh_collision", "collision_enabled", "purpose", "name", "mass", "physics_material", "simulation_owner",
 })  # fmt: skip
 
-#: What two objects have in common that are read alike.
+#: Objects with equal keys have the same prims, except for places and paths.
 Key = tuple[Any, ...]
 
 
 @dataclass(slots=True)
 class _Made:
-    """One prim of an object. end: of its path, after that of the object; None for the geometry of the object.
+    """A prim that was made of the first object of a group.
 
-    offset: (3,) from the object's place in the world to that of the prim; None for a prim at the place of the object.
+    end: the rest of its path behind the path of the object; None for the prim of the geometry.
+    offset: (3,) from the origin of the object to that of the prim, in metres of the world; None if it is zero.
     """
 
     prim: Prim
@@ -44,9 +45,10 @@ class _Made:
 
 @dataclass(slots=True)
 class Group:
-    """Objects that are read alike. is_physical, geometry: see `SceneReader.steps`; geometry is relative to the path.
+    """Objects with equal keys. The first of them is read, the others get copies of its prims.
 
-    path: of the one that was read; empty before. made: its prims.
+    is_physical: see `SceneReader.is_physical`. geometry: the rest of the path of the geometry behind that of the
+    object; empty if there is none. path: of the first object; empty until it is read. made: its prims.
     """
 
     is_physical: bool
@@ -61,7 +63,7 @@ class Copies:
     def __init__(self, context: ReadingContext) -> None:
         self.context = context
         self._groups: dict[Key, Group] = {}
-        #: True by the content of properties that copies may have.
+        #: Content of all properties of an object -> whether objects with these can be copies.
         self._contents: dict[bytes | str, bool] = {}
         #: Objects with children: names below these can be taken.
         self._above = {id(placement.parent) for placement in context.placements.all if placement.parent is not None}
@@ -81,7 +83,7 @@ class Copies:
         return group
 
     def _key_of(self, placement: Placement) -> Key | None:
-        """What decides about the prims of an object beside its place."""
+        """The key of an object; None where its prims also depend on other objects or on animation."""
         if placement.parent is not None or placement.instance is not None or id(placement) in self._above:
             return None
         obj = placement.obj

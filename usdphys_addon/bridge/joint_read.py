@@ -155,7 +155,7 @@ def _is_remembered_frame(
 
 
 def _was_moved(obj: Any) -> bool:
-    """True where an object or one above it does not stand below its parent as an import has put it there."""
+    """True if an object or one of its ancestors was moved since the import."""
     while obj is not None:
         if import_notes.is_moved(obj):
             return True

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
@@ -27,10 +26,11 @@ def complete(
     found: ImportedIDs, order: Iterable[str], likes: Mapping[str, str], poses: Mapping[str, Matrix],
     shared: Iterable[str] = (),
 ) -> None:  # fmt: skip
-    """Add the objects that are like others but for their place, and give all world matrices, without an evaluation.
+    """Add copies of imported objects, and set `matrix_world` of all, so that Blender need not evaluate the scene.
 
-    order: paths of all prims, parents first. likes: path of the object that one is a copy of. poses: (4, 4) below the
-    parent, of copies; none is the identity. shared: paths of objects whose copies share their mesh.
+    order: paths of all prims, parents first. likes: path of a copy -> path of the imported object. poses: path of a
+    copy -> matrix (4, 4) relative to its parent, by default the identity. shared: paths of the imported objects whose
+    copies share their mesh datablock.
     """
     objects: dict[str, Any] = dict(found.objects)
     made = {path: first for path, first in likes.items() if first in objects}
@@ -67,19 +67,17 @@ def complete(
 
 
 def _place(obj: Any, pose: Matrix | None) -> None:
-    """Give an object its place below its parent. The angles are computed in 64 bits: their errors add up in chains."""
+    """Set location, rotation and scale from a matrix (4, 4); None is the identity.
+
+    The angles are computed in 64 bits, because errors add up in chains of links.
+    """
     if pose is None:
         obj.matrix_basis = mathutils.Matrix()
         return
     scale = frames.scale_of(pose)
     turn = pose[:3, :3] / scale
-    steep = math.hypot(turn[0, 0], turn[1, 0])
-    if steep > 1e-6:
-        first, third = math.atan2(turn[2, 1], turn[2, 2]), math.atan2(turn[1, 0], turn[0, 0])
-    else:
-        first, third = math.atan2(-turn[1, 2], turn[1, 1]), 0.0
     obj.location, obj.scale = pose[:3, 3].tolist(), scale.tolist()
-    obj.rotation_euler = (first, math.atan2(-turn[2, 0], steep), third)
+    obj.rotation_euler = frames.euler_angles(turn)
 
 
 def fill(mesh: bpy.types.Mesh, points: Floats, counts: Ints, corners: Ints) -> None:

@@ -369,7 +369,7 @@ SourceProperties = make_group(
     {
         # objects: paths of all prims that became objects, one a line. meters: length of a Blender unit at the import.
         # units: metres and kilograms per unit and up axis of the file. others: files imported into the scene before.
-        # files: digests of all files that the scene came from, see `system.files.note_of`.
+        # files: that the scene came from, see `system.files.note_of`; of a robot without digests and without its URDF.
         name: hidden_text()
         for name in (
             "filepath",

@@ -179,6 +179,19 @@ def angle_about(rotation: ArrayLike, axis: int) -> float:
     return 2.0 * math.atan2(quaternion[1 + axis], quaternion[0])
 
 
+def euler_angles(rotation: ArrayLike) -> Vector:
+    """Roll, pitch and yaw, radians, of a rotation (3, 3): it turns about X, then Y, then Z, which stay where they are.
+
+    With the pitch at a right angle only roll minus or plus yaw is defined, and the yaw is 0.
+    """
+    (a, b, c), (d, e, f), (g, _, _) = np.asarray(rotation, float)[:3, :3].tolist()
+    across = math.hypot(a, d)
+    yaw = math.atan2(d, a) if across > 1e-9 else 0.0
+    sine, cosine = math.sin(yaw), math.cos(yaw)
+    # The roll is what the yaw leaves: near a right angle of the pitch their errors cancel.
+    return math.atan2(sine * c - cosine * f, cosine * e - sine * b), math.atan2(-g, across), yaw
+
+
 def rotation_vector(rotation: ArrayLike) -> list[float]:
     """The rotation vector (axis times angle, radians) of a rotation (3, 3)."""
     w, *imaginary = quaternion_of(rotation)

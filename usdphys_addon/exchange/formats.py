@@ -276,7 +276,7 @@ def _robot_as_stage(file: str, options: LoadOptions) -> Iterator[tuple[str, list
     expose_pxr()
     from . import robot_files
 
-    with robot_files.robot_as_stage(Path(file).absolute(), _robot_options(options)) as (stage_file, plan):
+    with robot_files.robot_as_stage(Path(file).absolute(), _robot_options(options)) as (stage_file, plan, _texts):
         yield str(stage_file), plan.issues
 
 

@@ -95,14 +95,16 @@ def write_stage(
     stage = Usd.Stage.CreateInMemory(target.name)
     texts = robot_stage.write_robot(plan, Assets(packages), stage, textures, physics=physics)
     stage.GetRootLayer().Export(str(target))
+    plan.robot.files += packages.used
     return texts
 
 
 @contextmanager
-def robot_as_stage(path: Path, options: RobotOptions) -> Iterator[tuple[Path, Layout]]:
-    """A robot as a USD file in a folder that is there as long as the block runs."""
+def robot_as_stage(
+    path: Path, options: RobotOptions, *, physics: bool = True
+) -> Iterator[tuple[Path, Layout, RobotTexts]]:  # fmt: skip
+    """A robot as a USD file in a folder that is deleted on exit. physics: see `robot_stage.write_robot`."""
     with work_folder() as folder:
         plan = plan_robot(path, options)
         target = folder / f"{plan.root[1:][:80]}.usdc"
-        write_stage(plan, options, target)
-        yield target, plan
+        yield target, plan, write_stage(plan, options, target, physics=physics)

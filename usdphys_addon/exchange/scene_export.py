@@ -121,7 +121,7 @@ def _export_layers(
     with scratch_folder(target) as folder:
         (folder / name).mkdir()
         whole = folder / name / "whole.usdc"
-        result = export_scene(context, whole, replace(options, layers=False), form, physics_only=physics_only)
+        result = _export_one(context, whole, replace(options, layers=False), form, physics_only=physics_only)
         asset_layers.split(whole, folder / target.name)
         replace_together(folder, target, replaceable)
     asset_layers.reload((target, *(target.parent / name).rglob("*.usd*")))

@@ -30,7 +30,7 @@ from ..core.runtimes import FILES, add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.vendors import is_placeless
-from ..system.files import USD_SUFFIXES, checked, first_changed, scratch_folder
+from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_folder
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
@@ -87,7 +87,7 @@ def files_of_source(scene: Any) -> list[Path]:
     source = source_of(scene)
     if source is None:
         return []
-    return [source, *(source.parent / line.partition(" ")[2] for line in scene.usdphys.source.files.splitlines())]
+    return [source, *noted(scene.usdphys.source.files, source.parent)]
 
 
 def errors_of_source(scene: Any) -> frozenset[tuple[str, str]]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import math
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -26,7 +27,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from ..core.units import SI
 from ..core.validate import Issue
-from ..system.files import checked, replace_together, scratch_folder, work_folder
+from ..system.files import checked, noted, refuse_parts, replace_together, scratch_folder, work_folder
 from . import usd_export
 from .usd_export import ExportResult
 
@@ -55,15 +56,26 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
 
     target = Path(bpy.path.abspath(str(filepath))).absolute()
     home = ros_package.package_around(target, package) if package else None
-    target = checked(target)
     memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
     folder = Path(bpy.path.abspath(memory.filepath)).parent if memory.filepath else target.parent
+    inputs = noted(memory.files, folder)
+    target = checked(target)
+    refuse_parts(target, Path(memory.filepath), inputs)
+    root, mesh_folder = (target.parent, f"{target.stem}_meshes") if home is None else (home.folder, home.meshes)
+    urdfs = _urdfs_beside(target, root)
+    kept = {*_named(urdfs - {target}, root, mesh_folder), *_inside(inputs, root / mesh_folder)}
+    if target not in urdfs:
+        kept = {file for file in (root / mesh_folder).rglob("*") if file.is_file()}
     with work_folder() as scratch:
         file = scratch / "robot.usdc"
         written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
         stage = usd_read.open_stage(file)
         model = usd_read.read_stage(stage)
-        meshes = MeshFiles(f"{_mesh_folder(target)}/" if home is None else home.meshes)
+        # The meshes of the old robot stay until its URDF is replaced: a kill leaves it whole.
+        meshes = MeshFiles(
+            f"{mesh_folder}/" if home is None else f"package://{home.name}/{mesh_folder}/", root / mesh_folder,
+            frozenset(kept | _named(urdfs & {target}, root, mesh_folder)),
+        )  # fmt: skip
         try:
             text, issues = edited_text(stage, model, folder, target.parent, home, meshes)
             counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
@@ -74,8 +86,6 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
         counts["colliders"] = len(re.findall(r"<collision[\s>]", text))
         issues = [issue for issue in written.issues if issue.severity == "error"] + issues
         del stage
-        root = target.parent if home is None else home.folder
-        mesh_folder = _mesh_folder(target) if home is None else "meshes"
         with scratch_folder(target) as made:
             meshes.write(made / mesh_folder)
             if home is not None:
@@ -83,7 +93,7 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
             file = made / target.relative_to(root)
             file.parent.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8", newline="")
-            replace_together(made, target, list((root / mesh_folder).rglob("*")), root)
+            replace_together(made, target, {*(root / mesh_folder).rglob("*")} - kept, root)
     return ExportResult(target, issues, counts)
 
 
@@ -95,8 +105,38 @@ class _OtherPartsError(Exception):
         self.lost, self.plan, self.root = lost, plan, root
 
 
-def _mesh_folder(target: Path) -> str:
-    return f"{target.stem}_meshes"
+def _urdfs_beside(target: Path, root: Path) -> set[Path]:
+    """The files of robots beside a target, itself included, and in its package. root: of the package or the target."""
+    return {
+        file
+        for folder in (target.parent, root, root / "urdf") for file in folder.glob("*")
+        if file.suffix.lower() in (".urdf", ".xacro") and file.is_file()
+    }  # fmt: skip
+
+
+def _named(urdfs: Iterable[Path], root: Path, mesh_folder: str) -> set[Path]:
+    """Files in a folder of meshes that URDFs name, with those that the meshes refer to. All paths are absolute."""
+    from ..urdf import markup
+    from ..urdf.packages import is_file
+    from ..urdf.ros_package import parts_of
+
+    place = re.compile(rf"{re.escape(mesh_folder)}/([^\"'<>]+)")
+    found = set()
+    for urdf in urdfs:
+        try:
+            text = unescape(markup.text_of(urdf.read_bytes()))
+        except OSError:
+            continue
+        for name in place.findall(text):
+            found |= {mesh for one in (name, unquote(name)) if is_file(mesh := root / mesh_folder / one)}
+    return found.union(*(_inside(parts_of(mesh), root / mesh_folder) for mesh in found))
+
+
+def _inside(files: Iterable[Path], folder: Path) -> set[Path]:
+    """Those of the files that are really in a folder, as paths below it."""
+    inside = os.path.realpath(folder)
+    reals = (Path(os.path.realpath(file)) for file in files)
+    return {folder / real.relative_to(inside) for real in reals if real.is_relative_to(inside)}
 
 
 def _new_text(
@@ -228,8 +268,9 @@ def edited_text(
     comparison = _Comparison(plan, usd_read.read_stage(before), new, before, stage, root, edits)
     comparison.run()
     _complete(robot, edits)
-    _keep_meshes(plan, edits, folder, stage, root, files)
+    missing = _keep_meshes(plan, edits, folder, stage, root, files)
     if home is None:
+        comparison.issues += missing
         _move_files(robot, edits, folder, target)
     else:
         comparison.issues += _take_files(robot, edits, folder, home)
@@ -340,10 +381,8 @@ class _Comparison:
                 self.edits.set_in(joint.element, "axis", "xyz", " ".join(map(self.text, direction)))
 
     def origin(self, parent: Any, pose: frames.Matrix) -> None:
-        from ..urdf.build import angles
-
         self.edits.set_in(parent, "origin", "xyz", " ".join(map(self.text, pose[:3, 3])))
-        self.edits.set_in(parent, "origin", "rpy", " ".join(map(self.text, angles(pose[:3, :3]))))
+        self.edits.set_in(parent, "origin", "rpy", " ".join(map(self.text, frames.euler_angles(pose))))
 
     # ------------------------------------------------------------------ masses
 
@@ -422,15 +461,19 @@ def _complete(robot: Robot, edits: TextEdits) -> None:
             edits.complete(link.inertial.element, "inertia", ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"))
 
 
-def _keep_meshes(plan: Layout, edits: TextEdits, folder: Path, stage: Any, root: str, files: MeshFiles) -> None:
-    """Take meshes from the stage whose files are missing, as where a robot came in a USD file from elsewhere.
+def _keep_meshes(
+    plan: Layout, edits: TextEdits, folder: Path, stage: Any, root: str, files: MeshFiles
+) -> list[Issue]:  # fmt: skip
+    """Where the file of a mesh is missing, write the mesh of the scene, and let the URDF name that file.
 
-    What is in a package is found by its name, in other places too.
+    Files in packages are left alone: another machine finds the package by its name. Returns the files that are missing
+    and that no mesh of the scene replaces.
     """
     from ..urdf.packages import Packages
     from ..usd.robot_geometry import mesh_at
 
     packages = Packages(folder)
+    issues: dict[str, Issue] = {}
     for placed in plan.shapes:
         shape, path = placed.shape, root + placed.path[len(plan.root) :]
         element = next((one for one in shape.element.walk() if one.tag == "mesh"), None)
@@ -440,6 +483,13 @@ def _keep_meshes(plan: Layout, edits: TextEdits, folder: Path, stage: Any, root:
         if mesh is not None:
             kind = "collision" if placed.is_collider else "visual"
             edits.set(element, "filename", files.uri(mesh, PurePosixPath(shape.uri).stem, kind))
+        else:
+            issues[shape.uri] = Issue(
+                "UrdfFileMissing", "warning", "", "",
+                f"'{shape.uri}' is not found, and no object has its mesh, so the URDF names a file that is not there.",
+                "Put the file there, or give the link another mesh.",
+            )  # fmt: skip
+    return list(issues.values())
 
 
 def _move_files(robot: Robot, edits: TextEdits, folder: Path, target: Path) -> None:
@@ -461,20 +511,21 @@ def _take_files(robot: Robot, edits: TextEdits, folder: Path, home: RosPackage) 
     from ..urdf.packages import IMAGE_SUFFIXES, MESH_SUFFIXES, Packages
 
     packages = Packages(folder)
-    found, issues = {}, []
+    found = []
+    issues: dict[str, Issue] = {}
     for element in robot.element.walk():
         uri = element.get("filename")
         if element.tag not in ("mesh", "texture") or not uri or "filename" in edits.changed.get(element, {}):
             continue
         file = packages.file(uri, MESH_SUFFIXES | IMAGE_SUFFIXES)
         if file is not None:
-            found[id(element)] = (element, file)
+            found.append((element, file))
         else:
-            issues.append(Issue(
+            issues[uri] = Issue(
                 "UrdfFileMissing", "warning", "", "", f"'{uri}' is not found, so the package does not have it.",
                 "Put the file there, or import the URDF from the folder of its package.",
-            ))  # fmt: skip
-    uris = home.take(list(dict.fromkeys(file for _, file in found.values())))
-    for element, file in found.values():
+            )  # fmt: skip
+    uris = home.take(list(dict.fromkeys(file for _, file in found)))
+    for element, file in found:
         edits.set(element, "filename", uris[file])
-    return issues
+    return list(issues.values())

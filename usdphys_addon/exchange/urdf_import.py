@@ -21,9 +21,9 @@ from ..bridge.environment import require_usd
 from ..bridge.imported import ImportedIDs
 from ..bridge.naming import prim_name
 from ..core import paths
-from ..system.files import usable_name, work_folder
+from ..system.files import note_of, usable_name
 from . import usd_import
-from .robot_files import RobotOptions, plan_robot, write_stage
+from .robot_files import RobotOptions, robot_as_stage
 from .usd_import import ImportResult, Step
 
 if TYPE_CHECKING:
@@ -52,10 +52,10 @@ def import_steps(
 
     path = Path(bpy.path.abspath(usable_name(str(filepath)))).absolute()
     yield Step(0.0, f"Reading {path.name}")
-    with work_folder() as folder, usd_import.undone_on_failure(context.scene):
-        plan = plan_robot(path, options)
-        stage_file = folder / f"{plan.root[1:][:80]}.usdc"
-        texts = write_stage(plan, options, stage_file, physics=False)
+    with (
+        robot_as_stage(path, options, physics=False) as (stage_file, plan, texts),
+        usd_import.undone_on_failure(context.scene),
+    ):
         memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
         before = memory.filepath
         result = yield from usd_import.import_steps(
@@ -65,7 +65,8 @@ def import_steps(
         result.path = path
         result.issues[:0] = plan.issues
         _finish(plan, result)
-        memory.filepath, memory.files = str(path), ""
+        # Nobody compares them, so they are not read for digests.
+        memory.filepath, memory.files = str(path), note_of(plan.robot.files, path.parent, digests=False)
         if before:
             others = [line for line in memory.others.splitlines() if line != str(stage_file)]
             memory.others = "\n".join(dict.fromkeys([*others, before]))

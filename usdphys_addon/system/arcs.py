@@ -50,7 +50,7 @@ def names_of_crate(data: mmap.mmap | bytes) -> bytes:
     size, packed = struct.unpack_from("<QQ", data, start + 8)
     if size > _MOST_BYTES or start + 24 + packed > len(data):
         raise ValueError
-    # The first byte counts the chunks of more than 2 GB; none stands for one without a size before it.
+    # The first byte is the number of chunks of 2 GB. If it is 0, the data is one chunk and no size precedes it.
     if packed == 0 or data[start + 24] != 0:
         raise ValueError
     found = unpacked(data[start + 25 : start + 24 + packed], size)

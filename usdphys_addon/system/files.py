@@ -29,12 +29,9 @@ FORGOTTEN = 86400.0
 WORK = "usdphys-run-"
 #: The end of a .blend: the header of its last block, or of the table of a compressed one.
 _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
-
-
-#: What files of other formats end with, by their suffix.
-KNOWN_ENDS = {
-    ".gltf": b"}", ".json": b"}", ".urdf": b">", ".png": b"IEND\xaeB`\x82", ".jpg": b"\xff\xd9", ".jpeg": b"\xff\xd9",
-}  # fmt: skip
+#: What text files end with, by their suffix.
+TEXT_ENDS = {".gltf": b"}", ".json": b"}", ".urdf": b">"}
+IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg"})
 #: Bytes of a path that Blender takes, less those of the longest name of a temporary file.
 _LONGEST_PATH = 940
 #: Bytes of a file name that file systems take.
@@ -100,7 +97,8 @@ def replace_together(
     All are whole, in their folders and on the disk before the first of them replaces an old file. Files that are as
     before stay.
     replaceable: old files that are those of the target. Another one stays, unless the new one is the same.
-    root: what the folder stands for, at or above the folder of the target; by default that. Raises OutputError.
+    root: where the folder is copied to: the folder of the target, which is the default, or one above it. Raises
+    OutputError.
     """
     root = root or target.parent
     last = folder / target.relative_to(root)
@@ -178,6 +176,17 @@ def checked(target: Path, inputs: Iterable[str | Path] = ()) -> Path:
     return target
 
 
+def refuse_parts(target: Path, source: Path, parts: Iterable[Path]) -> None:
+    """Raise OutputError where a target is one of the files that a source is made of."""
+    place = _canonical(target)
+    if any(_canonical(part) == place for part in parts):
+        raise OutputError(f"'{target}' is a part of '{source.name}', which is never changed; choose another name.")
+
+
+def _canonical(path: Path) -> str:
+    return os.path.normcase(os.path.realpath(path))
+
+
 def _real(target: Path) -> Path:
     """The file that is to be replaced: the target, or the one that it is a symbolic link to. Raises OutputError."""
     if not target.is_symlink():
@@ -192,16 +201,21 @@ def _real(target: Path) -> Path:
     return real
 
 
-def note_of(files: Iterable[Path], folder: Path) -> str:
-    """Digests of files, one a line, with their paths relative to a folder."""
+def note_of(files: Iterable[Path], folder: Path, *, digests: bool = True) -> str:
+    """Digests of files, or "-", one a line, with their paths relative to a folder."""
     lines = []
     for file in files:
         try:
             name = os.path.relpath(file, folder)
         except ValueError:  # on another drive of Windows
             name = str(file)
-        lines.append(f"{_digest(file)} {name}")
+        lines.append(f"{_digest(file) if digests else '-'} {name}")
     return "\n".join(sorted(lines))
+
+
+def noted(note: str, folder: Path) -> list[Path]:
+    """The files of `note_of`."""
+    return [folder / line.partition(" ")[2] for line in note.splitlines()]
 
 
 def first_changed(note: str, folder: Path) -> str:
@@ -340,6 +354,11 @@ def _put(scratch: Path, target: Path) -> None:
 
 
 def _torn(target: Path) -> str:
+    if target.suffix.lower() in IMAGE_SUFFIXES:
+        return (
+            f"'{target}' could not be written completely (is the disk full, or is the image in the scene cut off?); "
+            "the old file is untouched."
+        )
     return f"'{target}' could not be written completely (is the disk full?); the old file is untouched."
 
 
@@ -386,13 +405,28 @@ def is_whole(path: Path) -> bool:
         return any(end in tail for end in _BLEND_ENDS)
     if suffix == ".glb":
         return int.from_bytes(head[8:12], "little") == size
+    if suffix in IMAGE_SUFFIXES:
+        return _is_whole_image(path.read_bytes())
     if suffix not in USD_SUFFIXES:
-        return size > 0 and tail.rstrip().endswith(KNOWN_ENDS.get(suffix, b""))
+        return size > 0 and tail.rstrip().endswith(TEXT_ENDS.get(suffix, b""))
     if head.startswith(b"PXR-USDC"):
         contents = int.from_bytes(head[16:24], "little")
         return len(head) == 24 and 0 < contents < size
     # A layer without prims and metadata is its first line.
     return head.startswith(b"#usda") and (tail.rstrip().endswith((b"}", b")")) or tail.strip() == b"#usda 1.0")
+
+
+def _is_whole_image(data: bytes) -> bool:
+    """False for a PNG or JPEG without its end mark, and for nothing. Anything may follow the mark."""
+    if data.startswith(b"\x89PNG"):
+        return b"IEND\xaeB`\x82" in data
+    if data.startswith(b"\xff\xd8\xff"):
+        # A preview among the segments before the image has an end mark of its own.
+        at = 2
+        while data[at : at + 1] == b"\xff" and data[at + 1 : at + 2] != b"\xda":
+            at += 2 + int.from_bytes(data[at + 2 : at + 4])
+        return b"\xff\xd9" in data[at:]
+    return bool(data)
 
 
 def _is_whole_package(path: Path) -> bool:

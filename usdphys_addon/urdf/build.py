@@ -513,19 +513,10 @@ def _kind(free: list[Freedom]) -> str | None:
     return "planar" if len(turns) == 1 and len(moves) == 2 and turns[0] not in moves else None
 
 
-def angles(turn: Matrix) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a rotation (3, 3)."""
-    across = math.hypot(turn[0, 0], turn[1, 0])
-    pitch = math.atan2(-turn[2, 0], across)
-    if across < 1e-9:
-        return (math.atan2(-turn[1, 2], turn[1, 1]), pitch, 0.0)
-    return (math.atan2(turn[2, 1], turn[2, 2]), pitch, math.atan2(turn[1, 0], turn[0, 0]))
-
-
 def _origin(pose: Matrix) -> Element:
     size = max(1.0, float(np.abs(pose[:3, 3]).max()))
     place = np.where(np.abs(pose[:3, 3]) < _NOISE * size * 0.1, 0.0, pose[:3, 3])
-    turn = np.array(angles(pose[:3, :3]))
+    turn = np.array(frames.euler_angles(pose))
     turn = np.where(np.abs(turn) < _NOISE, 0.0, turn)
     return Element("origin", {"xyz": _numbers(place), "rpy": " ".join(_angle_text(value) for value in turn)})
 

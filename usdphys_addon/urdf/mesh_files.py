@@ -6,23 +6,32 @@ from __future__ import annotations
 import hashlib
 import re
 import shutil
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 
 from ..core import paths
+from ..system.files import work_folder
 from .edit import number_text
 from .mesh_data import Floats, Ints, MeshData, MeshMaterial, srgb
 
+_SUFFIXES = {"visual": ".obj", "collision": ".stl"}
 _NO_WORD = re.compile(r"[^A-Za-z0-9_.-]")
 
 
 @dataclass(slots=True)
 class MeshFiles:
-    """Collects meshes. prefix: of the URIs, such as "arm_meshes/" or "package://arm/meshes/"."""
+    """Collects meshes. prefix: of the URIs, such as "arm_meshes/" or "package://arm/meshes/arm/".
+
+    folder: that the files will be in. kept: files that are there and are not replaced: another mesh gets another name.
+    """
 
     prefix: str
+    folder: Path
+    kept: frozenset[Path] = frozenset()
     #: (name of the file below the folder, mesh) by content.
     found: dict[bytes, tuple[str, MeshData]] = field(default_factory=dict)
     taken: set[str] = field(default_factory=set)
@@ -31,10 +40,26 @@ class MeshFiles:
         """The URI of the file that a mesh will be in. kind: "visual" or "collision"."""
         key = _digest(mesh, kind)
         if key not in self.found:
-            stem = paths.free(f"{kind}/{_NO_WORD.sub('_', name) or 'mesh'}", lambda one: one.lower() in self.taken)
+            stem = paths.free(
+                f"{kind}/{_NO_WORD.sub('_', name) or 'mesh'}",
+                lambda one: one.lower() in self.taken or self._is_kept(one, mesh, kind),
+            )
             self.taken.add(stem.lower())
-            self.found[key] = (f"{stem}{'.stl' if kind == 'collision' else '.obj'}", mesh)
+            self.found[key] = (f"{stem}{_SUFFIXES[kind]}", mesh)
         return self.prefix + self.found[key][0]
+
+    def _is_kept(self, stem: str, mesh: MeshData, kind: str) -> bool:
+        """True if a name is that of a kept file with another content."""
+        name = f"{stem}{_SUFFIXES[kind]}"
+        if not any(self._of(file).with_suffix("").as_posix().lower() == stem.lower() for file in self.kept):
+            return False
+        with work_folder() as scratch:
+            self._write_one(mesh, scratch, name)
+            made = [file for file in scratch.rglob("*") if file.is_file()]
+            return not all(_are_same(file, self.folder / file.relative_to(scratch)) for file in made)
+
+    def _of(self, file: Path) -> Path:
+        return file.relative_to(self.folder)
 
     def clear(self) -> None:
         self.found.clear()
@@ -43,12 +68,20 @@ class MeshFiles:
     def write(self, folder: Path) -> None:
         """Write all files."""
         for name, mesh in self.found.values():
-            file = folder / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            if file.suffix == ".stl":
-                write_stl(mesh, file)
-            else:
-                write_obj(mesh, file)
+            self._write_one(mesh, folder, name)
+
+    def _write_one(self, mesh: MeshData, folder: Path, name: str) -> None:
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if file.suffix == ".stl":
+            write_stl(mesh, file)
+        else:
+            home = (self.folder / name).parent
+            write_obj(mesh, file, {kept.name.lower(): kept for kept in self.kept if kept.parent == home})
+
+
+def _are_same(one: Path, other: Path) -> bool:
+    return one.is_file() and other.is_file() and one.read_bytes() == other.read_bytes()
 
 
 def _digest(mesh: MeshData, kind: str) -> bytes:
@@ -80,12 +113,17 @@ def write_stl(mesh: MeshData, file: Path) -> None:
     file.write_bytes(b"binary STL".ljust(80) + len(rows).to_bytes(4, "little") + rows.tobytes())
 
 
-def write_obj(mesh: MeshData, file: Path) -> None:
-    """Write an OBJ, and an MTL with copies of its images where the mesh has materials."""
+def write_obj(mesh: MeshData, file: Path, kept: Mapping[str, Path] = MappingProxyType({})) -> None:
+    """Write an OBJ, and an MTL with copies of its images where the mesh has materials.
+
+    kept: files by names in small letters, which no other image gets.
+    """
     names = _material_names(mesh.materials)
     lines = []
     if names:
-        file.with_suffix(".mtl").write_text(_mtl(mesh.materials, names, file.parent), encoding="utf-8", newline="\n")
+        file.with_suffix(".mtl").write_text(
+            _mtl(mesh.materials, names, file.parent, kept), encoding="utf-8", newline="\n"
+        )
         lines.append(f"mtllib {file.stem}.mtl")
     lines += _rows("v", mesh.points)
     parts = [mesh.corners + 1]
@@ -139,7 +177,7 @@ def _material_names(materials: list[MeshMaterial]) -> list[str]:
     return found
 
 
-def _mtl(materials: list[MeshMaterial], names: list[str], folder: Path) -> str:
+def _mtl(materials: list[MeshMaterial], names: list[str], folder: Path, kept: Mapping[str, Path]) -> str:
     lines = []
     for material, name in zip(materials, names, strict=True):
         lines.append(f"newmtl {name}")
@@ -149,17 +187,18 @@ def _mtl(materials: list[MeshMaterial], names: list[str], folder: Path) -> str:
         lines.append("Kd " + " ".join(f"{value:.6g}" for value in srgb((red, green, blue))))
         lines.append(f"d {alpha:.6g}")
         if material.texture is not None and material.texture.is_file():
-            lines.append(f"map_Kd {_copied(material.texture, folder)}")
+            lines.append(f"map_Kd {_copied(material.texture, folder, kept)}")
     return "\n".join(lines) + "\n"
 
 
-def _copied(image: Path, folder: Path) -> str:
+def _copied(image: Path, folder: Path, kept: Mapping[str, Path]) -> str:
     """Name of the copy of an image in a folder; another image of the same name keeps its own."""
-    data = image.read_bytes()
-    name = paths.free(
-        _NO_WORD.sub("_", image.stem), lambda one: (file := folder / f"{one}{image.suffix}").is_file()
-        and file.read_bytes() != data,
-    )  # fmt: skip
+
+    def is_other(stem: str) -> bool:
+        there = (folder / f"{stem}{image.suffix}", kept.get(f"{stem}{image.suffix}".lower()))
+        return any(file is not None and file.is_file() and not _are_same(file, image) for file in there)
+
+    name = paths.free(_NO_WORD.sub("_", image.stem), is_other)
     target = folder / f"{name}{image.suffix}"
     if not target.is_file():
         shutil.copyfile(image, target)

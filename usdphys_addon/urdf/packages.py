@@ -26,6 +26,8 @@ class Packages:
     folder: Path
     known: Mapping[str, Path] = field(default_factory=dict)
     found: dict[str, Path | None] = field(default_factory=dict)
+    #: Files that were found so far.
+    used: set[Path] = field(default_factory=set)
 
     def file(self, uri: str, suffixes: frozenset[str] | None = None) -> Path | None:
         """The file of a URI; None if there is none, or if its suffix is not one of these."""
@@ -34,6 +36,7 @@ class Packages:
                 if suffixes is not None and path.suffix.lower() not in suffixes:
                     continue
                 if is_file(path):
+                    self.used.add(path)
                     return path
         return None
 

@@ -44,12 +44,15 @@ def read_file(path: Path, packages: Packages | None = None, arguments: Mapping[s
     except OSError as error:
         raise InputError(f"'{path}' cannot be read ({error.strerror}).") from error
     root, text = markup.parse(data, path.name)
+    packages = packages or Packages(path.absolute().parent)
     if root.tag == "robot" and (path.suffix.lower() == ".xacro" or xacro.is_xacro(root)):
-        root = xacro.expand(root, path, packages or Packages(path.absolute().parent), arguments or {})
+        root = xacro.expand(root, path, packages, arguments or {})
         text = '<?xml version="1.0"?>\n' + markup.to_text(root)
     elif arguments:
         raise InputError(f"'{path.name}' is no xacro file, so it has no arguments.")
-    return _robot_of(root, text, path)
+    robot = _robot_of(root, text, path)
+    robot.files = list(packages.used)
+    return robot
 
 
 def read(data: bytes | str, path: Path) -> Robot:

@@ -127,7 +127,8 @@ class Loop:
 class Robot:
     """parents: joint above each link. roots: links without one, in the order of the file. Trees only.
 
-    text: the file as it was read, or what xacro has made of it. path: of the file.
+    text: the file as it was read, or what xacro has made of it. path: of the file. files: that it includes; meshes and
+    images are added when a stage is made.
     """
 
     name: str
@@ -142,6 +143,7 @@ class Robot:
     parents: dict[str, Joint] = field(default_factory=dict)
     children: dict[str, list[Joint]] = field(default_factory=dict)
     roots: list[str] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)
 
     def downwards(self, link: str) -> Iterator[str]:
         """A link and all below it, parents first, in the order of the joints."""

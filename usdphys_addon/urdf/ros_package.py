@@ -51,16 +51,20 @@ ament_package()
 
 @dataclass(slots=True)
 class RosPackage:
-    """name: in the URIs of the meshes. folder: of package.xml. copied: place in the folder by file."""
+    """name: in the URIs of the meshes. folder: of package.xml. robot: the file name of the URDF without its suffix.
+
+    copied: place in the folder by file.
+    """
 
     name: str
     folder: Path
+    robot: str
     copied: dict[Path, str] = field(default_factory=dict)
 
     @property
     def meshes(self) -> str:
-        """What the URIs of meshes begin with."""
-        return f"package://{self.name}/meshes/"
+        """Folder of the meshes, seen from that of the package: each URDF of a package has its own."""
+        return f"meshes/{self.robot}"
 
     def write(self, folder: Path) -> None:
         """Write what makes a folder a package, unless the package has it already, and the copies of `take`."""
@@ -76,7 +80,7 @@ class RosPackage:
         """Note meshes and images, with what they refer to, to be copied by `write`. Returns the URI of each."""
         wanted = [Path(os.path.realpath(file)) for file in files]
         root = Path(os.path.realpath(self.folder))
-        everything = dict.fromkeys(part for file in wanted for part in (file, *_parts(file)))
+        everything = dict.fromkeys(part for file in wanted for part in (file, *parts_of(file)))
         outside = [file for file in everything if not file.is_relative_to(root)]
         # One relative place for all: what a mesh refers to is found from the copy as from the original.
         drives = {file.anchor for file in outside}
@@ -85,7 +89,7 @@ class RosPackage:
             for drive in drives
         }
         for file in outside:
-            self.copied[file] = ("meshes" / file.relative_to(common[file.anchor])).as_posix()
+            self.copied[file] = (self.meshes / file.relative_to(common[file.anchor])).as_posix()
         return {
             original: f"package://{self.name}/{self.copied.get(file) or file.relative_to(root).as_posix()}"
             for original, file in zip(files, wanted, strict=True)
@@ -105,33 +109,41 @@ def package_around(target: Path, name: str) -> RosPackage:
         raise InputError(f"'{folder / 'package.xml'}' is of the package '{there}'; use this name, or another folder.")
     if target.parent.name == "urdf" and folder.parent.is_dir():
         target.parent.mkdir(parents=True, exist_ok=True)
-    return RosPackage(name, folder)
+    return RosPackage(name, folder, target.stem)
 
 
-def _parts(file: Path) -> Iterator[Path]:
-    """The files that a mesh refers to, where they exist."""
-    for text in _references(file):
-        # An MTL has options before the name, and names can have spaces.
-        for name in dict.fromkeys((text, text.rpartition(" ")[2])):
-            found = file.parent / unquote(name.removeprefix("file://")).replace("\\", "/")
-            if found.suffix.lower() in _PARTS and is_file(found):
-                real = Path(os.path.realpath(found))
-                yield real
-                if real != file and real.suffix.lower() == ".mtl":
-                    yield from _parts(real)
-                break
+def parts_of(file: Path) -> Iterator[Path]:
+    """The files that a mesh refers to, itself or by an MTL, as real paths, where they exist. Each comes once."""
+    waiting, seen = [file], {file}
+    while waiting:
+        one = waiting.pop()
+        for text in _references(one):
+            # One name with spaces, or several; an MTL has options before the name.
+            found = _part(one, text)
+            for part in [found] if found else [_part(one, word) for word in text.split()]:
+                if part is not None and part not in seen:
+                    seen.add(part)
+                    yield part
+                    if part.suffix.lower() == ".mtl":
+                        waiting.append(part)
+
+
+def _part(file: Path, name: str) -> Path | None:
+    """The file that another one names, if it is there and of a known kind."""
+    found = file.parent / unquote(name.removeprefix("file://")).replace("\\", "/")
+    return Path(os.path.realpath(found)) if found.suffix.lower() in _PARTS and is_file(found) else None
 
 
 def _references(file: Path) -> list[str]:
     suffix = file.suffix.lower()
     if suffix not in MESH_SUFFIXES | {".mtl"}:
         return []
-    if suffix in _REFERENCES:
-        return _REFERENCES[suffix].findall(file.read_text("utf-8", "replace"))
-    if suffix == ".gltf":
-        try:
+    try:
+        if suffix in _REFERENCES:
+            return _REFERENCES[suffix].findall(file.read_text("utf-8", "replace"))
+        if suffix == ".gltf":
             document = json.loads(file.read_bytes())
             return [str(one["uri"]) for key in ("buffers", "images") for one in document.get(key, ()) if "uri" in one]
-        except (ValueError, AttributeError, TypeError, RecursionError):
-            return []
+    except (OSError, ValueError, AttributeError, TypeError, RecursionError):
+        return []
     return []

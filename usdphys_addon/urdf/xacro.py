@@ -250,6 +250,7 @@ class _Expander:
             raise _Error(f"'{name}' is not read: it does not end with one of {', '.join(sorted(suffixes))}")
         if not is_file(real):
             raise _Error(f"there is no file '{name}'")
+        self.packages.used.add(path)
         return path
 
     def yaml(self, name: str) -> Any:

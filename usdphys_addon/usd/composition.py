@@ -15,6 +15,7 @@ from ..core import paths
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
 from ..core.words import counted
+from ..system import files
 from . import opinions as usd_opinions
 from . import read as usd_read
 from .carry_fields import is_mistyped, table_properties, type_in_file
@@ -61,15 +62,9 @@ def files_of(stage: Usd.Stage) -> list[Path]:
 def refuse_parts(stage: Usd.Stage, target: Path) -> None:
     """Raise OutputError if an output is one of the files that a stage is composed of."""
     source, *others = (Path(layer.realPath.split("[")[0]) for layer in (stage.GetRootLayer(), *stage.GetUsedLayers()))
-    for file in (source, *others):
-        if file.name and _canonical(file) == _canonical(target):
-            if file == source:
-                raise OutputError(f"'{target}' is the source itself, which is never changed; choose another name.")
-            raise OutputError(f"'{target}' is a part of '{source.name}', which is never changed; choose another name.")
-
-
-def _canonical(path: Path) -> str:
-    return os.path.normcase(os.path.realpath(path))
+    if source.name and os.path.realpath(source) == os.path.realpath(target):
+        raise OutputError(f"'{target}' is the source itself, which is never changed; choose another name.")
+    files.refuse_parts(target, source, (file for file in others if file.name))
 
 
 def files_outside(stage: Usd.Stage, path: Path) -> list[str]:

@@ -19,6 +19,7 @@ from . import opinions as usd_opinions
 from . import read as usd_read
 from .composition import VariantSet
 from .opinions import Opinions
+from .time_samples import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,10 @@ def issues_of(stage: Usd.Stage, opinions: Collection[Opinions]) -> list[Issue]:
     """
     unusual = [one for one in opinions if not carry.is_plain(one)]
     issues = composition.missing_assets(stage, opinions) + composition.unapplied_bindings(opinions)
+    try:
+        Clock(stage)
+    except InputError as error:
+        issues.append(Issue("StageTimes", "error", "/", "", str(error), ""))
     return issues + composition.mistyped_values(unusual)
 
 
