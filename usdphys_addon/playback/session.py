@@ -98,18 +98,18 @@ class PreviewSession:
 
     def _begin(
         self, context: bpy.types.Context, reading: reading.SceneReading, time_step: float,
-        before: World | None = None, paths: Mapping[str, str] | None = None,
+        before: World | None = None, old_paths: Mapping[str, str] | None = None,
     ) -> Steps[None]:  # fmt: skip
         """Build the world from a reading of the authored scene, and let the objects follow it.
 
-        before: a world whose bodies keep their current states. paths: of the bodies there that have another path now,
-        by that path. time_step: s.
+        before: a world whose bodies keep their current states. old_paths: of the bodies that have another path in it,
+        that path. time_step: s.
         """
         world_type = _world_type()
         settings = context.scene.usdphys.preview  # type: ignore[union-attr]
         self.model: PhysicsModel = reading.model
         self.meters = self.model.units.meters_per_unit
-        start = self.model if before is None else before.moved_copy(self.model, paths)
+        start = self.model if before is None else before.moved_copy(self.model, old_paths)
         self.world = yield from world_type.steps(
             start, time_step=time_step, substeps=settings.substeps, quality=settings.quality
         )
@@ -642,12 +642,12 @@ class PreviewSession:
         old, was_playing = self.world, self.is_playing
         self.stop()
         by_name = {name: path for path, name in zip(old.paths, self.names, strict=True) if name}
-        paths = {}
+        old_paths = {}
         for path, site in reading.sites.items():
             name = site.obj.name if _is_own(site) else site.instance[0] if site.instance is not None else ""
             if path in reading.model.bodies and by_name.get(name, path) != path:
-                paths[path] = by_name[name]
-        finished(self._begin(context, reading, old.time_step, old, paths))
+                old_paths[path] = by_name[name]
+        finished(self._begin(context, reading, old.time_step, old, old_paths))
         if was_playing:
             self.play()
 

@@ -283,7 +283,7 @@ def contact_material(model: PhysicsModel, prim: Prim, notices: Notices) -> Conta
     if static < friction:
         notices.add(
             "StaticFriction", material,
-            f"{material.display} has static friction {static:g}, less than its dynamic friction {friction:g}, which "
-            "holds resting bodies, too.",
+            f"{material.display} has static friction {static:g}, less than its dynamic friction {friction:g}: bodies "
+            "at rest get the dynamic one, too.",
         )  # fmt: skip
     return ContactMaterial(bound, friction, api.resolved("restitution"), static)

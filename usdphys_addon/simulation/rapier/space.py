@@ -62,7 +62,7 @@ from ..vendor_settings import (
     world_turns,
 )
 from . import joint_effects
-from .constraints import FREE, Constraint, State, isometry, matrix_of
+from .constraints import FREE, NO_WRENCH, Constraint, State, isometry, matrix_of
 from .contact_hook import ContactHook, Grip
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
@@ -153,7 +153,6 @@ class SolverSpace:
         self.gears: list[Gear] = []
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
-        #: Force (N) and torque (N m) under which joints broke.
         #: Of broken joints: the load under which they broke, and `Constraint.wrench_in_frame`.
         self.last_loads: dict[str, tuple[tuple[float, float], tuple[Vector, Vector]]] = {}
         self._moves = False
@@ -251,6 +250,7 @@ class SolverSpace:
             parameters.num_solver_iterations, parameters.dt = 1, self.time_step / self.substeps
             for body in bodies:
                 body.additional_solver_iterations = 0
+            self.loads.forget()
         if self._bounces:
             # A body that is seen to come does not enter the other in the step of its impact, which would cost height.
             for path, number in zip(self.paths, numbers, strict=True):
@@ -460,13 +460,13 @@ class SolverSpace:
             self.notices.add(
                 "BouncesInRow", prim,
                 f"{prim.display} bounces and touches balls on both sides: the balls of the row are simulated "
-                f"{ROW_GAP:.1%} smaller, so that blows pass one after the other.",
+                f"{ROW_GAP:.1%} smaller, so that a hit passes from one to the next.",
             )  # fmt: skip
         else:
             self.notices.add(
                 "BouncesInRow", prim,
-                f"{prim.display} bounces and touches bodies on both sides: the solver takes the blows of one step "
-                "together, so that too little of a blow arrives at the end of the row.",
+                f"{prim.display} bounces and touches bodies on both sides: too little of a hit at one end of the row "
+                "arrives at the other.",
             )  # fmt: skip
 
     def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> Iterator[int]:
@@ -529,8 +529,9 @@ class SolverSpace:
                 material, grip = self.model.prims[name], self._grips[name]
                 self.notices.add(
                     "StaticFriction", material,
-                    f"{material.display} has static friction {grip.static:g} and dynamic friction {grip.dynamic:g}; "
-                    f"the dynamic one holds resting bodies, too, because {number} bodies may touch it.",
+                    f"{material.display} has static friction {grip.static:g} and dynamic friction {grip.dynamic:g}: "
+                    f"bodies at rest get the dynamic one, too, because {number} bodies may touch it, more than "
+                    f"{MOST_GRIPS}.",
                 )  # fmt: skip
             return
         bodies = self.physics.rigid_bodies
@@ -724,7 +725,7 @@ class SolverSpace:
         return _is_axle(link.joint) and bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
 
     def _wheels(self) -> dict[Any, Weight]:
-        """Weights of the bodies that driven hinges without limits turn, by handle."""
+        """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
         found = {}
         for item in self.constraints:
             facts = item.facts
@@ -733,7 +734,15 @@ class SolverSpace:
             handle = self.handles[facts.body1]
             if self.physics.rigid_bodies[handle].colliders:
                 found[handle] = self.weights[facts.body1]
-        return found if len(found) <= MOST_GRIPS else {}
+        if len(found) <= MOST_GRIPS:
+            return found
+        prim = self.bodies[next(path for path in self.paths if self.handles[path] in found)].prim
+        self.notices.add(
+            "WheelsTooMany", prim,
+            f"{prim.display} is one of {len(found)} driven wheels, more than {MOST_GRIPS}: robots that skid turn up to "
+            "a quarter too fast.",
+        )  # fmt: skip
+        return {}
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
         """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
@@ -806,7 +815,8 @@ class SolverSpace:
         steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
         for number in range(steps):
-            before = self._states() if measured and self.loads.in_loops else []
+            is_loop = bool(measured) and self.loads.breaks_in_loops(self.physics, self.constraints)
+            before = self._states() if is_loop else []
             self._advance(number, steps, starts, measured)
             overloaded = self.loads.after(self.physics, measured, self.time_step / steps) if measured else []
             for _ in range(MOST_BREAKS if before else 0):
@@ -861,8 +871,9 @@ class SolverSpace:
             gear.release(self.physics)
 
     def _states(self) -> list[tuple[Any, Any, Any, Any]]:
-        """Of each body: itself, its pose, its linear and its angular velocity."""
-        return [(view, view.position, view.linvel, view.angvel) for view in self._views]
+        """Of each body, and of each hand that holds one: itself, its pose, its linear and its angular velocity."""
+        hands = [self.physics.rigid_bodies[held.hand] for held in self.grabs]
+        return [(view, view.position, view.linvel, view.angvel) for view in (*self._views, *hands)]
 
     def _slow_down(self) -> None:
         for row, speed, spin in self._slow:
@@ -1191,6 +1202,7 @@ class SolverSpace:
         self.physics = PhysicsWorld.restore(saved.solver)
         for constraint, state in zip(self.constraints, saved.states, strict=True):
             constraint.load_state(state)
+            constraint.load, constraint.wrench = (0.0, 0.0), NO_WRENCH
         self.grabs[:] = [copy.copy(held) for held in saved.grabs]
         self.weights.clear()
         self.weights.update(saved.weights)

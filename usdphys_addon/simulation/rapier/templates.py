@@ -106,14 +106,14 @@ def keys(layout: Layout, paths: Sequence[str], geometries: Geometries, filters: 
 
 
 class _Numbers:
-    """Numbers of what prims say, but for their place and geometry: equal where they say the same."""
+    """Gives prims numbers that are equal where all their values are, place and geometry aside."""
 
     def __init__(self) -> None:
         self._known: dict[Hashable, int] = {}
         self._alone = 0
 
     def of(self, prim: Prim) -> int:
-        """A negative number is given once, to a prim with a value of a wrong type that has no hash."""
+        """The number of a prim; a negative one, which no other gets, where a value of a wrong type has no hash."""
         schemas = prim.schemas
         # Faster than tuples, which would be joined: called twice for each body.
         said: list[Hashable] = [prim.materials, prim.physics_binding, *schemas]
