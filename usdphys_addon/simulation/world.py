@@ -107,14 +107,15 @@ class World:
             self._ranges.append(slice(start, start + len(space.paths)))
             start += len(space.paths)
         places = self._layout.places
-        rows = places.rows(self.paths)
+        bodies = [body for space in self._spaces for body in space.bodies.values()]
+        rows = [body.row for body in bodies]
         self.positions: Floats = places.positions[rows]
         self.rotations: Floats = places.quaternions[rows]
         self.stretches: Floats = places.stretches[rows]
         for space, own in zip(self._spaces, self._ranges, strict=True):
             if space.is_moved_at_start:
                 space.read_poses(self.positions[own], self.rotations[own], everything=True)
-        self.kinematic = np.array([self._layout.bodies[path].is_kinematic for path in self.paths], bool)
+        self.kinematic = np.array([body.is_kinematic for body in bodies], bool)
         self.awake = np.ones(len(self.paths), bool)
         self._joints = {
             constraint.facts.path: (space, constraint) for space in self._spaces for constraint in space.constraints
