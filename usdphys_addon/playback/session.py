@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Largest number of steps in one redraw, so that a slow scene runs slower instead of hanging.
 CATCH_UP = 4
+#: Seconds that the steps of one redraw may take together, but for the last of them.
+CATCH_UP_SECONDS = 0.2
 #: Milliseconds of a time step from which playing ends.
 SLOWEST = 1000.0
 #: Seconds to simulate per redraw if the preview runs as fast as it can.
@@ -248,6 +250,8 @@ class PreviewSession:
                 self.play_on(context)
                 self._debt -= step
                 made += 1
+                if clock.now() - now > CATCH_UP_SECONDS:
+                    self._debt = 0.0
         if made:
             self.show(context)
             if now - self._counted > 0.25:
@@ -264,7 +268,8 @@ class PreviewSession:
             label = self.model.prims[path].label or path if path else ""
             raise SlowStepError(
                 f"A time step took {self.world.step_milliseconds / 1e3:.1f} s, most of the contacts are those of "
-                f"'{label}': the preview was stopped. Give it a simpler collider, or choose the quality Draft."
+                f"'{label}': the preview was stopped. Give it a simpler collider, move bodies that overlap apart, or "
+                "choose the quality Draft."
             )
 
     def step_once(self, context: bpy.types.Context) -> None:
