@@ -36,7 +36,7 @@ SIZES = (200, 1_000)
 #: Bodies of the builds that are compared; build_growth is the time of the last by that of the first.
 BUILDS = (1_000, 10_000)
 #: Turns of what takes milliseconds; the least counts.
-TURNS = 5
+TURNS = 20
 
 
 def build(number: int, *, own: bool, substeps: int = 0) -> None:
