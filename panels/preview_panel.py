@@ -12,6 +12,10 @@ from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.viewport.wrapped_text import draw_text
+from .checks_panel import ICONS
+
+#: Notices that are shown.
+MAX_ROWS = 8
 
 
 def _range(first: int, last: int) -> Phrase:
@@ -120,6 +124,33 @@ def _draw_loads(column: Any, name: str, loads: Any, *, is_active: bool) -> None:
         _readout(column, "on Body 1, X Y Z", load_plot.along_text(loads.torque, "N m"))
 
 
+class USDPHYS_PT_preview_notices(bpy.types.Panel):
+    bl_label = "Notices"
+    bl_space_type = "VIEW_3D"
+    bl_region_type = "UI"
+    bl_category = "USD Physics"
+    bl_parent_id = "USDPHYS_PT_preview"
+
+    @classmethod
+    def poll(cls, _context: Any) -> bool:
+        session = preview_guard.current()
+        return session is not None and bool(session.notices)
+
+    def draw(self, _context: Any) -> None:
+        session = preview_guard.current()
+        if session is None:
+            return
+        layout: Any = self.layout
+        # Warnings first.
+        notices = sorted(session.notices, key=lambda notice: notice.severity == "info")
+        for notice in notices[:MAX_ROWS]:
+            column = layout.column(align=True)
+            draw_text(column, notice.short, ICONS[notice.severity])
+            draw_text(column, notice.fix, "FORWARD")
+        if len(notices) > MAX_ROWS:
+            layout.label(text=tr(phrase("and {count} more", count=len(notices) - MAX_ROWS)))
+
+
 class USDPHYS_PT_preview_bake(bpy.types.Panel):
     bl_label = "Bake"
     bl_space_type = "VIEW_3D"
@@ -136,4 +167,4 @@ class USDPHYS_PT_preview_bake(bpy.types.Panel):
         layout.operator("usdphys.preview_clear_bake", icon="X")
 
 
-CLASSES = (USDPHYS_PT_preview, USDPHYS_PT_preview_state, USDPHYS_PT_preview_bake)
+CLASSES = (USDPHYS_PT_preview, USDPHYS_PT_preview_state, USDPHYS_PT_preview_notices, USDPHYS_PT_preview_bake)

@@ -14,6 +14,7 @@ from usdphys_ext.panels import object_physics, overlays
 from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks.report import FoundIssue, Report
+from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback import joint_inspector
 from usdphys_ext.usdphys_addon.simulation.load_history import JointBreak
@@ -187,7 +188,8 @@ def test_every_panel_draws_what_exists_and_authors_nothing(build):
         shown_in = context(cls.bl_space_type)
         if not is_shown(cls, shown_in):
             # Without an object there is nothing that its panels could show, without declared vendors nothing of theirs.
-            hidden = cls.__name__ == "USDPHYS_PT_preview_state" or cls.__name__.startswith("USDPHYS_PT_vendor")
+            running = ("USDPHYS_PT_preview_state", "USDPHYS_PT_preview_notices")
+            hidden = cls.__name__ in running or cls.__name__.startswith("USDPHYS_PT_vendor")
             assert build is not scene_of_a_full_body or hidden, cls.__name__
             continue
         for function in ("draw_header", "draw_header_preset", "draw"):
@@ -1017,7 +1019,7 @@ def test_the_buttons_of_a_found_issue_select_and_fix_it():
 def session_of(**values: Any) -> Any:
     from types import SimpleNamespace
 
-    known = {"is_playing": False, "readout": (), "broken": (), "warnings": ()}
+    known = {"is_playing": False, "readout": (), "broken": (), "warnings": (), "notices": ()}
     return SimpleNamespace(**{**known, **values})
 
 
@@ -1062,6 +1064,25 @@ def test_the_state_is_shown_while_the_preview_runs(monkeypatch):
         "Time", "1.5 s", "Hinge: broke at 1.25 s under 31", "N and 2 N m", "Too fast",
     ]  # fmt: skip
     assert (labels[2].icon, labels[-1].icon) == ("UNLINKED", "ERROR")
+
+
+def test_notices_are_shown_with_what_to_do_while_the_preview_runs_and_warnings_first(monkeypatch):
+    """Of physics that is simulated differently; those of little weight too."""
+    names = ("Rubber", *"ABCDEFGH")
+    notices = [Issue("StaticFriction", "info", f"/M/{name}", name, f"'{name}' (/M/{name}) slips.", "Set it.")
+               for name in names]  # fmt: skip
+    notices.append(Issue("MassRatio", "warning", "/Light", "Light", "'Light' (/Light) gives way.", "Add mass."))
+    assert not is_shown(panel("preview_notices"), context("VIEW_3D"))
+    assert drawn("preview_notices", "VIEW_3D").all() == []
+    run_session(monkeypatch, notices=[])
+    assert not is_shown(panel("preview_notices"), context("VIEW_3D"))
+    run_session(monkeypatch, notices=notices)
+    assert is_shown(panel("preview_notices"), context("VIEW_3D"))
+    labels = drawn("preview_notices", "VIEW_3D").all("label")
+    assert [(one.text, one.icon) for one in labels[:4]] == [
+        ("'Light' gives way.", "ERROR"), ("Add mass.", "FORWARD"), ("'Rubber' slips.", "INFO"), ("Set it.", "FORWARD"),
+    ]  # fmt: skip
+    assert labels[-1].text == "and 2 more" and len(labels) == 2 * 8 + 1
 
 
 def test_the_bake_says_which_frames_it_takes():

@@ -198,6 +198,24 @@ def test_a_long_wait_is_not_made_up_for(clock):
     assert session.advance(bpy.context) == 1
 
 
+@pytest.mark.parametrize(("seconds", "steps"), [(0.01, 4), (0.15, 2), (0.9, 1)])
+def test_steps_that_are_slow_are_not_made_up_for_in_one_redraw(clock, monkeypatch, seconds, steps):
+    """Four steps of 0.9 s would let nobody press Esc for 3.6 s."""
+    crate()
+    session = session_of_scene()
+    plain_step = session.world.step
+
+    def slow() -> None:
+        plain_step()
+        clock(seconds)
+
+    monkeypatch.setattr(session.world, "step", slow)
+    session.play()
+    for _ in range(3):
+        clock(10.0)
+        assert session.advance(bpy.context) == steps
+
+
 # --------------------------------------------------------------------------- edits while it plays
 
 

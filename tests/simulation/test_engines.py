@@ -51,6 +51,7 @@ poses = np.array([[[10.0 + 100.0 * step, 300.0, 20.0, *turn]] for step in range(
 print(f"step {steps}")
 np.savez(target, names=np.array(["/World/Crate"]), poses=poses, is_z_up=False)
 """
+LONG = "a" * (2 * external.MOST_SAID)
 
 
 @pytest.fixture
@@ -119,6 +120,17 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
             "because the joint '/World/Hinge' is in no articulation; add an Articulation Root",
         ),
         ("raise RuntimeError('two\\nlines')", "could not simulate 'crate.usda': two lines"),
+        (
+            "raise RuntimeError('the first line\\nValueError: is the cause of it')",
+            "could not simulate 'crate.usda': the first line ValueError: is the cause of it",
+        ),
+        (
+            "try:\n    raise ValueError('before')\nexcept ValueError:\n    raise RuntimeError('after')",
+            "could not simulate 'crate.usda': after",
+        ),
+        # What is told of a name longer than what is passed on as it is.
+        (f"raise ModuleNotFoundError(\"No module named '{LONG}'\")", f"has no module '{LONG}'; have its pip"),
+        (f"raise RuntimeError('{LONG}')", f"could not simulate 'crate.usda': {LONG[: external.MOST_SAID]}\n"),
         ("import os; os.abort()", "could not simulate 'crate.usda'"),
         ("", "could not simulate 'crate.usda': exit status 0"),
         (MOVES.replace("300.0, 20.0", "float('nan'), 20.0"), "PhysX has lost bodies of 'crate.usda'"),

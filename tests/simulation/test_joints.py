@@ -14,6 +14,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.simulation.joint_facts import read_joints
 from usdphys_ext.usdphys_addon.simulation.layout import layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
+from usdphys_ext.usdphys_addon.simulation.rapier.grab import pull
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import CENTIMETERS, DEGREE, INF, METERS, File, Units, Vector, about, block
@@ -636,6 +637,69 @@ def test_the_force_of_a_joint_in_a_loop_is_that_on_its_second_body(swapped: bool
     assert world.joint_wrench(f"{W}/Left")[0][2] == pytest.approx(up, rel=0.02)
     # Its X is down.
     assert world.joint_wrench(f"{W}/Right")[0][0] == pytest.approx(-up, rel=0.02)
+
+
+def weights_in_a_row(*, bears: tuple[float, float]) -> File:
+    """5 kg on a hook, 5 kg below it on another, and a beam on two hinges beside them, which is a loop."""
+    file = File(CENTIMETERS)
+    file.add(file.body("Upper", (0, 0, 3), mass=5.0), file.body("Lower", (0, 0, 1), mass=5.0),
+             file.body("Beam", (5, 0, 3), size=(2, 0.2, 0.2), mass=4.0))  # fmt: skip
+    for name, first, second, force in (("High", "", "Upper", bears[0]), ("Low", f"{W}/Upper", "Lower", bears[1])):
+        file.add(file.joint(name, "Fixed", first, f"{W}/{second}", pos0=(0, 0, -1) if first else (0, 0, 4),
+                            pos1=(0, 0, 1), break_force=force))  # fmt: skip
+    for name, x in (("Left", -1.0), ("Right", 1.0)):
+        file.add(file.joint(name, "Revolute", "", f"{W}/Beam", pos0=(5 + x, 0, 3), pos1=(x, 0, 0), axis="Y"))
+    return file
+
+
+@pytest.mark.parametrize("bears", [(10 * G * 0.5, 5 * G * 0.9), (10 * G * 0.9, 5 * G * 0.5), (1e3, 5 * G * 0.5)])
+def test_looking_at_a_joint_in_a_loop_does_not_change_which_joints_break(bears: tuple[float, float]) -> None:
+    broken = []
+    for asked in (False, True):
+        world = world_of(weights_in_a_row(bears=bears))
+        if asked:
+            world.joint_load(f"{W}/Left")
+        # Weights from the second step on, when the joint is measured.
+        world.set_gravity((0, 0, 0))
+        world.step()
+        world.set_gravity((0, 0, -G))
+        broken.append(run(world, 0.2).broken_joints)
+    assert broken[0] and broken[0] == broken[1]
+
+
+def test_a_hand_goes_as_far_in_a_step_that_is_made_again_without_what_broke(monkeypatch) -> None:
+    """A beam on three hinges that all bear too little: the step is made again without the first ones that break."""
+    file = File(CENTIMETERS)
+    file.add(file.body("Beam", (0, 0, 3), size=(2, 0.2, 0.2), mass=4.0))
+    for number in range(3):
+        ends = {"pos0": (number - 1, 0, 3), "pos1": (number - 1, 0, 0), "axis": "Y"}
+        file.add(file.joint(f"Hinge{number}", "Revolute", "", f"{W}/Beam", break_force=10.0 ** (number - 4), **ends))
+    world = world_of(file)
+    number = world.grab(f"{W}/Beam", (0.5, 0, 3))
+    world.move_grab(number, (0.5, 0, 4))
+    starts: list[tuple[float, float]] = []
+
+    def watched(physics, held, part) -> None:
+        starts.append((part, physics.rigid_bodies[held.hand].translation.to_tuple()[2]))
+        pull(physics, held, part)
+
+    monkeypatch.setattr("usdphys_ext.usdphys_addon.simulation.rapier.space.pull", watched)
+    world.step()
+    assert world.broken_joints and len(starts) > len({part for part, _ in starts})
+    assert len(set(starts)) == len({part for part, _ in starts})
+
+
+def test_the_load_of_a_joint_is_zero_again_after_a_reset() -> None:
+    file = weights_in_a_row(bears=(1e6, 1e6))
+    world = world_of(file)
+    world.joint_load(f"{W}/Left")
+    run(world, 0.5)
+    assert all(world.joint_load(f"{W}/{name}")[0] > 10.0 for name in ("High", "Low", "Left"))
+    world.reset()
+    nothing = (0.0, 0.0, 0.0)
+    for name in ("High", "Low", "Left"):
+        assert world.joint_load(f"{W}/{name}") == (0.0, 0.0)
+        assert world.joint_wrench(f"{W}/{name}") == (nothing, nothing)
 
 
 def test_the_load_of_a_joint_speeds_up_what_hangs_on_it() -> None:

@@ -14,7 +14,7 @@ from usdphys_ext.usdphys_addon.simulation.filters import Filters
 from usdphys_ext.usdphys_addon.simulation.layout import layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier.matter import Geometries
-from usdphys_ext.usdphys_addon.simulation.rapier.templates import keys, poses
+from usdphys_ext.usdphys_addon.simulation.rapier.templates import Twins, poses
 
 from .author import CENTIMETERS, METERS, File, about
 from .helpers import codes, model_in, place, run, world_of
@@ -25,8 +25,13 @@ W = "/World"
 
 def keys_of(model: PhysicsModel) -> dict[str, object]:
     found = layout(model, Notices())
-    made = keys(found, list(found.bodies), Geometries(), Filters())
-    return dict(zip(found.bodies, made, strict=True))
+    bodies = list(found.bodies.values())
+    twins = Twins(bodies, found.places, Geometries(), Filters())
+    made = {path: twins.key(row) for row, path in enumerate(found.bodies)}
+    # Bodies with the same quick key have the same one.
+    kinds = set(zip(twins.quick, made.values(), strict=True))
+    assert len(kinds) == len(set(twins.quick))
+    return made
 
 
 def two(fill: Callable[[File, str, tuple[float, float, float], tuple[float, ...]], None]) -> PhysicsModel:
@@ -134,8 +139,8 @@ def test_a_value_without_a_hash_is_simulated_alone() -> None:
 def test_places_keep_position_and_rotation() -> None:
     file = File(METERS)
     crate(file, "One", (1.5, -20.25, 300.0), about("X", 80))
-    places = layout(model_in(file), Notices()).places
-    ((position, rotation),) = poses(places, places.rows([f"{W}/One"]))
+    found = layout(model_in(file), Notices())
+    (position,), (rotation,) = poses(found.places, [found.bodies[f"{W}/One"].row])
     assert position == pytest.approx((1.5, -20.25, 300.0))
     x, y, z, w = rotation
     assert (w, x, y, z) == pytest.approx((math.cos(math.radians(40)), math.sin(math.radians(40)), 0, 0), abs=1e-6)

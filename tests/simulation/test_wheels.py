@@ -7,9 +7,10 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.simulation.rapier.space import MOST_GRIPS
 
 from .author import CENTIMETERS, METERS, File, Units, about
-from .helpers import place, run, turn, world_of
+from .helpers import codes, place, run, turn, world_of
 
 W = "/World"
 RADIUS, TRACK = 0.1, 0.4
@@ -88,3 +89,18 @@ def test_a_robot_that_skids_turns_where_its_friction_has_no_moment(
     turned = np.unwrap(angles)
     wanted = 2 * half[0] * half[1] / (half[0] ** 2 + half[1] ** 2)
     assert turned[-1] - turned[0] == pytest.approx(wanted, rel=0.02 if shape == "Sphere" else 0.04)
+
+
+@pytest.mark.parametrize("number", [MOST_GRIPS, MOST_GRIPS + 1])
+def test_wheels_that_skid_as_the_solver_lets_them_are_named_because_there_are_too_many(number: int) -> None:
+    file = File(METERS)
+    file.add(file.body("Chassis", (0, 0, 5), size=(1, 1, 1), mass=100.0))
+    for index in range(number):
+        file.add(file.body(f"Wheel{index}", (0, 2 * index, 5), shape="Sphere", size=(0.1,), mass=1.0),
+                 file.joint(f"Hinge{index}", "Revolute", f"{W}/Chassis", f"{W}/Wheel{index}", pos0=(0, 2 * index, 0),
+                            axis="Y", drives={"angular": {"damping": 1.0, "targetVelocity": 1.0}}))  # fmt: skip
+    world = world_of(file)
+    assert ("WheelsTooMany" in codes(world)) == (number > MOST_GRIPS)
+    if number > MOST_GRIPS:
+        (notice,) = [issue for issue in world.notices if issue.code == "WheelsTooMany"]
+        assert notice.path == f"{W}/Wheel0" and f"{number} driven wheels" in notice.message

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
@@ -30,7 +29,6 @@ from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
 DENSE_VERTICES = 2000
 
 _SEVERITIES = {"error": 0, "warning": 1, "info": 2}
-_PRIM_PATH = re.compile(r" \(/[^()]*\)")
 _CONVERTED = frozenset({"META", "FONT", "SURFACE", "CURVE"})
 _JOINTS = frozenset(joint_kinds.BY_TYPE_NAME)
 
@@ -301,11 +299,10 @@ class _Names:
 
     def found(self, issue: Issue) -> FoundIssue:
         kind, name = self.owner(issue)
-        short = _PRIM_PATH.sub("", issue.message)
-        can_be_fixed = issue.code in FIXES
         return FoundIssue(
-            issue.severity, issue.code, issue.message, issue.fix, kind, name, issue.path, short, can_be_fixed
-        )
+            issue.severity, issue.code, issue.message, issue.fix, kind, name, issue.path, issue.short,
+            issue.code in FIXES,
+        )  # fmt: skip
 
     def owner(self, issue: Issue) -> tuple[str, str]:
         path = issue.path

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 #: Largest number of steps in one redraw, so that a slow scene runs slower instead of hanging.
 CATCH_UP = 4
+#: Seconds that the steps of one redraw may take together, but for the last of them.
+CATCH_UP_SECONDS = 0.2
 #: Milliseconds of a time step from which playing ends.
 SLOWEST = 1000.0
 #: Seconds to simulate per redraw if the preview runs as fast as it can.
@@ -98,18 +100,18 @@ class PreviewSession:
 
     def _begin(
         self, context: bpy.types.Context, reading: reading.SceneReading, time_step: float,
-        before: World | None = None, paths: Mapping[str, str] | None = None,
+        before: World | None = None, old_paths: Mapping[str, str] | None = None,
     ) -> Steps[None]:  # fmt: skip
         """Build the world from a reading of the authored scene, and let the objects follow it.
 
-        before: a world whose bodies keep their current states. paths: of the bodies there that have another path now,
-        by that path. time_step: s.
+        before: a world whose bodies keep their current states. old_paths: of the bodies that have another path in it,
+        that path. time_step: s.
         """
         world_type = _world_type()
         settings = context.scene.usdphys.preview  # type: ignore[union-attr]
         self.model: PhysicsModel = reading.model
         self.meters = self.model.units.meters_per_unit
-        start = self.model if before is None else before.moved_copy(self.model, paths)
+        start = self.model if before is None else before.moved_copy(self.model, old_paths)
         self.world = yield from world_type.steps(
             start, time_step=time_step, substeps=settings.substeps, quality=settings.quality
         )
@@ -248,6 +250,8 @@ class PreviewSession:
                 self.play_on(context)
                 self._debt -= step
                 made += 1
+                if clock.now() - now > CATCH_UP_SECONDS:
+                    self._debt = 0.0
         if made:
             self.show(context)
             if now - self._counted > 0.25:
@@ -264,7 +268,8 @@ class PreviewSession:
             label = self.model.prims[path].label or path if path else ""
             raise SlowStepError(
                 f"A time step took {self.world.step_milliseconds / 1e3:.1f} s, most of the contacts are those of "
-                f"'{label}': the preview was stopped. Give it a simpler collider, or choose the quality Draft."
+                f"'{label}': the preview was stopped. Give it a simpler collider, move bodies that overlap apart, or "
+                "choose the quality Draft."
             )
 
     def step_once(self, context: bpy.types.Context) -> None:
@@ -642,12 +647,12 @@ class PreviewSession:
         old, was_playing = self.world, self.is_playing
         self.stop()
         by_name = {name: path for path, name in zip(old.paths, self.names, strict=True) if name}
-        paths = {}
+        old_paths = {}
         for path, site in reading.sites.items():
             name = site.obj.name if _is_own(site) else site.instance[0] if site.instance is not None else ""
             if path in reading.model.bodies and by_name.get(name, path) != path:
-                paths[path] = by_name[name]
-        finished(self._begin(context, reading, old.time_step, old, paths))
+                old_paths[path] = by_name[name]
+        finished(self._begin(context, reading, old.time_step, old, old_paths))
         if was_playing:
             self.play()
 

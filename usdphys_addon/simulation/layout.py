@@ -6,8 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import count
-from typing import NamedTuple
+from itertools import chain, count
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,7 @@ UNIT_RATIOS = tuple(sorted({first / second for first in _METERS for second in _M
 SAME_RATIO = 1e-4
 #: Without a bound material: the defaults of PhysX.
 DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
+_WORLD, _TYPE, _SCHEMAS = attrgetter("world"), attrgetter("type_name"), attrgetter("schemas")
 
 
 @dataclass(slots=True)
@@ -99,41 +101,45 @@ class Places(Mapping[str, RigidPose]):
     """
 
     def __init__(self, prims: Iterable[Prim]) -> None:
-        listed = list(prims)
-        worlds_of = [prim.world for prim in listed]
-        # A prim and its geometry often share their matrix, and then a row.
-        numbers = list(map(id, worlds_of))
-        by_number = dict(zip(numbers, worlds_of, strict=True))
-        row_of = dict(zip(by_number, count()))
-        self._rows: dict[str, int] = dict(
-            zip([prim.path for prim in listed], map(row_of.__getitem__, numbers), strict=True)
-        )
-        distinct = list(by_number.values())
+        self._prims = list(prims)
+        worlds_of = list(map(_WORLD, self._prims))
+        # A prim and its geometry often share their matrix, and then a row. The matrices are kept, and so their numbers.
+        self._kept = dict(zip(map(id, worlds_of), worlds_of, strict=True))
+        self._row_of = dict(zip(self._kept, count()))
+        #: Rows by path; made on first use, which a world of equal bodies never needs.
+        self._rows: dict[str, int] | None = None
         # Of twice the speed of np.array for thousands of matrices.
-        worlds = np.concatenate(distinct) if distinct else np.zeros((0, 4))
+        worlds = np.concatenate([np.zeros((0, 4)), *self._kept.values()])
         self.worlds: Matrix = worlds.astype(float).reshape(-1, 4, 4)
         self.positions: Matrix = self.worlds[:, :3, 3]
         self.rotations: Matrix = frames.rotations_of(self.worlds)
         self.quaternions: Matrix = frames.quaternions_of(self.rotations)
         self.stretches: Matrix = self.rotations.swapaxes(1, 2) @ self.worlds[:, :3, :3]
 
-    def rows(self, paths: Iterable[str]) -> list[int]:
-        """Rows of prims in the arrays."""
-        return list(map(self._rows.__getitem__, paths))
+    def rows(self, prims: Iterable[Prim]) -> list[int]:
+        """Rows of prims in the arrays. Raises KeyError where one got another world matrix since."""
+        return list(map(self._row_of.__getitem__, map(id, map(_WORLD, prims))))
 
-    def row(self, path: str) -> int:
-        """Row of a prim in the arrays."""
-        return self._rows[path]
+    def of(self, prim: Prim) -> RigidPose:
+        """The pose of a prim."""
+        return self._pose(self._row_of[id(prim.world)])
 
-    def __getitem__(self, path: str) -> RigidPose:
-        row = self._rows[path]
+    def _pose(self, row: int) -> RigidPose:
         return RigidPose(self.positions[row], self.rotations[row], _quaternion(self.quaternions[row].tolist()))
 
+    def _by_path(self) -> dict[str, int]:
+        if self._rows is None:
+            self._rows = dict(zip([prim.path for prim in self._prims], self.rows(self._prims), strict=True))
+        return self._rows
+
+    def __getitem__(self, path: str) -> RigidPose:
+        return self._pose(self._by_path()[path])
+
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter(self._by_path())
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._by_path())
 
 
 def _quaternion(numbers: list[float]) -> Quaternion:
@@ -147,13 +153,13 @@ class Layout:
     first scene is the default. owners: finds the enabled body of a path. places: by path of bodies and colliders."""
 
     model: PhysicsModel
+    #: Types and schemas of all prims.
+    names: set[str]
+    places: Places
+    owners: Above
     gravity: dict[str, Matrix] = field(default_factory=dict)
     bodies: dict[str, Body] = field(default_factory=dict)
     statics: dict[str, str] = field(default_factory=dict)
-    #: Types and schemas of all prims.
-    names: set[str] = field(default_factory=set)
-    owners: Above = field(default_factory=lambda: Above({}))
-    places: Places = field(default_factory=lambda: Places(()))
 
     def body_of(self, path: str) -> Body | None:
         """The enabled body that carries a prim; disabled bodies are skipped."""
@@ -175,51 +181,48 @@ def gravity_of(scene: usd_physics.PhysicsScene) -> Matrix:
 
 def layout(model: PhysicsModel, notices: Notices) -> Layout:
     """Classify the prims of a model, in linear time."""
-    result = Layout(model)
     body_name, collider_name = usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name
+    prims = model.prims.values()
+    names = {*map(_TYPE, prims), *chain.from_iterable(map(_SCHEMAS, prims))}
     bodies, colliders, cuts = dict[str, Prim](), dict[str, Prim](), set[str]()
-    # All in one pass over the prims, by the few sets of schemas that there are.
-    kinds: dict[tuple[str, ...], tuple[bool, bool]] = {}
     for path, prim in model.prims.items():
-        names = (prim.type_name, *prim.schemas)
-        kind = kinds.get(names)
-        if kind is None:
-            kind = kinds[names] = body_name in prim.schemas, collider_name in prim.schemas
-            result.names.update(names)
-        if kind[0]:
+        if body_name in prim.schemas:
             bodies[path] = prim
-        if kind[1]:
+        if collider_name in prim.schemas:
             colliders[path] = prim
         if prim.resets_xform_stack:
             cuts.add(path)
-    scenes = model.scenes if usd_physics.PhysicsScene.usd_name in result.names else {}
+    places = Places(chain(bodies.values(), colliders.values()))
+    result = Layout(model, names, places, Above(bodies, cuts))
+    scenes = model.scenes if usd_physics.PhysicsScene.usd_name in names else {}
     for path, prim in scenes.items():
         result.gravity[path] = gravity_of(prim.schemas[usd_physics.PhysicsScene.usd_name])  # type: ignore[arg-type]
     if not result.gravity:
         result.gravity[""] = np.array([0.0, 0.0, -EARTH_GRAVITY])
         notices.add("SceneMissing", None, "There is no physics scene: earth gravity is used.")
-    result.places = places = Places({**bodies, **colliders}.values())
-    row_of = places.row
     first, enabled = next(iter(result.gravity)), result.bodies
-    for path, prim in bodies.items():
-        api = prim.schemas[body_name]
-        assert isinstance(api, usd_physics.RigidBodyAPI)
+    for (path, prim), row in zip(bodies.items(), places.rows(bodies.values()), strict=True):
+        api: Any = prim.schemas[body_name]
         # Asking for None first, not authored, is faster for thousands of bodies.
         if api.rigid_body_enabled is None or api.resolved("rigid_body_enabled"):
             scene = _scene(result, prim, api.simulation_owner, notices) if api.simulation_owner else first
             is_kinematic = api.kinematic_enabled is not None and bool(api.resolved("kinematic_enabled"))
             inside: list[Prim] = []
-            enabled[path] = Body(prim, is_kinematic, scene, places, row_of(path), inside, inside)
-    is_all = len(enabled) == len(bodies)
-    result.owners = Above(bodies if is_all else {path: body.prim for path, body in enabled.items()}, cuts)
+            enabled[path] = Body(prim, is_kinematic, scene, places, row, inside, inside)
+    if len(enabled) < len(bodies):
+        result.owners = Above({path: body.prim for path, body in enabled.items()}, cuts)
     by_mass = Above(result.owners.wanted) if cuts else result.owners
     for path, prim in colliders.items():
         # Most colliders are at or just below their body.
         heavy = enabled.get(path) or enabled.get(path.rpartition("/")[0])
+        collider: Any = prim.schemas[collider_name]
+        if heavy is not None and collider.collision_enabled is None and not cuts:
+            heavy.inside.append(prim)
+            if heavy.colliders is not heavy.inside:
+                heavy.colliders.append(prim)
+            continue
         if heavy is None and (found := by_mass.at(path)) is not None:
             heavy = enabled[found.path]
-        collider = prim.schemas[collider_name]
-        assert isinstance(collider, usd_physics.CollisionAPI)
         collides = collider.collision_enabled is None or collider.resolved("collision_enabled")
         owner = heavy if collides and not cuts else result.body_of(path) if collides else None
         if heavy is not None:
@@ -283,7 +286,7 @@ def contact_material(model: PhysicsModel, prim: Prim, notices: Notices) -> Conta
     if static < friction:
         notices.add(
             "StaticFriction", material,
-            f"{material.display} has static friction {static:g}, less than its dynamic friction {friction:g}, which "
-            "holds resting bodies, too.",
+            f"{material.display} has static friction {static:g}, less than its dynamic friction {friction:g}: bodies "
+            "at rest get the dynamic one, too.",
         )  # fmt: skip
     return ContactMaterial(bound, friction, api.resolved("restitution"), static)

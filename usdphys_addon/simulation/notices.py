@@ -41,8 +41,8 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     "BouncesInRow": NoticeKind(
         "info",
         "Bodies that bounce touch each other in a row at the start: balls are simulated smaller by 0.3 %; of other "
-        "shapes too little of a blow arrives at the end.",
-        "Leave a gap of a hundredth of their size between the bodies of the row.",
+        "shapes too little of a hit arrives at the end.",
+        "Nothing for balls; move other bodies apart by a hundredth of their size.",
     ),
     "ColliderWithoutGeometry": NoticeKind(
         "warning", "A collider has no geometry that can be simulated.", "Apply the collider to a mesh or a primitive."
@@ -115,9 +115,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "StaticFriction": NoticeKind(
         "info",
-        "The dynamic friction holds resting bodies, too: it is the larger one, or more than 100 bodies may touch the "
+        "Bodies at rest get the dynamic friction, too: it is the larger one, or more than 100 bodies may touch the "
         "material.",
-        "Set both coefficients to the same value to see the same everywhere, or simulate fewer bodies.",
+        "Make Static Friction no smaller than Dynamic Friction; with more than 100 bodies, set both to the same value "
+        "or simulate fewer.",
     ),
     "Unstable": NoticeKind(
         "warning",
@@ -133,6 +134,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     "VendorNotSimulated": NoticeKind(
         "info", "A body, joint or material has settings of PhysX, Newton or MuJoCo that the preview does not simulate.",
         "Run the exported file in that simulator to see their effect.",
+    ),
+    "WheelsTooMany": NoticeKind(
+        "info", "More than 100 driven wheels: robots that skid turn up to a quarter too fast.",
+        "Simulate fewer robots at once where it matters how they turn.",
     ),
 }  # fmt: skip
 

@@ -78,19 +78,19 @@ class ContactSteps(NamedTuple):
 
 def contact_steps(
     quality: Quality, step: float, gravity: float, masses: Sequence[float], sizes: Sequence[float],
-    column: float = 0.0,
+    column: float = 0.0, number: int = 0,
 ) -> ContactSteps:  # fmt: skip
     """What contacts need so that bodies sink no further than they may: the sag of a spring is load / mass * g / w^2.
 
-    step: of the solver, s. gravity: m/s2. masses (kg) and sizes (m, the shorter side): of the dynamic bodies. column:
-    see `column_load`.
+    step: of the solver, s. gravity: m/s2. masses (kg) and sizes (m, the shorter side): of the dynamic bodies, or of the
+    kinds of them. column: see `column_load`. number: of bodies; 0: as many as masses.
     """
     heaviest = max(masses, default=0.0)
     square = gravity * column / quality.sag
     for mass, size in set(zip(masses, sizes, strict=True)):
         if size > 0.0 and mass > 0.0:
             square = max(square, gravity / size * max(1.0 / SAG, heaviest / mass / HEAVY_SAG) / quality.sag)
-    least = STIFFNESS if len(masses) <= CROWD else quality.crowd_stiffness
+    least = STIFFNESS if (number or len(masses)) <= CROWD else quality.crowd_stiffness
     wanted = max(least, math.sqrt(square) / (2.0 * math.pi))
     # A body of nearly no size wants infinitely many.
     small = math.ceil(min(wanted * step / STIFFEST, quality.small_steps) - 1e-6)

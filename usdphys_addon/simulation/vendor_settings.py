@@ -160,7 +160,7 @@ def _is_of_cone(prim: Prim, name: str, field: str) -> bool:
 
 
 def _may_be_left_out(name: str) -> bool:
-    """False for the name of a schema or type that `report_others` has nothing to say about."""
+    """True for the name of a schema or type of a vendor: only of those `report_others` says anything."""
     cls = vendor_schemas.find(schema.split_applied(name)[0])
     return cls is not None and cls.family not in schema.OWN_FAMILIES
 

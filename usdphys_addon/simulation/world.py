@@ -107,14 +107,15 @@ class World:
             self._ranges.append(slice(start, start + len(space.paths)))
             start += len(space.paths)
         places = self._layout.places
-        rows = places.rows(self.paths)
+        bodies = [body for space in self._spaces for body in space.bodies.values()]
+        rows = [body.row for body in bodies]
         self.positions: Floats = places.positions[rows]
         self.rotations: Floats = places.quaternions[rows]
         self.stretches: Floats = places.stretches[rows]
         for space, own in zip(self._spaces, self._ranges, strict=True):
             if space.is_moved_at_start:
                 space.read_poses(self.positions[own], self.rotations[own], everything=True)
-        self.kinematic = np.array([self._layout.bodies[path].is_kinematic for path in self.paths], bool)
+        self.kinematic = np.array([body.is_kinematic for body in bodies], bool)
         self.awake = np.ones(len(self.paths), bool)
         self._joints = {
             constraint.facts.path: (space, constraint) for space in self._spaces for constraint in space.constraints
@@ -252,18 +253,18 @@ class World:
         found = np.concatenate([space.velocities() for space in self._spaces] or [np.zeros((0, 6))])
         return found[:, :3], found[:, 3:]
 
-    def move_model(self, model: PhysicsModel, before: Mapping[str, str] | None = None) -> None:
+    def move_model(self, model: PhysicsModel, old_paths: Mapping[str, str] | None = None) -> None:
         """Copy poses and velocities of this world to the bodies of another model, and to the prims that they carry.
 
-        For a restart after an edit: bodies in both go on from their current state. The model is modified. before: by
-        path of the bodies whose paths have changed, their paths in this world.
+        For a restart after an edit: bodies in both go on from their current state. The model is modified. old_paths:
+        of the bodies that have another path in this world, that path.
         """
-        before = before or {}
-        taken = set(before.values())
+        old_paths = old_paths or {}
+        taken = set(old_paths.values())
         matrices, (linear, angular) = self.matrices(), self.velocities()
         shifts: dict[str, Floats] = {}
         for path, prim in model.bodies.items():
-            own = before.get(path, "" if path in taken else path)
+            own = old_paths.get(path, "" if path in taken else path)
             row = self._index.get(own)
             if row is None:
                 continue
@@ -284,7 +285,7 @@ class World:
             if owner is not None:
                 prim.world = shifts[owner.path] @ prim.world
 
-    def moved_copy(self, model: PhysicsModel, before: Mapping[str, str] | None = None) -> PhysicsModel:
+    def moved_copy(self, model: PhysicsModel, old_paths: Mapping[str, str] | None = None) -> PhysicsModel:
         """A copy of a model after `move_model`; the model is not modified."""
         copied = replace(model, prims={})
         for prim in model.prims.values():
@@ -293,7 +294,7 @@ class World:
             if body is not None:
                 schemas[usd_physics.RigidBodyAPI.usd_name] = copy(body)
             copied.add(replace(prim, schemas=schemas))
-        self.move_model(copied, before)
+        self.move_model(copied, old_paths)
         return copied
 
     # ----------------------------------------------------------------------- what others move
@@ -519,8 +520,9 @@ class World:
         return constraint.load
 
     def joint_wrench(self, path: str) -> tuple[Vector, Vector]:
-        """Force (N) and torque (N m), (3,) each, of a joint on its second body, at the joint frame there and along its
-        axes. Of the moment that `joint_load` is of. Of a joint in a loop the torque is not known, and zero."""
+        """Force (N) and torque (N m), (3,) each, with which a joint acts on its second body at its frame there, along
+        the axes of that frame. In the solver step that `joint_load` is of, and zero where that is. The torque of a
+        joint in a loop is not known, and zero."""
         load = self.joint_load(path)
         space, constraint = self._joints[path]
         if path in space.broken:

@@ -435,7 +435,7 @@ def _is_free(found: Layout, joints: list[JointFacts], without: JointFacts, group
 
 def _corners(found: Layout, prim: Prim) -> list[Matrix]:
     """Corners in the world of the box that has the moments of a collider."""
-    shape, place = mass.collider_shape(prim), found.places[prim.path]
+    shape, place = mass.collider_shape(prim), found.places.of(prim)
     if not shape.volume > 0.0:
         return [place.position]
     moments, axes = np.linalg.eigh(shape.inertia / shape.volume)

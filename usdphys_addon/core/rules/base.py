@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,7 @@ T = TypeVar("T")
 Severity = Literal["error", "warning", "info"]
 Target = Literal["usd", "physx", "newton"]
 Hierarchy = Literal["nested", "flat", "reset"]
+_NAMED_PATH = re.compile(r" \(/[^()]*\)")
 
 
 _TUPLES = {tuple, NoneType}
@@ -42,6 +44,11 @@ class Issue:
     label: str
     message: str
     fix: str
+
+    @property
+    def short(self) -> str:
+        """The message without the paths that follow names of objects."""
+        return _NAMED_PATH.sub("", self.message)
 
 
 class Finding(NamedTuple):

@@ -142,8 +142,8 @@ class Run:
     def _failure(self) -> str:
         lines = [line.strip() for line in self._log.read_text(encoding="utf-8", errors="replace").splitlines()]
         said = [line for line in lines if line and not re.fullmatch(r"step \d+", line)]
-        last = _cause(said)[:300] or f"exit status {self._child.returncode}"
-        missing = re.fullmatch(r"ModuleNotFoundError: No module named '([\w.]+)'", last)
+        last = _cause(said) or f"exit status {self._child.returncode}"
+        missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", last)
         if missing:
             return (
                 f"The Python for {self._engine.name} has no module '{missing[1]}'; have its pip install "
@@ -159,23 +159,25 @@ class Run:
                 f"{self._engine.name} cannot simulate '{self._file.name}', because the joint '{loose[1]}' is in no "
                 "articulation; add an Articulation Root to the first of the bodies that joints connect to it."
             )
-        return f"{self._engine.name} could not simulate '{self._file.name}': {last}"
+        return f"{self._engine.name} could not simulate '{self._file.name}': {last[:MOST_SAID]}"
 
 
 #: What Newton says of bodies without mass, and of joints that no articulation holds.
 _LIGHT = re.compile(r"mass and inertia of moving bodies must be larger than \w+ Element name '([^']*)'")
 _LOOSE_JOINT = re.compile(r"joint\(s\) not belonging to any articulation.*Orphan joints: \['([^']*)'")
-_ERROR = re.compile(r"(?:[\w.]+\.)?(\w*(?:Error|Exception|Exit|Warning)): ")
+_ERROR = re.compile(r"(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Warning): ")
+#: Characters of a message that is passed on as it is.
+MOST_SAID = 300
 
 
 def _cause(lines: list[str]) -> str:
     """The message of the last exception in a log, which can have several lines; else the last line."""
-    starts = [index for index, line in enumerate(lines) if _ERROR.match(line)]
-    traces = [index for index, line in enumerate(lines) if line.startswith("Traceback")]
-    if not starts or not traces or starts[-1] < traces[-1]:
+    trace = max((index for index, line in enumerate(lines) if line.startswith("Traceback")), default=len(lines))
+    start = next((index for index in range(trace, len(lines)) if _ERROR.match(lines[index])), None)
+    if start is None:
         return lines[-1] if lines else ""
-    name, _, first = lines[starts[-1]].partition(": ")
-    text = " ".join((first, *lines[starts[-1] + 1 :]))
+    name, _, first = lines[start].partition(": ")
+    text = " ".join((first, *lines[start + 1 :]))
     # The kind of an error says nothing to a user, but for what is missing.
     return f"{name}: {text}" if name == "ModuleNotFoundError" else text.removeprefix("Error: ")
 

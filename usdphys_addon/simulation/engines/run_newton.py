@@ -24,7 +24,10 @@ RATE = 480.0
 
 
 def _solver(newton: Any, model: Any) -> Any:
-    """The solver. What it says of bodies names their prims: MuJoCo itself takes no slashes."""
+    """MuJoCo's solver for a model.
+
+    Raises ValueError with the paths of prims, in which MuJoCo has underscores for the slashes.
+    """
     try:
         return newton.solvers.SolverMuJoCo(model, use_mujoco_cpu=True)
     except ValueError as error:

@@ -73,6 +73,7 @@ def main(arguments: list[str]) -> int:
         except Exception:
             traceback.print_exc()
             status = 1
+    # A file that failed is still attached.
     if not status:
         px.destroy()
     return status

@@ -88,8 +88,6 @@ class Loads:
         #: Forces and torques (n, 3) on the second bodies of the cuts, along the axes of the world.
         self._wrenches: tuple[Matrix, Matrix] = (np.zeros((0, 3)), np.zeros((0, 3)))
         self._plain: list[tuple[Constraint, int]] = []
-        #: Measured joints of which the load cannot be known.
-        self._unknown: list[Constraint] = []
         #: Rows of cuts that are bonds, with the axis and the sign of their pull.
         self._bonds: list[tuple[int, int, float]] = []
         self._rows: list[str] = []
@@ -106,25 +104,27 @@ class Loads:
         """True for a joint that can break, or whose load was asked for."""
         return constraint.facts.breaks or constraint.facts.path in self.asked
 
-    @property
-    def in_loops(self) -> bool:
-        """True if the solver's impulses are what some of the loads are read from."""
-        return bool(self._plain)
-
     def breaks_in_loops(self, physics: PhysicsWorld, constraints: Sequence[Constraint]) -> bool:
-        """True if joints that can break hold bodies in loops."""
-        if any(constraint.facts.breaks for constraint in constraints):
-            self._find(physics, constraints)
-        return bool(self._plain)
+        """True if joints that can break hold bodies in loops, so that their loads are read from the solver's impulses.
+
+        Joints whose load was asked for do not count: looking at a joint must not change which joints break.
+        """
+        if not any(constraint.facts.breaks for constraint in constraints):
+            return False
+        self._refresh(physics, constraints)
+        return any(constraint.facts.breaks for constraint, _ in self._plain)
 
     def before(self, physics: PhysicsWorld, constraints: Sequence[Constraint], *, is_next: bool = False) -> None:
         """Remember the momenta of what hangs on the joints. is_next: nothing has happened since the last step."""
-        if self._known != len(self.asked):
-            self._known = len(self.asked)
-            self._find(physics, constraints)
-            is_next = False
+        self._refresh(physics, constraints)
         if not is_next or self._before is None:
             self._before = _Momenta(self._views, self._matter) if self._cuts else None
+
+    def _refresh(self, physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
+        """Find the cuts anew if a joint was changed or one more is asked for."""
+        if self._known != len(self.asked):
+            self._known, self._before = len(self.asked), None
+            self._find(physics, constraints)
 
     def _find(self, physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
         active = [item for item in constraints if item.active]
@@ -140,9 +140,8 @@ class Loads:
         ]  # fmt: skip
         known = alone | {item.facts.path for item, _ in self._plain}
         for item in constraints:
-            if not item.active:
+            if item.facts.path not in known:
                 item.load, item.wrench = (0.0, 0.0), NO_WRENCH
-        self._unknown = [item for item in measured if item.facts.path not in known]
         if not self._cuts:
             self._rows = []
         self._views = [physics.rigid_bodies[self.handles[path]] for path in self._rows]
@@ -218,8 +217,6 @@ class Loads:
         for constraint, more in self._plain:
             if constraint.active:
                 constraint.load = (math.hypot(*_pushes(physics, constraint)) * (steps + more) / dt, 0.0)
-        for constraint in self._unknown:
-            constraint.load = (0.0, 0.0)
         breaking = [
             item for item in constraints
             if (item.load[0] > item.facts.break_force or item.load[1] > item.facts.break_torque) and item.active
@@ -240,8 +237,6 @@ class Loads:
                 impulses = np.array(_pushes(physics, constraint)) * -(steps + more) / dt
                 x, y, z = (constraint.frames(physics)[0][:3, :3] @ impulses).tolist()
                 constraint.wrench = (x, y, z), (0.0, 0.0, 0.0)
-        for constraint in self._unknown:
-            constraint.wrench = NO_WRENCH
 
     def _balance(self, physics: PhysicsWorld, before: _Momenta, dt: float) -> None:
         """The loads from the change of momentum of what hangs on each joint, less gravity and contacts."""

@@ -8,7 +8,6 @@ import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -62,7 +61,7 @@ from ..vendor_settings import (
     world_turns,
 )
 from . import joint_effects
-from .constraints import FREE, Constraint, State, isometry, matrix_of
+from .constraints import FREE, NO_WRENCH, Constraint, State, isometry, matrix_of
 from .contact_hook import ContactHook, Grip
 from .energy import EnergyWatch, Matter
 from .followers import Follower, followers_of
@@ -74,7 +73,7 @@ from .reduced import bend, follow, start_tree, undamp
 from .rounding import Placed
 from .shapes import shape_of
 from .start import close, put_to_sleep, row_that_bounces
-from .templates import Template, keys, poses
+from .templates import Template, Twins, poses
 
 #: m/s. A faster body counts as unstable; the solver clamps velocities to CLAMP.
 FASTEST, CLAMP = 1000.0, 1e5
@@ -89,7 +88,7 @@ SANE_STEPS = 10
 #: Sleep thresholds, m/s and rad/s.
 SLOW, SLOW_TURN = 0.01, 0.02
 #: Equal bodies that are made in one step of the build.
-TOGETHER = 32
+TOGETHER = 100
 #: Bodies at the contacts of which the solver asks about friction, at most: each contact takes 10 us a step.
 MOST_GRIPS = 100
 #: By which part balls in a row that bounces are smaller.
@@ -153,7 +152,6 @@ class SolverSpace:
         self.gears: list[Gear] = []
         self.grabs: list[Grab] = []
         self.broken: list[str] = []
-        #: Force (N) and torque (N m) under which joints broke.
         #: Of broken joints: the load under which they broke, and `Constraint.wrench_in_frame`.
         self.last_loads: dict[str, tuple[tuple[float, float], tuple[Vector, Vector]]] = {}
         self._moves = False
@@ -218,22 +216,23 @@ class SolverSpace:
     def _tune(self) -> None:
         parameters = self.physics.integration_parameters
         parameters.dt = self.time_step / self.substeps
-        numbers = self._template_of.tolist()
-        longer = [[side for _, side in template.sides] for template in self._templates]
-        extents = list(chain.from_iterable([longer[number] for number in numbers]))
-        size = float(np.median(extents)) if extents else LARGEST
+        numbers = np.bincount(self._template_of, minlength=len(self._templates))
+        extents = [(side, int(number)) for item, number in zip(self._templates, numbers, strict=True)
+                   for _, side in item.sides]  # fmt: skip
+        size = _median(extents) if extents else LARGEST
         parameters.length_unit = min(max(size, SMALLEST), LARGEST)
         parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
         sizes = [template.size for template in self._templates]
         masses = [0.0 if item.weight is None or not item.sides else item.weight.mass for item in self._templates]
-        sized = [number for number in numbers if masses[number] > 0.0]
+        sized = [kind for kind, mass in enumerate(masses) if mass > 0.0]
         contacts = contact_steps(
             self.quality,
             parameters.dt,
             math.hypot(*self.gravity),
-            [masses[number] for number in sized],
-            [sizes[number] for number in sized],
+            [masses[kind] for kind in sized],
+            [sizes[kind] for kind in sized],
             self._column(np.array(sizes, float)),
+            int(numbers[sized].sum()),
         )
         parameters.num_solver_iterations = contacts.small_steps
         parameters.num_internal_pgs_iterations = self.quality.sweeps
@@ -251,22 +250,27 @@ class SolverSpace:
             parameters.num_solver_iterations, parameters.dt = 1, self.time_step / self.substeps
             for body in bodies:
                 body.additional_solver_iterations = 0
+            self.loads.forget()
         if self._bounces:
             # A body that is seen to come does not enter the other in the step of its impact, which would cost height.
-            for path, number in zip(self.paths, numbers, strict=True):
+            for path, number in zip(self.paths, self._template_of.tolist(), strict=True):
                 if sizes[number] > 0.0:
                     self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * sizes[number]
 
     def _column(self, sizes: NDArray[np.float64]) -> float:
         """`column_load` of the bodies without joints. sizes: of the templates."""
-        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
         kinds = self._template_of
-        rows = [row for row, path in enumerate(self.paths) if path in self.weights and path not in jointed]
-        rows = [row for row in rows if sizes[kinds[row]] > 0.0]
+        weighs = np.array([template.weight is not None for template in self._templates], bool)
+        chosen = np.flatnonzero((weighs & (sizes > 0.0))[kinds])
         up = -np.array(self.gravity, float)
-        if not rows or len(rows) > CROWD or not up.any():
+        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
+        if len(chosen) > CROWD + len(jointed) or not up.any():
             return 0.0
-        places = self.places.positions[self.places.rows([self.paths[row] for row in rows])]
+        rows = [row for row in chosen.tolist() if self.paths[row] not in jointed]
+        if not rows or len(rows) > CROWD:
+            return 0.0
+        bodies = list(self.bodies.values())
+        places = self.places.positions[[bodies[row].row for row in rows]]
         across = np.linalg.svd(up[None])[2][1:]
         places = np.stack((*(places @ axis for axis in across), places @ up / np.linalg.norm(up)), axis=1)
         return column_load(places, sizes[kinds[rows]])
@@ -314,34 +318,42 @@ class SolverSpace:
     def _add_bodies(self, filters: Filters) -> Iterator[int]:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
-        made: dict[Hashable, int] = {}
+        bodies = list(self.bodies.values())
+        twins = Twins(bodies, self.places, geometries, filters)
         add, templates = self.physics.add_body, self._templates
-        handles, numbers = [], []
-        pending = 0
-        for path, (position, rotation), key in zip(
-            self.paths, poses(self.places, self.places.rows(self.paths)),
-            keys(self.layout, self.paths, geometries, filters), strict=True,
+        #: Number, body and colliders of a template, by both keys of `Twins`.
+        made: dict[Hashable, tuple[int, Any, list[Any]]] = {}
+        by_key: dict[Hashable, tuple[int, Any, list[Any]]] = {}
+        handles: list[Any] = []
+        numbers: list[int] = []
+        told = 0
+        for quick, position, rotation in zip(
+            twins.quick, *poses(self.places, [body.row for body in bodies]), strict=True
         ):  # fmt: skip
-            number = made.get(key) if key is not None else None
-            is_new = number is None
-            if number is None:
-                said, number = len(self.notices.issues), len(templates)
-                templates.append(self._template(self.bodies[path], weigher, filters))
+            ready = made.get(quick)
+            is_new = ready is None
+            if ready is None:
+                row, said = len(handles), len(self.notices.issues)
+                key = twins.key(row)
+                ready = by_key.get(key) if key is not None else None
+                if ready is None:
+                    template = self._template(bodies[row], weigher, filters)
+                    ready = len(templates), template.body, template.colliders
+                    templates.append(template)
                 # What is said about one is to be said about each.
                 if key is not None and len(self.notices.issues) == said:
-                    made[key] = number
-            geometries.forget()
-            template = templates[number]
+                    made[quick] = by_key[key] = ready
+                geometries.forget()
+            number, body, colliders = ready
             # Both as one pose take four times as long.
-            template.body.translation, template.body.rotation = position, rotation
-            handles.append(add(template.body, template.colliders))
+            body.translation, body.rotation = position, rotation
+            handles.append(add(body, colliders))
             numbers.append(number)
-            pending += 1
-            if is_new or pending >= TOGETHER:
-                yield pending
-                pending = 0
-        if pending:
-            yield pending
+            if is_new or len(handles) - told >= TOGETHER:
+                yield len(handles) - told
+                told = len(handles)
+        if len(handles) > told:
+            yield len(handles) - told
         self._note(handles, numbers)
 
     def _note(self, handles: Sequence[Any], numbers: Sequence[int]) -> None:
@@ -349,10 +361,10 @@ class SolverSpace:
         self._template_of = np.array(numbers, np.int64)
         self.handles = dict(zip(self.paths, handles, strict=True))
         weights = [template.weight for template in self._templates]
-        for path, number in zip(self.paths, numbers, strict=True):
-            weight = weights[number]
-            if weight is not None:
-                self.weights[path] = weight
+        self.weights = {
+            path: weight
+            for path, weight in zip(self.paths, map(weights.__getitem__, numbers), strict=True) if weight is not None
+        }  # fmt: skip
         special = {number for number, template in enumerate(self._templates) if not template.is_plain}
         for row, number in enumerate(numbers) if special else ():
             if number in special:
@@ -409,12 +421,12 @@ class SolverSpace:
         template = Template(solver_body, weight, settings, surface_of(body.prim), bool(api.resolved("starts_asleep")))
         for prim in body.colliders:
             geometry = weigher.geometries.of(prim)
-            placed = shape_of(prim, geometry, self.places[prim.path].rotation, self.notices, moves=True)
+            placed = shape_of(prim, geometry, self.places.of(prim).rotation, self.notices, moves=True)
             if placed is None:
                 continue
             frame = None
             if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
-                place, back = self.places[prim.path], body.rotation.T
+                place, back = self.places.of(prim), body.rotation.T
                 frame = frames.transform(back @ (place.position - body.position), back @ place.rotation)
             material = contact_material(self.model, prim, self.notices)
             collider = self._collider(prim, placed, frame, material, filters)
@@ -446,7 +458,7 @@ class SolverSpace:
         kinds = self._template_of
         lively = np.array([item.bounce if item.weight is not None else -1.0 for item in self._templates], float)
         sizes = np.array([template.size for template in self._templates], float)
-        places = self.places.positions[self.places.rows(self.paths)]
+        places = self.places.positions[[body.row for body in self.bodies.values()]]
         rows = row_that_bounces(places, sizes[kinds], lively[kinds])
         if not rows:
             return
@@ -460,18 +472,18 @@ class SolverSpace:
             self.notices.add(
                 "BouncesInRow", prim,
                 f"{prim.display} bounces and touches balls on both sides: the balls of the row are simulated "
-                f"{ROW_GAP:.1%} smaller, so that blows pass one after the other.",
+                f"{ROW_GAP:.1%} smaller, so that a hit passes from one to the next.",
             )  # fmt: skip
         else:
             self.notices.add(
                 "BouncesInRow", prim,
-                f"{prim.display} bounces and touches bodies on both sides: the solver takes the blows of one step "
-                "together, so that too little of a blow arrives at the end of the row.",
+                f"{prim.display} bounces and touches bodies on both sides: too little of a hit at one end of the row "
+                "arrives at the other.",
             )  # fmt: skip
 
     def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> Iterator[int]:
         for prim in prims:
-            place = self.places[prim.path]
+            place = self.places.of(prim)
             geometry = prim.mesh() if prim.mesh is not None else None
             placed = shape_of(prim, geometry, place.rotation, self.notices, moves=False)
             yield 1
@@ -529,8 +541,9 @@ class SolverSpace:
                 material, grip = self.model.prims[name], self._grips[name]
                 self.notices.add(
                     "StaticFriction", material,
-                    f"{material.display} has static friction {grip.static:g} and dynamic friction {grip.dynamic:g}; "
-                    f"the dynamic one holds resting bodies, too, because {number} bodies may touch it.",
+                    f"{material.display} has static friction {grip.static:g} and dynamic friction {grip.dynamic:g}: "
+                    f"bodies at rest get the dynamic one, too, because {number} bodies may touch it, more than "
+                    f"{MOST_GRIPS}.",
                 )  # fmt: skip
             return
         bodies = self.physics.rigid_bodies
@@ -724,7 +737,7 @@ class SolverSpace:
         return _is_axle(link.joint) and bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
 
     def _wheels(self) -> dict[Any, Weight]:
-        """Weights of the bodies that driven hinges without limits turn, by handle."""
+        """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
         found = {}
         for item in self.constraints:
             facts = item.facts
@@ -733,7 +746,15 @@ class SolverSpace:
             handle = self.handles[facts.body1]
             if self.physics.rigid_bodies[handle].colliders:
                 found[handle] = self.weights[facts.body1]
-        return found if len(found) <= MOST_GRIPS else {}
+        if len(found) <= MOST_GRIPS:
+            return found
+        prim = self.bodies[next(path for path in self.paths if self.handles[path] in found)].prim
+        self.notices.add(
+            "WheelsTooMany", prim,
+            f"{prim.display} is one of {len(found)} driven wheels, more than {MOST_GRIPS}: robots that skid turn up to "
+            "a quarter too fast.",
+        )  # fmt: skip
+        return {}
 
     def _survives(self, tree: Tree, gravity: Matrix) -> bool:
         """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
@@ -806,7 +827,8 @@ class SolverSpace:
         steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
         for number in range(steps):
-            before = self._states() if measured and self.loads.in_loops else []
+            is_loop = bool(measured) and self.loads.breaks_in_loops(self.physics, self.constraints)
+            before = self._states() if is_loop else []
             self._advance(number, steps, starts, measured)
             overloaded = self.loads.after(self.physics, measured, self.time_step / steps) if measured else []
             for _ in range(MOST_BREAKS if before else 0):
@@ -861,8 +883,9 @@ class SolverSpace:
             gear.release(self.physics)
 
     def _states(self) -> list[tuple[Any, Any, Any, Any]]:
-        """Of each body: itself, its pose, its linear and its angular velocity."""
-        return [(view, view.position, view.linvel, view.angvel) for view in self._views]
+        """Of each body, and of each hand that holds one: itself, its pose, its linear and its angular velocity."""
+        hands = [self.physics.rigid_bodies[held.hand] for held in self.grabs]
+        return [(view, view.position, view.linvel, view.angvel) for view in (*self._views, *hands)]
 
     def _slow_down(self) -> None:
         for row, speed, spin in self._slow:
@@ -1191,6 +1214,7 @@ class SolverSpace:
         self.physics = PhysicsWorld.restore(saved.solver)
         for constraint, state in zip(self.constraints, saved.states, strict=True):
             constraint.load_state(state)
+            constraint.load, constraint.wrench = (0.0, 0.0), NO_WRENCH
         self.grabs[:] = [copy.copy(held) for held in saved.grabs]
         self.weights.clear()
         self.weights.update(saved.weights)
@@ -1207,6 +1231,14 @@ class SolverSpace:
         self._got = None
         self.loads.forget()
         self._watched = np.array([view.ccd_enabled for view in self._views], bool)
+
+
+def _median(counted: Sequence[tuple[float, int]]) -> float:
+    """The median of values that are there so many times each."""
+    values, counts = np.array(sorted(counted), float).T
+    ends = np.cumsum(counts)
+    middle = [float(values[np.searchsorted(ends, place, "right")]) for place in ((ends[-1] - 1) // 2, ends[-1] // 2)]
+    return 0.5 * (middle[0] + middle[1])
 
 
 def _tuple(vector: Any) -> tuple[float, float, float]:
