@@ -6,6 +6,7 @@ import math
 import bpy
 import numpy as np
 import pytest
+from pxr import Gf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core.building import rope_shapes
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
@@ -134,6 +135,69 @@ def test_an_articulated_row_is_fixed_as_newton_and_physx_want_it(ends):
     play(6.0)
     lowest = min(bpy.data.objects[f"Rope {n}"].matrix_world.translation.z for n in range(1, 11))
     assert lowest == pytest.approx(1.1, abs=0.05) if ends == "START" else lowest > 2.5
+
+
+def joint_frames_of(stage):
+    """(joint, frame of the first side, of the second side) in the world, of each joint."""
+    cache = UsdGeom.XformCache()
+    for prim in stage.Traverse():
+        if not prim.IsA(UsdPhysics.Joint):
+            continue
+        joint, sides = UsdPhysics.Joint(prim), []
+        for rel, place, turn in (
+            (joint.GetBody0Rel(), joint.GetLocalPos0Attr(), joint.GetLocalRot0Attr()),
+            (joint.GetBody1Rel(), joint.GetLocalPos1Attr(), joint.GetLocalRot1Attr()),
+        ):
+            local = Gf.Matrix4d().SetRotate(Gf.Quatd(turn.Get())) * Gf.Matrix4d().SetTranslate(Gf.Vec3d(place.Get()))
+            bodies = [stage.GetPrimAtPath(path) for path in rel.GetTargets()]
+            sides.append(np.array(local * cache.GetLocalToWorldTransform(bodies[0]) if bodies else local))
+        yield joint, *sides
+
+
+@pytest.mark.parametrize("kind", ["ROPE", "CABLE", "CHAIN", "BRIDGE"])
+def test_the_joints_of_an_articulated_row_are_at_zero_in_its_pose_and_free_in_newton(kind, tmp_path):
+    """PhysX starts an articulation with all joints at zero, whatever the poses of its bodies are.
+
+    A rope whose zero was straight stretched over 4.8 m at once, 0.8 m past the ball joint at its end: no pose was a
+    number after six steps. Newton locks a degree of freedom of a generic joint that has no limit.
+    """
+    walls = [scenes.add_box("Wall", (0.1, 0.5, 0.5), location=(x, 0, 3)) for x in (-2, 2)]
+    select(*walls)
+    bpy.ops.usdphys.rope(kind=kind, slack=0.2, radius=0.03, articulation=True, segments=10)
+    bpy.context.view_layer.update()
+    bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "row.usda"))
+    stage = Usd.Stage.Open(str(tmp_path / "row.usda"))
+    found = list(joint_frames_of(stage))
+    assert len(found) == 12
+    for joint, one, other in found:
+        if joint.GetExcludeFromArticulationAttr().Get():
+            continue
+        assert one == pytest.approx(other, abs=1e-4), joint.GetPath()
+        if joint.GetPrim().GetTypeName() == "PhysicsJoint":
+            for dof in ("rotX", "rotY", "rotZ"):
+                limit = UsdPhysics.LimitAPI.Get(joint.GetPrim(), dof)
+                assert limit.GetLowAttr().Get() <= 0.0 < limit.GetHighAttr().Get()
+    # The walls are static: the joints are with the world, and only a filter lets the ends reach into them.
+    for number in (1, 10):
+        (pair,) = bpy.data.objects[f"{kind.title()} {number}"].usdphys.filtered_pairs.filtered_pairs
+        assert pair.object in walls
+
+
+def test_an_articulated_cable_springs_back_to_a_straight_line():
+    """Its zero is the curve that it was made along: the targets of its springs are what is missing to a line."""
+    data = bpy.data.curves.new("Path", "CURVE")
+    data.dimensions = "3D"
+    spline = data.splines.new("POLY")
+    angles = np.linspace(0.0, math.pi / 2.0, 17)
+    spline.points.add(16)
+    for point, angle in zip(spline.points, angles, strict=True):
+        point.co = (math.sin(angle), 1.0 - math.cos(angle), 3.0, 1.0)
+    bpy.context.scene.gravity = (0.0, 0.0, 0.0)
+    select(scenes.add("Path", data))
+    bpy.ops.usdphys.rope(kind="CABLE", segments=8, radius=0.02, stiffness=50.0, damping=0.5, articulation=True)
+    play(8.0)
+    first, last = (np.array(bpy.data.objects[f"Cable {number}"].matrix_world)[:3, 0] for number in (1, 8))
+    assert first @ last > 0.97
 
 
 def test_a_stiff_cable_bends_less_than_a_limp_one():

@@ -95,6 +95,47 @@ CASES = [
 ]  # fmt: skip
 
 
+BREAKS = "float physics:breakForce = 10"
+BELT = '"PhysxSurfaceVelocityAPI"'
+RUNS = "vector3f physxSurfaceVelocity:surfaceVelocity = (1, 0, 0)"
+OPEN = ", ".join(f'"PhysicsLimitAPI:{dof}"' for dof in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ"))[1:-1]
+#: The same for Newton; measured with Newton 1.8. Each is no issue for PhysX.
+NEWTON_CASES = [
+    ("BreakIgnored", arm("NewtonJointAPI", BREAKS), arm("NewtonJointAPI", "float physics:breakForce = inf")),
+    ("BreakIgnored", arm("NewtonJointAPI", "float physics:breakTorque = 1"), arm("NewtonJointAPI")),
+    ("SurfaceVelocityIgnored", ball(BELT, RUNS), ball(BELT)),
+    ("SurfaceVelocityIgnored", ball(BELT, "vector3f physxSurfaceVelocity:surfaceAngularVelocity = (0, 0, 5)"),
+     ball(BELT, RUNS + "\nbool physxSurfaceVelocity:surfaceVelocityEnabled = 0")),
+    ("FreedomLocked", arm("PhysicsLimitAPI:rotX", kind="PhysicsJoint"), arm(OPEN, kind="PhysicsJoint")),
+    ("FreedomLocked", arm("PhysicsLimitAPI:rotX", kind="PhysicsJoint"), arm("NewtonJointAPI")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "wrong", "right"), NEWTON_CASES)
+def test_what_newton_ignores_or_locks_is_named(code, wrong, right) -> None:
+    assert code in codes(wrong, "newton") and code not in codes(wrong, "physx")
+    assert code not in codes(right, "newton")
+
+
+def test_a_wall_of_bonds_that_newton_does_not_break_is_one_issue() -> None:
+    joints = (
+        arm("NewtonJointAPI", BREAKS)
+        + """
+def PhysicsFixedJoint "K"
+{
+    rel physics:body1 = </B>
+    float physics:breakForce = 5
+}
+"""
+    )
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    assert layer.ImportFromString(HEAD + joints)
+    found = validate.validate(usd_read.read_stage(Usd.Stage.Open(layer)), "newton")
+    assert [issue.message for issue in found if issue.code == "BreakIgnored"] == [
+        "The joint /J is one of 2 that never break in Newton."
+    ]
+
+
 @pytest.mark.parametrize(("code", "wrong", "right"), CASES)
 def test_what_does_nothing_is_named(code, wrong, right) -> None:
     assert code in codes(wrong)

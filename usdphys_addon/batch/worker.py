@@ -306,12 +306,12 @@ def _staged(job: Mapping[str, Any], root: str) -> Iterator[tuple[list[str], list
                 places[name] = Path(scratch, f"{kind}{number}", name.rsplit("/", 1)[1])
                 _make_folder(places[name].parent)
                 if kind == "inputs":
-                    _copy(name, places[name].parent, partial(_download, root))
+                    _copy(name, places[name].parent, "read", partial(_download, root))
         known = {name: str(path) for name, path in places.items()}
         yield [_replaced(argument, known) for argument in arguments], [(name, places[name]) for name, _ in outputs]
         for name, _ in outputs:
             if is_url(name) and places[name].exists():
-                _copy(name, places[name].parent, _upload)
+                _copy(name, places[name].parent, "written", _upload)
 
 
 def _replaced(argument: str, known: Mapping[str, str]) -> str:
@@ -333,8 +333,11 @@ def _make_folder(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
 
 
-def _copy(url: str, folder: Path, copy: Callable[[Any, str, str, Path], None]) -> None:
-    """copy: takes a file system of fsspec, a folder of it, the name of the file in that, and the folder here."""
+def _copy(url: str, folder: Path, done: str, copy: Callable[[Any, str, str, Path], None]) -> None:
+    """Have `copy` take a file from or to a URL. Raises _StagingError, which says that it could not be `done`.
+
+    copy: takes a file system of fsspec, a folder of it, the name of the file in that, and the folder here.
+    """
     try:
         from fsspec.core import url_to_fs
     except ImportError as error:
@@ -347,7 +350,7 @@ def _copy(url: str, folder: Path, copy: Callable[[Any, str, str, Path], None]) -
         copy(system, parent, main, folder)
     except Exception as error:  # each file system has errors of its own
         said = " ".join(str(error).split())[:200] or type(error).__name__
-        raise _StagingError(f"'{url}' could not be {'written' if copy is _upload else 'read'} ({said}).") from error
+        raise _StagingError(f"'{url}' could not be {done} ({said}).") from error
 
 
 def _upload(system: Any, parent: str, main: str, folder: Path) -> None:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -52,10 +53,13 @@ def limit(joint: Any, dof: str, low: float, high: float) -> None:
     group.low, group.high = low, high
 
 
-def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0) -> None:
-    """Give a degree of freedom a force drive to its zero. Gains: SI, per radian where it turns."""
-    import math
+def free(joint: Any, dof: str) -> None:
+    """Say that a degree of freedom of a generic joint is free: Newton locks those without a limit."""
+    limit(joint, dof, -math.inf, math.inf)
 
+
+def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0, target: float = 0.0) -> None:
+    """Drive a degree of freedom to a target, rad or Blender units, by force. Gains: SI, per radian where it turns."""
     drive = getattr(joint.usdphys.joint.drives, dof)
     scale = math.radians(1.0) if dof.startswith("rot") or dof == "angular" else 1.0
     drive.is_applied = True
@@ -63,3 +67,12 @@ def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0) -> None:
     drive.damping = damping * scale
     if stiffness:
         drive.stiffness = stiffness * scale
+    if target:
+        drive.target_position = target
+
+
+def let_through(body: Any, other: Any) -> None:
+    """Keep two objects from colliding with each other."""
+    pairs = body.usdphys.filtered_pairs
+    pairs.is_applied = True
+    pairs.filtered_pairs.add().object = other

@@ -244,6 +244,8 @@ def _joints(
     # Critical for a segment that swings like the whole row: inertia times angular frequency.
     resistance = options.damping * options.mass * part * part**2 * math.sqrt(9.81 / max(length, 1e-6)) * 2.0
     stiffness = options.stiffness / part if options.kind == "CABLE" else 0.0
+    # Critical for a segment on its spring: without, an articulation of PhysX at 60 steps a second swings up.
+    resistance += 2.0 * math.sqrt(stiffness * options.mass * part * part**2 / 3.0)
     rows = list(range(1, len(bodies)))
     if path.is_start_fixed:
         rows.insert(0, 0)
@@ -256,11 +258,18 @@ def _joints(
         if row == len(bodies):
             before, own = path.end, bodies[-1]
         if options.articulation and is_end and not _moves(before):
+            if before is not None:
+                # The joint is with the world, and does not keep the body from colliding with what holds it.
+                joints.let_through(own, before)
             before = anchor if row == 0 else None
-        one = frames.transform(path.points[row], turned[max(row - 1, 0)])
-        other = frames.transform(path.points[row], turned[min(row, len(bodies) - 1)])
+        ways = turned[max(row - 1, 0)], turned[min(row, len(bodies) - 1)]
+        one, other = (frames.transform(path.points[row], way) for way in ways)
+        bend = np.zeros(3)
         if row == len(bodies):
             one = other
+        elif options.articulation:
+            # PhysX starts with the joints of an articulation at zero, whatever the poses are, so that these must be it.
+            bend, other = np.array(frames.rotation_vector(ways[1].T @ ways[0])), one
         if options.articulation and row == len(bodies):
             # Of joints that close a loop, Newton takes these and hinges, and hinges with the world do not hold there.
             joint = joiner.add("SPHERICAL", before, own, one, other)
@@ -271,14 +280,15 @@ def _joints(
         else:
             joint = joiner.add("GENERIC", before, own, one, other)
             joints.lock(joint, joints.TRANSLATIONS)
-            if options.kind != "CHAIN" and not is_end:
-                joints.limit(joint, "rotX", -_TWIST, _TWIST)
-                for dof in ("rotY", "rotZ"):
-                    joints.limit(joint, dof, -_BEND, _BEND)
-            for dof in joints.ROTATIONS:
+            is_limited = options.kind != "CHAIN" and not is_end
+            for dof, widest, straight in zip(joints.ROTATIONS, (_TWIST, _BEND, _BEND), bend.tolist(), strict=True):
+                if is_limited:
+                    joints.limit(joint, dof, min(straight - widest, 0.0), max(straight + widest, 0.0))
+                elif options.articulation:
+                    joints.free(joint, dof)
                 own_stiffness = 0.0 if is_end or dof == "rotX" else stiffness
                 if resistance or own_stiffness:
-                    joints.damp(joint, dof, resistance, own_stiffness)
+                    joints.damp(joint, dof, resistance, own_stiffness, straight if own_stiffness else 0.0)
         if options.articulation and is_end and (before is None or before is not anchor):
             # An articulation is a tree without loops.
             joint.usdphys.joint.exclude_from_articulation = True

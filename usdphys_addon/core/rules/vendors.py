@@ -286,6 +286,51 @@ def outside_articulation(facts: Facts) -> Iterator[Finding]:
         yield Finding(loose[0], message)
 
 
+@rule(
+    "BreakIgnored", None, None, "warning",
+    meaning="A joint has a break force or torque. Newton has no joints that break.",
+    fix="Simulate {X} in another simulator, or remove its break force and torque.",
+)  # fmt: skip
+def break_ignored(facts: Facts) -> Iterator[Finding]:
+    found = [
+        prim for prim, joint in facts.joints
+        if any(value is not None and math.isfinite(value) for value in (joint.break_force, joint.break_torque))
+    ]  # fmt: skip
+    if len(found) == 1:
+        yield Finding(found[0], f"The joint {found[0].display} never breaks in Newton.")
+    elif found:
+        yield Finding(found[0], f"The joint {found[0].display} is one of {len(found)} that never break in Newton.")
+
+
+@rule(
+    "SurfaceVelocityIgnored", None, None, "warning",
+    meaning="A surface runs, as that of a conveyor. Only PhysX has a word for it; in Newton the surface stands still.",
+    fix="Simulate {X} in PhysX.",
+)  # fmt: skip
+def surface_velocity_ignored(facts: Facts) -> Iterator[Finding]:
+    for prim, _, value in _all(facts, "PhysxSurfaceVelocityAPI"):
+        speeds = (*(value.surface_velocity or ()), *(value.surface_angular_velocity or ()))
+        if value.surface_velocity_enabled is not False and any(speeds):
+            yield Finding(prim, f"The surface of {prim.display} stands still in Newton.")
+
+
+@rule(
+    "FreedomLocked", None, None, "warning",
+    meaning="A generic joint has no limit along a degree of freedom, so that it is free. Newton locks those.",
+    fix="Add limits of -inf and inf to {X} along {dofs}.",
+)  # fmt: skip
+def freedom_locked(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        if prim.type_name != "PhysicsJoint" or joint.joint_enabled is False:
+            continue
+        limited = {instance for instance, _ in prim.instances(usd_physics.LimitAPI)}
+        free = [dof for dof in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ") if dof not in limited]
+        if free and "distance" not in limited:
+            dofs = ", ".join(free)
+            message = f"Newton locks {dofs} of the joint {prim.display}, which have no limits."
+            yield Finding(prim, message, {"dofs": dofs})
+
+
 def _moving_ends(facts: Facts, joint: usd_physics.Joint) -> tuple[Prim | None, Prim | None]:
     """The enabled bodies of a joint; None for the world and for what is static."""
     first, second = (facts.mover.at(found[0]) if found else None for found in (joint.body0, joint.body1))

@@ -50,8 +50,8 @@ def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
         now, after, control = model.state(), model.state(), model.control()
         if model.joint_count:
             # Joints start at the angles that the poses in the file have, and not at zero.
-            newton.eval_ik(model, now, model.joint_q, model.joint_qd)
-            newton.eval_fk(model, model.joint_q, model.joint_qd, now)
+            newton.eval_ik(model, now, now.joint_q, now.joint_qd)
+            newton.eval_fk(model, now.joint_q, now.joint_qd, now)
         parts = max(1, round(seconds * RATE))
         poses = np.empty((steps + 1, model.body_count, 7))
         for number in range(steps + 1):
