@@ -354,7 +354,7 @@ def test_godot_finds_the_radius_and_the_full_height_of_a_capsule(tmp_path, kind,
     assert shape[kind] == expected
     assert published[kind] == sizes
     is_tapered = sizes["radiusTop"] != sizes["radiusBottom"]
-    assert [issue.code for issue in written.issues] == ["GltfNotSaid"] * is_tapered
+    assert [issue.code for issue in written.issues] == ["GltfGodotTaper"] * is_tapered
 
 
 def test_what_the_simulator_decides_is_named_where_omi_wants_a_number(tmp_path):

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..bridge import remembered, scene_read
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
+from ..bridge.writing import unit_length
 from ..core import summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
@@ -72,7 +73,7 @@ class GltfExport:
         """Read the physics of the scene whose nodes are about to be written."""
         depsgraph = bpy.context.evaluated_depsgraph_get()
         scene: Any = bpy.context.scene
-        if abs((float(scene.unit_settings.scale_length) or 1.0) - 1.0) > 1e-6:
+        if abs(unit_length(scene) - 1.0) > 1e-6:
             self.issues.append(Issue(
                 "GltfUnitScale", "warning", "", "", "Blender's glTF exporter takes a unit for a metre, whatever the "
                 f"unit scale of the scene ({scene.unit_settings.scale_length:g}) says; so does the physics.",

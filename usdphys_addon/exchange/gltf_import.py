@@ -13,6 +13,7 @@ import numpy as np
 
 from ..bridge import physics_collections, scene_write
 from ..bridge.imported import ImportedIDs
+from ..bridge.writing import unit_length
 from ..core import paths
 from ..core.errors import InputError
 from ..core.model import Mesh, Prim
@@ -100,7 +101,7 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     kept, is_stale = keep.take(document)
     if kept is None and (reading.family is None or not reading.model.prims):
         return None
-    meters = float(scene.unit_settings.scale_length) or 1.0
+    meters = unit_length(scene)
     found = ImportedIDs(_objects(gltf, reading, meters))
     for one in found.objects.values() if bpy.app.version < (5, 0) else ():
         if "usdphys" in one.keys():

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
+from ..core.words import and_more
 from . import axes, filters, joints, names, vendor
 from .document import Document, is_numbers
 from .names import Family
@@ -343,8 +345,8 @@ class _Writer:
         """Name the bodies that have a mass in the file and none in the scene."""
         if not self.decided or names.KHR in self.families:
             return
-        found = [f"'{self.model.prims[path].label or path}'" for path in self.decided]
-        shown = ", ".join([*found[:_MOST_NAMES], *(["..."] if len(found) > _MOST_NAMES else [])])
+        first = [f"'{self.model.prims[path].label or path}'" for path in islice(self.decided, _MOST_NAMES)]
+        shown = and_more(first, len(self.decided))
         self._issue(
             "GltfNotSaid", "glTF cannot say in the OMI family that the simulator decides a mass, so these bodies get "
             f"the mass that follows from their shapes: {shown}.", "Give them a mass.", "info",
@@ -500,7 +502,10 @@ class _Writer:
             if self.options.is_for_godot and not family.is_khr and "radiusTop" in shape.sizes:
                 made[shape.kind] = shape.for_godot()
                 if shape.is_tapered:
-                    self._lost(prim, "in the form of Godot 4 the two radii", "Use one radius, or a hull.")
+                    self._issue(
+                        "GltfGodotTaper", f"Godot 4 reads one radius, so the {shape.kind} of {prim.display} has the "
+                        "larger of its two in the OMI family.", "Use one radius, or a hull.", "info", prim,
+                    )  # fmt: skip
             if shape.mesh is not None:
                 made[shape.kind] = {"mesh": self._mesh(prim, index, shape.mesh)}
             elif shape.kind == "plane" and not family.is_khr:
@@ -667,12 +672,8 @@ class _Writer:
             values = kept.get("plane", {}) if self._is_kept_plane(kept, gprim) else {}
             return _Shape("plane", dict(values)), offset
         kind = "capsule" if sizes.kind is usd_geom.Capsule else "cylinder"
-        bottom = top = sizes.radius
-        if sizes.kind is usd_geom.Cone:
-            top = 0.0
-        taper = kept.get(kind)
-        if isinstance(taper, dict) and _is_near(max(taper["radiusTop"], taper["radiusBottom"]), sizes.radius):
-            bottom, top = taper["radiusBottom"], taper["radiusTop"]
+        bottom, top = sizes.radius, 0.0 if sizes.kind is usd_geom.Cone else sizes.radius
+        bottom, top = mass.taper_of(prim) or (bottom, top)
         return _Shape(kind, {"height": sizes.height, "radiusBottom": bottom, "radiusTop": top}), offset
 
     def _is_kept_plane(self, kept: dict[str, Any], gprim: usd_geom.Gprim) -> bool:
