@@ -373,9 +373,10 @@ def test_what_the_simulator_decides_is_named_where_omi_wants_a_number(tmp_path):
     assert found[0]["centerOfMass"] == pytest.approx([0, 1.4 - 11 / 28 * 2.8, 0], abs=1e-6)
     assert all("inertiaDiagonal" not in motion for motion in found)
     said = [issue.message for issue in written.issues if issue.code == "GltfNotSaid"]
-    assert len(said) == 2, said
+    assert len(said) == 3, said
     assert any("infinite inertia" in text and "Body 2" in text for text in said), said
     assert any("decides a mass" in text and "Body 0" in text and "Body 1" not in text for text in said), said
+    assert any("decides a centre of mass" in text and "Body 1" in text for text in said), said
     assert not rewritten(tmp_path, source, names.FAMILIES)[1].issues[1:]
 
 

@@ -232,6 +232,7 @@ class _Landing:
         elif model.joints:
             # Joints are placed in the world, so the matrices of their parents must be up to date.
             self.context.view_layer.update()  # type: ignore[union-attr]
+        _name_bodies(model, found)
         texts = scene_write.Texts(source.carried, source.transforms, source.shapes, source.bindings)
         result = write_physics(scene, model, found, texts=texts)
         result.path = self.path
@@ -263,6 +264,17 @@ class _Landing:
             _take_frames(scene, stage)
         import_notes.note(found.objects.values(), found.materials.values(), memory.filepath)
         return result
+
+
+def _name_bodies(model: PhysicsModel, found: ImportedIDs) -> None:
+    """Give bodies the names of their prims where another new object has it: a mesh below may be called the same."""
+    others = {obj.name: obj for path, obj in found.objects.items() if path not in model.bodies}
+    for path in model.bodies:
+        obj, leaf = found.objects.get(path), paths.name_of(path)
+        if obj is not None and obj.name != leaf and leaf in others:
+            other, numbered = others.pop(leaf), obj.name
+            other.name = f"{numbered} "
+            obj.name, other.name = leaf, numbered
 
 
 def _attach(scene: Any, stage: Any, source: ImportSource) -> ImportResult:

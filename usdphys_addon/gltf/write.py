@@ -95,8 +95,8 @@ class _Writer:
         #: Of bodies that have copies and whose colliders are on their own node: its extensions, its mesh, and how many
         #: colliders it has.
         self.known: dict[str, tuple[dict[str, Any], Any, int]] = {}
-        #: Bodies whose mass the simulator decides, and which get one in the OMI family.
-        self.decided: dict[str, None] = {}
+        #: Bodies whose mass, or whose centre of mass, the simulator decides, and which get one in the OMI family.
+        self.decided: dict[str, dict[str, None]] = {"mass": {}, "centre of mass": {}}
         #: Nodes of the parts of compound triggers.
         self.parts = {
             self.origins[part] for prim in model.prims.values() if prim.extras
@@ -172,8 +172,9 @@ class _Writer:
         if "extensions" in node or node.get("mesh") != mesh:
             return False
         node["extensions"] = extensions.copy()
-        if first in self.decided:
-            self.decided[path] = None
+        for bodies in self.decided.values():
+            if first in bodies:
+                bodies[path] = None
         self.written.counts["bodies"] += 1
         self.written.counts["colliders"] += colliders
         return True
@@ -313,9 +314,11 @@ class _Writer:
             found = self._mass_properties(prim, solid)
             if weighted or not family.is_khr:
                 if weight is None and not weighted and kept.get("mass") != 0:
-                    self.decided[prim.path] = None
+                    self.decided["mass"][prim.path] = None
                 weight = found.mass
                 if center is None and (weighted or solid):
+                    if not weighted and max(map(abs, found.center_of_mass)) > _SAME:
+                        self.decided["centre of mass"][prim.path] = None
                     scale = frames.scale_of(prim.world)
                     center = tuple((np.array(found.center_of_mass) / np.where(scale == 0.0, 1.0, scale)).tolist())
             if moments is not None or weighted:
@@ -342,15 +345,17 @@ class _Writer:
                 motion["inertiaOrientation"] = kept["inertiaOrientation"]
 
     def _report_masses(self) -> None:
-        """Name the bodies that have a mass in the file and none in the scene."""
-        if not self.decided or names.KHR in self.families:
+        """Name the bodies that have a mass, or a centre of it, in the file and none in the scene."""
+        if names.KHR in self.families:
             return
-        first = [f"'{self.model.prims[path].label or path}'" for path in islice(self.decided, _MOST_NAMES)]
-        shown = and_more(first, len(self.decided))
-        self._issue(
-            "GltfNotSaid", "glTF cannot say in the OMI family that the simulator decides a mass, so these bodies get "
-            f"the mass that follows from their shapes: {shown}.", "Give them a mass.", "info",
-        )  # fmt: skip
+        for what, bodies in self.decided.items():
+            if bodies:
+                first = [f"'{self.model.prims[path].label or path}'" for path in islice(bodies, _MOST_NAMES)]
+                shown = and_more(first, len(bodies))
+                self._issue(
+                    "GltfNotSaid", f"glTF cannot say in the OMI family that the simulator decides a {what}, so these "
+                    f"bodies get the {what} that follows from their shapes: {shown}.", f"Give them a {what}.", "info",
+                )  # fmt: skip
 
     def _mass_properties(self, prim: Prim, colliders: list[Prim]) -> mass.BodyMassProperties:
         """Mass properties of a body; bodies that are copies of each other share them."""
