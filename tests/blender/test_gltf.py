@@ -144,6 +144,47 @@ def test_what_gltf_cannot_say_comes_back_and_is_named(tmp_path):
     assert bpy.data.objects["Hinge"].usdphys.joint.break_force == 12
 
 
+def test_what_only_the_usd_file_says_is_named_where_nothing_is_kept(tmp_path):
+    (tmp_path / "two.usda").write_text(
+        """#usda 1.0
+def Xform "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    custom float physxOther:value = 3
+    def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}
+}
+def Xform "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}
+}
+"""
+    )
+    formats.USD.load(str(tmp_path / "two.usda"), formats.LoadOptions())
+    options = write.WriteOptions(keeps_usd=False)
+    result = gltf_export.export_gltf(bpy.context, tmp_path / "two.glb", options)
+    (names_,) = [issue.message for issue in result.issues if "the name in USD" in issue.message]
+    assert "(/A/Shape)" in names_
+    assert "(/B/Shape)" in names_
+    (others,) = [issue.message for issue in result.issues if "do not declare" in issue.message]
+    assert "(/A)" in others
+    assert "(/B)" not in others
+
+
+def test_physics_material_comes_back_on_the_material_of_the_picture(tmp_path):
+    crate = cube("Crate")
+    material = bpy.data.materials.new("Rubber")
+    group = material.usdphys.physics_material
+    group.is_applied, group.static_friction = True, 0.25
+    crate.data.materials.append(material)
+    document, _ = exported(tmp_path / "rubber.glb")
+    assert [one["name"] for one in document.pool(BODY, "physicsMaterials")] == ["Rubber"]
+    for keeps_usd in (True, False):
+        gltf_export.export_gltf(bpy.context, tmp_path / "rubber.glb", write.WriteOptions(keeps_usd=keeps_usd))
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        gltf_import.import_gltf(tmp_path / "rubber.glb")
+        assert [one.name for one in bpy.data.materials] == ["Rubber"]
+        assert bpy.data.materials["Rubber"].usdphys.physics_material.static_friction == 0.25
+
+
 def test_file_that_another_program_has_changed_is_read_from_its_extensions(tmp_path):
     arm = cube("Arm", (3, 0, 0))
     arm.usdphys.mass.is_applied, arm.usdphys.mass.mass = True, 5

@@ -102,7 +102,7 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     if kept is None and (reading.family is None or not reading.model.prims):
         return None
     meters = unit_length(scene)
-    found = ImportedIDs(_objects(gltf, reading, meters))
+    found = ImportedIDs(_objects(gltf, reading, meters), _materials(gltf, reading))
     for one in found.objects.values() if bpy.app.version < (5, 0) else ():
         if "usdphys" in one.keys():
             # A custom property of this name is our properties.
@@ -190,6 +190,14 @@ def _objects(gltf: Any, reading: gltf_read.GltfReading, meters: float) -> dict[s
         if isinstance(obj, bpy.types.Object):
             found[path] = obj
     return found
+
+
+def _materials(gltf: Any, reading: gltf_read.GltfReading) -> dict[str, Any]:
+    """The materials that Blender has imported under the names of physics materials, by the paths of these."""
+    made = {name for one in gltf.data.materials or () for name in getattr(one, "blender_material", {}).values()}
+    return {
+        path: bpy.data.materials[prim.label] for path, prim in reading.model.materials.items() if prim.label in made
+    }  # fmt: skip
 
 
 def _empty_on_bone(gltf: Any, vnode: Any, index: int, reading: gltf_read.GltfReading, meters: float) -> Any:

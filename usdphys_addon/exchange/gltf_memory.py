@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import bpy
@@ -22,6 +23,18 @@ from ..gltf import keep
 _TEXTS = ("carried", "shape", "binding", "transform")
 #: Properties of the scene about the USD file that it was imported from. The file itself is not named.
 _SOURCE = ("units", "default_prim", "carried", "carried_trees")
+
+
+#: Attributes about physics in the text that a prim carries along.
+_PHYSICAL = re.compile(r"\b(?:physics|physx\w*|newton|mjc|drive|limit|state):")
+
+
+def carrying(reading: SceneReading) -> set[str]:
+    """Paths of the objects that carry attributes about physics along which no schema of theirs holds."""
+    return {
+        placement.path for placement in reading.placements
+        if "prim" in placement.touched and _PHYSICAL.search(placement.physics.prim.carried)
+    }  # fmt: skip
 
 
 def recall_scene(scene: Any, reading: SceneReading, beside: keep.Beside) -> None:

@@ -11,7 +11,6 @@ Each is written back while the values of the schemas are still those that it gav
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,7 +26,6 @@ from . import axes, filters, joints, names, vendor
 from .document import Document, is_number, is_numbers
 from .names import KHR, OMI, Family
 
-_NOT_WORD = re.compile(r"\W")
 MATERIALS, GROUPS = "/Materials", "/CollisionGroups"
 
 
@@ -120,8 +118,7 @@ class _Reader:
         for index in self.live:
             parent = self.document.parents[index]
             above = self.reading.paths.get(parent, "") if parent is not None else ""
-            leaf = _NOT_WORD.sub("_", self.document.node_name(index)) or f"node_{index}"
-            leaf = f"_{leaf}" if leaf[0].isdigit() else leaf
+            leaf = names.leaf(self.document.node_name(index)) or f"node_{index}"
             path = paths.free(f"{above}/{leaf}", self.taken.__contains__)
             self.taken.add(path)
             self.reading.paths[index] = path
@@ -277,7 +274,7 @@ class _Reader:
         world = self.document.world(index)
         sizes = shape.get(kind)
         sizes = sizes if isinstance(sizes, dict) else {}
-        path = f"{node}/{paths.name_of(node)}_{'trigger' if trigger else 'collider'}"
+        path = f"{node}/{names.collider_leaf(paths.name_of(node), 'trigger' if trigger else 'collider')}"
         prim = Prim(self._made(path), "Mesh", world, label=self.document.node_name(index), local=np.eye(4))
         if not self._set_shape(prim, index, kind, sizes):
             self._issue(
@@ -408,7 +405,7 @@ class _Reader:
     def _material(self, number: int, value: dict[str, Any]) -> str:
         if number in self.materials:
             return self.materials[number]
-        name = _NOT_WORD.sub("_", str(value.get("name") or f"physics_material_{number}"))
+        name = names.leaf(str(value.get("name") or f"physics_material_{number}"))
         path = self.materials[number] = self._made(f"{MATERIALS}/{name}")
         prim = self.model.add(Prim(path, "Material", is_xformable=False, label=name))
         prim.add(usd_physics.MaterialAPI(
@@ -542,7 +539,7 @@ class _Reader:
         pool = self._pool(self.family.body, "collisionFilters")
         found: dict[int, str] = {}
         for number in sorted(self.members):
-            leaf = _NOT_WORD.sub("_", filters.label(pool[number], number))
+            leaf = names.leaf(filters.label(pool[number], number))
             found[number] = self._made(f"{GROUPS}/{leaf}")
         for number, path in found.items():
             apart = [other for one, other in found.items() if not filters.collide(pool[number], pool[one])]
