@@ -111,6 +111,7 @@ def is_named(way: str, row: list[str], texts: list[str]) -> bool:
     if way in GLTF:
         # A unnamed node has the name of its mesh in Blender.
         words = {"mass is automatic": ("decides a mass",), "centre of mass (m)": ("decides a centre of mass",)}
+        words["mass (kg)"] = ("an infinite mass",)
         words["inverse inertia"] = words["inertia (kg m2)"] = ("an infinite inertia",)
         return any(word in text for text in texts for word in words.get(key, ()))
     if "added" in what.lower():

@@ -436,6 +436,20 @@ def test_compressed_collider_mesh_is_refused_with_the_way_out(tmp_path):
         read.read(document(tmp_path, content)).model.colliders.popitem()[1].mesh()
 
 
+@pytest.mark.parametrize(
+    ("motion", "words"),
+    [
+        ({"gravityFactor": 0.5}, "a gravity factor"), ({"mass": 0}, "an infinite mass"),
+        ({"inertiaDiagonal": [0, 0, 0]}, "an infinite inertia"), ({"gravityFactor": 0}, ""), ({"mass": 2}, ""),
+    ],
+)  # fmt: skip
+def test_what_usd_cannot_say_of_a_body_is_named(tmp_path, motion, words):
+    reading = khr(tmp_path, [{"name": "N", "extensions": {BODY: {"motion": motion}}}])
+    named = [issue.message for issue in reading.issues if issue.code == "GltfMotionKept"]
+    assert len(named) == bool(words)
+    assert all(words in text and "/N" in text for text in named)
+
+
 def test_values_of_a_wrong_type_are_not_written_back(tmp_path):
     """A joint whose bodies change places, with a limit, a drive and an axis that are text."""
     limits = [*LOCKED, {"angularAxes": [0], "min": "text", "max": 1, "damping": None}, {"linearAxes": [7]}]

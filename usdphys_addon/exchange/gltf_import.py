@@ -24,6 +24,7 @@ from ..gltf import read as gltf_read
 from ..gltf.document import Document
 from ..system.console import printed_on_success
 from . import gltf_calls, gltf_memory
+from .import_repair import with_data
 from .usd_import import undone_on_failure
 
 
@@ -233,7 +234,7 @@ def _make_meshes(reading: gltf_read.GltfReading, found: ImportedIDs, gltf: Any, 
         data = known[id(mesh)]
         if above.type == "EMPTY" and above.instance_type == "NONE" and _is_free(reading, node, path):
             # The Empty becomes the collider, so that an export has the same nodes.
-            obj = gltf_memory.with_data(above, data)
+            obj = with_data(above, data)
             found.objects[node] = obj
             gltf.vnodes[indices[node]].blender_object = obj
         else:

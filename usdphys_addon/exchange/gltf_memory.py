@@ -18,6 +18,7 @@ from ..core.model import Prim
 from ..core.schemas import usd_geom
 from ..core.units import remembered_units
 from ..gltf import keep
+from .import_repair import with_data
 
 #: Properties of `RememberedPrim` with USD text.
 _TEXTS = ("carried", "shape", "binding", "transform")
@@ -178,25 +179,3 @@ def _put_joints_back(joints: dict[str, Prim], objects: dict[str, Any]) -> None:
             obj.parent = parent
             obj.matrix_parent_inverse = mathutils.Matrix()
             obj.matrix_world = place
-
-
-def with_data(empty: Any, data: Any) -> Any:
-    """A mesh object in the place of an Empty, which is removed."""
-    name = empty.name
-    obj: Any = bpy.data.objects.new(name, data)
-    for collection in empty.users_collection:
-        collection.objects.link(obj)
-    obj.parent, obj.parent_type, obj.parent_bone = empty.parent, empty.parent_type, empty.parent_bone
-    obj.matrix_parent_inverse = empty.matrix_parent_inverse
-    obj.rotation_mode = empty.rotation_mode
-    obj.location, obj.scale = empty.location, empty.scale
-    obj.rotation_quaternion, obj.rotation_euler = empty.rotation_quaternion, empty.rotation_euler
-    for key, value in empty.items():
-        obj[key] = value
-    if hasattr(empty, "gltf2_animation_rest"):
-        obj.gltf2_animation_rest = empty.gltf2_animation_rest
-    for child in empty.children:
-        child.parent = obj
-    bpy.data.objects.remove(empty)
-    obj.name = name
-    return obj

@@ -11,6 +11,7 @@ Each is written back while the values of the schemas are still those that it gav
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -173,6 +174,11 @@ class _Reader:
             if factor == 0.0:
                 vendor.apply(prim, vendor.BODY, disableGravity=True)
             prim.extras.setdefault("motion", {})["gravityFactor"] = factor
+        for what in self._kept_motion(prim):
+            self._issue(
+                "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
+                "Give it a value that USD has where that matters.", "info", prim.path,
+            )  # fmt: skip
         # The first form of OMI_physics_body has the values on the node itself.
         is_old = motion is self.document.node_extension(index, self.family.body)
         for key, trigger in (("collider", False), ("trigger", True)) if is_old else ():
@@ -181,6 +187,16 @@ class _Reader:
                     "GltfOldForm", f"'{prim.path}' has a {'trigger' if trigger else 'collider'} in a form that was "
                     "never published, so it is left out.", "Save the file again with a newer program.", path=prim.path,
                 )  # fmt: skip
+
+    def _kept_motion(self, prim: Prim) -> Iterator[str]:
+        """The values of a body that no schema holds."""
+        kept = prim.extras.get("motion", {})
+        if kept.get("gravityFactor", 0.0) != 0.0:
+            yield "a gravity factor"
+        if "mass" in kept:
+            yield "an infinite mass"
+        if "inertiaDiagonal" in kept:
+            yield "an infinite inertia"
 
     def _read_velocities(self, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]) -> None:
         linear, angular = motion.get("linearVelocity"), motion.get("angularVelocity")
@@ -428,6 +444,11 @@ class _Reader:
         if isinstance(parts, list) and parts:
             known = [self.reading.paths[part] for part in parts if part in self.reading.paths]
             self._node_prim(index).extras["trigger_nodes"] = known
+            self._issue(
+                "GltfTriggerKept", f"'{self.reading.paths[index]}' is a trigger of several parts, which UsdPhysics "
+                "does not have: it is kept for glTF, and its parts are triggers of their own.",
+                "Use one trigger where the parts must act as one.", "info", self.reading.paths[index],
+            )  # fmt: skip
         volume = self.document.node_extension(index, names.GRAVITY)
         if volume:
             self._node_prim(index).extras["gravity"] = volume
