@@ -1,0 +1,52 @@
+"""The physics in the dialog of Blender's own glTF exporter: its panel is drawn, and what is clicked there counts."""
+
+import sys
+
+sys.path.insert(0, "/share/drivers")
+
+import bpy
+import kit
+
+FILE = "/tmp/dialog.gltf"
+
+
+def dialog():
+    """The file browser of the exporter, if it is open."""
+    return next((area for area in kit.window().screen.areas if area.type == "FILE_BROWSER"), None)
+
+
+def steps():
+    yield from kit.install()
+    bpy.ops.preferences.addon_enable(module="io_scene_gltf2")
+    bpy.context.preferences.view.filebrowser_display_type = "SCREEN"
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    kit.crate("Crate", (0, 0, 1))
+    yield 0.5
+    with kit.in_view():
+        bpy.ops.export_scene.gltf("INVOKE_DEFAULT", filepath=FILE, export_format="GLTF_SEPARATE")
+    yield from kit.until(lambda: dialog() is not None, "the dialog of the exporter opens")
+    area = dialog()
+    area.spaces.active.show_region_tool_props = True
+    yield 0.5
+    region = next(one for one in area.regions if one.type == "TOOL_PROPS")
+    with bpy.context.temp_override(window=kit.window(), area=area, region=region):
+        for _ in range(12):
+            bpy.ops.view2d.scroll_down()
+    yield 1.0
+    kit.shot("export")
+    settings = bpy.context.scene.usdphys.gltf
+    settings.families = "OMI"
+    yield 1.0
+    kit.shot("omi")
+    with bpy.context.temp_override(window=kit.window(), area=area, region=area.regions[-1]):
+        bpy.ops.file.execute("EXEC_DEFAULT")
+    yield from kit.until(lambda: dialog() is None, "the dialog closes")
+    with open(FILE, encoding="utf-8") as file:
+        text = file.read()
+    assert "OMI_physics_body" in text, text[:500]
+    assert "KHR_physics_rigid_bodies" not in text
+    print("glTF dialog: ok")
+
+
+kit.run(steps)
