@@ -21,6 +21,7 @@ from ..core import frames, paths
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim
+from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from . import axes, filters, joints, names, vendor
@@ -86,6 +87,9 @@ class _Reader:
         self.materials: dict[int, str] = {}
         self.members: dict[int, list[str]] = {}
         self.pools: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        #: Schemas of bodies, and whole colliders, by what the file says of them: equal ones are read once.
+        self.body_kinds: dict[str, dict[str, Schema]] = {}
+        self.collider_kinds: dict[str, Prim] = {}
 
     def read(self) -> None:
         self._name_nodes()
@@ -156,6 +160,14 @@ class _Reader:
 
     def _read_body(self, index: int, motion: dict[str, Any]) -> None:
         prim = self._node_prim(index)
+        # The first form of OMI_physics_body has the values on the node itself.
+        is_old = motion is self.document.node_extension(index, self.family.body)
+        # Velocities of OMI depend on the place.
+        is_placed = not self.family.is_khr and ("linearVelocity" in motion or "angularVelocity" in motion)
+        key = "" if is_old or is_placed else repr(motion)
+        if key in self.body_kinds:
+            prim.schemas = dict(self.body_kinds[key])
+            return
         if self.family.is_khr:
             kind = "kinematic" if motion.get("isKinematic") else "dynamic"
         else:
@@ -179,10 +191,10 @@ class _Reader:
                 "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
                 "Give it a value that USD has where that matters.", "info", prim.path,
             )  # fmt: skip
-        # The first form of OMI_physics_body has the values on the node itself.
-        is_old = motion is self.document.node_extension(index, self.family.body)
-        for key, trigger in (("collider", False), ("trigger", True)) if is_old else ():
-            if is_number(motion.get(key)):
+        if key and not prim.extras:
+            self.body_kinds[key] = dict(prim.schemas)
+        for name, trigger in (("collider", False), ("trigger", True)) if is_old else ():
+            if is_number(motion.get(name)):
                 self._issue(
                     "GltfOldForm", f"'{prim.path}' has a {'trigger' if trigger else 'collider'} in a form that was "
                     "never published, so it is left out.", "Save the file again with a newer program.", path=prim.path,
@@ -288,10 +300,23 @@ class _Reader:
     ) -> None:  # fmt: skip
         node = self.reading.paths[index]
         world = self.document.world(index)
+        path = self._made(
+            f"{node}/{names.collider_leaf(node.rpartition('/')[2], 'trigger' if trigger else 'collider')}"
+        )
+        label = self.document.node_name(index)
+        # Filters list their colliders.
+        key = f"{kind} {trigger} {value!r}" if value and "collisionFilter" not in value else ""
+        known = self.collider_kinds.get(key)
+        if known is not None and known.local is not None:
+            self._node_prim(index)
+            prim = Prim(path, known.type_name, world @ known.local, dict(known.schemas), label=label)
+            prim.local, prim.purpose = known.local, known.purpose
+            prim.physics_binding, prim.materials = known.physics_binding, known.materials
+            self.model.add(prim)
+            return
         sizes = shape.get(kind)
         sizes = sizes if isinstance(sizes, dict) else {}
-        path = f"{node}/{names.collider_leaf(paths.name_of(node), 'trigger' if trigger else 'collider')}"
-        prim = Prim(self._made(path), "Mesh", world, label=self.document.node_name(index), local=np.eye(4))
+        prim = Prim(path, "Mesh", world, label=label, local=np.eye(4))
         if not self._set_shape(prim, index, kind, sizes):
             self._issue(
                 "GltfShapeUnknown", f"'{node}' has a shape '{kind}' that is not known or has no mesh, so it is left "
@@ -305,6 +330,8 @@ class _Reader:
             vendor.apply(prim, vendor.TRIGGER)
         self._bind(prim, value)
         self.model.add(prim)
+        if key and prim.mesh is None and not prim.extras:
+            self.collider_kinds[key] = prim
 
     def _set_shape(self, prim: Prim, index: int, kind: str, sizes: dict[str, Any]) -> bool:
         """Make a prim the shape of a file; False if it is unknown."""
