@@ -1,14 +1,14 @@
 """The physics in the dialog of Blender's own glTF exporter: its panel is drawn, and what is clicked there counts."""
 
-import os
 import sys
+from pathlib import Path
 
 sys.path.insert(0, "/share/drivers")
 
 import bpy
 import kit
 
-FILE = "/share/dialog.gltf"
+FILE = Path("/share/dialog.gltf")
 
 
 def dialog():
@@ -25,7 +25,7 @@ def steps():
     kit.crate("Crate", (0, 0, 1))
     yield 0.5
     with kit.in_view():
-        bpy.ops.export_scene.gltf("INVOKE_DEFAULT", filepath=FILE, export_format="GLTF_SEPARATE")
+        bpy.ops.export_scene.gltf("INVOKE_DEFAULT", filepath=str(FILE), export_format="GLTF_SEPARATE")
     yield from kit.until(lambda: dialog() is not None, "the dialog of the exporter opens")
     area = dialog()
     area.spaces.active.show_region_tool_props = True
@@ -42,9 +42,8 @@ def steps():
     kit.shot("omi")
     buttons = next(one for one in area.regions if one.type == "EXECUTE")
     yield from kit.click(buttons.x + buttons.width - 70, buttons.y + buttons.height / 2)
-    yield from kit.until(lambda: os.path.isfile(FILE), "the file is written")
-    with open(FILE, encoding="utf-8") as file:
-        text = file.read()
+    yield from kit.until(lambda: FILE.is_file(), "the file is written")
+    text = FILE.read_text(encoding="utf-8")
     assert "OMI_physics_body" in text, text[:500]
     assert "KHR_physics_rigid_bodies" not in text
     print("glTF dialog: ok")
