@@ -70,10 +70,11 @@ class _Generator:
 
 def _check_scales(objects: Any) -> None:
     """Raises InputError for an object that is flat by its scale: it has no space to place anything in."""
+    from ..usdphys_addon.core import frames
     from ..usdphys_addon.core.errors import InputError
 
     for obj in objects:
-        if obj.matrix_world.determinant() == 0.0:
+        if frames.is_flat(obj.matrix_world.determinant()):
             raise InputError(f"'{obj.name}' has scale 0 along an axis; give it another scale.")
 
 

@@ -68,3 +68,7 @@ def test_every_panel_of_the_sidebar_draws_in_german_and_french(drive):
 
 def test_generators_settle_with_progress_and_esc_and_one_undo_step_and_their_scenes_play(drive):
     drive("generators")
+
+
+def test_the_dialog_of_blenders_gltf_exporter_has_the_physics_and_its_choices_count(drive):
+    assert "glTF dialog: ok" in drive("gltf_dialog")

@@ -13,6 +13,7 @@ import bpy
 
 from ..bridge import vendor_rows
 from ..bridge.property_units import property_factor
+from ..bridge.writing import unit_length
 from ..core import concepts, schema, units, vendor_schemas
 from ..core.array_text import parse, text_of
 from ..core.concepts import Concept
@@ -99,7 +100,7 @@ def put_concept(scene: Any, thing: Any, identifier: str, value: float, dof: str)
         # Some schemas have one value for all degrees of freedom of a joint.
         if attribute is None or known is None or known[1] not in ("", dof):
             continue
-        factor = property_factor(vendor_rows.dimension_of(row, attribute), _meters(scene))
+        factor = property_factor(vendor_rows.dimension_of(row, attribute), unit_length(scene))
         row.text = text_of(attribute.value, value / factor)
 
 
@@ -111,7 +112,7 @@ def add_attribute(thing: Any, applied: str, name: str, scene: Any) -> Any:
     found = vendor_rows.row_of(thing, name)
     if found is not None and found.applied == applied:
         return found
-    value = start_value(thing, applied, attribute, _meters(scene))
+    value = start_value(thing, applied, attribute, unit_length(scene))
     return apply_row(thing, applied, attribute, value)
 
 
@@ -212,10 +213,6 @@ def remove_attribute(thing: Any, applied: str, name: str) -> None:
         remove_rows(thing, applied)
 
 
-def _meters(scene: Any) -> float:
-    return float(scene.unit_settings.scale_length) or 1.0
-
-
 def _equal(scene: Any, source: Any, rows: Iterable[Any]) -> None:
     """Give rows of one concept the value of one of them: the same in SI, whatever their units are."""
     attribute = vendor_rows.attribute_of(source)
@@ -237,7 +234,7 @@ def _translated(scene: Any, source: Any, attribute: Attribute, value: Any, row: 
     if not (attribute.value.is_number and other.value.is_number):
         return value if other.value.accepts(value) else None
     if attribute.value.has_unit and other.value.has_unit:
-        meters = _meters(scene)
+        meters = unit_length(scene)
         here, there = (vendor_rows.dimension_of(one, of) for one, of in ((source, attribute), (row, other)))
         if here._replace(angle=0) != there._replace(angle=0) and all(map(vendor_schemas.is_known, (attribute, other))):
             return None
@@ -299,7 +296,7 @@ def _applied(cls: Any, thing: Any) -> list[str]:
     if cls.kind != "multiple":
         return [cls.usd_name]
     if cls.on == "dof":
-        dofs = concepts.taken(concepts.Twin(cls.family, cls.usd_name, ""), dofs_of(thing))
+        dofs = concepts.dofs_for(cls.usd_name, dofs_of(thing))
         joint = thing.id_data.usdphys.joint
         if joint.type == "REVOLUTE" and "angular" not in cls.instances:
             # PhysX names the axis of a hinge that follows another.

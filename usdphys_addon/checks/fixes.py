@@ -18,6 +18,7 @@ from ..authoring import vendor_edits
 from ..bridge import props, vendor_rows
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
+from ..bridge.writing import unit_length
 from ..core import frames, joint_kinds
 from ..core.errors import InputError
 from ..core.rules import scene_setup
@@ -713,7 +714,7 @@ def _limit_follower(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     is_hinge = joint.type == "REVOLUTE"
     group = joint.revolute if is_hinge else joint.prismatic
-    most = _TURN if is_hinge else _WAY / (scene.unit_settings.scale_length or 1.0)
+    most = _TURN if is_hinge else _WAY / unit_length(scene)
     for name, value in (("lower_limit", -most), ("upper_limit", most)):
         if not group.is_property_set(name) or is_infinite(getattr(group, name)):
             setattr(group, name, value)

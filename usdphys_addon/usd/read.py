@@ -19,6 +19,7 @@ from ..core.errors import InputError
 from ..core.model import EXTRAS_KEY, Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
+from ..core.schemas.usd_geom import TAPERED
 from ..core.units import StageUnits
 from ..core.vendors import held_class, is_held, is_vendor
 from ..system.console import warn
@@ -296,8 +297,13 @@ class _Reader:
         if typed is not None and issubclass(typed, usd_geom.Gprim):
             found[kind.type_name] = typed()
             self.fill(found[kind.type_name], opinions, "", typed.attributes, resolve=True)
+        tapered = TAPERED.get(kind.type_name) if usd_physics.CollisionAPI.usd_name in found else None
+        if tapered is not None:
+            extras = {**extras, "usd_type": kind.type_name, "taper": self.taper(opinions, tapered, found)}
         prim = self.placed(opinions, found)
         prim.extras = extras
+        if tapered is not None:
+            prim.type_name = tapered.usd_name
         # Parents come before children: before the first authored purpose, no prim can inherit one.
         imageable = UsdGeom.Imageable(opinions.usd_prim) if self.has_purposes else None
         if imageable:
@@ -323,6 +329,19 @@ class _Reader:
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
+
+    def taper(self, opinions: Opinions, cls: type[usd_geom.Gprim], found: dict[str, Schema]) -> list[float]:
+        """Add a capsule or cylinder with the larger of two radii; returns the shares of it that the two are."""
+        made: Any = cls()
+        found[cls.usd_name] = made
+        self.fill(made, opinions, "", cls.attributes, resolve=True)
+        height, *radii = (
+            max(float(opinions.usd_prim.GetAttribute(name).Get() or 0.0), 0.0)
+            for name in ("height", "radiusBottom", "radiusTop")
+        )
+        largest = max(radii)
+        made.height, made.radius = height * self.units.local, largest * self.units.local
+        return [radius / largest if largest > 0.0 else 1.0 for radius in radii]
 
     def note_subset(self, opinions: Opinions) -> None:
         if opinions.kind.is_subset:

@@ -132,7 +132,7 @@ def run(steps):
     """Drive Blender with the generator; the process ends with 0 only when it ran to its end."""
     generator = steps()
     bpy.context.preferences.view.show_splash = False
-    for space in (bpy.types.SpaceView3D, bpy.types.SpaceProperties):
+    for space in (bpy.types.SpaceView3D, bpy.types.SpaceProperties, bpy.types.SpaceFileBrowser):
         space.draw_handler_add(_count_redraw, (), "WINDOW", "POST_PIXEL")
     waits_for = 0
 
