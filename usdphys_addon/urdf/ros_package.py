@@ -111,15 +111,21 @@ def package_around(target: Path, name: str) -> RosPackage:
 def _parts(file: Path) -> Iterator[Path]:
     """The files that a mesh refers to, where they exist."""
     for text in _references(file):
-        # An MTL has options before the name, and names can have spaces.
-        for name in dict.fromkeys((text, text.rpartition(" ")[2])):
-            found = file.parent / unquote(name.removeprefix("file://")).replace("\\", "/")
-            if found.suffix.lower() in _PARTS and is_file(found):
-                real = Path(os.path.realpath(found))
-                yield real
-                if real != file and real.suffix.lower() == ".mtl":
-                    yield from _parts(real)
-                break
+        words = text.split(" ")
+        # A name can have spaces; an OBJ names several MTL in a line, and an MTL has options before the name.
+        wholes = (text, *(" ".join(words[start:]) for start in range(1, len(words))))
+        found = next(filter(None, (_part(file, name) for name in wholes)), None)
+        several = [_part(file, word) for word in words] if file.suffix.lower() == ".obj" else []
+        for part in dict.fromkeys(filter(None, (found, *several))):
+            yield part
+            # An MTL leads on to images only, so one that names itself ends here.
+            if file.suffix.lower() == ".obj" and part.suffix.lower() == ".mtl":
+                yield from _parts(part)
+
+
+def _part(file: Path, name: str) -> Path | None:
+    found = file.parent / unquote(name.removeprefix("file://")).replace("\\", "/")
+    return Path(os.path.realpath(found)) if found.suffix.lower() in _PARTS and is_file(found) else None
 
 
 def _references(file: Path) -> list[str]:

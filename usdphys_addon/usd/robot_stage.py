@@ -28,7 +28,7 @@ from ..urdf.mesh_data import MeshData, MeshMaterial, linear
 from ..urdf.robot import Material, Shape
 from . import carry, looks, write
 from .import_source import ImportSource
-from .opinions import BINDING_API, Opinions
+from .opinions import BINDING_API, Opinions, transform_layer
 
 _UNSCALED = (1.0, 1.0, 1.0)
 #: The whole text of the URDF, on the root prim: a later export of a URDF changes only what was edited.
@@ -68,10 +68,8 @@ def write_robot(
     prims that differ in their pose only, the stage then has the first: Blender imports a prim slowly, and copies an
     object quickly. Meshes of points and faces alone are triangles there: Blender fills a mesh from arrays quickly, too.
     """
-    likes = {} if physics else _likes(layout)
-    writer = _RobotWriter(layout, assets, stage, textures, likes)
-    writer.fills = not physics
-    writer.write(physics=physics)
+    writer = _RobotWriter(layout, assets, stage, textures, physics=physics)
+    writer.write()
     return writer.texts
 
 
@@ -125,23 +123,25 @@ def _likes(layout: Layout) -> dict[str, str]:
 
 class _RobotWriter:
     def __init__(
-        self, layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None, likes: dict[str, str]
+        self, layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None, *, physics: bool
     ) -> None:
         self.layout, self.assets, self.stage, self.textures = layout, assets, stage, textures
-        self.likes, self.fills = likes, False
+        self.physics = physics
+        self.likes = {} if physics else _likes(layout)
         self.copied: dict[Path, str] = {}
         self.layer = stage.GetRootLayer()
+        self.specs = write.SpecWriter(self.layer, SI)
         self.made: dict[tuple[Any, ...], str] = {}
         self.names: set[str] = set()
         self.texts = RobotTexts()
 
-    def write(self, *, physics: bool) -> None:
+    def write(self) -> None:
         layout = self.layout
         write.write_units(self.stage, SI)
         with Sdf.ChangeBlock():
             root = self.define(layout.root, "Xform")
             assert root is not None
-            self.texts.transforms[layout.root] = _transform_text("")
+            self.texts.transforms[layout.root] = transform_layer("")
             self.layer.defaultPrim = root.name
             root.SetInfo("kind", Kind.Tokens.component)
             root.SetInfo("assetInfo", {"name": layout.robot.name})
@@ -160,19 +160,22 @@ class _RobotWriter:
                 self.collider(placed, mesh)
             else:
                 self.bind(placed, mesh)
-        if physics:
+        if self.physics:
             write.write_model(self.stage, layout.model, SI)
+        else:
+            with Sdf.ChangeBlock():
+                for path, prim in layout.model.prims.items():
+                    if prim.get(usd_physics.Joint) is not None:
+                        self.define(path, prim.type_name)
         with Sdf.ChangeBlock():
-            for path, prim in layout.model.prims.items() if not physics else ():
-                if prim.get(usd_physics.Joint) is not None:
-                    self.define(path, prim.type_name)
             for path in layout.others:
                 self.define(path, "")
             for path, notes in layout.notes.items():
                 if path not in self.likes:
-                    self.notes(path, notes if physics else _unheld(layout, path))
-            for path, names in layout.applied.items() if physics else ():
-                write.apply_schemas(self.layer.GetPrimAtPath(path), names)
+                    self.notes(path, notes if self.physics else _unheld(layout, path))
+            if self.physics:
+                for path, names in layout.applied.items():
+                    write.apply_schemas(self.layer.GetPrimAtPath(path), names)
             for path, name in layout.names.items():
                 spec = self.layer.GetPrimAtPath(path)
                 if spec is not None:
@@ -220,15 +223,14 @@ class _RobotWriter:
         if ops:
             self.set(spec, "xformOpOrder", "token[]", Vt.TokenArray(ops), uniform=True)
             text += f"    uniform token[] xformOpOrder = {json.dumps(ops)}\n"
-        self.texts.transforms[path] = _transform_text(text)
+        self.texts.transforms[path] = transform_layer(text)
 
     def set(self, spec: Sdf.PrimSpec | None, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
         if spec is None:
             return
-        variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
-        custom = name.startswith("urdf:")
-        attribute = Sdf.AttributeSpec(spec, name, write.sdf_type(type_), variability, declaresCustom=custom)
-        attribute.default = value
+        self.specs.set(spec, name, type_, value, uniform)
+        if name.startswith("urdf:"):
+            spec.attributes[name].custom = True
 
     def notes(self, path: str, notes: list[Note]) -> None:
         spec = self.layer.GetPrimAtPath(path)
@@ -258,7 +260,7 @@ class _RobotWriter:
             self.gprim(placed.path, spec, gprim)
         elif mesh is not None and spec is not None:
             if (
-                self.fills
+                not self.physics
                 and mesh.uvs is None
                 and mesh.normals is None
                 and (mesh.faces is None or not _has_looks(mesh))
@@ -280,7 +282,7 @@ class _RobotWriter:
         ends = [tuple(float(sign * part) for part in half) for sign in (-1, 1)]
         self.set(spec, "extent", "float3[]", Vt.Vec3fArray([Gf.Vec3f(*end) for end in ends]))
         text += f"    float3[] extent = {ends}\n"
-        self.texts.shapes[path] = f'#usda 1.0\n\nover "prim"\n{{\n{text}}}\n'
+        self.texts.shapes[path] = carry.layer_of(text)
 
     def mesh(self, spec: Sdf.PrimSpec, mesh: MeshData) -> None:
         points = np.ascontiguousarray(mesh.points, np.float32)
@@ -448,8 +450,7 @@ def import_source_of(
     stage: as `write_robot` has written it without physics. opinions: of all its prims.
     """
     model = PhysicsModel(SI, source=stage.GetRootLayer().identifier)
-    types = {one.path: one.type_name for one in opinions}
-    types |= {path: texts.types[path] for path in texts.types.keys() - types.keys()}
+    types = texts.types | {one.path: one.type_name for one in opinions}
     model.order = {path: index for index, path in enumerate(_depth_first(types, texts.types))}
     shapes = {placed.path: placed for placed in layout.shapes if placed.is_collider}
     source = ImportSource(model, [], [], [], {}, texts.transforms, texts.shapes, texts.bindings)
@@ -541,10 +542,6 @@ def _unheld(layout: Layout, path: str) -> list[Note]:
     applied = layout.applied.get(path, ())
     names = {item.usd_name("") for name in applied if (cls := vendor_schemas.find(name)) for item in cls.attributes}
     return [note for note in layout.notes[path] if note.name not in names]
-
-
-def _transform_text(operations: str) -> str:
-    return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{operations}}}\n'
 
 
 def _is_stretched(shape: Shape) -> bool:
