@@ -45,6 +45,34 @@ def urdf(tmp_path):
     return file
 
 
+def test_options_of_an_import_are_in_the_file_and_leave_the_urdf_as_it_is(urdf, tmp_path):
+    options = ("--drives", "hold", "--no-self-collision", "--no-visuals", "--visual-colliders")
+    for name in ("robot.usda", "robot.blend"):
+        assert cli.main(["convert", str(urdf), str(tmp_path / name), *options]) == 0
+        assert cli.main(["convert", str(tmp_path / name), str(tmp_path / "again.urdf")]) == 0
+        assert (tmp_path / "again.urdf").read_text() == ROBOT
+    text = (tmp_path / "robot.usda").read_text()
+    for part in (
+        "newton:selfCollisionEnabled = 0",
+        "physxArticulation:enabledSelfCollisions = 0",
+        "base_link_collision",
+    ):
+        assert part in text
+    assert "base_link_visual" not in text
+    stiffness = float(text.partition("drive:angular:physics:stiffness = ")[2].split()[0])
+    # 0.5 kg at 0.25 m, and 0.02 kg m2 about its own centre, at 5 Hz; per degree.
+    assert stiffness == pytest.approx((0.5 * 0.25**2 + 0.02) * (10 * math.pi) ** 2 * math.pi / 180, rel=1e-6)
+
+
+def test_the_arguments_of_a_xacro_are_shown_with_their_values(tmp_path):
+    file = tmp_path / "arm.xacro"
+    file.write_text(
+        '<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro"><xacro:arg name="side" default="left"/>'
+        '<xacro:arg name="mesh" default="$(find r)/mesh"/><xacro:arg name="size" default="2"/><link name="a"/></robot>'
+    )
+    assert robot_files.arguments_of(file) == {"side": "left", "size": "2"}
+
+
 def test_objects_have_the_names_of_the_urdf_and_their_physics(urdf):
     urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
     base, arm, elbow = (bpy.data.objects[name] for name in ("base-link", "arm", "elbow"))

@@ -74,6 +74,6 @@ def test_generators_settle_with_progress_and_esc_and_one_undo_step_and_their_sce
 
 
 @pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
-def test_a_robot_is_dropped_undone_and_redone_in_one_step_posed_played_and_exported(drive):
+def test_a_robot_is_dropped_adjusted_undone_and_redone_in_one_step_posed_played_and_exported(drive):
     log = drive("robot", files=(window.ROOT / "scripts" / "robot.urdf",), usd=True)
-    assert "UNDONE AND REDONE IN ONE STEP" in log and "EXPORTED AS IT CAME" in log
+    assert "ADJUSTED" in log and "UNDONE AND REDONE IN ONE STEP" in log and "EXPORTED AS IT CAME" in log

@@ -36,6 +36,17 @@ def read_file(path: Path, packages: Packages | None = None, arguments: Mapping[s
 
     packages, arguments: of a xacro.
     """
+    root, text = markup_of(path)
+    if root.tag == "robot" and (path.suffix.lower() == ".xacro" or xacro.is_xacro(root)):
+        root = xacro.expand(root, path, packages or Packages(path.absolute().parent), arguments or {})
+        text = '<?xml version="1.0"?>\n' + markup.to_text(root)
+    elif arguments:
+        raise InputError(f"'{path.name}' is no xacro file, so it has no arguments.")
+    return _robot_of(root, text, path)
+
+
+def markup_of(path: Path) -> tuple[Element, str]:
+    """(first element, text) of a file. Raises InputError."""
     # What is no file, such as a pipe, may have no end.
     if not is_file(path):
         raise InputError(f"There is no file '{path}' that can be read; check the name.")
@@ -43,13 +54,7 @@ def read_file(path: Path, packages: Packages | None = None, arguments: Mapping[s
         data = path.read_bytes()
     except OSError as error:
         raise InputError(f"'{path}' cannot be read ({error.strerror}).") from error
-    root, text = markup.parse(data, path.name)
-    if root.tag == "robot" and (path.suffix.lower() == ".xacro" or xacro.is_xacro(root)):
-        root = xacro.expand(root, path, packages or Packages(path.absolute().parent), arguments or {})
-        text = '<?xml version="1.0"?>\n' + markup.to_text(root)
-    elif arguments:
-        raise InputError(f"'{path.name}' is no xacro file, so it has no arguments.")
-    return _robot_of(root, text, path)
+    return markup.parse(data, path.name)
 
 
 def read(data: bytes | str, path: Path) -> Robot:

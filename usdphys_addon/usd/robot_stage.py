@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from pxr import Gf, Kind, Sdf, Usd, UsdShade, Vt
@@ -23,7 +23,7 @@ from ..core.validate import Issue
 from ..core.vendors import held_class
 from ..urdf import layout as urdf_layout
 from ..urdf.assets import Assets
-from ..urdf.layout import Base, Layout, LayoutOptions, Note, PlacedShape
+from ..urdf.layout import Base, Drives, Layout, LayoutOptions, Note, PlacedShape
 from ..urdf.mesh_data import MeshData, MeshMaterial, linear
 from ..urdf.robot import Material, Shape
 from . import carry, looks, write
@@ -80,16 +80,30 @@ def sources_of(stage: Usd.Stage) -> list[tuple[str, str, str, LayoutOptions]]:
         text = prim.GetAttribute(SOURCE).Get()
         if isinstance(text, str):
             name, options = (str(prim.GetAttribute(key).Get() or "") for key in (SOURCE_FILE, SOURCE_OPTIONS))
-            base, _, rest = options.partition(" ")
-            merged, _, prefix = rest.partition(" ")
-            chosen: Base = "fixed" if base == "fixed" else "free" if base == "free" else "file"
-            made = LayoutOptions(chosen, prefix, merged == "merged")
-            sources.append((str(prim.GetPath()), text, name or "robot.urdf", made))
+            sources.append((str(prim.GetPath()), text, name or "robot.urdf", _options_of(options)))
     return sources
 
 
 def _options_text(options: LayoutOptions) -> str:
-    return f"{options.base} {'merged' if options.merge_fixed else 'kept'} {options.prefix}"
+    words = ["merged" if options.merge_fixed else "kept", options.drives]
+    words += [name for name in ("self_collision", "visuals", "visual_colliders") if getattr(options, name)]
+    return f"{options.base} {','.join(words)} {options.prefix}"
+
+
+def _options_of(text: str) -> LayoutOptions:
+    """The inverse of `_options_text`. A text of one word in place of several is of an earlier version."""
+    base, _, rest = text.partition(" ")
+    first, _, prefix = rest.partition(" ")
+    merged, *words = first.split(",")
+    chosen: Base = "fixed" if base == "fixed" else "free" if base == "free" else "file"
+    made = LayoutOptions(chosen, prefix, merged == "merged")
+    if not words:
+        return made
+    drives = next((one for one in get_args(Drives) if one == words[0]), made.drives)
+    return replace(
+        made, drives=drives, self_collision="self_collision" in words, visuals="visuals" in words,
+        visual_colliders="visual_colliders" in words,
+    )  # fmt: skip
 
 
 def _likes(layout: Layout) -> dict[str, str]:
@@ -522,14 +536,14 @@ def _held(layout: Layout, prim: Prim) -> Iterator[tuple[str, Schema]]:
         return
     notes = {note.name: note.value for note in layout.notes[prim.path]}
     for name in applied:
-        cls = held_class(name, prim.type_name, applied)
+        cls = held_class(name, prim.type_name, (*applied, *prim.schemas))
         if cls is None:
             continue
         value = cls()
         instance = vendor_schemas.dof_of(cls, "", prim.type_name)
         for attribute in cls.attributes:
             found = notes.get(attribute.usd_name(""))
-            if found is not None and attribute.is_relationship:
+            if isinstance(found, bool | tuple):
                 setattr(value, attribute.field, found)
             elif found is not None:
                 factor = SI.factor(attribute.dimension_for(instance, value.unit_mode))

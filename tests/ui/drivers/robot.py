@@ -78,6 +78,17 @@ def steps():
     for _ in range(4):
         yield 0.5
     kit.shot("2-imported")
+    # Adjust Last Operation, with its seventh row: Visuals.
+    screen.key("F9", x, y)
+    yield 1.0
+    for is_seen in (False, True):
+        screen.click(x + 137, y + 213)
+        yield from kit.until(lambda seen=is_seen: ("upper_visual" in bpy.data.objects) == seen, "Visuals are adjusted")
+        yield 1.0
+    screen.key("Escape", x + 137, y + 213)
+    yield 0.5
+    print("ADJUSTED")
+    full = everything()
     for _ in range(2):
         screen.key("Control_L+z", x, y)
         yield from kit.until(lambda: "upper" not in bpy.data.objects, "Ctrl+Z takes the robot away")

@@ -10,7 +10,8 @@ import sys
 import time
 from pathlib import Path
 
-KEY_PRESS, KEY_RELEASE, SELECTION_NOTIFY, SELECTION_REQUEST, CLIENT_MESSAGE = 2, 3, 31, 30, 33
+KEY_PRESS, KEY_RELEASE, BUTTON_PRESS, BUTTON_RELEASE, MOTION = 2, 3, 4, 5, 6
+SELECTION_NOTIFY, SELECTION_REQUEST, CLIENT_MESSAGE = 31, 30, 33
 #: Seconds after which nobody will answer.
 PATIENCE = 60.0
 Id, Long = ctypes.c_ulong, ctypes.c_long
@@ -99,6 +100,18 @@ class Screen:
             event.key = Key(kind, 0, 1, self.display, window, self.root, 0, moment, x, y, x, y, state, code, 1)
             self.send(window, event)
             state = state | masks[code] if kind == KEY_PRESS else state & ~masks[code]
+
+    def click(self, x: int, y: int) -> None:
+        """Move the mouse to a place, and click."""
+        window = self.blender()
+        for kind in (MOTION, MOTION, BUTTON_PRESS, BUTTON_RELEASE):
+            event = Event()
+            state = 256 if kind == BUTTON_RELEASE else 0
+            moment = int(time.monotonic() * 1000)
+            event.key = Key(
+                kind, 0, 1, self.display, window, self.root, 0, moment, x, y, x, y, state, kind != MOTION, 1
+            )
+            self.send(window, event)
 
     def drop(self, file: Path, x: int, y: int) -> None:
         """Drag a file from a window of our own over Blender's, and let go."""
