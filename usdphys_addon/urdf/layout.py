@@ -440,7 +440,8 @@ class _Planner:
         if (leader.type in ANGULAR) != (joint.type in ANGULAR):
             self.tell("UrdfMimicMixed", "warning", joint.element,
                       f"'{name}' and '{leader.name}', which it follows, are not both angles or both lengths; "
-                      "the coupling is kept and not simulated.", "Keep it for ROS, or change the joint.", name)  # fmt: skip
+                      "the coupling is kept and not simulated.",
+                      "Keep it for ROS, or change the joint.", name)  # fmt: skip
             self.note_mimic(path, joint)
             return
         degree = math.degrees(1.0) if joint.type in ANGULAR else 1.0
