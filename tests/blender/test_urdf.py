@@ -419,3 +419,18 @@ def test_frames_of_joints_stay_exact_where_angles_of_blender_do_not_and_a_small_
     after = local_rotations()
     assert np.abs(after["j2"] - before["j2"]).max() == pytest.approx(1.5e-4, rel=0.2)
     assert np.abs(after["j0"] - before["j0"]).max() < 1e-7
+
+
+@pytest.mark.parametrize("lines", ["", "vt 0 0\nvt 1 0\nvt 0 1\n", "vn 0 0 1\nvn 0.6 0 0.8\nvn 0 0.6 0.8\n"],
+                         ids=["plain", "uvs", "normals"])  # fmt: skip
+def test_faces_without_normals_are_flat_and_normals_are_kept(lines, tmp_path):
+    """As Blender imports such a file: parts from CAD have edges, and welded points would smooth them."""
+    tail = {"": "", "vt": "/{0}", "vn": "//{0}"}[lines[:2]]
+    faces = "".join(f"f {' '.join(str(one) + tail.format(index + 1) for index, one in enumerate(face))}\n"
+                    for face in ((1, 2, 3), (1, 4, 2)))  # fmt: skip
+    (tmp_path / "part.obj").write_text(f"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n{lines}{faces}")
+    file = tmp_path / "r.urdf"
+    mesh = '<geometry><mesh filename="part.obj"/></geometry>'
+    file.write_text(f'<robot name="r"><link name="a"><visual>{mesh}</visual></link></robot>')
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    assert (bpy.data.objects["a_visual"].data.normals_domain == "FACE") == (lines[:2] != "vn")

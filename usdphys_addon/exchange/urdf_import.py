@@ -77,6 +77,9 @@ def _complete(plan: Layout, texts: RobotTexts, found: ImportedIDs, source: Impor
     for path, mesh in texts.meshes.items():
         if path in found.objects:
             object_copies.fill(found.objects[path].data, mesh.points, mesh.counts, mesh.corners)  # type: ignore[arg-type]
+    for path in texts.flat:
+        if path in found.objects:
+            found.objects[path].data.shade_flat()  # type: ignore[union-attr]
     shared = [placed.path for placed in plan.shapes if placed.shape.kind == "mesh"]
     object_copies.complete(found, source.model.order, texts.likes, texts.poses, shared)
 

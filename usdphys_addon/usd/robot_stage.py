@@ -45,7 +45,7 @@ class RobotTexts:
 
     types: of all prims, parents first. poses: local matrix (4, 4) by path. likes: by path of a prim that the stage
     lacks, the path of one that differs in its pose only. meshes: by path of a mesh that the stage has a triangle for;
-    see `write_robot`.
+    see `write_robot`. flat: paths of other meshes without normals, whose faces are flat; Blender takes them for smooth.
     """
 
     transforms: dict[str, str] = field(default_factory=dict)
@@ -56,6 +56,7 @@ class RobotTexts:
     poses: dict[str, frames.Matrix] = field(default_factory=dict)
     likes: dict[str, str] = field(default_factory=dict)
     meshes: dict[str, MeshData] = field(default_factory=dict)
+    flat: list[str] = field(default_factory=list)
 
 
 def write_robot(
@@ -281,6 +282,8 @@ class _RobotWriter:
             ):
                 self.texts.meshes[placed.path] = mesh
                 mesh = _triangle(mesh)
+            elif mesh.normals is None:
+                self.texts.flat.append(placed.path)
             self.mesh(spec, mesh)
         return found[1] if found is not None else None
 
