@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
+from ... import preferences
 from ..outcome import refuse
 from .usd_file import SteppedImport
 
@@ -115,8 +116,11 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         from ...usdphys_addon.exchange import robot_files, urdf_import
 
         try:
+            chosen = preferences.current(context)
+            packages = robot_files.known_packages(_parts(chosen.ros_packages if chosen is not None else ""))
+            packages |= robot_files.parse_packages(_parts(self.packages))
             options = robot_files.RobotOptions(
-                robot_files.parse_packages(_parts(self.packages)), robot_files.parse_arguments(_parts(self.arguments)),
+                packages, robot_files.parse_arguments(_parts(self.arguments)),
                 self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(self.srdf),  # type: ignore[arg-type]
                 self.drives, self.self_collision, self.visuals, self.visual_colliders,  # type: ignore[arg-type]
             )  # fmt: skip

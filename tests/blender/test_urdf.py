@@ -6,7 +6,9 @@ from __future__ import annotations
 import math
 import shutil
 import struct
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -62,6 +64,26 @@ def test_options_of_an_import_are_in_the_file_and_leave_the_urdf_as_it_is(urdf, 
     stiffness = float(text.partition("drive:angular:physics:stiffness = ")[2].split()[0])
     # 0.5 kg at 0.25 m, and 0.02 kg m2 about its own centre, at 5 Hz; per degree.
     assert stiffness == pytest.approx((0.5 * 0.25**2 + 0.02) * (10 * math.pi) ** 2 * math.pi / 180, rel=1e-6)
+
+
+def test_packages_of_the_preferences_are_found_unless_they_are_gone(tmp_path):
+    (tmp_path / "here").mkdir()
+    found = robot_files.known_packages((f"arm={tmp_path / 'here'}", f"leg={tmp_path / 'gone'}", "nonsense", "=x", "y="))
+    assert found == {"arm": tmp_path / "here"}
+
+
+def test_an_import_takes_the_packages_of_the_preferences(tmp_path, monkeypatch):
+    """The package has another name than its folder, so nothing but the preference leads there."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/part.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    file = tmp_path / "urdf/r.urdf"
+    file.parent.mkdir()
+    mesh = '<geometry><mesh filename="package://arm_description/part.obj"/></geometry>'
+    file.write_text(f'<robot name="r"><link name="a"><visual>{mesh}</visual></link></robot>')
+    told = SimpleNamespace(ros_packages=f"arm_description={tmp_path / 'elsewhere'}")
+    monkeypatch.setattr(sys.modules["usdphys_ext.preferences"], "current", lambda _context: told)
+    assert bpy.ops.usdphys.import_urdf(filepath=str(file)) == {"FINISHED"}
+    assert "a_visual" in bpy.data.objects
 
 
 def test_the_arguments_of_a_xacro_are_shown_with_their_values(tmp_path):

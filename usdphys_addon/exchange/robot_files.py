@@ -52,6 +52,12 @@ def parse_packages(texts: tuple[str, ...]) -> dict[str, Path]:
     return found
 
 
+def known_packages(texts: tuple[str, ...]) -> dict[str, Path]:
+    """As `parse_packages`, without folders that are gone: these packages are there for all robots."""
+    parts = [text.partition("=") for text in texts]
+    return {name: Path(folder).absolute() for name, _, folder in parts if name and folder and Path(folder).is_dir()}
+
+
 def parse_arguments(texts: tuple[str, ...]) -> dict[str, str]:
     """Value by name from texts like NAME:=VALUE. Raises UsageError."""
     found = {}
