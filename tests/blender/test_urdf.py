@@ -66,6 +66,25 @@ def test_options_of_an_import_are_in_the_file_and_leave_the_urdf_as_it_is(urdf, 
     assert stiffness == pytest.approx((0.5 * 0.25**2 + 0.02) * (10 * math.pi) ** 2 * math.pi / 180, rel=1e-6)
 
 
+def test_colliders_of_many_faces_are_boxes_that_hide_nothing(tmp_path):
+    """A fan of 600 triangles, and one."""
+    for name, count in (("many", 600), ("one", 1)):
+        points = "".join(f"v {index} {index % 2} 0\n" for index in range(count + 2))
+        faces = "".join(f"f {index + 1} {index + 2} {index + 3}\n" for index in range(count))
+        (tmp_path / f"{name}.obj").write_text(points + faces)
+    shapes = "".join(f'<{kind} name="{name}_{kind}"><geometry><mesh filename="{name}.obj"/></geometry></{kind}>'
+                     for name in ("many", "one") for kind in ("visual", "collision"))  # fmt: skip
+    file = tmp_path / "r.urdf"
+    file.write_text(f'<robot name="r"><link name="a">{shapes}</link></robot>')
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    drawn = {name: bpy.data.objects[name].display_type for name in (
+        "many_visual", "many_collision", "one_visual", "one_collision"
+    )}  # fmt: skip
+    assert drawn == {
+        "many_visual": "TEXTURED", "many_collision": "BOUNDS", "one_visual": "TEXTURED", "one_collision": "WIRE"
+    }  # fmt: skip
+
+
 def test_packages_of_the_preferences_are_found_unless_they_are_gone(tmp_path):
     (tmp_path / "here").mkdir()
     found = robot_files.known_packages((f"arm={tmp_path / 'here'}", f"leg={tmp_path / 'gone'}", "nonsense", "=x", "y="))
