@@ -18,7 +18,7 @@ from ..system.files import USD_SUFFIXES
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
     from ..core.validate import Hierarchy, Issue
-    from ..urdf.layout import Base
+    from ..urdf.layout import Base, Drives
     from .robot_files import RobotOptions
     from .scene_export import SceneForm
     from .usd_export import ExportResult
@@ -44,6 +44,11 @@ class LoadOptions:
     merge_fixed: bool = False
     prefix: str = ""
     srdf: str = ""
+    approximation: str | None = None
+    drives: Drives | None = None
+    no_self_collision: bool = False
+    no_visuals: bool = False
+    visual_colliders: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,7 +261,9 @@ def _robot_options(options: LoadOptions) -> RobotOptions:
 
     return robot_files.RobotOptions(
         robot_files.parse_packages(options.packages), robot_files.parse_arguments(options.arguments),
-        options.base or "file", options.prefix, options.merge_fixed, srdf=options.srdf,
+        options.base or "file", options.prefix, options.merge_fixed, options.approximation or "convexHull",
+        options.srdf, options.drives or "effort", not options.no_self_collision, not options.no_visuals,
+        options.visual_colliders,
     )  # fmt: skip
 
 
@@ -345,7 +352,10 @@ USD = Format(
     heeds=frozenset(WriteOptions.__slots__) - {"ros_package"}, as_stage=_usd_itself,
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
-_ROBOT = frozenset({"packages", "arguments", "base", "merge_fixed", "prefix", "srdf"})
+_ROBOT = frozenset({
+    "packages", "arguments", "base", "merge_fixed", "prefix", "srdf", "approximation", "drives", "no_self_collision",
+    "no_visuals", "visual_colliders",
+})  # fmt: skip
 _FOR_ROS = {"ros": _check_for_ros}
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,

@@ -13,6 +13,9 @@ import traceback
 import bpy
 
 MODULE = "bl_ext.user_default.usdphys_addon"
+#: The folder that the runner shares, and what runs a program inside of the tree: both set where Blender is outside.
+SHARE = os.environ.get("UI_SHARE", "/share")
+IN_TREE = os.environ.get("UI_IN_TREE", "").split()
 #: Seconds of waiting in vain that are a failure.
 PATIENCE = 240.0
 #: Redraws of an editor that a driver lets pass at each of its steps.
@@ -51,7 +54,7 @@ def begun(guard):
 
 def shot(name):
     """Blender's own screenshot operators give black without a GPU."""
-    subprocess.run(["import", "-silent", "-window", "root", f"/share/shots/{name}.png"], check=True)
+    subprocess.run([*IN_TREE, "import", "-silent", "-window", "root", f"/share/shots/{name}.png"], check=True)
 
 
 def pixel(point):
@@ -97,7 +100,7 @@ def install():
     """Install and enable the zip through Blender's own operator, as a user does."""
     with in_view():
         bpy.ops.extensions.package_install_files(
-            repo="user_default", filepath="/share/extension.zip", enable_on_install=True
+            repo="user_default", filepath=f"{SHARE}/extension.zip", enable_on_install=True
         )
     yield from until(lambda: MODULE in bpy.context.preferences.addons, "the add-on is enabled")
 
