@@ -480,10 +480,10 @@ follows from the masses and the load"""
         for note in notes:
             self.report({"WARNING"}, tr(note))
         texts = joint_edits.motor_texts(made, holds=self.holds) if len(notes) < len(made) else []
-        texts += [outlook.text for outlook in outlooks]
-        self.outcome = "\n".join(map(tr, texts))
+        self.outcome = "\n".join(map(tr, (*texts, *(outlook.text for outlook in outlooks))))
         if texts:
             self.report({"INFO"}, tr(joined("; ", texts)))
+        _report_outlooks(self, outlooks)
 
 
 class USDPHYS_OT_joint_couple(_JointOperator, bpy.types.Operator):

@@ -189,15 +189,36 @@ def test_the_hinges_of_an_arm_couple_as_its_mass_matrix_does(units):
     assert arm_of_two.reach == pytest.approx(1.8, rel=0.01)
 
 
-def test_doors_of_one_cabinet_do_not_make_each_other_stiffer():
+def cabinet(count: int) -> File:
     file = File(METERS)
-    for number in range(2):
+    for number in range(count):
         door = f"Door{number}"
         file.add(file.body(door, (number + 0.5, 0, 1), size=(1.0, 0.1, 2.0), mass=20.0))
         drive = {"angular": {"stiffness": 10.0}}
         ends = {"pos0": (number, 0, 1), "pos1": (-0.5, 0, 0)}
         file.add(file.joint(f"Hinge{number}", "Revolute", "", f"{W}/{door}", axis="Z", drives=drive, **ends))
-    assert drive_design.arms_of(model_in(file)) == []
+    return file
+
+
+def test_doors_of_one_cabinet_do_not_make_each_other_stiffer():
+    assert drive_design.arms_of(model_in(cabinet(2))) == []
+
+
+def test_the_work_for_each_joint_does_not_grow_with_their_number(count_calls):
+    def work(count: int) -> int:
+        model = model_in(cabinet(count))
+        return count_calls(lambda: drive_design.tasks_of(model, {f"{W}/Hinge{at}": "angular" for at in range(count)}))
+
+    work(5)  # What is imported and cached once.
+    assert work(80) < 4.5 * work(20)
+
+
+def test_a_velocity_does_not_depend_on_what_other_joints_hold():
+    model = model_in(held_robot(METERS, 2, 0.5))
+    held, kept = (drive_design.tasks_of(model, {f"{R}/Hinge1": "angular"}, holds=holds) for holds in (True, False))
+    assert held[f"{R}/Hinge1"].count == 2 and held[f"{R}/Hinge1"].coupling > 1.5
+    assert kept[f"{R}/Hinge1"].count == 1 and kept[f"{R}/Hinge1"].coupling == 1.0
+    assert kept[f"{R}/Hinge1"].inertia == held[f"{R}/Hinge1"].inertia
 
 
 @pytest.mark.parametrize("count", [4, 6])
@@ -213,8 +234,11 @@ def test_more_iterations_let_physx_sag_less_and_settle_sooner_down_to_what_the_s
 
 def test_the_most_iterations_are_chosen_where_none_keep_the_promise():
     (found,) = drive_design.arms_of(model_in(held_robot(METERS, 7, 0.5)))
-    assert arm_motion.iterations_for(found, 1.0, 10.0) == arm_motion.ITERATIONS
-    assert arm_motion.iterations_for(found, 1e-6, 0.6) == 255
+    assert arm_motion.iterations_for(found, 1.0, 10.0)[0] == arm_motion.ITERATIONS
+    assert arm_motion.iterations_for(found, 1e-6, 0.6) == (255, arm_motion.physx_motion(found, 255))
+    # Those that the user has chosen are not lowered.
+    assert arm_motion.iterations_for(found, 1.0, 10.0, 100) == (100, arm_motion.physx_motion(found, 100))
+    assert arm_motion.iterations_for(found, 1e-6, 0.6, 100)[0] == 255
 
 
 @pytest.mark.parametrize(("units", "count", "response", "moving"), [(METERS, 7, 0.5, 0), (CENTIMETERS, 4, 0.1, 1)])

@@ -25,6 +25,7 @@ from ..bridge.property_values import decided
 from ..core import joint_kinds, vendor_schemas
 from ..core.errors import InputError
 from ..core.joint_settings import axis_settings
+from ..core.model import Prim
 from ..core.schemas import usd_physics
 from ..core.words import joined, length_text, phrase
 from ..simulation import articulations
@@ -32,6 +33,7 @@ from ..tuning import arm_motion, drive_design
 from . import vendor_edits
 
 _ANGULAR_DRIVE = props.AngularDriveProperties
+_ITERATIONS = "physxArticulation:solverPositionIterationCount"
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
@@ -229,7 +231,7 @@ def add_motors(
     model, meters = reading.model, reading.model.units.meters_per_unit
     by_label = {prim.label: path for path, prim in model.joints.items()}
     wanted = {by_label[obj.name]: dof for obj, dof, _ in targets if obj.name in by_label}
-    tasks = drive_design.tasks_of(model, wanted)
+    tasks = drive_design.tasks_of(model, wanted, holds=holds)
     reduced = {link.joint.path for tree in articulations.trees_of(model) for link in tree.links}
     made, notes = [], []
     for obj, dof, target in targets:
@@ -341,10 +343,10 @@ def add_servos(
         own = {path: tasks[path] for path in arm.joints if path in tasks}
         if not root or not own:
             continue
-        found = drive_design.fit(arm, own, response, latest, may_add=may_add)
-        if found.iterations > arm_motion.ITERATIONS:
-            name = "physxArticulation:solverPositionIterationCount"
-            attribute = vendor_schemas.attribute_named("PhysxArticulationAPI", name)
+        authored = _authored_iterations(model.prims[root])
+        found = drive_design.fit(arm, own, response, latest, may_add=may_add, least=authored or arm_motion.ITERATIONS)
+        if found.iterations > (authored or arm_motion.ITERATIONS):
+            attribute = vendor_schemas.attribute_named("PhysxArticulationAPI", _ITERATIONS)
             obj = context.scene.objects[model.prims[root].label]
             vendor_edits.apply_row(obj.usdphys, "PhysxArticulationAPI", attribute, found.iterations)
         for path, armature in found.armatures.items():
@@ -355,6 +357,13 @@ def add_servos(
     if any(outlook.armature for outlook in outlooks):
         motors, notes = add_motors(context, targets, holds=True, response=response)
     return Servos(motors, notes, outlooks)
+
+
+def _authored_iterations(root: Prim) -> int:
+    """Position iterations of an articulation; 0 where they are not authored."""
+    api: Any = root.schemas.get("PhysxArticulationAPI")
+    value = api.solver_position_iteration_count if api is not None else None
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _amount_text(amount: float, is_angular: bool) -> str:
