@@ -362,6 +362,12 @@ def rows_of(path: str) -> set[str]:
             *(f"{path}.vendor[1].{name}" for name in ("applied", "type", "text"))}  # fmt: skip
 
 
+def held_by_static() -> None:
+    """A door that a joint made by hand holds to its static frame, in a scene for PhysX."""
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+    joint("REVOLUTE").body1.usdphys.rigid_body.is_applied = False
+
+
 _JOINT = "J.joint"
 #: (code, build, paths that the fix changes)
 BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
@@ -396,6 +402,9 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("JointBodyMissing", deleted_body, {f"{_JOINT}.body1_name"}),
     ("JointRelNotXformable", joint_as_body, {f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
     ("JointNoEnabledRigidBody", no_body, {f"{_RIGID}.is_applied"}),
+    ("JointTouchesStatic", held_by_static,
+     {"A.filtered_pairs.is_applied", "A.filtered_pairs.filtered_pairs.length",
+      "A.filtered_pairs.filtered_pairs[0].object"}),
     ("JointRotationNotUnit", long_rotation, {f"{_JOINT}.local_rot0"}),
     ("JointRotationNotUnit", zero_rotation, {f"{_JOINT}.local_rot0"}),
     ("JointFramesApart", apart, {f"{_JOINT}.local_pos0"}),
@@ -453,6 +462,19 @@ def test_fix_mends_one_thing_and_nothing_else(code, build, expected):
     report = checks.report("Scene")
     assert code not in [left.code for left in report.issues]
     assert changes(before, state()) == expected
+
+
+def test_what_only_one_simulator_minds_is_shown_in_a_scene_that_is_made_for_it_and_is_no_error():
+    held_by_static()
+    assert the_issue("JointTouchesStatic").severity == "warning"
+    bpy.context.scene.usdphys.targets = {"NEUTRAL"}
+    assert found("JointTouchesStatic") == []
+    bpy.context.scene.usdphys.targets = {"NEWTON", "PHYSX"}
+    bpy.data.objects["A"].usdphys.articulation_root.is_applied = True
+    others = (scenes.solid("C", location=(9, 0, 0)), scenes.solid("D", location=(12, 0, 0)))
+    loose = scenes.add_joint("Loose", "REVOLUTE", *others)
+    issues = [issue for issue in check().issues if issue.code == "JointOutsideArticulation"]
+    assert [(issue.name, issue.severity) for issue in issues] == [(loose.name, "warning")]
 
 
 def test_every_fix_is_tested():

@@ -15,6 +15,7 @@ import mathutils
 import numpy as np
 
 from ..authoring import vendor_edits
+from ..authoring.joint_maker import JointMaker, JointOptions
 from ..bridge import props, vendor_rows
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
@@ -478,6 +479,13 @@ def _clear_velocity(scene: Any, issue: FoundIssue) -> None:
     if not body.kinematic_enabled or not (body.is_property_set("velocity") or body.is_property_set("angular_velocity")):
         raise _nothing_to_do(issue)
     _unset(body, "velocity", "angular_velocity")
+
+
+@_fix("JointTouchesStatic", safe=False, label="Filter the contacts of the two")
+def _filter_static(scene: Any, issue: FoundIssue) -> None:
+    joint = _joint(scene, issue)
+    if not JointMaker(bpy.context, JointOptions("FIXED", "CLOSEST")).part_from_static(joint.body0, joint.body1):
+        raise _nothing_to_do(issue)
 
 
 @_fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")

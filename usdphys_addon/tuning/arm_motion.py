@@ -35,7 +35,7 @@ class Arm:
 
     inertia: mass matrix (n, n), with armatures. load: what gravity does to each (n,), in the pose that loads the first
     one most. levers: (n, 3), motion of the farthest point by each. reach: distance of this point from the first joint,
-    m. stiffness, damping: (n,), of their drives.
+    m. stiffness, damping: (n,), of their drives. ratio: the largest mass that hangs on a body, relative to its own.
     """
 
     joints: tuple[str, ...]
@@ -45,6 +45,7 @@ class Arm:
     reach: float
     stiffness: Matrix
     damping: Matrix
+    ratio: float
 
     @property
     def coupling(self) -> float:

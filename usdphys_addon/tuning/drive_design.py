@@ -19,6 +19,7 @@ from ..core import mass
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
+from ..simulation import quality
 from ..simulation.joint_facts import Drive, JointFacts, read_joints
 from ..simulation.layout import Layout, layout
 from ..simulation.notices import Notices
@@ -132,8 +133,8 @@ def fit(
     may_add: bool = True, least: int = arm_motion.ITERATIONS,
 ) -> Fit:  # fmt: skip
     """The fewest position iterations with which an arm sags by less than `arm_motion.ARM_SAG` and each joint settles
-    before `latest` (s). Where no number of them is enough, the smallest armature with which one is; where no armature
-    is enough, none, and the most iterations.
+    before `latest` (s). Where no number of them is enough, or where masses are too different for the preview, the
+    smallest armature with which one is; where no armature is enough, none, and the most iterations.
 
     tasks: of the joints of the arm that may get an armature; their gains are those for `settling` (s). may_add: False
     for no armature. least: position iterations that the articulation has at least.
@@ -144,7 +145,8 @@ def fit(
         return Fit(armatures, iterations, motion, motion.sag <= arm_motion.ARM_SAG and motion.settling <= latest)
 
     plain = with_iterations(arm, {})
-    if plain.keeps or not may_add:
+    # The preview holds an arm only in reduced coordinates.
+    if (plain.keeps and arm.ratio <= quality.BEARABLE_REDUCED) or not may_add:
         return plain
     for part in arm_motion.ARMATURES:
         added = _armatures(arm, tasks, part)
@@ -405,11 +407,13 @@ def _arm(scene: _Scene, moved: list[_Moved]) -> Arm:
     levers = np.array([each.motion(farthest) if end in each.bodies else np.zeros(3) for each in moved])
     inertia += np.diag([_armature(each.joint, each.axis) for each in moved])
     drives = [each.joint.freedoms[each.axis].drive or Drive() for each in moved]
+    ends = [(each.joint.body0, each.joint.body1) for each in moved]
     # A body without extent still has some inertia.
     least = 1e-9 * max(float(np.trace(inertia)), 1e-9)
     return Arm(
         tuple(each.joint.path for each in moved), inertia + least * np.eye(count), load, levers, reach or 1.0,
         np.array([drive.stiffness for drive in drives]), np.array([drive.damping for drive in drives]),
+        max(group.ratio for group in quality.hanging(ends, {path: body.mass for path, body in bodies.items()})),
     )  # fmt: skip
 
 
