@@ -477,6 +477,28 @@ def test_what_only_one_simulator_minds_is_shown_in_a_scene_that_is_made_for_it_a
     assert [(issue.name, issue.severity) for issue in issues] == [(loose.name, "warning")]
 
 
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("jointed", [False, True])
+def test_a_light_body_that_bears_a_heavy_one_is_named_with_both_masses(typed, jointed):
+    """By the sizes of their boxes, 8 kg and 8 t, or by typed masses."""
+    peg = scenes.add_box("Peg", half=(0.1, 0.1, 0.1), location=(0, 0, 0.1))
+    piano = scenes.add_box("Piano", half=(1, 1, 1), location=(0, 0, 7.0 if jointed else 1.2))
+    for obj in (peg, piano):
+        obj.select_set(True)
+    bpy.ops.usdphys.make_dynamic()
+    if jointed:
+        scenes.add_joint("Rope", "SPHERICAL", peg, piano)
+    if typed:
+        peg.usdphys.mass.mass, piano.usdphys.mass.mass = 0.5, 60.0
+    issue = the_issue("MassRatioHigh")
+    assert issue.name == "Peg"
+    shown = ("(0.5 kg)", "(60 kg)") if typed else ("(8 kg)", "(8000 kg)")
+    assert all(text in issue.message for text in shown), issue.message
+    piano.usdphys.mass.mass = 40.0
+    peg.usdphys.mass.mass = 0.5
+    assert found("MassRatioHigh") == []
+
+
 def test_every_fix_is_tested():
     assert {code for code, _, _ in BROKEN} == set(fixes.FIXES)
 
