@@ -362,6 +362,18 @@ def rows_of(path: str) -> set[str]:
             *(f"{path}.vendor[1].{name}" for name in ("applied", "type", "text"))}  # fmt: skip
 
 
+def two_roots() -> None:
+    made = joint("REVOLUTE")
+    for obj in (made.body0, made.body1):
+        obj.usdphys.articulation_root.is_applied = True
+
+
+def lone_mesh() -> None:
+    """A joint that was added alone, beside a mesh without physics."""
+    scenes.add_box("A")
+    scenes.add_joint("J", "REVOLUTE")
+
+
 def held_by_static() -> None:
     """A door that a joint made by hand holds to its static frame, in a scene for PhysX."""
     bpy.context.scene.usdphys.targets = {"PHYSX"}
@@ -383,6 +395,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("MassWithoutBody", idle_mass, {f"{_MASS}.is_applied"}),
     ("BodyWithoutMass", massless, {"A.colliders.length"}),
     ("NestedArticulation", nested_roots, {"A.articulation_root.is_applied"}),
+    ("ArticulationRootTwice", two_roots, {"B.articulation_root.is_applied"}),
     ("ArticulationOnKinematicBody", kinematic_root, {"A.articulation_root.is_applied"}),
     ("ArticulationOnStaticBody", disabled_root, {f"{_RIGID}.rigid_body_enabled"}),
     ("OwnerMissing", lost_owner, {f"{_RIGID}.simulation_owner"}),
@@ -401,10 +414,12 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("JointSameBody", same_body, {f"{_JOINT}.body0", f"{_JOINT}.body0_name"}),
     ("JointBodyMissing", deleted_body, {f"{_JOINT}.body1_name"}),
     ("JointRelNotXformable", joint_as_body, {f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
-    ("JointNoEnabledRigidBody", no_body, {f"{_RIGID}.is_applied"}),
+    ("JointNoEnabledRigidBody", no_body, {f"{_RIGID}.is_applied", "A.colliders.length"}),
     ("JointTouchesStatic", held_by_static,
      {"A.filtered_pairs.is_applied", "A.filtered_pairs.filtered_pairs.length",
       "A.filtered_pairs.filtered_pairs[0].object"}),
+    ("JointNoEnabledRigidBody", lone_mesh,
+     {f"{_RIGID}.is_applied", "A.colliders.length", f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
     ("JointRotationNotUnit", long_rotation, {f"{_JOINT}.local_rot0"}),
     ("JointRotationNotUnit", zero_rotation, {f"{_JOINT}.local_rot0"}),
     ("JointFramesApart", apart, {f"{_JOINT}.local_pos0"}),

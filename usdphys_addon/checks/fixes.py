@@ -223,7 +223,10 @@ def _add_collider(scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- bodies, articulations
 
 
-@_fix("NestedArticulation", "ArticulationOnKinematicBody", safe=False, label="Remove the articulation root")
+@_fix(
+    "NestedArticulation", "ArticulationOnKinematicBody", "ArticulationRootTwice", safe=False,
+    label="Remove the articulation root",
+)  # fmt: skip
 def _remove_root(scene: Any, issue: FoundIssue) -> None:
     _object(scene, issue).usdphys.articulation_root.is_applied = False
 
@@ -447,6 +450,10 @@ def _make_body(scene: Any, issue: FoundIssue) -> None:
     group = _editable(body).usdphys.rigid_body
     group.is_applied = True
     _unset(group, "rigid_body_enabled")
+    is_solid = any(len(one.usdphys.colliders) for one in (body, *body.children_recursive))
+    if not is_solid and body.type == "MESH" and len(body.data.polygons):
+        # Else the next check would name a body without a mass.
+        body.usdphys.colliders.add()
 
 
 def _nearest(scene: Any, joint: Any) -> Any:
