@@ -13,10 +13,6 @@ import kit
 from mathutils import Euler
 
 
-def session():
-    return sys.modules[f"{kit.MODULE}.usdphys_addon.playback.guard"].current()
-
-
 def scrolled(clicks):
     """Scroll the sidebar down."""
     sidebar = kit.region("UI")
@@ -28,10 +24,7 @@ def scrolled(clicks):
 
 def steps():
     yield from kit.install()
-    panel = bpy.types.USDPHYS_PT_inspector
-    bpy.utils.unregister_class(panel)
-    panel.bl_options = set()
-    bpy.utils.register_class(panel)
+    kit.open_panel(bpy.types.USDPHYS_PT_inspector)
     space = kit.area().spaces.active
     space.show_region_ui = True
     space.shading.color_type = "MATERIAL"
@@ -60,16 +53,12 @@ def steps():
     assert abs(rows["right"].angle + 0.5) < 1e-3, "the other finger follows"
     yield from scrolled(14)
     kit.shot("1-inspected")
-    with kit.in_view():
-        bpy.ops.usdphys.preview_reset()
+    kit.reset()
     yield 0.4
-    with kit.in_view():
-        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 0.35)
+    yield from kit.play()
+    yield from kit.hurry(kit.session(), 0.35)
     kit.shot("2-plays")
-    with kit.in_view():
-        bpy.ops.usdphys.preview_reset()
+    kit.reset()
     yield 0.3
 
 
