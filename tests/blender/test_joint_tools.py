@@ -1320,7 +1320,7 @@ def test_a_slide_gets_lengths_and_a_ball_joint_ignores_limits():
         ("REVOLUTE", {"has_limits": True, "motor": "POSITION"},
          ["has_limits", "lower", "upper", "motor", "angle", "response"]),
         ("PRISMATIC", {"has_limits": True, "motor": "VELOCITY"},
-         ["has_limits", "lower_distance", "upper_distance", "motor", "speed", "response"]),
+         ["has_limits", "lower_distance", "upper_distance", "motor", "slide_speed", "response"]),
         ("DISTANCE", {}, ["has_limits"]),
         ("SPHERICAL", {"has_limits": True}, []),
     ],
@@ -1474,6 +1474,18 @@ def test_an_arm_of_seven_equal_links_gets_an_armature_and_the_iterations_that_ph
     # 7 links of 23 kg: 2400 kg m2 about the first hinge, of which 0.3 % are enough.
     assert len(rows) == 7 and len(set(rows)) == 1
     assert float(rows[0]) == pytest.approx(7.9, rel=0.05)
+
+
+def test_a_motor_for_all_joints_of_an_arm_leaves_out_the_weld_of_its_base_and_says_so(capfd):
+    seven_links()
+    bpy.ops.usdphys.robot_arm()
+    select(*all_joints())
+    capfd.readouterr()
+    assert bpy.ops.usdphys.joint_motor(holds=True, angle=0.25) == {"FINISHED"}
+    warnings = [line for line in capfd.readouterr().out.splitlines() if line.startswith("Warning: 'Base Joint'")]
+    assert len(warnings) == 1 and "fixed" in warnings[0]
+    hinges = [obj.usdphys.joint for obj in all_joints() if obj.usdphys.joint.type == "REVOLUTE"]
+    assert [hinge.drives.angular.target_position for hinge in hinges] == [0.25] * 7
 
 
 def test_no_line_of_what_a_motor_will_do_is_cut_in_the_panel_of_the_operation():

@@ -26,11 +26,12 @@ from ..core import joint_kinds, vendor_schemas
 from ..core.errors import InputError
 from ..core.joint_settings import axis_settings
 from ..core.model import Prim
+from ..core.schema import ANGULAR_DOFS
 from ..core.schemas import usd_physics
 from ..core.words import joined, length_text, phrase
 from ..simulation import articulations
 from ..tuning import arm_motion, drive_design
-from . import vendor_edits
+from . import joint_maker, vendor_edits
 
 _ANGULAR_DRIVE = props.AngularDriveProperties
 _ITERATIONS = "physxArticulation:solverPositionIterationCount"
@@ -198,6 +199,43 @@ def driven_dof(obj: Any, dof: str) -> str:
     if len(dofs) > 1 and dof not in dofs:
         raise InputError(f"'{obj.name}' has no degree of freedom {dof} to drive; choose one of {', '.join(dofs)}.")
     return dofs[0] if len(dofs) == 1 else dof
+
+
+def drivable(objects: Sequence[Any], dof: str) -> tuple[list[tuple[Any, str]], list[str]]:
+    """([(joint, degree of freedom)], a note about each joint that no drive can move). dof: for joints with several.
+
+    Raises InputError if none can be driven.
+    """
+    found, notes = [], []
+    for obj in objects:
+        try:
+            found.append((obj, driven_dof(obj, dof)))
+        except InputError as error:
+            notes.append(str(error))
+    if not found and notes:
+        raise InputError(notes[0])
+    return found, notes
+
+
+class DrivenKinds(NamedTuple):
+    """Whether any of the joints that are chosen turns, slides, or lets one choose its degree of freedom."""
+
+    turns: bool
+    slides: bool
+    asks: bool
+
+
+def driven_kinds(context: Any, dof: str) -> DrivenKinds:
+    """All True where no joint is chosen."""
+    try:
+        joints = joint_maker.joints_of(context)
+    except InputError:
+        return DrivenKinds(True, True, True)
+    kinds = [joint_kinds.BY_IDENTIFIER[obj.usdphys.joint.type].drives for obj in joints]
+    driven = {kind[0] if len(kind) == 1 else dof for kind in kinds if kind}
+    return DrivenKinds(
+        bool(driven & set(ANGULAR_DOFS)), bool(driven - set(ANGULAR_DOFS)), any(len(kind) > 1 for kind in kinds)
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
