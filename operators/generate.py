@@ -379,6 +379,7 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
             default=4.0,
             min=0.1,
             soft_max=20.0,
+            unit="FREQUENCY",
             description="How firmly an active ragdoll follows the animation (Hz); less gives way more",
         )
 
@@ -435,6 +436,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
             default=2.0,
             min=0.2,
             soft_max=10.0,
+            unit="FREQUENCY",
             description="Bounces a second of the chassis on its springs (Hz); more is stiffer",
         )
         ratio: bpy.props.FloatProperty(
@@ -447,7 +449,11 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
             name="Driven Wheels",
             default="ALL",
             description="Wheels that are driven",
-            items=(("ALL", "All", "All wheels"), ("FRONT", "Front", "The front ones"), ("REAR", "Rear", "The others")),
+            items=(
+                ("ALL", "All Wheels", "All wheels"),
+                ("FRONT", "Front", "The front ones"),
+                ("REAR", "Rear", "The others"),
+            ),
         )
         steering: bpy.props.FloatProperty(
             name="Steering",

@@ -15,6 +15,7 @@ import mathutils
 import numpy as np
 
 from ..authoring import vendor_edits
+from ..authoring.joint_maker import JointMaker, JointOptions
 from ..bridge import props, vendor_rows
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
@@ -223,7 +224,10 @@ def _add_collider(scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- bodies, articulations
 
 
-@_fix("NestedArticulation", "ArticulationOnKinematicBody", safe=False, label="Remove the articulation root")
+@_fix(
+    "NestedArticulation", "ArticulationOnKinematicBody", "ArticulationRootTwice", safe=False,
+    label="Remove the articulation root",
+)  # fmt: skip
 def _remove_root(scene: Any, issue: FoundIssue) -> None:
     _object(scene, issue).usdphys.articulation_root.is_applied = False
 
@@ -447,6 +451,10 @@ def _make_body(scene: Any, issue: FoundIssue) -> None:
     group = _editable(body).usdphys.rigid_body
     group.is_applied = True
     _unset(group, "rigid_body_enabled")
+    is_solid = any(len(one.usdphys.colliders) for one in (body, *body.children_recursive))
+    if not is_solid and body.type == "MESH" and len(body.data.polygons):
+        # Else the next check would name a body without a mass.
+        body.usdphys.colliders.add()
 
 
 def _nearest(scene: Any, joint: Any) -> Any:
@@ -479,6 +487,13 @@ def _clear_velocity(scene: Any, issue: FoundIssue) -> None:
     if not body.kinematic_enabled or not (body.is_property_set("velocity") or body.is_property_set("angular_velocity")):
         raise _nothing_to_do(issue)
     _unset(body, "velocity", "angular_velocity")
+
+
+@_fix("JointTouchesStatic", safe=False, label="Filter the contacts of the two")
+def _filter_static(scene: Any, issue: FoundIssue) -> None:
+    joint = _joint(scene, issue)
+    if not JointMaker(bpy.context, JointOptions("FIXED", "CLOSEST")).part_from_static(joint.body0, joint.body1):
+        raise _nothing_to_do(issue)
 
 
 @_fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")

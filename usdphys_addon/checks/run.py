@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import Any
 
@@ -21,7 +21,7 @@ from ..bridge.scene_read import SceneReader
 from ..core import clock, joint_kinds, paths, validate
 from ..core.primitives import Primitive
 from ..core.rules import scene_setup
-from ..core.rules.base import RULES, Facts, Issue
+from ..core.rules.base import RULES, Facts, Issue, Rule, Severity
 from .fixes import FIXES
 from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
 
@@ -200,6 +200,17 @@ class _HiddenSearch:
 # --------------------------------------------------------------------------- one check
 
 
+def _severity(rule: Rule, targets: Collection[str]) -> Severity | None:
+    """How serious what a rule finds is; None if it does not matter. targets: simulators that the scene is made for.
+
+    What only these mind is no error: the export writes it.
+    """
+    if "usd" in rule.severities:
+        return rule.severities["usd"]
+    found = {severity for target, severity in rule.severities.items() if target in targets}
+    return "warning" if found - {"info"} else "info" if found else None
+
+
 class Check:
     """One running check of a scene. exact: read large meshes too, however long it takes."""
 
@@ -251,10 +262,11 @@ class Check:
         for _ in self._read_points(context, reader, points):
             yield
         facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points)
+        targets = {name.lower() for name in self.objects.scene.usdphys.targets}
         yield
         yield from scene_setup.prepare(facts)
         for rule in RULES:
-            severity = rule.severities.get("usd")
+            severity = _severity(rule, targets)
             if severity is not None:
                 for finding in rule.check(facts):
                     issues.append(validate.issue_of(rule, severity, finding))

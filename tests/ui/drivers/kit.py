@@ -47,9 +47,39 @@ def until(condition, what):
         yield 0.1
 
 
-def begun(guard):
+def guard():
+    """The module that knows whether a preview runs."""
+    return sys.modules[f"{MODULE}.usdphys_addon.playback.guard"]
+
+
+def session():
+    """The preview that runs, or None."""
+    return guard().current()
+
+
+def begun():
     """Wait until the preview that was started has begun: it is prepared in slices."""
-    yield from until(lambda: guard.current() is not None, "the preview begins")
+    yield from until(lambda: session() is not None, "the preview begins")
+
+
+def play():
+    """Press Play, and wait until the preview has begun."""
+    with in_view():
+        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
+    yield from begun()
+
+
+def reset():
+    """Press Reset."""
+    with in_view():
+        bpy.ops.usdphys.preview_reset()
+
+
+def open_panel(panel):
+    """As one click on the header of a panel does. panel: its class."""
+    bpy.utils.unregister_class(panel)
+    panel.bl_options = set(getattr(panel, "bl_options", ())) - {"DEFAULT_CLOSED"}
+    bpy.utils.register_class(panel)
 
 
 def shot(name):

@@ -15,10 +15,6 @@ import x11
 from mathutils import Euler
 
 
-def session():
-    return sys.modules[f"{kit.MODULE}.usdphys_addon.playback.guard"].current()
-
-
 def scrolled(clicks):
     """Scroll the sidebar down."""
     sidebar = kit.region("UI")
@@ -49,10 +45,7 @@ def look():
 
 def steps():
     yield from kit.install()
-    panel = bpy.types.USDPHYS_PT_inspector
-    bpy.utils.unregister_class(panel)
-    panel.bl_options = set()
-    bpy.utils.register_class(panel)
+    kit.open_panel(bpy.types.USDPHYS_PT_inspector)
     space = kit.area().spaces.active
     space.shading.color_type = "MATERIAL"
     for obj in list(bpy.data.objects):
@@ -122,16 +115,12 @@ def steps():
     assert (scene.objects["right_finger"].matrix_world.translation - before.translation).length > 0.3
     yield from scrolled(14)
     kit.shot("3-inspected")
-    with kit.in_view():
-        bpy.ops.usdphys.preview_reset()
+    kit.reset()
     yield 0.4
-    with kit.in_view():
-        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 0.35)
+    yield from kit.play()
+    yield from kit.hurry(kit.session(), 0.35)
     kit.shot("4-plays")
-    with kit.in_view():
-        bpy.ops.usdphys.preview_reset()
+    kit.reset()
     yield 0.3
 
     bpy.context.preferences.view.filebrowser_display_type = "SCREEN"

@@ -7,7 +7,8 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .. import collision_groups, mass, overlap, paths
 from ..frames import Matrix
 from ..model import Mesh, Prim, SpherePoints
 from ..overlap import Solid
-from ..schemas import usd_physics
+from ..schemas import usd_geom, usd_physics
 from ..words import length_text
 from .base import Above, Facts, Finding, name, rule
 
@@ -24,6 +25,8 @@ _NO_TRIANGLES = np.zeros((0, 3), np.int64)
 SHALLOW, SHALLOW_ESTIMATE = 0.02, 0.1
 #: Mass ratio that solvers bear.
 RATIO = 100.0
+#: Approximations whose volume takes no hull.
+_BOUNDS = ("boundingCube", "boundingSphere")
 #: Colliders that are read in one step.
 _AT_ONCE = 16
 SMALLEST, LARGEST = 1e-3, 1e4
@@ -40,6 +43,15 @@ class _Meeting:
     depth: float
     way: Matrix
     is_same_place: bool
+
+
+class _Uneven(NamedTuple):
+    """Two moving bodies and their masses, kg."""
+
+    light: Prim
+    heavy: Prim
+    lower: float
+    higher: float
 
 
 def _shapes(facts: Facts) -> list[tuple[Prim, Mesh | SpherePoints | None]]:
@@ -68,6 +80,9 @@ def prepare(facts: Facts) -> Iterator[None]:
     meetings: list[_Meeting] = []
     yield from _meeting_steps(facts, meetings)
     facts.remember(_meetings, meetings)
+    uneven: list[_Uneven] = []
+    yield from _uneven_steps(facts, uneven)
+    facts.remember(_uneven, uneven)
 
 
 def _ends(bodies: Above, joint: usd_physics.Joint) -> list[Prim | None]:
@@ -206,12 +221,78 @@ def in_one_place(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- masses and sizes
 
 
-def _masses(facts: Facts) -> dict[str, float]:
-    """Masses of the moving bodies that have one authored, or geometry that is loaded."""
+def _uneven(facts: Facts) -> list[_Uneven]:
+    """Pairs of moving bodies that differ much in mass, joined outside of articulations or stacked."""
+    found: list[_Uneven] = []
+    for _ in _uneven_steps(facts, found):
+        pass
+    return found
+
+
+def _uneven_steps(facts: Facts, found: list[_Uneven]) -> Iterator[None]:
+    pairs: dict[tuple[str, str], None] = {}
+    for prim, joint in facts.joints:
+        ends = _ends(facts.mover, joint)
+        if all(end is not None and end.path in facts.dynamic for end in ends):
+            first, second = sorted(end.path for end in ends if end is not None)
+            if first != second and not _in_articulation(facts, prim):
+                pairs[first, second] = None
+    yield
+    solids = facts.once(_solids) if facts.dynamic else []
+    for one, other in overlap.close_pairs(solids, 1e-4):
+        bodies = [facts.carrier.at(solids[row].prim.path) for row in (one, other)]
+        if any(body is None or body.path not in facts.dynamic for body in bodies):
+            continue
+        upper, lower = sorted((one, other), key=lambda row: -float(solids[row].points[:, 2].mean()))
+        if solids[upper].low[2] >= solids[lower].points[:, 2].mean():
+            first, second = sorted(body.path for body in bodies if body is not None)
+            if first != second:
+                pairs[first, second] = None
+        yield
+    if not pairs:
+        return
+    # As `mass.colliders_by_body`, which looks at the whole scene in one step.
+    weighed: dict[str, list[Prim]] = {path: [] for pair in pairs for path in pair}
+    owners = Above(facts.enabled)
+    for prim, collider in facts.colliders:
+        body = owners.at(prim.path) if collider.collision_enabled is not False else None
+        if body is not None and body.path in weighed:
+            weighed[body.path].append(prim)
+        yield
+    masses: dict[str, float] = {}
+    for path, colliders in weighed.items():
+        masses[path] = _mass_of(facts, path, colliders)
+        yield
+    for pair in pairs:
+        light, heavy = sorted(pair, key=lambda path: masses[path])
+        if 0.0 < masses[light] * RATIO < masses[heavy]:
+            found.append(_Uneven(facts.dynamic[light], facts.dynamic[heavy], masses[light], masses[heavy]))
+
+
+def _mass_of(facts: Facts, path: str, colliders: list[Prim]) -> float:
+    """Mass of a body, kg; 0 if it depends on meshes that are not loaded."""
     if not facts.check_geometry:
-        return {}
-    weighed = mass.colliders_by_body(facts.model)
-    return {path: mass.mass_properties(facts.model, path, weighed[path]).mass for path in facts.dynamic}
+        own = facts.model.prims[path].get(usd_physics.MassAPI)
+        if own is not None and (own.mass or 0.0) > 0.0:
+            return float(own.mass or 0.0)
+        known = [_with_points(facts, prim) for prim in colliders]
+        colliders = [prim for prim in known if prim is not None]
+        if len(colliders) < len(known) or not colliders:
+            return 0.0
+    return mass.mass_properties(facts.model, path, colliders).mass
+
+
+def _with_points(facts: Facts, prim: Prim) -> Prim | None:
+    """A collider whose volume can be computed from the points that are read already, or None."""
+    if prim.get(usd_geom.Gprim) is not None or prim.mesh is not None:
+        return prim
+    points = facts.points.get(prim.path)
+    settings = prim.get(usd_physics.MeshCollisionAPI)
+    approximation = "none" if settings is None else settings.resolved("approximation")
+    is_cheap = approximation in _BOUNDS or (approximation == "convexHull" and points is not None and len(points) <= 64)
+    if points is None or not is_cheap:
+        return None
+    return replace(prim, mesh=lambda: Mesh(points, _NO_TRIANGLES))
 
 
 @rule(
@@ -221,36 +302,13 @@ def _masses(facts: Facts) -> dict[str, float]:
     fix="Make the masses of {X} and {other} more alike, make them an articulation, or raise the substeps.",
 )  # fmt: skip
 def mass_ratio(facts: Facts) -> Iterator[Finding]:
-    pairs: dict[tuple[str, str], None] = {}
-    for prim, joint in facts.joints:
-        ends = _ends(facts.mover, joint)
-        if all(end is not None and end.path in facts.dynamic for end in ends):
-            first, second = sorted(end.path for end in ends if end is not None)
-            if first != second and not _in_articulation(facts, prim):
-                pairs[first, second] = None
-    solids = facts.once(_solids) if facts.dynamic else []
-    for one, other in overlap.close_pairs(solids, 1e-4):
-        bodies = [facts.carrier.at(solids[row].prim.path) for row in (one, other)]
-        if any(body is None or body.path not in facts.dynamic for body in bodies):
-            continue
-        upper, lower = sorted((one, other), key=lambda row: -float(solids[row].points[:, 2].mean()))
-        if solids[upper].low[2] < solids[lower].points[:, 2].mean():
-            continue
-        first, second = sorted(body.path for body in bodies if body is not None)
-        if first != second:
-            pairs[first, second] = None
-    if not pairs:
-        return
-    masses = facts.once(_masses)
-    for first, second in pairs:
-        values = [masses.get(path, 0.0) for path in (first, second)]
-        if min(values) > 0.0 and max(values) > RATIO * min(values):
-            light, heavy = sorted((first, second), key=lambda path: masses[path])
-            body, partner = facts.dynamic[light], facts.dynamic[heavy]
-            yield Finding(
-                body, f"{body.display} ({min(values):.3g} kg) holds, or is held by, {partner.display} "
-                f"({max(values):.3g} kg).", {"other": name(partner)},
-            )  # fmt: skip
+    for pair in facts.once(_uneven):
+        lower, higher = (float(f"{value:.3g}") for value in (pair.lower, pair.higher))
+        yield Finding(
+            pair.light,
+            f"{pair.light.display} ({lower:g} kg) holds, or is held by, {pair.heavy.display} ({higher:g} kg).",
+            {"other": name(pair.heavy)},
+        )
 
 
 def _in_articulation(facts: Facts, prim: Prim) -> bool:
