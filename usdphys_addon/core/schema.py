@@ -130,6 +130,11 @@ class Attribute:
             return all(number == 0 for number in numbers)
         return False
 
+    def is_sentinel(self, value: Any) -> bool:
+        """True for a negative number that means "automatic" or "no limit" and is no angle: the same in all units."""
+        is_negative = self.automatic == "negative" and isinstance(value, int | float) and value < 0
+        return is_negative and not self.dimension.angle
+
     def is_unlimited(self, value: Any) -> bool:
         """True for an infinite value where infinity of that sign is the fallback, as in limits and breaking forces."""
         if not isinstance(self.fallback, float) or not isinstance(value, int | float):
@@ -174,6 +179,8 @@ class Schema:
     on: ClassVar[Place]
     #: Field that decides about the units of others; empty if none does.
     mode_field: ClassVar[str] = ""
+    #: Attributes of vendors that mean something a file does not say, see `vendor_schemas`.
+    unsaid: ClassVar[tuple[Attribute, ...]] = ()
     #: The values of all attributes in declaration order, None if not authored.
     every_value: Any
 
