@@ -127,6 +127,8 @@ _AXIS_OF_JOINT = (_TENDON_AXIS,)
 #: Fallbacks that have a unit and decide how far things move: they are authored where the units of a file change.
 _STATED = ("physxTendon:__INSTANCE_NAME__:gearing float[]", "physxTendon:__INSTANCE_NAME__:forceCoefficient",
            "physics:ratio")  # fmt: skip
+#: Documented as per degree and taken as per radian (both measured in ovphysx 0.7).
+_PER_RADIAN = ("physxLimit:__INSTANCE_NAME__:stiffness", "physxLimit:__INSTANCE_NAME__:damping")
 #: Attributes that PhysX reads of a schema because its own schema brings another one.
 _BROUGHT = {
     "PhysxTendonAxisRootAPI": "PhysxTendonAxisAPI", "PhysxTendonAttachmentRootAPI": "PhysxTendonAttachmentAPI",
@@ -253,6 +255,8 @@ def table_row(row: dict[str, Any]) -> dict[str, Any]:
             made["unit_if"] = [list(case) for case in _UNIT_IF[key]]
         if key in _STATED:
             made["stated"] = True
+    if name in _PER_RADIAN:
+        made["per_radian"] = True
     if name in _AXIS_OF_JOINT:
         made["otherwise"] = "axis"
     if row["default"] == -1.0 and is_number(type_name) and made["unit"] != "1":

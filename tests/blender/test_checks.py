@@ -356,6 +356,12 @@ def of_vendor(kind: str, applied: str, attribute: str, *, root: bool = False) ->
     return build
 
 
+def soft_limit() -> None:
+    """Of a hinge in a scene that is written for PhysX."""
+    of_vendor("REVOLUTE", "PhysxLimitAPI:angular", "physxLimit:angular:stiffness")()
+    bpy.context.scene.usdphys.targets = {"NEUTRAL", "PHYSX"}
+
+
 def rows_of(path: str) -> set[str]:
     """What changes where the two rows of an attribute and its schema appear or vanish."""
     return {f"{path}.vendor.length", f"{path}.vendor[0].applied",
@@ -440,6 +446,9 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      {"J.joint.revolute.lower_limit", "J.joint.revolute.upper_limit"}),
     ("MimicWithoutLimits", of_vendor("PRISMATIC", "NewtonMimicAPI", "newton:mimicCoef1"),
      {"J.joint.prismatic.lower_limit", "J.joint.prismatic.upper_limit"}),
+    ("LimitStiffnessPerRadian", soft_limit,
+     {"J.vendor.length", "J.vendor[1].text", "J.vendor[2].applied",
+      *(f"J.vendor[3].{name}" for name in ("applied", "type", "text"))}),
     ("CcdNotInScene", of_vendor("", "PhysxRigidBodyAPI", "physxRigidBody:enableCCD"),
      {"Scene.physics_scenes.length", *rows_of("Scene.physics_scenes[0]")}),
 ]  # fmt: skip

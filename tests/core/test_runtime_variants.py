@@ -49,6 +49,7 @@ def Xform "Door" (prepend apiSchemas = ["PhysicsArticulationRootAPI", "NewtonArt
         uniform token physics:axis = "Y"
         float newton:damping = 500
         float newton:armature = 20000
+        float newton:limitStiffness = 4
     }
     def PhysicsRevoluteJoint "Follower" (prepend apiSchemas = ["NewtonMimicAPI"])
     {
@@ -103,6 +104,8 @@ def test_what_is_said_for_one_simulator_is_said_for_the_others_in_their_words(di
     physx, newton, mujoco = (chosen(divided, name) for name in runtimes.FILES)
     assert get(newton, "Hinge.newton:armature") == get(physx, "Hinge.physxJointAxis:angular:armature") == 20000
     assert get(physx, "Hinge.physxJointAxis:angular:viscousFrictionCoefficient") == 500
+    # PhysX says that it is per degree, and takes it per radian.
+    assert get(physx, "Hinge.physxLimit:angular:stiffness") == pytest.approx(4 * 57.2957795)
     assert get(physx, "Leaf.physxCollision:restOffset") == pytest.approx(0.5)
     # MuJoCo has metres, kilograms and radians.
     assert get(mujoco, "Hinge.mjc:armature") == pytest.approx(2.0)

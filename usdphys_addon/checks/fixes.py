@@ -708,6 +708,12 @@ def _convert_deprecated(scene: Any, issue: FoundIssue) -> None:
 _TURN, _WAY = math.tau, 100.0
 
 
+@_fix("LimitStiffnessPerRadian", safe=False, label="Write it per radian for PhysX, per degree for others")
+def _correct_limits(scene: Any, issue: FoundIssue) -> None:
+    if not vendor_edits.correct_limits(scene, _editable(_object(scene, issue)).usdphys):
+        raise _nothing_to_do(issue)
+
+
 @_fix("MimicWithoutLimits", safe=False, label="Limit it to a turn, or to 100 m")
 def _limit_follower(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..authoring import vendor_edits
 from ..bridge import mesh as meshes
 from ..bridge import props
 from ..bridge.collider_read import ColliderReader
@@ -22,7 +23,7 @@ from ..bridge.scene_read import SceneReader
 from ..core import clock, joint_kinds, paths, validate
 from ..core.primitives import Primitive
 from ..core.rules import scene_setup
-from ..core.rules.base import RULES, Facts, Issue
+from ..core.rules.base import RULES, Facts, Issue, Target
 from .fixes import FIXES
 from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
 
@@ -255,9 +256,12 @@ class Check:
         facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points)
         yield
         yield from scene_setup.prepare(facts)
+        targets = _targets(self.objects.scene)
         for rule in RULES:
-            severity = rule.severities.get("usd")
-            if severity is not None:
+            # What any of the simulators refuses is an error.
+            found = [rule.severities[target] for target in targets if target in rule.severities]
+            if found:
+                severity = min(found, key=_SEVERITIES.__getitem__)
                 for finding in rule.check(facts):
                     issues.append(validate.issue_of(rule, severity, finding))
                     yield
@@ -286,6 +290,13 @@ class Check:
         for issue in self.issues:
             counts[issue.severity] += 1
         return Report(tuple(self.issues), counts)
+
+
+def _targets(scene: Any) -> list[Target]:
+    """Whose rules a scene is checked by: those of OpenUSD, and of the simulators that it is written for."""
+    chosen = vendor_edits.targets_of(scene)
+    named: dict[str, Target] = {"PhysX": "physx", "Newton": "newton"}
+    return ["usd", *(target for name, target in named.items() if name in chosen)]
 
 
 class _Names:

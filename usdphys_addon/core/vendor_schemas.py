@@ -9,6 +9,7 @@ file in the folder, or a call of `add_table`.
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from functools import cache, lru_cache
 from typing import Any
@@ -29,19 +30,23 @@ class VendorAttribute(Attribute):
     the schema has a value; the attribute of each condition is that field. world_if: it is a direction in the world
     only under such a condition. axes: a bit for each of the world axes. is_deprecated: its vendor wants another word
     for it. is_axis: without a value it stands for the axis of the joint. is_stated: its fallback, which has a unit,
-    is authored where the units of a file change.
+    is authored where the units of a file change. is_per_radian: its simulator takes it per radian and says per degree.
     """
 
-    __slots__ = ("axes", "is_axis", "is_deprecated", "is_stated", "modes", "runtime", "unit", "world_if")
+    __slots__ = (
+        "axes", "is_axis", "is_deprecated", "is_per_radian", "is_stated", "modes", "runtime", "unit", "world_if",
+    )  # fmt: skip
 
     def __init__(
         self, *arguments: Any, unit: VendorUnit | None = None, runtime: str = "",
         modes: tuple[tuple[Condition, Dimension], ...] = (), world_if: Condition | None = None, axes: bool = False,
-        is_deprecated: bool = False, is_axis: bool = False, is_stated: bool = False, **keywords: Any,
+        is_deprecated: bool = False, is_axis: bool = False, is_stated: bool = False, is_per_radian: bool = False,
+        **keywords: Any,
     ) -> None:  # fmt: skip
         super().__init__(*arguments, **keywords)
         self.unit, self.runtime, self.modes, self.world_if, self.axes = unit, runtime, modes, world_if, axes
         self.is_deprecated, self.is_axis, self.is_stated = is_deprecated, is_axis, is_stated
+        self.is_per_radian = is_per_radian
 
     def dimension_for(self, instance: str = "", mode: Any = None) -> Dimension:
         for condition, dimension in self.modes:
@@ -194,7 +199,7 @@ def _attribute(item: dict[str, Any], fields: dict[str, str], runtime: str, data:
         world_if=condition(unit.world_if) if unit is not None and unit.world_if is not None else None,
         axes=bool(item.get("axes")),
         is_deprecated=bool(item.get("deprecated")), is_axis=item.get("otherwise") == "axis",
-        is_stated=bool(item.get("stated")),
+        is_stated=bool(item.get("stated")), is_per_radian=bool(item.get("per_radian")),
     )  # fmt: skip
 
 
@@ -260,6 +265,15 @@ def axis_dof(joint: Schema | None) -> str:
     if isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
         return f"{'rot' if isinstance(joint, usd_physics.RevoluteJoint) else 'trans'}{joint.resolved('axis')}"
     return ""
+
+
+def number_for_simulator(attribute: Attribute, instance: str) -> float:
+    """Factor of the number that makes a simulator do what is meant: 1, unless it takes per radian what is per degree.
+
+    instance: degree of freedom of the schema.
+    """
+    is_turn = isinstance(attribute, VendorAttribute) and attribute.is_per_radian and instance in ANGULAR_DOFS
+    return math.degrees(1.0) if is_turn else 1.0
 
 
 def is_unstated(attribute: Attribute, value: Schema) -> bool:
