@@ -72,7 +72,7 @@ def divided(tmp_path: Path) -> Path:
     source, folder = tmp_path / "door.usda", tmp_path / "out"
     source.write_text(DOOR)
     folder.mkdir()
-    assert runtime_variants.divide(source, folder / "door.usda") == []
+    assert runtime_variants.divide(source, folder / "door.usda") == ([], ["/Door/Leaf"])
     return folder / "door.usda"
 
 
@@ -118,6 +118,13 @@ def test_what_is_said_for_one_simulator_is_said_for_the_others_in_their_words(di
     assert get(physx, "Follower.physxMimicJoint:rotZ:referenceJointAxis") == "rotY"
     (leader,) = follower.GetRelationship("physxMimicJoint:rotZ:referenceJoint").GetTargets()
     assert leader == "/Door/Hinge"
+
+
+def test_a_body_that_says_no_mass_gets_the_one_that_it_has(divided: Path) -> None:
+    """SimReady wants it (RB.007). A cube of two centimetres of 1,000 kg/m3, which is the density of what says none."""
+    assert get(chosen(divided), "Leaf.physics:mass") == pytest.approx(1000 * 0.02**3)
+    stage = chosen(divided, "PhysX")
+    assert "PhysicsMassAPI" in applied_schemas(stage.GetPrimAtPath("/Door/Leaf"))
 
 
 def test_nothing_is_lost_that_the_file_said(divided: Path) -> None:
@@ -178,7 +185,7 @@ def test_what_is_edited_with_a_simulator_chosen_goes_into_its_file(divided: Path
     stage.GetPrimAtPath("/Door/Part").AddAppliedSchema("PhysxCollisionAPI")
     stage.Save()
     target.parent.mkdir()
-    assert runtime_variants.divide(whole, target) == []
+    assert runtime_variants.divide(whole, target).left == []
     physx, newton, neutral = chosen(target, "PhysX"), chosen(target, "Newton"), chosen(target)
     assert get(physx, "Hinge.physxJointAxis:angular:armature") == 7.0
     assert physx.GetPrimAtPath("/Door/Gear").GetRelationship("physics:hinge0").GetTargets() == ["/Door/Follower"]

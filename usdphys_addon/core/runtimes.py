@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any
 
-from . import concepts, schema, vendor_schemas
+from . import concepts, mass, schema, vendor_schemas
 from .joint_settings import following
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
@@ -130,6 +130,15 @@ def _add_expected(prim: Prim, runtime: str, found: dict[str, Schema]) -> None:
         made: Any = prim.schemas.get(root.usd_name) or found.setdefault(root.usd_name, root())
         if made.self_collision_enabled is None and root.usd_name in found:
             made.self_collision_enabled = schema.attribute_of(root, "self_collision_enabled").fallback
+
+
+def unweighed(model: PhysicsModel) -> dict[str, float]:
+    """Mass (kg) by path of the bodies that say none, and whose colliders do not all. SimReady wants one (RB.007)."""
+    light = [path for path, prim in model.colliders.items() if prim.get(usd_physics.MassAPI) is None]
+    owners = {owner.path: owner for path in light if (owner := model.body_of(path)) is not None}
+    silent = [path for path, owner in owners.items() if owner.get(usd_physics.MassAPI) is None]
+    colliders = mass.colliders_by_body(model, silent)
+    return {path: mass.mass_properties(model, path, colliders[path]).mass for path in silent}
 
 
 def _dof(prim: Prim, name: str) -> str:

@@ -9,6 +9,7 @@ schemas of that simulator only.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from pxr import Sdf, Usd
 
@@ -16,6 +17,7 @@ from ..core import paths, runtimes, schema, vendor_schemas
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel, Prim
 from ..core.runtimes import FILES
+from ..core.schemas.usd_physics import MassAPI
 from . import read as usd_read
 from . import write as usd_write
 from .opinions import applied_schemas
@@ -46,11 +48,18 @@ def _is_divided(target: Path) -> bool:
     return spec is not None and not FILES.keys().isdisjoint(spec.variantSets.keys())
 
 
-def divide(file: Path, target: Path) -> list[str]:
+class Divided(NamedTuple):
+    """left: paths of prims whose settings stay in the base. weighed: of bodies that got the mass that they have."""
+
+    left: list[str]
+    weighed: list[str]
+
+
+def divide(file: Path, target: Path) -> Divided:
     """Write a file as a neutral base with the files of the simulators beside it, in a folder that is empty.
 
     A file that is divided already keeps what its simulators' files say, with what the file itself says in place of it.
-    Returns the paths of prims whose settings stay in the base. Raises InputError where there is no default prim.
+    Raises InputError where there is no default prim.
     """
     stage = usd_read.open_stage(file)
     default = usd_read.default_prim_name(stage)
@@ -67,13 +76,25 @@ def divide(file: Path, target: Path) -> list[str]:
     with Sdf.ChangeBlock():
         for path in _paths(base):
             divider.prim(path)
-    left = divider.foreign(stage)
+    left, weighed = divider.foreign(stage), _weigh(base, model, default)
     _author_variants(base, f"/{default}")
     (target.parent / FOLDER).mkdir(parents=True)
     for runtime, layer in layers.items():
         layer.Export(str(target.parent / payload_of(runtime)))
     base.Export(str(target))
-    return left
+    return Divided(left, weighed)
+
+
+def _weigh(base: Sdf.Layer, model: PhysicsModel, default: str) -> list[str]:
+    """Author the masses that SimReady misses, at bodies below the default prim. Returns their paths."""
+    writer = usd_write.SpecWriter(base, model.units)
+    weighed = []
+    for path, mass in runtimes.unweighed(model).items():
+        spec = base.GetPrimAtPath(path) if paths.is_at_or_below(path, f"/{default}") else None
+        if spec is not None:
+            writer.write(Prim(path, str(spec.typeName), schemas={MassAPI.usd_name: MassAPI(mass=mass)}), spec)
+            weighed.append(path)
+    return weighed
 
 
 def _new_layer(base: Sdf.Layer, default: str) -> Sdf.Layer:
