@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A file with a variant for each simulator: what each holds, and in which words and units."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -197,3 +198,31 @@ def test_what_is_edited_with_a_simulator_chosen_goes_into_its_file(divided: Path
     assert selection == "Disabled" and len(neutral.GetUsedLayers()) == 2
     text = target.read_text()
     assert "physx" not in text.replace("./runnables/physics/physx.usda", "") and "PhysxRigid" not in text
+
+
+def of_physx(file: Path) -> Path:
+    return file.parent / runtime_variants.payload_of("PhysX")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda file: file.write_text(file.read_text().replace(
+            "prepend payload = @./runnables/physics/physx.usda@",
+            "prepend payload = [@./runnables/physics/physx.usda@, @./runnables/physics/newton.usda@]")),
+         "other payloads than one file"),
+        (lambda file: of_physx(file).unlink(), "physx.usda', the payload .* is missing"),
+        (lambda file: of_physx(file).write_text("#usda 1.0\ndef {{"), "physx.usda', the payload .* cannot be read"),
+        (lambda file: of_physx(file).write_text('#usda 1.0\nover "Door"\n{\n}\n'), "has no default prim 'Door'"),
+    ],
+    ids=["two", "missing", "broken", "no default prim"],
+)  # fmt: skip
+def test_settings_of_a_simulator_that_cannot_be_taken_over_are_not_dropped(divided, tmp_path, spoil, reason) -> None:
+    """As of a file that somebody else has divided, or that lies alone."""
+    copy = tmp_path / "copy"
+    shutil.copytree(divided.parent, copy)
+    spoil(copy / divided.name)
+    (tmp_path / "again").mkdir()
+    with pytest.raises(InputError, match=reason):
+        runtime_variants.divide(copy / divided.name, tmp_path / "again" / divided.name)
+    assert not any((tmp_path / "again").iterdir())

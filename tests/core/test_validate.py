@@ -814,12 +814,12 @@ def test_a_joint_to_a_static_collider_is_said_to_collide_in_physx():
     """Measured: PhysX takes what has no body for the world, so that a door rubs against its frame."""
     code = "JointTouchesStatic"
 
-    def codes(author=None, target="physx", *, is_solid=True, collides=False):
+    def codes(author=None, target="physx", *, is_solid=True, collides=False, is_enabled=True):
         stage = new_stage()
         solid(stage, "/Door")
         frame = UsdGeom.Cube.Define(stage, "/House/Frame").GetPrim()
         if is_solid:
-            UsdPhysics.CollisionAPI.Apply(frame)
+            UsdPhysics.CollisionAPI.Apply(frame).CreateCollisionEnabledAttr(is_enabled)
         joint = UsdPhysics.RevoluteJoint.Define(stage, "/Hinge")
         joint.CreateBody0Rel().SetTargets(["/House"])
         joint.CreateBody1Rel().SetTargets(["/Door"])
@@ -832,7 +832,14 @@ def test_a_joint_to_a_static_collider_is_said_to_collide_in_physx():
     (fix,) = codes()
     assert "Frame" in fix or ("House" in fix and "Door" in fix)
     assert len(codes("/Elsewhere")) == 1
-    assert codes("/Door") == codes(is_solid=False) == codes(collides=True) == codes(target="usd") == []
+    assert (
+        codes("/Door")
+        == codes(is_solid=False)
+        == codes(is_enabled=False)
+        == codes(collides=True)
+        == codes(target="usd")
+        == []
+    )
 
 
 def test_an_owner_of_what_is_body_and_collider_is_reported_once():

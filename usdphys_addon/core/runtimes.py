@@ -133,12 +133,21 @@ def _add_expected(prim: Prim, runtime: str, found: dict[str, Schema]) -> None:
 
 
 def unweighed(model: PhysicsModel) -> dict[str, float]:
-    """Mass (kg) by path of the bodies that say none, and whose colliders do not all. SimReady wants one (RB.007)."""
-    light = [path for path, prim in model.colliders.items() if prim.get(usd_physics.MassAPI) is None]
-    owners = {owner.path: owner for path in light if (owner := model.body_of(path)) is not None}
-    silent = [path for path, owner in owners.items() if owner.get(usd_physics.MassAPI) is None]
+    """Mass (kg) by path of the bodies that say none, and whose colliders do not all. SimReady: RB.007, RB.011."""
+    said: dict[str, bool] = {}
+    for path, prim in model.colliders.items():
+        owner = model.body_of(path)
+        if owner is not None:
+            said[owner.path] = said.get(owner.path, True) and _says_mass(prim)
+    silent = [path for path, body in model.bodies.items() if not _says_mass(body) and not said.get(path)]
     colliders = mass.colliders_by_body(model, silent)
     return {path: mass.mass_properties(model, path, colliders[path]).mass for path in silent}
+
+
+def _says_mass(prim: Prim) -> bool:
+    """True also for a negative mass, which is an error of its own."""
+    api = prim.get(usd_physics.MassAPI)
+    return api is not None and bool(api.mass)
 
 
 def _dof(prim: Prim, name: str) -> str:

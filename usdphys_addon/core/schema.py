@@ -8,7 +8,7 @@ constructor; `None` means "not authored". Values are SI, radians and Z up. Vendo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
@@ -181,8 +181,8 @@ class Schema:
     mode_field: ClassVar[str] = ""
     #: Attributes of vendors that mean something a file does not say, see `vendor_schemas`.
     unsaid: ClassVar[tuple[Attribute, ...]] = ()
-    #: The values of all attributes in declaration order, None if not authored.
-    every_value: Any
+    #: Returns the values of all attributes in declaration order, None if not authored.
+    all_values: ClassVar[Callable[[Any], tuple[Any, ...]]]
 
     def __init__(self, *values: Any, **named: Any) -> None:
         # `__init__` is generated on first use: generating it for every class would slow down start-up.
@@ -210,11 +210,6 @@ class Schema:
         """A copy with some fields changed."""
         values = {attribute.field: value for attribute, value in self.authored()}
         return type(self)(**{**values, **changes})
-
-    def all_values(self) -> tuple[Any, ...]:
-        """The values of all attributes in declaration order, None if not authored."""
-        found: tuple[Any, ...] = self.every_value
-        return found
 
     def authored(self) -> Iterator[tuple[Attribute, Any]]:
         """(attribute, value) of all authored attributes."""
@@ -302,13 +297,13 @@ def _give_attributes(cls: type[Schema], attributes: tuple[Attribute, ...]) -> No
     cls.attributes = attributes
     names = [attribute.field for attribute in attributes]
     # A getter in C: values of thousands of schemas are asked for.
-    if len(names) > 1:
-        cls.every_value = property(attrgetter(*names))
-    elif names:
-        get = attrgetter(*names)
-        cls.every_value = property(lambda value: (get(value),))
+    get = attrgetter(*names) if names else None
+    if get is None:
+        cls.all_values = lambda _value: ()
+    elif len(names) == 1:
+        cls.all_values = lambda value: (get(value),)
     else:
-        cls.every_value = ()
+        cls.all_values = lambda value: get(value)
 
 
 #: Class members that conflict with `__slots__`.

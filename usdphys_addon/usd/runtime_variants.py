@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from pxr import Sdf, Usd
+from pxr import Sdf, Tf, Usd
 
 from ..core import paths, runtimes, schema, vendor_schemas
 from ..core.errors import InputError, OutputError
@@ -108,12 +108,28 @@ def _new_layer(base: Sdf.Layer, default: str) -> Sdf.Layer:
 
 
 def _file_of(divided: Sdf.Layer, path: str, runtime: str) -> Sdf.Layer | None:
-    """The file of a simulator that a divided one has; None if there is none."""
+    """The file of a simulator that a divided one has; None if there is none.
+
+    Raises InputError for what would be lost: several files, one that cannot be read, and one for another prim.
+    """
     enabled = divided.GetPrimAtPath(f"{path}{{{runtime}=Enabled}}")
     payloads = enabled.payloadList.GetAddedOrExplicitItems() if enabled is not None else ()
-    files = [divided.ComputeAbsolutePath(payload.assetPath) for payload in payloads if payload.assetPath]
-    old = Sdf.Layer.FindOrOpen(files[0]) if len(files) == 1 else None
-    return old if old is not None and f"/{old.defaultPrim}" == path else None
+    if not payloads:
+        return None
+    mend = "mend it, or export flattened."
+    if len(payloads) > 1 or not payloads[0].assetPath:
+        raise InputError(f"The variant {runtime}=Enabled of '{path}' has other payloads than one file; {mend}")
+    file = divided.ComputeAbsolutePath(payloads[0].assetPath)
+    try:
+        old = Sdf.Layer.FindOrOpen(file)
+    except Tf.ErrorException as error:
+        raise InputError(f"'{file}', the payload of {runtime}=Enabled, cannot be read; {mend}") from error
+    if old is None:
+        raise InputError(f"'{file}', the payload of {runtime}=Enabled, is missing; {mend}")
+    if str(payloads[0].primPath or f"/{old.defaultPrim}") != path:
+        name = path[1:]
+        raise InputError(f"'{file}', the payload of {runtime}=Enabled, has no default prim '{name}'; {mend}")
+    return old
 
 
 def _paths(layer: Sdf.Layer) -> list[Sdf.Path]:

@@ -117,7 +117,7 @@ class _Numbers:
         schemas = prim.schemas
         # Faster than tuples, which would be joined: called twice for each body.
         said: list[Hashable] = [prim.materials, prim.physics_binding, *schemas]
-        said += [value.every_value for value in schemas.values()]
+        said += [value.all_values() for value in schemas.values()]
         if prim.extras:
             said.append(repr(prim.extras))
         try:
