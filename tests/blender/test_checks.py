@@ -362,6 +362,14 @@ def soft_limit() -> None:
     bpy.context.scene.usdphys.targets = {"NEUTRAL", "PHYSX"}
 
 
+def light_first() -> None:
+    """A hinge between 1 and 20 kg, in the wrong order."""
+    group = joint("REVOLUTE")
+    for side, kilograms in ((0, 1.0), (1, 20.0)):
+        scenes.assign(getattr(group, f"body{side}").usdphys.mass, is_applied=True, mass=kilograms)
+    group.revolute.lower_limit, group.revolute.upper_limit = -0.5, 1.0
+
+
 def rows_of(path: str) -> set[str]:
     """What changes where the two rows of an attribute and its schema appear or vanish."""
     return {f"{path}.vendor.length", f"{path}.vendor[0].applied",
@@ -410,6 +418,9 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      {f"{_JOINT}.revolute.lower_limit", f"{_JOINT}.revolute.upper_limit"}),
     ("LimitsReversed", reversed_limits("DISTANCE", min_distance=2.0, max_distance=1.0),
      {f"{_JOINT}.distance.min_distance", f"{_JOINT}.distance.max_distance"}),
+    ("JointLightFirst", light_first,
+     {f"{_JOINT}.{name}" for name in ("body0", "body0_name", "body1", "body1_name", "revolute.lower_limit",
+                                      "revolute.upper_limit")}),
     ("LimitNotOnJoint", typed_limit, {f"{_JOINT}.limits.transX.is_applied"}),
     ("DriveNotOnJoint", wrong_drive, {f"{_JOINT}.drives.linear.is_applied"}),
     ("DriveWithoutGain", drive(), {f"{_JOINT}.drives.angular.is_applied"}),

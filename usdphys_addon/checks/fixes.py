@@ -14,7 +14,7 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..authoring import vendor_edits
+from ..authoring import joint_edits, vendor_edits
 from ..bridge import props, vendor_rows
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
@@ -514,6 +514,15 @@ def _swap_limits(scene: Any, issue: FoundIssue) -> None:
         raise _nothing_to_do(issue)
     setattr(group, names[0], high)
     setattr(group, names[1], low)
+
+
+@_fix("JointLightFirst", safe=False, label="Swap the bodies")
+def _light_second(scene: Any, issue: FoundIssue) -> None:
+    joint = _joint(scene, issue)
+    obj = joint.id_data
+    if note := joint_edits.swap_bodies(obj):
+        joint_edits.swap_bodies(obj)
+        raise InputError(note)
 
 
 @_fix("LimitNotOnJoint", safe=True, label="Remove the limits per degree of freedom")

@@ -254,6 +254,7 @@ class Check:
         for _ in self._read_points(context, reader, points):
             yield
         facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points)
+        facts.once(scene_setup.Masses).computes = self.exact
         yield
         yield from scene_setup.prepare(facts)
         targets = _targets(self.objects.scene)

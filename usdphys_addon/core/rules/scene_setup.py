@@ -24,6 +24,8 @@ _NO_TRIANGLES = np.zeros((0, 3), np.int64)
 SHALLOW, SHALLOW_ESTIMATE = 0.02, 0.1
 #: Mass ratio that solvers bear.
 RATIO = 100.0
+#: From which ratio on PhysX wants the light body to be the second of a joint, and not between two heavy ones.
+JOINT_RATIO = 10.0
 #: Colliders that are read in one step.
 _AT_ONCE = 16
 SMALLEST, LARGEST = 1e-3, 1e4
@@ -206,12 +208,37 @@ def in_one_place(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- masses and sizes
 
 
-def _masses(facts: Facts) -> dict[str, float]:
-    """Masses of the moving bodies that have one authored, or geometry that is loaded."""
-    if not facts.check_geometry:
-        return {}
-    weighed = mass.colliders_by_body(facts.model)
-    return {path: mass.mass_properties(facts.model, path, weighed[path]).mass for path in facts.dynamic}
+class Masses:
+    """Masses of moving bodies (kg), computed when first asked for; 0 where it is not known.
+
+    computes: False takes authored masses only, which is quick enough for checks while one works.
+    """
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts, self._found = facts, dict[str, float]()
+        self._colliders: dict[str, list[Prim]] | None = None
+        self.computes = facts.check_geometry
+
+    def of(self, path: str) -> float:
+        if path not in self._found:
+            own = self._facts.model.prims[path].get(usd_physics.MassAPI)
+            authored = (own.mass or 0.0) if own is not None else 0.0
+            self._found[path] = authored if 0.0 < authored < math.inf else self._computed(path)
+        return self._found[path]
+
+    def _computed(self, path: str) -> float:
+        if not self.computes:
+            return 0.0
+        if self._colliders is None:
+            self._colliders = mass.colliders_by_body(self._facts.model)
+        colliders = self._colliders[path]
+        if not self._facts.check_geometry and any(prim.type_name in _LOADED for prim in colliders):
+            return 0.0
+        return mass.mass_properties(self._facts.model, path, colliders).mass
+
+
+#: Types of colliders whose volume is that of geometry.
+_LOADED = ("Mesh", "Points")
 
 
 @rule(
@@ -241,15 +268,66 @@ def mass_ratio(facts: Facts) -> Iterator[Finding]:
             pairs[first, second] = None
     if not pairs:
         return
-    masses = facts.once(_masses)
+    masses = facts.once(Masses)
     for first, second in pairs:
-        values = [masses.get(path, 0.0) for path in (first, second)]
+        values = [masses.of(path) for path in (first, second)]
         if min(values) > 0.0 and max(values) > RATIO * min(values):
-            light, heavy = sorted((first, second), key=lambda path: masses[path])
+            light, heavy = sorted((first, second), key=masses.of)
             body, partner = facts.dynamic[light], facts.dynamic[heavy]
             yield Finding(
                 body, f"{body.display} ({min(values):.3g} kg) holds, or is held by, {partner.display} "
                 f"({max(values):.3g} kg).", {"other": name(partner)},
+            )  # fmt: skip
+
+
+def _joined(facts: Facts) -> list[tuple[Prim, Prim, Prim]]:
+    """(joint, first body, second body) of the joints between two moving bodies that are in no articulation."""
+    found = []
+    for prim, joint in facts.joints:
+        first, second = _ends(facts.mover, joint)
+        if first is None or second is None or first is second or joint.joint_enabled is False:
+            continue
+        if first.path in facts.dynamic and second.path in facts.dynamic and not _in_articulation(facts, prim):
+            found.append((prim, first, second))
+    return found
+
+
+@rule(
+    "JointLightFirst", "info", "info", None,
+    meaning="The first body of a joint is less than a tenth as heavy as the second; PhysX solves such joints better "
+    "the other way round.",
+    fix="Swap the bodies of {X}.",
+)  # fmt: skip
+def light_body_first(facts: Facts) -> Iterator[Finding]:
+    for prim, first, second in facts.once(_joined):
+        masses = facts.once(Masses)
+        light, heavy = masses.of(first.path), masses.of(second.path)
+        if 0.0 < light * JOINT_RATIO < heavy:
+            yield Finding(
+                prim, f"The first body of the joint {prim.display}, {first.display} ({light:.3g} kg), is much lighter "
+                f"than the second, {second.display} ({heavy:.3g} kg).",
+            )  # fmt: skip
+
+
+@rule(
+    "LightBetweenHeavy", "info", "info", "info",
+    meaning="Joints hold a body between two that are more than ten times as heavy; solvers let such joints stretch.",
+    fix="Make {X} heavier, make the bodies an articulation, or raise the substeps.",
+)  # fmt: skip
+def light_between_heavy(facts: Facts) -> Iterator[Finding]:
+    heavy: dict[str, dict[str, Prim]] = {}
+    for _, first, second in facts.once(_joined):
+        masses = facts.once(Masses)
+        for own, other in ((first, second), (second, first)):
+            if 0.0 < masses.of(own.path) * JOINT_RATIO < masses.of(other.path):
+                heavy.setdefault(own.path, {})[other.path] = other
+    for path, others in heavy.items():
+        if len(others) > 1:
+            body, masses = facts.dynamic[path], facts.once(Masses)
+            one, other = list(others.values())[:2]
+            yield Finding(
+                body, f"{body.display} ({masses.of(path):.3g} kg) is between {one.display} "
+                f"({masses.of(one.path):.3g} kg) and {other.display} ({masses.of(other.path):.3g} kg).",
             )  # fmt: skip
 
 
