@@ -52,8 +52,9 @@ def Xform "Door" (prepend apiSchemas = ["PhysicsArticulationRootAPI", "NewtonArt
         float newton:armature = 20000
         float newton:limitStiffness = 4
     }
-    def PhysicsRevoluteJoint "Follower" (prepend apiSchemas = ["NewtonMimicAPI"])
+    def PhysicsRevoluteJoint "Follower" (prepend apiSchemas = ["NewtonMimicAPI", "PhysxLimitAPI:angular"])
     {
+        float physxLimit:angular:damping = 3
         uniform token physics:axis = "Z"
         rel newton:mimicJoint = </Door/Hinge>
         float newton:mimicCoef0 = 10
@@ -110,6 +111,8 @@ def test_what_is_said_for_one_simulator_is_said_for_the_others_in_their_words(di
     assert get(physx, "Leaf.physxCollision:restOffset") == pytest.approx(0.5)
     # MuJoCo has metres, kilograms and radians.
     assert get(mujoco, "Hinge.mjc:armature") == pytest.approx(2.0)
+    # The damping of a hard limit does nothing in PhysX.
+    assert get(newton, "Follower.newton:limitDamping") is None
     assert get(newton, "Part.newton:sdfMaxResolution") == 128
     assert physx.GetAttributeAtPath("/Door.physxArticulation:enabledSelfCollisions").Get() is False
     follower = physx.GetPrimAtPath("/Door/Follower")

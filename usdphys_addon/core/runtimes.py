@@ -66,11 +66,17 @@ def _translated(model: PhysicsModel, prim: Prim, runtime: str, others: Set[str])
         if not is_vendor(type(value)) or value.family not in others:
             continue
         for attribute, content in value.authored():
-            if not attribute.is_relationship:
+            if not attribute.is_relationship and not _is_idle(value, attribute):
                 _translate(prim, runtime, found, name, attribute, content)
     if runtime in _MIMICS and not any(schema.split_applied(name)[0] == _MIMICS[runtime] for name in prim.schemas):
         _follow(model, prim, runtime, found)
     return found
+
+
+def _is_idle(value: Schema, attribute: Attribute) -> bool:
+    """True for the damping of a hard limit, which PhysX ignores: Newton's limits are springs, which it would damp."""
+    is_damping = value.usd_name == "PhysxLimitAPI" and attribute.field == "damping"
+    return is_damping and not getattr(value, "stiffness", None)
 
 
 def _translate(
