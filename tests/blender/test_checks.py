@@ -356,6 +356,20 @@ def of_vendor(kind: str, applied: str, attribute: str, *, root: bool = False) ->
     return build
 
 
+def soft_limit() -> None:
+    """Of a hinge in a scene that is written for PhysX."""
+    of_vendor("REVOLUTE", "PhysxLimitAPI:angular", "physxLimit:angular:stiffness")()
+    bpy.context.scene.usdphys.targets = {"NEUTRAL", "PHYSX"}
+
+
+def light_first() -> None:
+    """A hinge between 1 and 20 kg, in the wrong order."""
+    group = joint("REVOLUTE")
+    for side, kilograms in ((0, 1.0), (1, 20.0)):
+        scenes.assign(getattr(group, f"body{side}").usdphys.mass, is_applied=True, mass=kilograms)
+    group.revolute.lower_limit, group.revolute.upper_limit = -0.5, 1.0
+
+
 def rows_of(path: str) -> set[str]:
     """What changes where the two rows of an attribute and its schema appear or vanish."""
     return {f"{path}.vendor.length", f"{path}.vendor[0].applied",
@@ -428,6 +442,9 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      {f"{_JOINT}.revolute.lower_limit", f"{_JOINT}.revolute.upper_limit"}),
     ("LimitsReversed", reversed_limits("DISTANCE", min_distance=2.0, max_distance=1.0),
      {f"{_JOINT}.distance.min_distance", f"{_JOINT}.distance.max_distance"}),
+    ("JointLightFirst", light_first,
+     {f"{_JOINT}.{name}" for name in ("body0", "body0_name", "body1", "body1_name", "revolute.lower_limit",
+                                      "revolute.upper_limit")}),
     ("LimitNotOnJoint", typed_limit, {f"{_JOINT}.limits.transX.is_applied"}),
     ("DriveNotOnJoint", wrong_drive, {f"{_JOINT}.drives.linear.is_applied"}),
     ("DriveWithoutGain", drive(), {f"{_JOINT}.drives.angular.is_applied"}),
@@ -464,6 +481,9 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      {"J.joint.revolute.lower_limit", "J.joint.revolute.upper_limit"}),
     ("MimicWithoutLimits", of_vendor("PRISMATIC", "NewtonMimicAPI", "newton:mimicCoef1"),
      {"J.joint.prismatic.lower_limit", "J.joint.prismatic.upper_limit"}),
+    ("LimitStiffnessPerRadian", soft_limit,
+     {"J.vendor.length", "J.vendor[1].text", "J.vendor[2].applied",
+      *(f"J.vendor[3].{name}" for name in ("applied", "type", "text"))}),
     ("CcdNotInScene", of_vendor("", "PhysxRigidBodyAPI", "physxRigidBody:enableCCD"),
      {"Scene.physics_scenes.length", *rows_of("Scene.physics_scenes[0]")}),
 ]  # fmt: skip

@@ -61,6 +61,9 @@ def PhysxPhysicsGearJoint "G"
     rel physics:hinge1 = <{}>
 }}
 """
+#: A soft limit in the words of both, as the rules of PhysX and of Newton see it.
+SOFT_APIS = 'PhysxLimitAPI:angular", "NewtonJointAPI'
+SOFT = "float physxLimit:angular:stiffness = {}\nfloat newton:limitStiffness = 5"
 MESH = '"PhysicsMeshCollisionAPI", "PhysxSDFMeshCollisionAPI"'
 
 
@@ -89,6 +92,7 @@ CASES = [
      ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1", scene=ALLOWED)),
     ("LimitStiffnessPerRadian", arm("PhysxLimitAPI:angular", "float physxLimit:angular:stiffness = 5"),
      arm("PhysxLimitAPI:linear", "float physxLimit:linear:stiffness = 5", kind="PhysicsPrismaticJoint")),
+    ("LimitStiffnessPerRadian", arm(SOFT_APIS, SOFT.format(5)), arm(SOFT_APIS, SOFT.format(5 * 57.2957795))),
     ("VendorOtherApproximation", ball(MESH, 'uniform token physics:approximation = "convexHull"'),
      ball(MESH, 'uniform token physics:approximation = "sdf"')),
     ("TriggerOnBody", ball('"PhysxTriggerAPI"'), ball('"PhysxTriggerAPI"', "bool physics:kinematicEnabled = 1")),

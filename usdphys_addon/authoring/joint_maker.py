@@ -19,7 +19,8 @@ from ..bridge import physics_collections
 from ..bridge.joint_frames import is_joint, world_of
 from ..bridge.naming import prim_name
 from ..bridge.roles import is_body
-from ..core import frames, joint_guess, joint_kinds
+from ..core import frames, joint_kinds
+from ..core.building import joint_guess
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from .closest_point import closest_point

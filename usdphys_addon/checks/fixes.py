@@ -14,7 +14,7 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..authoring import vendor_edits
+from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions
 from ..bridge import props, vendor_rows
 from ..bridge.joint_frames import is_joint
@@ -532,6 +532,15 @@ def _swap_limits(scene: Any, issue: FoundIssue) -> None:
     setattr(group, names[1], low)
 
 
+@_fix("JointLightFirst", safe=False, label="Swap the bodies")
+def _light_second(scene: Any, issue: FoundIssue) -> None:
+    joint = _joint(scene, issue)
+    obj = joint.id_data
+    if note := joint_edits.swap_bodies(obj):
+        joint_edits.swap_bodies(obj)
+        raise InputError(note)
+
+
 @_fix("LimitNotOnJoint", safe=True, label="Remove the limits per degree of freedom")
 def _remove_limits(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
@@ -722,6 +731,12 @@ def _convert_deprecated(scene: Any, issue: FoundIssue) -> None:
 
 #: Of a joint that follows another, to either side: a turn, and metres. PhysX takes no more than a turn.
 _TURN, _WAY = math.tau, 100.0
+
+
+@_fix("LimitStiffnessPerRadian", safe=False, label="Write it per radian for PhysX, per degree for others")
+def _correct_limits(scene: Any, issue: FoundIssue) -> None:
+    if not vendor_edits.correct_limits(scene, _editable(_object(scene, issue)).usdphys):
+        raise _nothing_to_do(issue)
 
 
 @_fix("MimicWithoutLimits", safe=False, label="Limit it to a turn, or to 100 m")

@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..authoring import vendor_edits
 from ..bridge import mesh as meshes
 from ..bridge import props
 from ..bridge.collider_read import ColliderReader
@@ -21,7 +22,7 @@ from ..bridge.scene_read import SceneReader
 from ..core import clock, joint_kinds, paths, validate
 from ..core.primitives import Primitive
 from ..core.rules import scene_setup
-from ..core.rules.base import RULES, Facts, Issue, Rule, Severity
+from ..core.rules.base import RULES, Facts, Issue, Rule, Severity, Target
 from .fixes import FIXES
 from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
 
@@ -200,15 +201,13 @@ class _HiddenSearch:
 # --------------------------------------------------------------------------- one check
 
 
-def _severity(rule: Rule, targets: Collection[str]) -> Severity | None:
-    """How serious what a rule finds is; None if it does not matter. targets: simulators that the scene is made for.
-
-    What only these mind is no error: the export writes it.
-    """
-    if "usd" in rule.severities:
-        return rule.severities["usd"]
-    found = {severity for target, severity in rule.severities.items() if target in targets}
-    return "warning" if found - {"info"} else "info" if found else None
+def _severity(rule: Rule, targets: Collection[Target]) -> Severity | None:
+    """How serious what a rule finds is; None if it does not matter. What only simulators mind is no error."""
+    found = [rule.severities[target] for target in targets if target in rule.severities]
+    if not found:
+        return None
+    severity = min(found, key=_SEVERITIES.__getitem__)
+    return severity if "usd" in rule.severities or severity == "info" else "warning"
 
 
 class Check:
@@ -262,9 +261,9 @@ class Check:
         for _ in self._read_points(context, reader, points):
             yield
         facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points)
-        targets = {name.lower() for name in self.objects.scene.usdphys.targets}
         yield
         yield from scene_setup.prepare(facts)
+        targets = _targets(self.objects.scene)
         for rule in RULES:
             severity = _severity(rule, targets)
             if severity is not None:
@@ -296,6 +295,13 @@ class Check:
         for issue in self.issues:
             counts[issue.severity] += 1
         return Report(tuple(self.issues), counts)
+
+
+def _targets(scene: Any) -> list[Target]:
+    """Whose rules a scene is checked by: those of OpenUSD, and of the simulators that it is written for."""
+    chosen = vendor_edits.targets_of(scene)
+    named: dict[str, Target] = {"PhysX": "physx", "Newton": "newton"}
+    return ["usd", *(target for name, target in named.items() if name in chosen)]
 
 
 class _Names:

@@ -99,6 +99,10 @@ class Translator:
 
     def values(self, value: Schema, instance: str) -> Iterator[Property]:
         """The authored properties of a schema. Rows are cached by class, instance and drive type."""
+        for attribute in value.unsaid:
+            is_unstated = vendor_schemas.is_unstated(attribute, value)
+            if is_unstated and self.factor(attribute, instance, value.unit_mode) != 1.0:
+                value = value.copy(**{attribute.field: attribute.fallback})
         contents = value.all_values()
         if contents.count(None) == len(contents):
             return
@@ -136,7 +140,7 @@ class Translator:
 
     def stage_value(self, attribute: Attribute, value: Any, instance: str, owner: Schema) -> Any:
         """owner: the schema that the value is from."""
-        factor = self.factor(attribute, instance, owner.unit_mode)
+        factor = 1.0 if attribute.is_sentinel(value) else self.factor(attribute, instance, owner.unit_mode)
         if attribute.turns(owner):
             value = attribute.turned(value, self.from_z_up)
         return usd_value(attribute.type, value, factor)

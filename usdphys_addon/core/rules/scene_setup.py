@@ -27,6 +27,8 @@ SHALLOW, SHALLOW_ESTIMATE = 0.02, 0.1
 RATIO = 100.0
 #: Approximations whose volume takes no hull.
 _BOUNDS = ("boundingCube", "boundingSphere")
+#: From which ratio on PhysX wants the light body to be the second of a joint, and not between two heavy ones.
+JOINT_RATIO = 10.0
 #: Colliders that are read in one step.
 _AT_ONCE = 16
 SMALLEST, LARGEST = 1e-3, 1e4
@@ -80,6 +82,13 @@ def prepare(facts: Facts) -> Iterator[None]:
     meetings: list[_Meeting] = []
     yield from _meeting_steps(facts, meetings)
     facts.remember(_meetings, meetings)
+    masses = Masses(facts)
+    yield from masses.steps()
+    facts.remember(Masses, masses)
+    for _, *bodies in facts.once(_joined):
+        for body in bodies:
+            masses.of(body.path)
+            yield
     uneven: list[_Uneven] = []
     yield from _uneven_steps(facts, uneven)
     facts.remember(_uneven, uneven)
@@ -221,6 +230,33 @@ def in_one_place(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- masses and sizes
 
 
+class Masses:
+    """Masses of moving bodies (kg), computed when first asked for; 0 where it is not known."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts, self._found = facts, dict[str, float]()
+        self._colliders: dict[str, list[Prim]] | None = None
+
+    def steps(self) -> Iterator[None]:
+        """Find the colliders of all bodies in steps, as `mass.colliders_by_body` does in one; `of` needs them."""
+        found: dict[str, list[Prim]] = {path: [] for path in self._facts.enabled}
+        owners = Above(self._facts.enabled)
+        for prim, collider in self._facts.colliders:
+            body = owners.at(prim.path) if collider.collision_enabled is not False else None
+            if body is not None:
+                found[body.path].append(prim)
+            yield
+        self._colliders = found
+
+    def of(self, path: str) -> float:
+        if path not in self._found:
+            if self._colliders is None:
+                for _ in self.steps():
+                    pass
+            self._found[path] = _mass_of(self._facts, path, (self._colliders or {}).get(path, []))
+        return self._found[path]
+
+
 def _uneven(facts: Facts) -> list[_Uneven]:
     """Pairs of moving bodies that differ much in mass, joined outside of articulations or stacked."""
     found: list[_Uneven] = []
@@ -251,22 +287,12 @@ def _uneven_steps(facts: Facts, found: list[_Uneven]) -> Iterator[None]:
         yield
     if not pairs:
         return
-    # As `mass.colliders_by_body`, which looks at the whole scene in one step.
-    weighed: dict[str, list[Prim]] = {path: [] for pair in pairs for path in pair}
-    owners = Above(facts.enabled)
-    for prim, collider in facts.colliders:
-        body = owners.at(prim.path) if collider.collision_enabled is not False else None
-        if body is not None and body.path in weighed:
-            weighed[body.path].append(prim)
-        yield
-    masses: dict[str, float] = {}
-    for path, colliders in weighed.items():
-        masses[path] = _mass_of(facts, path, colliders)
-        yield
+    masses = facts.once(Masses)
     for pair in pairs:
-        light, heavy = sorted(pair, key=lambda path: masses[path])
-        if 0.0 < masses[light] * RATIO < masses[heavy]:
-            found.append(_Uneven(facts.dynamic[light], facts.dynamic[heavy], masses[light], masses[heavy]))
+        light, heavy = sorted(pair, key=masses.of)
+        if 0.0 < masses.of(light) * RATIO < masses.of(heavy):
+            found.append(_Uneven(facts.dynamic[light], facts.dynamic[heavy], masses.of(light), masses.of(heavy)))
+        yield
 
 
 def _mass_of(facts: Facts, path: str, colliders: list[Prim]) -> float:
@@ -309,6 +335,57 @@ def mass_ratio(facts: Facts) -> Iterator[Finding]:
             f"{pair.light.display} ({lower:g} kg) holds, or is held by, {pair.heavy.display} ({higher:g} kg).",
             {"other": name(pair.heavy)},
         )
+
+
+def _joined(facts: Facts) -> list[tuple[Prim, Prim, Prim]]:
+    """(joint, first body, second body) of the joints between two moving bodies that are in no articulation."""
+    found = []
+    for prim, joint in facts.joints:
+        first, second = _ends(facts.mover, joint)
+        if first is None or second is None or first is second or joint.joint_enabled is False:
+            continue
+        if first.path in facts.dynamic and second.path in facts.dynamic and not _in_articulation(facts, prim):
+            found.append((prim, first, second))
+    return found
+
+
+@rule(
+    "JointLightFirst", "info", "info", None,
+    meaning="The first body of a joint is less than a tenth as heavy as the second; PhysX solves such joints better "
+    "the other way round.",
+    fix="Swap the bodies of {X}.",
+)  # fmt: skip
+def light_body_first(facts: Facts) -> Iterator[Finding]:
+    for prim, first, second in facts.once(_joined):
+        masses = facts.once(Masses)
+        light, heavy = masses.of(first.path), masses.of(second.path)
+        if 0.0 < light * JOINT_RATIO < heavy:
+            yield Finding(
+                prim, f"The first body of the joint {prim.display}, {first.display} ({light:.3g} kg), is much lighter "
+                f"than the second, {second.display} ({heavy:.3g} kg).",
+            )  # fmt: skip
+
+
+@rule(
+    "LightBetweenHeavy", "info", "info", "info",
+    meaning="Joints hold a body between two that are more than ten times as heavy; solvers let such joints stretch.",
+    fix="Make {X} heavier, make the bodies an articulation, or raise the substeps.",
+)  # fmt: skip
+def light_between_heavy(facts: Facts) -> Iterator[Finding]:
+    heavy: dict[str, dict[str, Prim]] = {}
+    for _, first, second in facts.once(_joined):
+        masses = facts.once(Masses)
+        for own, other in ((first, second), (second, first)):
+            if 0.0 < masses.of(own.path) * JOINT_RATIO < masses.of(other.path):
+                heavy.setdefault(own.path, {})[other.path] = other
+    for path, others in heavy.items():
+        if len(others) > 1:
+            body, masses = facts.dynamic[path], facts.once(Masses)
+            one, other = list(others.values())[:2]
+            yield Finding(
+                body, f"{body.display} ({masses.of(path):.3g} kg) is between {one.display} "
+                f"({masses.of(one.path):.3g} kg) and {other.display} ({masses.of(other.path):.3g} kg).",
+            )  # fmt: skip
 
 
 def _in_articulation(facts: Facts, prim: Prim) -> bool:

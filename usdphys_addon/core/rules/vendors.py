@@ -216,14 +216,26 @@ def ccd_not_in_scene(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "LimitStiffnessPerRadian", None, "info", None,
-    meaning="The limit of a rotation has a stiffness. PhysX says that it is per degree and takes it per radian.",
-    fix="Expect the limit of {X} to be 57 times softer in PhysX.",
+    meaning="The limit of a rotation has a stiffness. PhysX says that it and the damping are per degree, and takes "
+            "them per radian: the limit is 57 times softer.",
+    fix="Give {X} Newton's limit stiffness, which says what is meant, and PhysX's with 57.2958 times the number.",
 )  # fmt: skip
 def limit_per_radian(facts: Facts) -> Iterator[Finding]:
+    said = set()
     for prim, instance, value in _all(facts, "PhysxLimitAPI"):
-        if instance in schema.ANGULAR_DOFS and (value.stiffness or 0.0) > 0.0 and math.isfinite(value.stiffness):
+        is_soft = (value.stiffness or 0.0) > 0.0 and math.isfinite(value.stiffness)
+        is_wrong = instance in schema.ANGULAR_DOFS and is_soft and not _is_corrected(prim, instance, value)
+        if is_wrong and prim.path not in said:
+            said.add(prim.path)
             yield Finding(prim, f"PhysX takes the limit stiffness of {prim.display} per radian.")
-            break
+
+
+def _is_corrected(prim: Prim, instance: str, value: Any) -> bool:
+    """True where Newton's word says what is meant, and that of PhysX what PhysX needs for it."""
+    newton: Any = prim.schemas.get("NewtonJointAPI")
+    meant = (newton.limit_stiffness or 0.0) if newton is not None else 0.0
+    factor = vendor_schemas.number_for_simulator(schema.attribute_of(type(value), "stiffness"), instance)
+    return math.isclose(value.stiffness, meant * factor, rel_tol=1e-3)
 
 
 @rule(
