@@ -140,6 +140,23 @@ def PhysicsFixedJoint "K"
     ]
 
 
+def test_joints_that_newton_locks_alike_are_one_issue() -> None:
+    """A rope of twenty segments would fill the list of checks."""
+    joint = 'def PhysicsJoint "{}" (prepend apiSchemas = [{}])\n{{\n    rel physics:body1 = </B>\n}}\n'
+    shut = ", ".join(f'"PhysicsLimitAPI:{dof}"' for dof in ("transX", "transY", "transZ"))
+    joints = "".join(joint.format(f"K{number}", shut) for number in range(5))
+    joints += joint.format("Other", f'{shut}, "PhysicsLimitAPI:rotX"')
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    assert layer.ImportFromString(HEAD + arm("NewtonJointAPI") + joints)
+    found = validate.validate(usd_read.read_stage(Usd.Stage.Open(layer)), "newton")
+    assert [(issue.message, issue.fix) for issue in found if issue.code == "FreedomLocked"] == [
+        ("Newton locks rotX, rotY, rotZ of the joint /K0 and of 4 more: no limits.",
+         "Add limits of -inf and inf to 'K0', 'K1', 'K2' and 2 more along rotX, rotY, rotZ."),
+        ("Newton locks rotY, rotZ of the joint /Other, which have no limits.",
+         "Add limits of -inf and inf to 'Other' along rotY, rotZ."),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(("code", "wrong", "right"), CASES)
 def test_what_does_nothing_is_named(code, wrong, right) -> None:
     assert code in codes(wrong)

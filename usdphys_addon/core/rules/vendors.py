@@ -13,6 +13,7 @@ from ..joint_settings import gearing_of
 from ..model import Prim
 from ..schema import Attribute, Schema
 from ..schemas import usd_physics
+from ..words import named
 from .base import Facts, Finding, rule
 
 #: Schemas of joints that PhysX reads in articulations only, and outside of them only.
@@ -329,18 +330,24 @@ def surface_velocity_ignored(facts: Facts) -> Iterator[Finding]:
 @rule(
     "FreedomLocked", None, None, "warning",
     meaning="A generic joint has no limit along a degree of freedom, so that it is free. Newton locks those.",
-    fix="Add limits of -inf and inf to {X} along {dofs}.",
+    fix="Add limits of -inf and inf to {joints} along {dofs}.",
 )  # fmt: skip
 def freedom_locked(facts: Facts) -> Iterator[Finding]:
+    found: dict[str, list[Prim]] = {}
     for prim, joint in facts.joints:
         if prim.type_name != "PhysicsJoint" or joint.joint_enabled is False:
             continue
         limited = {instance for instance, _ in prim.instances(usd_physics.LimitAPI)}
         free = [dof for dof in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ") if dof not in limited]
         if free and "distance" not in limited:
-            dofs = ", ".join(free)
-            message = f"Newton locks {dofs} of the joint {prim.display}, which have no limits."
-            yield Finding(prim, message, {"dofs": dofs})
+            found.setdefault(", ".join(free), []).append(prim)
+    for dofs, prims in found.items():
+        words = {"dofs": dofs, "joints": named(prim.label or prim.name for prim in prims)}
+        if len(prims) == 1:
+            message = f"Newton locks {dofs} of the joint {prims[0].display}, which have no limits."
+        else:
+            message = f"Newton locks {dofs} of the joint {prims[0].display} and of {len(prims) - 1} more: no limits."
+        yield Finding(prims[0], message, words)
 
 
 def _moving_ends(facts: Facts, joint: usd_physics.Joint) -> tuple[Prim | None, Prim | None]:
