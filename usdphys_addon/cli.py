@@ -472,8 +472,10 @@ def _convert(options: argparse.Namespace) -> int:
             collection=options.collection, layers=options.layers, runtimes=options.runtimes,
             physx_words=options.physx_words, ros_package=options.ros_package.strip(),
         )  # fmt: skip
-        result = target.write(options.output, wanted) if target.write is not None else None
-    return 0 if result is None else _report_conversion(options, result)
+        assert target.write is not None  # as `check_conversion` says
+        with console.without_scratch_names():
+            result = target.write(options.output, wanted)
+    return _report_conversion(options, result)
 
 
 def _check_convert_options(options: argparse.Namespace, target: Format) -> None:

@@ -80,18 +80,17 @@ class Format:
     """One kind of file.
 
     load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
-    as a model, with what could not be read. write: writes the open scene, and returns None where there is nothing to
-    report; None if such files are only read. takes: names of LoadOptions that it understands. heeds: names of
-    WriteOptions that it understands. is_scene: it is Blender's own, converted to other formats only. as_stage: the file
-    as a USD file, while a block runs, with what did not come through; None if that needs Blender. checks: further
-    targets to validate a file for.
+    as a model, with what could not be read. write: writes the open scene; None if such files are only read. takes:
+    names of LoadOptions that it understands. heeds: names of WriteOptions that it understands. is_scene: it is
+    Blender's own, converted to other formats only. as_stage: the file as a USD file, while a block runs, with what did
+    not come through; None if that needs Blender. checks: further targets to validate a file for.
     """
 
     name: str
     suffixes: tuple[str, ...]
     load: Callable[[str, LoadOptions], list[Issue]]
     read: Callable[[str, LoadOptions], Reading]
-    write: Callable[[str, WriteOptions], ExportResult | None] | None
+    write: Callable[[str, WriteOptions], ExportResult] | None
     takes: frozenset[str] = frozenset()
     heeds: frozenset[str] = frozenset()
     is_scene: bool = False
@@ -247,10 +246,16 @@ def _read_blend(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel
         yield reading.model, issues + reading.issues
 
 
-def _write_blend(file: str, _options: WriteOptions) -> None:
-    from . import blend_file
+def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
+    import bpy
 
+    from ..bridge import scene_read
+    from ..core import summary
+    from . import blend_file, usd_export
+
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     blend_file.save_blend(file)
+    return usd_export.ExportResult(Path(file), counts=summary.counts(reading.model))
 
 
 # --------------------------------------------------------------------------- URDF
