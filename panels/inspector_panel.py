@@ -56,9 +56,9 @@ def _draw_gains(layout: Any, row: Any) -> None:
     obj = bpy.data.objects.get(row.joint)
     drive = getattr(obj.usdphys.joint.drives, row.dof, None) if obj is not None else None
     if drive is not None and drive.is_applied:
-        line = layout.row(align=True)
-        line.prop(drive, "stiffness")
-        line.prop(drive, "damping")
+        # Side by side their names are cut in a sidebar of the usual width.
+        layout.prop(drive, "stiffness")
+        layout.prop(drive, "damping")
 
 
 def _limit(layout: Any, index: int, which: str, icon: str) -> None:
