@@ -172,22 +172,22 @@ def test_a_position_of_a_slide_is_in_metres_whatever_the_units_of_the_file() -> 
 
 def test_an_articulation_whose_joints_jump_is_one_issue_and_another_one_is_a_second() -> None:
     """PhysX moves no joint with the world, and none of an articulation that is switched off."""
-    more = """
+    more = f"""
 def Xform "C" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
-{
-}
+{{
+}}
 def PhysicsRevoluteJoint "K"
-{
+{{
     rel physics:body0 = </B>
     rel physics:body1 = </C>
-    %s
-}
+    {TURNED}
+}}
 def PhysicsRevoluteJoint "W"
-{
+{{
     rel physics:body1 = </A>
-    %s
-}
-""" % (TURNED, TURNED)  # fmt: skip
+    {TURNED}
+}}
+"""
     text = arm("NewtonJointAPI", TURNED) + more
     (issue,) = issues_of(text)
     assert issue.message.endswith("at 0°, and its bodies are at 30°. Other joints of the articulation that jump: 1.")

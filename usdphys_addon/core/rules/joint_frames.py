@@ -277,8 +277,8 @@ def _start(prim: Prim, dof: str) -> float:
 
 @rule(
     "JointJumpsAtStart", None, "warning", None,
-    meaning="PhysX starts the joints of an articulation at their joint states, or at 0 without one, wherever the bodies "
-    "are. So bodies jump.",
+    meaning="PhysX starts the joints of an articulation at their joint states, or at 0 without one, wherever the "
+    "bodies are. So bodies jump.",
     fix="Let the bodies of {X} start where the joint is at zero{how}.",
 )  # fmt: skip
 def jumps_at_start(facts: Facts) -> Iterator[Finding]:
