@@ -356,6 +356,15 @@ def of_vendor(kind: str, applied: str, attribute: str, *, root: bool = False) ->
     return build
 
 
+def turned_articulation() -> None:
+    """An articulation of two bodies, of which the second is turned by 30 degrees about their hinge; for PhysX."""
+    made = joint("REVOLUTE")
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+    bpy.data.objects["A"].usdphys.articulation_root.is_applied = True
+    half = math.radians(15)
+    made.local_rot1 = (math.cos(half), math.sin(half), 0, 0)
+
+
 def rows_of(path: str) -> set[str]:
     """What changes where the two rows of an attribute and its schema appear or vanish."""
     return {f"{path}.vendor.length", f"{path}.vendor[0].applied",
@@ -440,6 +449,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      {"J.joint.revolute.lower_limit", "J.joint.revolute.upper_limit"}),
     ("MimicWithoutLimits", of_vendor("PRISMATIC", "NewtonMimicAPI", "newton:mimicCoef1"),
      {"J.joint.prismatic.lower_limit", "J.joint.prismatic.upper_limit"}),
+    ("JointJumpsAtStart", turned_articulation, rows_of("J")),
     ("CcdNotInScene", of_vendor("", "PhysxRigidBodyAPI", "physxRigidBody:enableCCD"),
      {"Scene.physics_scenes.length", *rows_of("Scene.physics_scenes[0]")}),
 ]  # fmt: skip

@@ -253,8 +253,9 @@ class Check:
         facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points)
         yield
         yield from scene_setup.prepare(facts)
+        is_for_physx = "PHYSX" in self.objects.scene.usdphys.targets
         for rule in RULES:
-            severity = rule.severities.get("usd")
+            severity = rule.severities.get("usd") or (rule.severities.get("physx") if is_for_physx else None)
             if severity is not None:
                 for finding in rule.check(facts):
                     issues.append(validate.issue_of(rule, severity, finding))
