@@ -370,6 +370,15 @@ def light_first() -> None:
     group.revolute.lower_limit, group.revolute.upper_limit = -0.5, 1.0
 
 
+def turned_articulation() -> None:
+    """An articulation of two bodies, of which the second is turned by 30 degrees about their hinge; for PhysX."""
+    made = joint("REVOLUTE")
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+    bpy.data.objects["A"].usdphys.articulation_root.is_applied = True
+    half = math.radians(15)
+    made.local_rot1 = (math.cos(half), math.sin(half), 0, 0)
+
+
 def rows_of(path: str) -> set[str]:
     """What changes where the two rows of an attribute and its schema appear or vanish."""
     return {f"{path}.vendor.length", f"{path}.vendor[0].applied",
@@ -484,6 +493,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("LimitStiffnessPerRadian", soft_limit,
      {"J.vendor.length", "J.vendor[1].text", "J.vendor[2].applied",
       *(f"J.vendor[3].{name}" for name in ("applied", "type", "text"))}),
+    ("JointJumpsAtStart", turned_articulation, rows_of("J")),
     ("CcdNotInScene", of_vendor("", "PhysxRigidBodyAPI", "physxRigidBody:enableCCD"),
      {"Scene.physics_scenes.length", *rows_of("Scene.physics_scenes[0]")}),
 ]  # fmt: skip

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Rules for settings of simulators that do nothing, or not what they say: found, and not found where all is well."""
 
+from typing import Any
+
 import pytest
 from pxr import Sdf, Usd
 from usdphys_ext.usdphys_addon.core import validate
@@ -88,6 +90,7 @@ CASES = [
     ("VendorNotInArticulation", arm("PhysxLimitAPI:angular"), arm("PhysxLimitAPI:angular", root="")),
     ("VendorNotInArticulation", arm("PhysxLimitAPI:angular"),
      arm("PhysxLimitAPI:angular", "bool physics:excludeFromArticulation = 1")),
+    ("JointJumpsAtStart", arm("NewtonJointAPI", "quatf physics:localRot1 = (0, 1, 0, 0)"), arm("NewtonJointAPI")),
     ("CcdNotInScene", ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1"),
      ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1", scene=ALLOWED)),
     ("LimitStiffnessPerRadian", arm("PhysxLimitAPI:angular", "float physxLimit:angular:stiffness = 5"),
@@ -113,6 +116,91 @@ NEWTON_CASES = [
     ("FreedomLocked", arm("PhysicsLimitAPI:rotX", kind="PhysicsJoint"), arm(OPEN, kind="PhysicsJoint")),
     ("FreedomLocked", arm("PhysicsLimitAPI:rotX", kind="PhysicsJoint"), arm("NewtonJointAPI")),
 ]  # fmt: skip
+
+SLIDE, BALL_JOINT, FREE = "PhysicsPrismaticJoint", "PhysicsSphericalJoint", "PhysicsJoint"
+TURNED = "quatf physics:localRot1 = (0.96592583, 0.25881905, 0, 0)\n    "  # 30 degrees about X
+MOVED = "point3f physics:localPos1 = (0.2, 0, 0)\n    "
+#: State of a joint, its type, where its bodies are -> what PhysX does with it, if it jumps. Measured with ovphysx 0.7.
+STARTS = [
+    ("NewtonJointAPI", TURNED, "PhysicsRevoluteJoint", "starts the joint /J at 0°, and its bodies are at 30°."),
+    ("NewtonJointAPI", TURNED.replace("0.258", "-0.258"), "PhysicsRevoluteJoint", "0°, and its bodies are at -30°."),
+    ("PhysicsJointStateAPI:angular", TURNED + "float state:angular:physics:position = 30", "PhysicsRevoluteJoint", ""),
+    ("PhysicsJointStateAPI:angular", TURNED + "float state:angular:physics:position = -330", "PhysicsRevoluteJoint",
+     ""),
+    ("PhysicsJointStateAPI:angular", TURNED + "float state:angular:physics:position = 10", "PhysicsRevoluteJoint",
+     "/J at 10°, and its bodies are at 30°."),
+    ("PhysicsJointStateAPI:rotX", TURNED + "float state:rotX:physics:position = 30", "PhysicsRevoluteJoint",
+     "/J at 0°, and its bodies are at 30°."),
+    ("NewtonJointAPI", TURNED + "bool physics:excludeFromArticulation = 1", "PhysicsRevoluteJoint", ""),
+    ("NewtonJointAPI", TURNED + "bool physics:jointEnabled = 0", "PhysicsRevoluteJoint", ""),
+    ("NewtonJointAPI", "quatf physics:localRot1 = (0.999994, 0.00349, 0, 0)", "PhysicsRevoluteJoint", ""),
+    ("NewtonJointAPI", MOVED, SLIDE, "starts the joint /J at 0 m, and its bodies are at 0.2 m."),
+    ("PhysicsJointStateAPI:linear", MOVED + "float state:linear:physics:position = 0.2", SLIDE, ""),
+    ("NewtonJointAPI", "point3f physics:localPos1 = (0.00009, 0, 0)", SLIDE, ""),
+    ("PhysicsJointStateAPI:rotX", TURNED + "float state:rotX:physics:position = 30", BALL_JOINT, "are at 30°."),
+    ("PhysicsJointStateAPI:rotX", TURNED + "float state:rotX:physics:position = 30", FREE, ""),
+    ("PhysicsJointStateAPI:transX", MOVED + "float state:transX:physics:position = 0.2", FREE, "are at 0.2 m."),
+    ("NewtonJointAPI", TURNED, "PhysicsFixedJoint", ""),
+    ("NewtonJointAPI", TURNED, "PhysicsDistanceJoint", ""),
+]  # fmt: skip
+
+
+def issues_of(text: str, target: str = "physx") -> list[Any]:
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    assert layer.ImportFromString(HEAD + text)
+    found = validate.validate(usd_read.read_stage(Usd.Stage.Open(layer)), target)
+    return [issue for issue in found if issue.code == "JointJumpsAtStart"]
+
+
+@pytest.mark.parametrize(("applied", "values", "kind", "message"), STARTS)
+def test_a_joint_that_physx_starts_elsewhere_than_its_bodies_is_named(applied, values, kind, message) -> None:
+    found = issues_of(arm(applied, values, kind=kind))
+    assert len(found) == bool(message) and all(issue.message.endswith(message) for issue in found)
+    is_settable = kind not in (BALL_JOINT, FREE)
+    assert all(("Start Position" in issue.fix) == is_settable for issue in found)
+    for target in ("usd", "newton"):
+        assert issues_of(arm(applied, values, kind=kind), target) == []
+    assert issues_of(arm(applied, values, kind=kind, root="")) == []
+
+
+def test_a_position_of_a_slide_is_in_metres_whatever_the_units_of_the_file() -> None:
+    text = arm("PhysicsJointStateAPI:linear", MOVED + "float state:linear:physics:position = 0.1", kind=SLIDE)
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    assert layer.ImportFromString(HEAD.replace("metersPerUnit = 1", "metersPerUnit = 0.01") + text)
+    (issue,) = [
+        issue for issue in validate.validate(usd_read.read_stage(Usd.Stage.Open(layer)), "physx")
+        if issue.code == "JointJumpsAtStart"
+    ]  # fmt: skip
+    assert issue.message.endswith("at 0.001 m, and its bodies are at 0.002 m.")
+
+
+def test_an_articulation_whose_joints_jump_is_one_issue_and_another_one_is_a_second() -> None:
+    """PhysX moves no joint with the world, and none of an articulation that is switched off."""
+    more = f"""
+def Xform "C" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{{
+}}
+def PhysicsRevoluteJoint "K"
+{{
+    rel physics:body0 = </B>
+    rel physics:body1 = </C>
+    {TURNED}
+}}
+def PhysicsRevoluteJoint "W"
+{{
+    rel physics:body1 = </A>
+    {TURNED}
+}}
+"""
+    text = arm("NewtonJointAPI", TURNED) + more
+    (issue,) = issues_of(text)
+    assert issue.message.endswith("at 0°, and its bodies are at 30°. Other joints of the articulation that jump: 1.")
+    second = text.replace("</", "</Other/")
+    assert [found.path for found in issues_of(text + 'def Xform "Other"\n{\n' + second + "}\n")] == ["/J", "/Other/J"]
+    off = text.replace(ROOT, ROOT + ', "PhysxArticulationAPI"').replace(
+        "float physics:mass = 1", "float physics:mass = 1\n    bool physxArticulation:articulationEnabled = 0", 1
+    )
+    assert issues_of(off) == []
 
 
 @pytest.mark.parametrize(("code", "wrong", "right"), NEWTON_CASES)

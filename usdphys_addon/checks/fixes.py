@@ -22,7 +22,7 @@ from ..bridge.roles import is_body
 from ..bridge.writing import unit_length
 from ..core import frames, joint_kinds
 from ..core.errors import InputError
-from ..core.rules import scene_setup
+from ..core.rules import joint_frames, scene_setup
 from ..core.rules.base import Facts
 from ..core.rules.colliders import TRIANGLES
 from ..core.schemas import usd_physics
@@ -516,6 +516,23 @@ def _forget_frames(scene: Any, issue: FoundIssue) -> None:
     if not any(map(joint.is_property_set, props.LOCAL_FRAME_FIELDS)):
         raise _nothing_to_do(issue)
     _unset(joint, *props.LOCAL_FRAME_FIELDS)
+
+
+@_fix("JointJumpsAtStart", safe=False, label="Set the start positions of its articulation from the poses")
+def _set_start_positions(scene: Any, issue: FoundIssue) -> None:
+    from ..bridge import scene_read
+
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+    groups = joint_frames.jumps(Facts(reading.model, "physx"))
+    found = next((group for group in groups if issue.name in (jump.prim.label for jump in group)), [])
+    settable = [(jump, find_object(scene, jump.prim.label)) for jump in found if jump.is_settable]
+    chosen = [(jump, _editable(obj)) for jump, obj in settable if obj is not None]
+    if not chosen:
+        raise _nothing_to_do(issue)
+    for jump, obj in chosen:
+        place = f"PhysicsJointStateAPI:{jump.dof}", f"state:{jump.dof}:physics:position"
+        vendor_edits.add_attribute(obj.usdphys, *place, scene)
+        vendor_edits.put_concept(scene, obj.usdphys, "start_position", jump.position, jump.dof)
 
 
 @_fix("LimitsReversed", safe=True, label="Swap the limits")

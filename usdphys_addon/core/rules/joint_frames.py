@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
 
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from .. import frames, joint_kinds
 from ..model import Prim
 from ..schemas import usd_physics
-from .base import Facts, Finding, rule
+from .base import Above, Facts, Finding, rule
 
 Array = NDArray[np.float64]
 #: Largest misalignment without an issue: radians; metres; metres per metre between body and joint frame.
@@ -75,7 +75,7 @@ def _measurable(facts: Facts) -> list[tuple[Prim, usd_physics.Joint]]:
 
 def gaps(facts: Facts) -> list[Gap]:
     """The joints whose frames are misaligned by more than the tolerances."""
-    joints = _measurable(facts)
+    joints = facts.once(_measurable)
     if not joints:
         return []
     origins0, positions0, rotations0 = _world_frames(facts, joints, 0)
@@ -154,3 +154,146 @@ def rotation_not_unit(facts: Facts) -> Iterator[Finding]:
                         prim, f"The local rotation {side} of the joint {prim.display} has length {length:.4g}.",
                         {"side": str(side)},
                     )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- start of articulations
+
+#: A joint of an articulation whose bodies are farther from its start jumps: radians, metres.
+START_ANGLE, START_DISTANCE = math.radians(0.5), 1e-4
+_AXES = "XYZ"
+
+
+@dataclass(slots=True)
+class Jump:
+    """A degree of freedom that PhysX does not start where the bodies are: radians or metres.
+
+    is_settable: a joint state would start it there.
+    """
+
+    prim: Prim
+    dof: str
+    position: float
+    start: float
+    is_linear: bool
+    is_settable: bool
+
+
+def _articulated(facts: Facts) -> list[list[int]]:
+    """Rows of `_measurable`, by articulation: the joints between two bodies that hang on a root.
+
+    PhysX excludes joints with the world, with kinematic bodies, and distance joints.
+    """
+    joints = facts.once(_measurable)
+    roots = {
+        prim.path: prim for prim, _ in facts.all(usd_physics.ArticulationRootAPI)
+        if getattr(prim.schemas.get("PhysxArticulationAPI"), "articulation_enabled", None) is not False
+    }  # fmt: skip
+    if not roots:
+        return []
+    above, pending = Above(roots), []
+    ends: dict[int, tuple[str, str]] = {}
+    hubs: dict[str, list[int]] = defaultdict(list)
+    for row, (prim, joint) in enumerate(joints):
+        owners = [facts.carrier.at(paths[0]) if (paths := _body(joint, side)) else None for side in (0, 1)]
+        moving = [owner.path for owner in owners if owner is not None and owner.path in facts.dynamic]
+        pending += [path for path in moving if above.at(path) is not None or above.at(prim.path) is not None]
+        is_outside = joint.exclude_from_articulation is True or isinstance(joint, usd_physics.DistanceJoint)
+        if len(set(moving)) == 2 and not is_outside:
+            ends[row] = (moving[0], moving[1])
+            for path in moving:
+                hubs[path].append(row)
+    found, seen = [], set()
+    for first in pending:
+        rows: set[int] = set()
+        reached = [first]
+        while reached:
+            path = reached.pop()
+            if path not in seen:
+                seen.add(path)
+                rows.update(hubs[path])
+                reached += (end for row in hubs[path] for end in ends[row])
+        if rows:
+            found.append(sorted(rows))
+    return found
+
+
+def jumps(facts: Facts) -> list[list[Jump]]:
+    """What PhysX moves at the start, by articulation.
+
+    Measured with ovphysx: a joint starts at its state, without one at 0. The states of several rotations of a generic
+    joint are the rotation vector, which is shorter than half a turn; spherical joints, and translations of generic
+    joints, which it locks, have no state.
+    """
+    articulations = _articulated(facts)
+    if not articulations:
+        return []
+    joints = facts.once(_measurable)
+    _, positions0, rotations0 = _world_frames(facts, joints, 0)
+    _, positions1, rotations1 = _world_frames(facts, joints, 1)
+    offsets = np.einsum("nji,nj->ni", rotations0, positions1 - positions0)
+    relative = np.swapaxes(rotations0, 1, 2) @ rotations1
+    limits = _locked(facts)
+    found = [
+        [jump for row in rows for jump in _jumps_of(*joints[row], offsets[row], relative[row], limits)]
+        for rows in articulations
+    ]
+    return [some for some in found if some]
+
+
+def _jumps_of(
+    prim: Prim, joint: usd_physics.Joint, offset: Array, relative: Array, limits: Mapping[str, set[str]]
+) -> Iterator[Jump]:
+    if not (np.isfinite(offset).all() and np.isfinite(relative).all()):
+        return
+    if isinstance(joint, usd_physics.RevoluteJoint):
+        angle = frames.angle_about(relative, _AXES.index(joint.resolved("axis")))
+        start = _start(prim, "angular")
+        if abs(math.remainder(angle - start, math.tau)) > START_ANGLE:
+            yield Jump(prim, "angular", math.remainder(angle, math.tau), start, is_linear=False, is_settable=True)
+    elif isinstance(joint, usd_physics.PrismaticJoint):
+        way, start = float(offset[_AXES.index(joint.resolved("axis"))]), _start(prim, "linear")
+        if abs(way - start) > START_DISTANCE:
+            yield Jump(prim, "linear", way, start, is_linear=True, is_settable=True)
+    elif isinstance(joint, usd_physics.SphericalJoint):
+        angle = math.hypot(*frames.rotation_vector(relative))
+        if angle > START_ANGLE:
+            yield Jump(prim, "", angle, 0.0, is_linear=False, is_settable=False)
+    elif type(joint) is usd_physics.Joint:
+        locked = limits.get(prim.path, set())
+        for axis, (way, angle) in enumerate(zip(offset.tolist(), frames.rotation_vector(relative), strict=True)):
+            dof = f"trans{_AXES[axis]}"
+            if dof not in locked and abs(way) > START_DISTANCE:
+                yield Jump(prim, dof, way, 0.0, is_linear=True, is_settable=False)
+            dof = f"rot{_AXES[axis]}"
+            if dof not in locked and abs(angle - (start := _start(prim, dof))) > START_ANGLE:
+                yield Jump(prim, dof, angle, start, is_linear=False, is_settable=True)
+
+
+def _start(prim: Prim, dof: str) -> float:
+    """The position of a joint state, radians or metres; 0 without one."""
+    found = getattr(prim.schemas.get(f"PhysicsJointStateAPI:{dof}"), "position", None)
+    return float(found) if found is not None and math.isfinite(found) else 0.0
+
+
+@rule(
+    "JointJumpsAtStart", None, "warning", None,
+    meaning="PhysX starts the joints of an articulation at their joint states, or at 0 without one, wherever the "
+    "bodies are. So bodies jump.",
+    fix="Let the bodies of {X} start where the joint is at zero{how}.",
+)  # fmt: skip
+def jumps_at_start(facts: Facts) -> Iterator[Finding]:
+    for found in facts.once(jumps):
+        first = found[0]
+        position, start = (
+            f"{value:.4g} m" if first.is_linear else f"{math.degrees(value):.4g}°"
+            for value in (first.position, first.start)
+        )
+        message = f"PhysX starts the joint {first.prim.display} at {start}, and its bodies are at {position}."
+        others = len({jump.prim.path for jump in found}) - 1
+        if others:
+            message = (
+                f"PhysX starts the joint {first.prim.display} at {start}, and its bodies are at {position}. Other "
+                f"joints of the articulation that jump: {others}."
+            )
+        how = ", or set its Start Position (More Settings)" if first.is_settable else ""
+        yield Finding(first.prim, message, {"how": how})
