@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import frames, gprims, paths, schema
 from .frames import IDENTITY_ROTATION, Matrix
-from .hull import hull_steps, support_steps
+from .hull import hull_steps, merged_steps, support_steps
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
 from .schema import Quaternion, Vector
 from .schemas import usd_geom, usd_physics
@@ -263,23 +263,10 @@ def _closed_steps(points: Matrix, triangles: NDArray[np.int64]) -> Steps[bool]:
     for done, size in ((0.2, 0.0), (0.6, 1e-6 * extent or 1.0)):
         places = np.round(points / size) if size else points
         yield done
-        welded = yield from part(_merged_steps(places), done, done + 0.2)
+        welded = yield from part(merged_steps(places), done, done + 0.2)
         if (yield from part(_balanced_steps(welded[triangles], len(points)), done + 0.2, done + 0.4)):
             return True
     return False
-
-
-def _merged_steps(points: Matrix) -> Steps[NDArray[np.int64]]:
-    """A number for each point (n, 3), the same for equal ones."""
-    order = np.arange(len(points))
-    for done, axis in ((0.2, 2), (0.4, 1), (0.6, 0)):
-        order = order[np.argsort(points[order, axis], kind="stable")]
-        yield done
-    numbers = np.empty(len(points), np.int64)
-    steps = (np.diff(points[order], axis=0) != 0.0).any(axis=1)
-    numbers[order] = np.concatenate(([0], np.cumsum(steps)))
-    yield 0.8
-    return numbers
 
 
 def _balanced_steps(triangles: NDArray[np.int64], count: int) -> Steps[bool]:

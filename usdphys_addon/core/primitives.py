@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import frames
+from .hull import merged_steps
 from .schemas.usd_geom import Capsule, Cone, Cube, Cylinder, Gprim, Plane, Sphere
+from .steps import finished
 
 Points = NDArray[np.float64]
 #: Distance of a point from the primitive, relative to the size of the mesh.
@@ -84,13 +86,16 @@ def is_closed(points: Points, corners: NDArray[np.int32], sizes: NDArray[np.int3
     """
     if not len(corners):
         return False
-    _, welded = np.unique(np.round(points, 6), axis=0, return_inverse=True)
+    welded = finished(merged_steps(np.round(points, 6)))
     ends = np.cumsum(sizes)
     following = np.arange(1, len(corners) + 1)
     following[ends - 1] = ends - sizes
-    edges = np.sort(np.stack([welded.reshape(-1)[corners], welded.reshape(-1)[corners[following]]], axis=1), axis=1)
-    edges = edges[edges[:, 0] != edges[:, 1]]
-    return bool((np.unique(edges, axis=0, return_counts=True)[1] == 2).all())
+    first, second = welded[corners], welded[corners[following]]
+    edges = (np.minimum(first, second) * len(points) + np.maximum(first, second))[first != second]
+    edges.sort()
+    if len(edges) % 2:
+        return False
+    return bool((edges[::2] == edges[1::2]).all() and (edges[1:-1:2] != edges[2::2]).all())
 
 
 def _box(points: Points, low: Points, high: Points, tolerance: float) -> Primitive | None:
