@@ -7,6 +7,7 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.operators import preview as operators
+from usdphys_ext.usdphys_addon.bridge import collider_read, scene_read
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.steps import finished, part
 from usdphys_ext.usdphys_addon.playback import bake
@@ -142,6 +143,25 @@ def test_one_heavy_mesh_is_prepared_in_many_slices_and_esc_ends_it_in_each(crate
     # 65 parts of the directions in which the points of a hull are farthest; 45,000 triangles, 2,000 at once.
     assert slices >= (few + (60 if is_body else 20)) // STEPS
     assert preview_guard.current() is not None
+
+
+def test_what_a_heavy_mesh_is_is_found_in_steps_of_its_own_with_the_same_result(crates, monkeypatch):
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    models, steps = [], []
+    for heavy_from in (collider_read.HEAVY, 4):
+        monkeypatch.setattr(collider_read, "HEAVY", heavy_from)
+        reading = scene_read.read_steps(depsgraph)
+        steps.append(0)
+        try:
+            while True:
+                next(reading)
+                steps[-1] += 1
+        except StopIteration as done:
+            models.append(done.value.model)
+    # Of equal meshes, the first alone is looked at; of each other one, whether it is equal.
+    assert steps[1] >= steps[0] + BODIES + 3
+    shapes = [[(path, prim.type_name, sorted(prim.schemas)) for path, prim in model.prims.items()] for model in models]
+    assert shapes[0] == shapes[1]
 
 
 def test_what_cannot_be_cut_is_named_in_a_slice_of_its_own_before_it_is_made(crates, clock, window, monkeypatch):

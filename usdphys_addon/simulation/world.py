@@ -120,6 +120,8 @@ class World:
         self._joints = {
             constraint.facts.path: (space, constraint) for space in self._spaces for constraint in space.constraints
         }
+        # Which copies all triangles.
+        yield 1.0
         self._start = self.snapshot()
 
     # ----------------------------------------------------------------------- running
