@@ -75,6 +75,7 @@ class USDPHYS_Preferences(  # noqa: N801
         preview_with_timeline: bool
         physx_python: str
         newton_python: str
+        ros_packages: str
         overlay_dynamic: tuple[float, float, float, float]
         overlay_static: tuple[float, float, float, float]
         overlay_kinematic: tuple[float, float, float, float]
@@ -129,6 +130,11 @@ class USDPHYS_Preferences(  # noqa: N801
         )
         physx_python: _python("PhysX", "ovphysx physx-usd-schemas newton-usd-schemas")
         newton_python: _python("Newton", "newton[sim] newton-usd-schemas usd-core scipy")
+        ros_packages: bpy.props.StringProperty(
+            name="Packages of ROS",
+            description="Where each import of a URDF finds packages: NAME=FOLDER; NAME2=FOLDER2. "
+            "The import's own count more",
+        )
         overlay_dynamic: _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
         overlay_static: _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))
         overlay_kinematic: _colour(
@@ -146,6 +152,7 @@ class USDPHYS_Preferences(  # noqa: N801
             layout.prop(self, "add_to_usd_export")
             layout.prop(self, "add_to_usd_import")
             self.draw_box("Export", ("export_units", "export_hierarchy", "export_format"))
+            layout.prop(self, "ros_packages")
         layout.prop(self, "check_live")
         self.draw_box("Preview of New Files", ("preview_frequency", "preview_substeps", "preview_with_timeline"))
         self.draw_box("Other Simulators", ("physx_python", "newton_python"))

@@ -7,7 +7,7 @@ import bpy
 
 from ..usdphys_addon.bridge import environment
 from ..usdphys_addon.bridge.language import tr
-from .outcome import refuse
+from .outcome import may_go_on, refuse
 
 #: Seconds between two looks at the results.
 LOOK = 0.2
@@ -99,7 +99,7 @@ class BatchOperator:
         state = context.window_manager.usdphys_batch
         state.jobs.clear()
         state.total, state.active, state.is_running = len(jobs), 0, True
-        if self.options.is_invoke and not bpy.app.background:
+        if may_go_on(self) and not bpy.app.background:
             manager = context.window_manager
             self.timer = manager.event_timer_add(LOOK, window=context.window)
             manager.modal_handler_add(self)

@@ -70,10 +70,11 @@ class _Generator:
 
 def _check_scales(objects: Any) -> None:
     """Raises InputError for an object that is flat by its scale: it has no space to place anything in."""
+    from ..usdphys_addon.core import frames
     from ..usdphys_addon.core.errors import InputError
 
     for obj in objects:
-        if obj.matrix_world.determinant() == 0.0:
+        if frames.is_flat(obj.matrix_world.determinant()):
             raise InputError(f"'{obj.name}' has scale 0 along an axis; give it another scale.")
 
 
@@ -378,6 +379,7 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
             default=4.0,
             min=0.1,
             soft_max=20.0,
+            unit="FREQUENCY",
             description="How firmly an active ragdoll follows the animation (Hz); less gives way more",
         )
 
@@ -434,6 +436,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
             default=2.0,
             min=0.2,
             soft_max=10.0,
+            unit="FREQUENCY",
             description="Bounces a second of the chassis on its springs (Hz); more is stiffer",
         )
         ratio: bpy.props.FloatProperty(
@@ -446,7 +449,11 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
             name="Driven Wheels",
             default="ALL",
             description="Wheels that are driven",
-            items=(("ALL", "All", "All wheels"), ("FRONT", "Front", "The front ones"), ("REAR", "Rear", "The others")),
+            items=(
+                ("ALL", "All Wheels", "All wheels"),
+                ("FRONT", "Front", "The front ones"),
+                ("REAR", "Rear", "The others"),
+            ),
         )
         steering: bpy.props.FloatProperty(
             name="Steering",

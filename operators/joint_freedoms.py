@@ -150,7 +150,7 @@ inertia follows from the masses that hang on the joint"""
         )  # fmt: skip
         inertia: bpy.props.FloatProperty(options={"HIDDEN", "SKIP_SAVE"})
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: Any, event: Any) -> set[Any]:
         """Start with the gains that are there."""
         from ..usdphys_addon.authoring import joint_freedoms
 
@@ -164,7 +164,11 @@ inertia follows from the masses that hang on the joint"""
         found = joint_freedoms.tuning_of(drive, self.inertia, is_angular).oscillator
         if found is not None:
             self.frequency, self.ratio = found
-        return self.execute(context)
+        done = self.execute(context)
+        if bpy.app.background or done != {"FINISHED"}:
+            return done
+        # It runs with each change, and shows the response meanwhile.
+        return set(context.window_manager.invoke_props_popup(self, event))
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms

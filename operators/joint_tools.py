@@ -59,6 +59,9 @@ _RESPONSE: Any = {
     "description": "Time after which 98% of the way, or of the velocity, is reached, without overshoot. A smaller "
     "value is stiffer; a load that would make it sag too far makes it stiffer too",
 }  # fmt: skip
+_SLIDE_SPEED: Any = {
+    "default": 1.0, "unit": "VELOCITY", "description": "Target velocity of a joint that slides",
+}  # fmt: skip
 _ARMATURE: Any = {
     "default": True,
     "description": "Where no number of iterations lets PhysX keep sag and response, give the joints an armature, the "
@@ -135,6 +138,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         upper_distance: float
         motor: str
         speed: float
+        slide_speed: float
         angle: float
         distance: float
         response: float
@@ -157,8 +161,9 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             ),
         )  # fmt: skip
         speed: bpy.props.FloatProperty(
-            name="Velocity", default=math.tau, subtype="ANGLE", description="An angle or a length per second"
+            name="Velocity", default=math.tau, subtype="ANGLE", description="Target velocity: an angle per second"
         )
+        slide_speed: bpy.props.FloatProperty(name="Velocity", **_SLIDE_SPEED)
         angle: bpy.props.FloatProperty(name="Angle", subtype="ANGLE", description="Target angle of the joint")
         distance: bpy.props.FloatProperty(
             name="Distance", subtype="DISTANCE", description="Target position of the joint"
@@ -180,7 +185,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             return
         layout.prop(self, "motor")
         if self.motor == "VELOCITY":
-            layout.prop(self, "speed")
+            layout.prop(self, "speed" if self.type == "REVOLUTE" else "slide_speed")
         elif self.motor == "POSITION":
             layout.prop(self, "angle" if self.type == "REVOLUTE" else "distance")
         if self.motor != "NONE":
@@ -199,8 +204,8 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             return
         context.view_layer.update()
         holds = self.motor == "POSITION"
-        target = (self.angle if is_angular else self.distance) if holds else self.speed
         dof = "angular" if is_angular else "linear"
+        target = _target(self, dof, holds)
         targets = [(obj, dof, target) for obj in made]
         motors, notes, outlooks = _add_motors(context, targets, holds=holds, response=self.response)
         for note in notes:
@@ -229,6 +234,13 @@ def _add_motors(context: Any, targets: Any, *, holds: bool, response: float, may
     if holds:
         return joint_edits.add_servos(context, targets, response=response, may_add=may_add)
     return *joint_edits.add_motors(context, targets, holds=False, response=response), []
+
+
+def _target(operator: Any, dof: str, holds: bool) -> float:
+    """The target of the motor of an operator."""
+    if dof in ANGULAR_DOFS:
+        return float(operator.angle if holds else operator.speed)
+    return float(operator.distance if holds else operator.slide_speed)
 
 
 def _report_outlooks(operator: Any, outlooks: Any) -> None:
@@ -423,6 +435,7 @@ follows from the masses and the load"""
     if TYPE_CHECKING:
         holds: bool
         speed: float
+        slide_speed: float
         angle: float
         distance: float
         response: float
@@ -433,10 +446,11 @@ follows from the masses and the load"""
         holds: bpy.props.BoolProperty(name="Hold a Position", description="Move to a position. Off: keep a velocity")
         speed: bpy.props.FloatProperty(
             name="Velocity",
-            default=6.283185307,
+            default=math.tau,
             subtype="ANGLE",
-            description="Target velocity: an angle or a length per second",
+            description="Target velocity: an angle per second",
         )
+        slide_speed: bpy.props.FloatProperty(name="Velocity", **_SLIDE_SPEED)
         angle: bpy.props.FloatProperty(
             name="Angle", subtype="ANGLE", description="Target angle of a joint that rotates"
         )
@@ -453,37 +467,42 @@ follows from the masses and the load"""
             description="Degree of freedom to drive, of generic joints",
         )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, context: Any) -> None:
+        from ..usdphys_addon.authoring import joint_edits
+
         layout: Any = self.layout
         layout.use_property_split = True
         layout.prop(self, "holds")
-        for name in ("angle", "distance") if self.holds else ("speed",):
-            layout.prop(self, name)
+        driven = joint_edits.driven_kinds(context, self.dof)
+        if driven.turns:
+            layout.prop(self, "angle" if self.holds else "speed")
+        if driven.slides:
+            layout.prop(self, "distance" if self.holds else "slide_speed")
         layout.prop(self, "response")
         if self.holds:
             layout.prop(self, "armature")
-        layout.prop(self, "dof")
+        if driven.asks:
+            layout.prop(self, "dof")
         for line in self.outcome.splitlines():
             draw_text(layout, line, "INFO", length=OPERATION_LINE)
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
-        chosen = [(obj, joint_edits.driven_dof(obj, self.dof)) for obj in self.chosen(context)]
-        targets = [
-            (obj, dof, (self.angle if dof in ANGULAR_DOFS else self.distance) if self.holds else self.speed)
-            for obj, dof in chosen
-        ]
+        chosen, others = joint_edits.drivable(self.chosen(context), self.dof)
+        for note in others:
+            self.report({"WARNING"}, tr(note))
+        targets = [(obj, dof, _target(self, dof, self.holds)) for obj, dof in chosen]
         made, notes, outlooks = _add_motors(
             context, targets, holds=self.holds, response=self.response, may_add=self.armature
         )
         for note in notes:
             self.report({"WARNING"}, tr(note))
         texts = joint_edits.motor_texts(made, holds=self.holds) if len(notes) < len(made) else []
-        texts += [outlook.text for outlook in outlooks]
-        self.outcome = "\n".join(map(tr, texts))
+        self.outcome = "\n".join(map(tr, (*texts, *(outlook.text for outlook in outlooks))))
         if texts:
             self.report({"INFO"}, tr(joined("; ", texts)))
+        _report_outlooks(self, outlooks)
 
 
 class USDPHYS_OT_joint_couple(_JointOperator, bpy.types.Operator):

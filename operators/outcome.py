@@ -38,3 +38,11 @@ def check_numbers(operator: Any) -> None:
             value = getattr(operator.properties, item.identifier)
             if not all(map(math.isfinite, value if item.is_array else (value,))):
                 raise InputError(phrase("'{name}' is no finite number.", name=item.name))
+
+
+def may_go_on(operator: Any) -> bool:
+    """True if an operator may return before its work is done: it was called by a person, as one of Blender's own.
+
+    An operator that *Adjust Last Operation* runs again may not: Blender frees it when it returns, and crashes.
+    """
+    return bool(operator.options.is_invoke and not operator.options.is_repeat)

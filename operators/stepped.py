@@ -4,7 +4,7 @@
 from typing import Any
 
 from ..usdphys_addon.bridge.language import tr
-from .outcome import refuse
+from .outcome import may_go_on, refuse
 
 #: Seconds that the work runs before events are handled.
 SLICE = 0.1
@@ -39,7 +39,7 @@ class Stepped:
 
     def is_in_window(self, context: Any) -> bool:
         """False for a call by a script, which waits for the end."""
-        return bool(self.options.is_invoke) and context.window is not None
+        return context.window is not None and may_go_on(self)
 
     def modal(self, context: Any, event: Any) -> set[Any]:
         from ..usdphys_addon.core import clock

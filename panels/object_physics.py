@@ -102,7 +102,7 @@ class _Colliders(_SubPart):
     def draw(self, context: Any) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
         attributes.draw_list(layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders")
-        layout.prop(physics, "physics_material", text="Material")
+        layout.prop(physics, "physics_material", text="Object's Material")
         index = physics.active_collider_index
         if not 0 <= index < len(physics.colliders):
             return
@@ -114,14 +114,7 @@ class _Colliders(_SubPart):
             if shapes and index < len(shapes):
                 column.label(text=tr(phrase("Automatic: {shape}", shape=phrase(shapes[index]))), icon="INFO")
         if collider.shape in ("MESH", "AUTO"):
-            row = attributes.draw_one(column, collider, "approximation", path)
-            if context.scene.usdphys.targets & {"NEUTRAL", "PHYSX"}:
-                button = row.operator_menu_enum(
-                    "usdphys.approximation_add", "word", text="", icon="DOWNARROW_HLT"
-                )  # fmt: skip
-                button.data_path = path
-            if not collider.is_property_set("approximation"):
-                column.prop(collider, "other_approximation")
+            _draw_approximation(column, context, collider, path)
         kind = GPRIM_SHAPES.get(collider.shape)
         if kind is not None:
             attributes.draw(column, collider, _GPRIM_FIELDS[kind], path)
@@ -234,6 +227,17 @@ class _GroupMemberships(_SubPart):
         attributes.draw_list(
             layout, physics, "collision_groups", "active_group_index", "collision_groups", "USDPHYS_UL_memberships"
         )
+
+
+def _draw_approximation(column: Any, context: Any, collider: Any, path: str) -> None:
+    """The approximation of UsdPhysics, or the word of a simulator in its place."""
+    word = "" if collider.is_property_set("approximation") else collider.other_approximation
+    text, icon = ("", "DOWNARROW_HLT") if not word else (tr(phrase("Other: {word}", word=word)), "NONE")
+    row = _labelled(column, "Approximation") if word else attributes.draw_one(column, collider, "approximation", path)
+    if word or context.scene.usdphys.targets & {"NEUTRAL", "PHYSX"}:
+        row.operator_menu_enum("usdphys.approximation_add", "word", text=text, icon=icon).data_path = path
+    if not collider.is_property_set("approximation"):
+        column.prop(collider, "other_approximation")
 
 
 def _fold(layout: Any, name: str, label: str) -> Any:

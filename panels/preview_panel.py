@@ -105,7 +105,8 @@ class USDPHYS_PT_preview_state(bpy.types.Panel):
 
 
 def _readout(column: Any, name: str, value: str) -> None:
-    row = column.row()
+    # A load and the largest one take more room than the name.
+    row = column.split(factor=0.4)
     row.label(text=name)
     row.label(text=tr(value))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ..operators.edit_lists import FIRST_SCENE
 from ..usdphys_addon.authoring import group_edits
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.schemas import usd_physics
@@ -40,7 +41,7 @@ class _PhysicsScenes(Part):
         index = physics.active_scene_index
         if not len(physics.physics_scenes):
             layout.label(text="One is made at export, with Blender's gravity", icon="INFO")
-            vendor.draw(layout, context, None, "scene", "scene.usdphys.physics_scenes[0]")
+            vendor.draw(layout, context, None, "scene", FIRST_SCENE)
         elif 0 <= index < len(physics.physics_scenes):
             item, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
             attributes.draw(layout, item, attributes.fields_of(usd_physics.PhysicsScene), path)

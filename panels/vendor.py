@@ -110,7 +110,7 @@ def _draw_concepts(
     missing = []
     column = layout.column(align=True)
     for concept in concepts.concepts_of(*places):
-        for dof in concepts.taken(concept.twins[0], dofs) if concept.place == "dof" else ("",):
+        for dof in concepts.dofs_for(concept.twins[0].applied, dofs) if concept.place == "dof" else ("",):
             row = authored.get((concept.identifier, dof))
             label = f"{concept.label} {_DOF_LABELS.get(dof, dof)}".strip()
             if row is not None:

@@ -12,14 +12,14 @@ from typing import Any
 
 #: How often the comparer is asked again where its own numbers are none.
 TRIES = 4
-#: Reads a line of JSON [file, other file, report] for each pair; writes a line with all that the tool prints.
+#: Reads a line of JSON [words, file, other file, report] for each pair; writes a line with all that the tool prints.
 _SERVE = """
 import contextlib, gc, io, json, runpy, sys
 tool = sys.argv[1]
 main = runpy.run_path(tool)["main"]
 for line in sys.stdin:
-    original, copy, report = json.loads(line)
-    sys.argv = [tool, original, copy, "--json", report]
+    words, original, copy, report = json.loads(line)
+    sys.argv = [tool, *words, original, copy, "--json", report]
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
         main()
@@ -32,8 +32,9 @@ for line in sys.stdin:
 class Comparer:
     """Runs the tool in the Python that has usd-core; starting that for each pair would take most of the time."""
 
-    def __init__(self, tool: Path, python: Path) -> None:
-        self.tool, self.python = tool, python
+    def __init__(self, tool: Path, python: Path, words: tuple[str, ...] = ()) -> None:
+        """words: that the tool wants before the files."""
+        self.tool, self.python, self.words = tool, python, words
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Comparer:
@@ -73,7 +74,7 @@ class Comparer:
         with tempfile.TemporaryDirectory() as folder:
             report = Path(folder) / "report.json"
             try:
-                self._process.stdin.write(json.dumps([str(original), str(copy), str(report)]) + "\n")
+                self._process.stdin.write(json.dumps([self.words, str(original), str(copy), str(report)]) + "\n")
                 self._process.stdin.flush()
                 answer = self._process.stdout.readline()
             except BrokenPipeError:

@@ -28,12 +28,10 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-import bench
+import fuzz_import
 
 #: Seconds after which a file counts as a hang.
 PATIENCE = 120
-#: Letters of a sentence.
-LONGEST = 600
 BAD = (None, -1, 0, 1, 99, -0.5, 1e300, 1e-300, 2**40, "", "text", "../x.bin", [], {}, True, [1, 2], {"a": 1}, [[[]]])
 
 
@@ -108,18 +106,6 @@ def large(folder: Path, names: list[str]) -> list[str]:
     return [name for name in names if not (folder / name).is_file() or (folder / name).stat().st_size > 1 << 20]
 
 
-def summary() -> dict[str, Any]:
-    """What a refused import must leave as it was."""
-    import bpy
-
-    kinds = ("objects", "meshes", "materials", "collections", "images", "armatures", "actions", "cameras", "lights")
-    physics = bpy.context.scene.usdphys
-    return {
-        **{kind: sorted(getattr(bpy.data, kind).keys()) for kind in kinds},
-        "groups": len(physics.collision_groups), "scenes": len(physics.physics_scenes), "of": physics.source.filepath,
-    }  # fmt: skip
-
-
 def case(chance: random.Random, sources: list[Path], folder: Path) -> tuple[str, str]:
     """(imported or refused, what is bad about it or nothing)."""
     import bpy
@@ -129,7 +115,7 @@ def case(chance: random.Random, sources: list[Path], folder: Path) -> tuple[str,
 
     path = mutant(chance, chance.choice(sources), folder)
     bpy.ops.wm.read_homefile(use_factory_startup=True)
-    before = summary()
+    before = fuzz_import.fingerprint()
     told, outcome, bad = io.StringIO(), "imported", ""
     try:
         with contextlib.redirect_stderr(told):
@@ -137,8 +123,11 @@ def case(chance: random.Random, sources: list[Path], folder: Path) -> tuple[str,
                 gltf_import.import_gltf(path)
             except UsdPhysError as error:
                 outcome = "refused"
-                if len(str(error)) > LONGEST or summary() != before:
-                    bad = f"the scene has changed, or this is more than a sentence: {error}"
+                wrong = fuzz_import.bad_sentence(error, path)
+                if wrong:
+                    bad = f"the message {wrong}: {error}"
+                elif fuzz_import.fingerprint() != before:
+                    bad = f"the scene has changed: {error}"
             else:
                 with contextlib.suppress(UsdPhysError):
                     gltf_export.export_gltf(bpy.context, folder / "out.glb", write.WriteOptions())
@@ -160,13 +149,8 @@ def main() -> int:
     sources = sorted(path for path in options.folder.rglob("*") if path.suffix.lower() in (".gltf", ".glb"))
     if not sources:
         parser.error(f"'{options.folder}' has no .gltf or .glb file")
-    import bpy
-
-    if hasattr(bpy.utils, "expose_bundled_modules"):
-        bpy.utils.expose_bundled_modules()
     logging.disable(logging.CRITICAL)
-    extension = bench.load_extension()
-    extension.register()
+    fuzz_import.start_blender()
     counts: dict[str, int] = {}
     chosen = [options.only] if options.only is not None else range(options.start, options.start + options.count)
     for index in chosen:

@@ -1,15 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Takes the manual's pictures of a robot from a URDF, in a real window (see `make ui`).
+"""Takes the manual's pictures of a robot from a URDF, in a real window with USD (see `make ui`).
 
     .venv/bin/python scripts/robot_pictures.py [URDF]
 
-The Blender of the window is built without USD. So the robot is imported by the command line, with the Blender of this
-Python, and the window opens the .blend. The pictures go to build/ui, from where they are copied to docs/pictures.
+The pictures go to build/ui, from where they are copied to docs/pictures.
 """
 
 from __future__ import annotations
 
-import subprocess
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -18,18 +17,16 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "ui"))
 import window
 
-ROOT = Path(__file__).resolve().parent.parent
 ROBOT = Path(__file__).resolve().parent / "robot.urdf"
 
 
 def main(robot: Path) -> None:
-    """Import, open, take."""
+    """Import, undo, pose, play, export; take a picture of each."""
     runner: Any = window
     with tempfile.TemporaryDirectory() as folder:
-        blend = Path(folder) / "robot.blend"
-        command = [sys.executable, "-m", "usdphys_addon", "convert", str(robot), str(blend)]
-        subprocess.run(command, cwd=ROOT, check=True)
-        runner.run("robot", runner.build_zip(Path(folder)), (blend,))
+        file = Path(folder) / "robot.urdf"
+        shutil.copy(robot, file)
+        print(runner.run("robot", runner.build_zip(Path(folder)), (file,), usd=True))
 
 
 if __name__ == "__main__":

@@ -646,6 +646,13 @@ def joints() -> Iterator[tuple[str, Experiment]]:
                 "turn y", hard, soft, seconds=4.0,
             ),
         )  # fmt: skip
+    # One field for all, per degree: the panel writes the number that PhysX needs for it.
+    both = later((hinge, "limit_stiffness", math.radians(20.0)), (hinge, "limit_damping", math.radians(5.0)))
+    targets = frozenset({"NEUTRAL", "PHYSX"})
+    yield (
+        "soft_limit_both",
+        Experiment(plain_arm(10.0, "REVOLUTE"), both, "turn y", hard, soft, seconds=4.0, targets=targets),
+    )
     linear = later(("Slide", "limit_stiffness", 100.0), ("Slide", "limit_damping", 10.0))
     yield (
         "softfit_lin_100",

@@ -96,7 +96,8 @@ _SAID: dict[str, Any] = {
 }  # fmt: skip
 #: Attributes in PhysX's vehicles, particles and materials that are ratios, shares and gains.
 _RATIOS = re.compile(
-    r"[Rr]atio|[Mm]ultiplier|^physx.*[Ff]riction|[Ff]rictionValue|torqueCurve|Controller:(accelerator|brake|handbrake|steer|thrust)|Scale|"
+    r"[Rr]atio|[Mm]ultiplier|^physx.*[Ff]riction|[Ff]rictionValue|torqueCurve|"
+    r"Controller:(accelerator|brake|handbrake|steer|thrust)|Scale|"
     r"commandValues|:strength$|^mjc:.*sol(ref|mix)|Quat|[Oo]rientation|localRot|Coords|restNormals|displayColor"
 )
 #: Vectors in world space, which turn with the up axis; the attribute that decides, and its fallback.
@@ -108,21 +109,34 @@ _WORLD = {
 }
 #: Bits of the world axes X, Y, Z. Those of lockedRotAxis are axes of the body (measured in ovphysx 0.7).
 _AXES = ("physxRigidBody:lockedPosAxis",)
-#: Attribute and value with which a unit is another one: (attribute, value, fallback, unit).
-_OF_TENDON = ("physxTendon:__INSTANCE_NAME__:jointAxis", {"each": "rot"}, [])
+#: Attribute and values with which a unit is another one: (attribute, value, fallback, unit) of each.
+_TENDON_AXIS = "physxTendon:__INSTANCE_NAME__:jointAxis"
+_TURNS, _SLIDES = (_TENDON_AXIS, {"each": "rot"}, []), (_TENDON_AXIS, {"each": "trans"}, [])
 _UNIT_IF = {
-    "physxTendon:__INSTANCE_NAME__:gearing float[]": (*_OF_TENDON, "m/deg"),
-    "physxTendon:__INSTANCE_NAME__:forceCoefficient": (*_OF_TENDON, "m"),
-    "physxForce:force": ("physxForce:mode", "force", "acceleration", "kg*m/s^2"),
-    "physxForce:torque": ("physxForce:mode", "force", "acceleration", "kg*m^2/s^2"),
-    "physxMaterial:compliantContactStiffness": (
-        "physxMaterial:compliantContactAccelerationSpring", True, False, "1/s^2"),
-    "physxMaterial:compliantContactDamping": (
-        "physxMaterial:compliantContactAccelerationSpring", True, False, "1/s"),
+    "physxTendon:__INSTANCE_NAME__:gearing float[]": [(*_TURNS, "m/deg"), (*_SLIDES, "1")],
+    "physxTendon:__INSTANCE_NAME__:forceCoefficient": [(*_TURNS, "m"), (*_SLIDES, "1")],
+    "physxForce:force": [("physxForce:mode", "force", "acceleration", "kg*m/s^2")],
+    "physxForce:torque": [("physxForce:mode", "force", "acceleration", "kg*m^2/s^2")],
+    "physxMaterial:compliantContactStiffness": [
+        ("physxMaterial:compliantContactAccelerationSpring", True, False, "1/s^2")],
+    "physxMaterial:compliantContactDamping": [
+        ("physxMaterial:compliantContactAccelerationSpring", True, False, "1/s")],
+}  # fmt: skip
+#: Without a value they stand for the axis of the joint (measured in ovphysx 0.7).
+_AXIS_OF_JOINT = (_TENDON_AXIS,)
+#: Fallbacks that have a unit and decide how far things move: they are authored where the units of a file change.
+_STATED = ("physxTendon:__INSTANCE_NAME__:gearing float[]", "physxTendon:__INSTANCE_NAME__:forceCoefficient",
+           "physics:ratio")  # fmt: skip
+#: Documented as per degree and taken as per radian (both measured in ovphysx 0.7).
+_PER_RADIAN = ("physxLimit:__INSTANCE_NAME__:stiffness", "physxLimit:__INSTANCE_NAME__:damping")
+#: Attributes that PhysX reads of a schema because its own schema brings another one.
+_BROUGHT = {
+    "PhysxTendonAxisRootAPI": "PhysxTendonAxisAPI", "PhysxTendonAttachmentRootAPI": "PhysxTendonAttachmentAPI",
+    "PhysxTendonAttachmentLeafAPI": "PhysxTendonAttachmentAPI",
 }  # fmt: skip
 #: Lengths in the space of the prim.
-_LOCAL = re.compile(r"physics:localPos|Position$|PointOffset$|OffsetPosition|simulationPoints|restShapePoints|:points$|"
-                    r"localPositions|wheelCenterOfMassOffset")  # fmt: skip
+_LOCAL = re.compile(r"physics:localPos|^physxTendon:.*:localPos$|Position$|PointOffset$|OffsetPosition|"
+                    r"simulationPoints|restShapePoints|:points$|localPositions|wheelCenterOfMassOffset")  # fmt: skip
 
 #: What a schema belongs to in Blender, by name; the first pattern that fits counts. Others are carried as text.
 _PLACES = (
@@ -238,7 +252,15 @@ def table_row(row: dict[str, Any]) -> dict[str, Any]:
         made["unit"] = unit_of(row)
     for key in (name, f"{name} {type_name}"):
         if key in _UNIT_IF:
-            made["unit_if"] = list(_UNIT_IF[key])
+            made["unit_if"] = [list(case) for case in _UNIT_IF[key]]
+        if key in _STATED:
+            made["stated"] = True
+    if name in _PER_RADIAN:
+        made["per_radian"] = True
+    if name in _AXIS_OF_JOINT:
+        made["otherwise"] = "axis"
+    if row["default"] == -1.0 and is_number(type_name) and made["unit"] != "1":
+        made["automatic"] = "negative"  # minus one of no unit is such a word everywhere
     if name in _WORLD:
         made["world_if"] = list(_WORLD[name])
     elif name.startswith(("mjc:option:wind", "mjc:option:magnetic")):
@@ -261,10 +283,13 @@ def table_row(row: dict[str, Any]) -> dict[str, Any]:
 def main(dump: Path) -> None:
     tables: dict[str, dict[str, Any]] = {}
     kinds = {"singleApplyAPI": "single", "multipleApplyAPI": "multiple", "concreteTyped": "typed"}
-    for cls in json.loads(dump.read_text())["classes"]:
+    classes = json.loads(dump.read_text())["classes"]
+    attributes = {cls["name"]: cls["attributes"] for cls in classes}
+    for cls in classes:
         file, runtime = RUNTIMES[cls["family"]]
         table = tables.setdefault(file, {"runtime": runtime, "licence": LICENCES[file], "schemas": []})
-        rows = [table_row(row) for row in cls["attributes"] if not row["usd"].startswith("primvars:")]
+        found = [*cls["attributes"], *attributes.get(_BROUGHT.get(cls["name"], ""), ())]
+        rows = [table_row(row) for row in found if not row["usd"].startswith("primvars:")]
         schema = {"name": cls["name"], "kind": kinds[cls["kind"]], "attributes": rows}
         instances = cls["instances"] or (_JOINT_AXES if cls["name"] in _WITH_JOINT_AXES else [])
         instances = [*instances, *_MORE_INSTANCES.get(cls["name"], ())]

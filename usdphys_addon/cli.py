@@ -372,6 +372,22 @@ def _add_robot_options(command: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--prefix", default="", metavar="TEXT", help="put before the names of the robot and its parts")
     group.add_argument("--srdf", default="", metavar="FILE", help="links that it keeps apart do not collide")
+    group.add_argument(
+        "--approximation", choices=("convexHull", "convexDecomposition", "boundingCube"),
+        help="what simulators make of a mesh that collides: one convex hull (the default), several, or a box",
+    )  # fmt: skip
+    group.add_argument(
+        "--drives", choices=("effort", "hold", "velocity", "none"),
+        help="drives of joints: with the effort as their limit and no gains (the default), with gains that hold the "
+        "position, or the velocity, or none",
+    )  # fmt: skip
+    group.add_argument(
+        "--no-self-collision", action="store_true", help="links of the robot do not collide with each other"
+    )
+    group.add_argument("--no-visuals", action="store_true", help="leave out what is only seen")
+    group.add_argument(
+        "--visual-colliders", action="store_true", help="what is seen of a link without colliders collides, too"
+    )
 
 
 def _count(text: str) -> int:
@@ -419,7 +435,8 @@ def _load_options(options: argparse.Namespace) -> LoadOptions:
     return formats.LoadOptions(
         tuple(getattr(options, "variant", ())), getattr(options, "prim", ""), getattr(options, "onto", None) or "",
         tuple(options.package), tuple(options.arg), options.base, options.merge_fixed, options.prefix,
-        options.srdf,
+        options.srdf, options.approximation, options.drives, options.no_self_collision, options.no_visuals,
+        options.visual_colliders,
     )  # fmt: skip
 
 
@@ -455,8 +472,10 @@ def _convert(options: argparse.Namespace) -> int:
             collection=options.collection, layers=options.layers, runtimes=options.runtimes,
             physx_words=options.physx_words, ros_package=options.ros_package.strip(),
         )  # fmt: skip
-        result = target.write(options.output, wanted) if target.write is not None else None
-    return 0 if result is None else _report_conversion(options, result)
+        assert target.write is not None  # as `check_conversion` says
+        with console.without_scratch_names():
+            result = target.write(options.output, wanted)
+    return _report_conversion(options, result)
 
 
 def _check_convert_options(options: argparse.Namespace, target: Format) -> None:

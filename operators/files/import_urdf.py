@@ -7,9 +7,15 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
+from ... import preferences
 from ..outcome import refuse
 from .usd_file import SteppedImport
 
+#: In which the options are drawn.
+_ORDER = (
+    "base", "merge_fixed", "drives", "self_collision", "approximation", "visual_colliders", "visuals", "prefix",
+    "packages", "arguments", "srdf",
+)  # fmt: skip
 _BASES = (
     ("file", "As in the File", "Fixed to the world if it hangs on no joint, or on a fixed joint of an empty link"),
     ("fixed", "Fixed", "The base is fixed to the world"),
@@ -19,6 +25,12 @@ _COLLIDERS = (
     ("convexHull", "Convex Hull", "One convex hull for each mesh"),
     ("convexDecomposition", "Convex Decomposition", "Several convex parts for each mesh"),
     ("boundingCube", "Box", "The box around each mesh"),
+)
+_DRIVES = (
+    ("effort", "Effort Limits Only", "The effort is the largest force; controllers and simulators add the gains"),
+    ("hold", "Hold Position", "Gains that hold the pose of the file, from the inertia that each joint moves"),
+    ("velocity", "Velocity", "Damping that brings each joint to a speed, from the inertia that it moves"),
+    ("none", "None", "Joints have no drives; an export to URDF still has the efforts"),
 )
 
 
@@ -39,6 +51,10 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         packages: str
         arguments: str
         srdf: str
+        drives: str
+        self_collision: bool
+        visuals: bool
+        visual_colliders: bool
     else:
         filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
         base: bpy.props.EnumProperty(name="Base", items=_BASES, description="What holds the base of the robot")
@@ -62,27 +78,51 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         srdf: bpy.props.StringProperty(
             name="SRDF", description="File of MoveIt: links that it keeps apart do not collide", subtype="FILE_PATH"
         )
+        drives: bpy.props.EnumProperty(name="Drives", items=_DRIVES, description="What drives the joints")
+        self_collision: bpy.props.BoolProperty(
+            name="Self-Collision", default=True, description="Links of the robot collide with each other"
+        )
+        visuals: bpy.props.BoolProperty(name="Visuals", default=True, description="Import what is only seen, too")
+        visual_colliders: bpy.props.BoolProperty(
+            name="Colliders from Visuals", description="What is seen of a link without colliders collides, too"
+        )
 
     def draw(self, _context: Any) -> None:
         column = self.split_layout().column()
-        for name in ("base", "merge_fixed", "approximation", "prefix", "packages", "arguments", "srdf"):
+        for name in _ORDER:
             column.prop(self, name)
 
     def invoke(self, context: Any, event: Any) -> set[Any]:
         # A dropped file comes with its path: show the options instead of the file browser.
         if self.filepath and Path(self.filepath).is_file():
+            self.fill_arguments()
             found: set[Any] = context.window_manager.invoke_props_dialog(self, width=400)
             return found
         return super().invoke(context, event)
+
+    def fill_arguments(self) -> None:
+        """Show the arguments of a xacro file with their values, to be changed."""
+        from ...usdphys_addon.core.errors import UsdPhysError
+        from ...usdphys_addon.exchange import robot_files
+
+        try:
+            found = robot_files.arguments_of(Path(self.filepath))
+        except UsdPhysError:
+            return  # execute says why
+        self.arguments = "; ".join(f"{name}:={value}" for name, value in found.items())
 
     def execute(self, context: Any) -> set[Any]:
         from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.exchange import robot_files, urdf_import
 
         try:
+            chosen = preferences.current(context)
+            packages = robot_files.known_packages(_parts(chosen.ros_packages if chosen is not None else ""))
+            packages |= robot_files.parse_packages(_parts(self.packages))
             options = robot_files.RobotOptions(
-                robot_files.parse_packages(_parts(self.packages)), robot_files.parse_arguments(_parts(self.arguments)),
+                packages, robot_files.parse_arguments(_parts(self.arguments)),
                 self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(self.srdf),  # type: ignore[arg-type]
+                self.drives, self.self_collision, self.visuals, self.visual_colliders,  # type: ignore[arg-type]
             )  # fmt: skip
         except UsdPhysError as error:
             return refuse(self, error)

@@ -9,7 +9,7 @@ import bpy
 
 from ...usdphys_addon.bridge import environment
 from ...usdphys_addon.bridge.language import tr
-from ..outcome import refuse
+from ..outcome import may_go_on, refuse
 
 USD_FILTER = "*.usd;*.usda;*.usdc;*.usdz"
 
@@ -58,7 +58,7 @@ class SteppedImport(UsdFileOperator):
         from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.exchange import usd_import
 
-        if self.options.is_invoke and not bpy.app.background:
+        if may_go_on(self) and not bpy.app.background:
             self.steps = steps
             manager = context.window_manager
             self.timer = manager.event_timer_add(0.02, window=context.window)

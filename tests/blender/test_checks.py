@@ -356,10 +356,42 @@ def of_vendor(kind: str, applied: str, attribute: str, *, root: bool = False) ->
     return build
 
 
+def soft_limit() -> None:
+    """Of a hinge in a scene that is written for PhysX."""
+    of_vendor("REVOLUTE", "PhysxLimitAPI:angular", "physxLimit:angular:stiffness")()
+    bpy.context.scene.usdphys.targets = {"NEUTRAL", "PHYSX"}
+
+
+def light_first() -> None:
+    """A hinge between 1 and 20 kg, in the wrong order."""
+    group = joint("REVOLUTE")
+    for side, kilograms in ((0, 1.0), (1, 20.0)):
+        scenes.assign(getattr(group, f"body{side}").usdphys.mass, is_applied=True, mass=kilograms)
+    group.revolute.lower_limit, group.revolute.upper_limit = -0.5, 1.0
+
+
 def rows_of(path: str) -> set[str]:
     """What changes where the two rows of an attribute and its schema appear or vanish."""
     return {f"{path}.vendor.length", f"{path}.vendor[0].applied",
             *(f"{path}.vendor[1].{name}" for name in ("applied", "type", "text"))}  # fmt: skip
+
+
+def two_roots() -> None:
+    made = joint("REVOLUTE")
+    for obj in (made.body0, made.body1):
+        obj.usdphys.articulation_root.is_applied = True
+
+
+def lone_mesh() -> None:
+    """A joint that was added alone, beside a mesh without physics."""
+    scenes.add_box("A")
+    scenes.add_joint("J", "REVOLUTE")
+
+
+def held_by_static() -> None:
+    """A door that a joint made by hand holds to its static frame, in a scene for PhysX."""
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+    joint("REVOLUTE").body1.usdphys.rigid_body.is_applied = False
 
 
 _JOINT = "J.joint"
@@ -377,6 +409,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("MassWithoutBody", idle_mass, {f"{_MASS}.is_applied"}),
     ("BodyWithoutMass", massless, {"A.colliders.length"}),
     ("NestedArticulation", nested_roots, {"A.articulation_root.is_applied"}),
+    ("ArticulationRootTwice", two_roots, {"B.articulation_root.is_applied"}),
     ("ArticulationOnKinematicBody", kinematic_root, {"A.articulation_root.is_applied"}),
     ("ArticulationOnStaticBody", disabled_root, {f"{_RIGID}.rigid_body_enabled"}),
     ("OwnerMissing", lost_owner, {f"{_RIGID}.simulation_owner"}),
@@ -395,7 +428,12 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("JointSameBody", same_body, {f"{_JOINT}.body0", f"{_JOINT}.body0_name"}),
     ("JointBodyMissing", deleted_body, {f"{_JOINT}.body1_name"}),
     ("JointRelNotXformable", joint_as_body, {f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
-    ("JointNoEnabledRigidBody", no_body, {f"{_RIGID}.is_applied"}),
+    ("JointNoEnabledRigidBody", no_body, {f"{_RIGID}.is_applied", "A.colliders.length"}),
+    ("JointTouchesStatic", held_by_static,
+     {"A.filtered_pairs.is_applied", "A.filtered_pairs.filtered_pairs.length",
+      "A.filtered_pairs.filtered_pairs[0].object"}),
+    ("JointNoEnabledRigidBody", lone_mesh,
+     {f"{_RIGID}.is_applied", "A.colliders.length", f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
     ("JointRotationNotUnit", long_rotation, {f"{_JOINT}.local_rot0"}),
     ("JointRotationNotUnit", zero_rotation, {f"{_JOINT}.local_rot0"}),
     ("JointFramesApart", apart, {f"{_JOINT}.local_pos0"}),
@@ -404,6 +442,9 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      {f"{_JOINT}.revolute.lower_limit", f"{_JOINT}.revolute.upper_limit"}),
     ("LimitsReversed", reversed_limits("DISTANCE", min_distance=2.0, max_distance=1.0),
      {f"{_JOINT}.distance.min_distance", f"{_JOINT}.distance.max_distance"}),
+    ("JointLightFirst", light_first,
+     {f"{_JOINT}.{name}" for name in ("body0", "body0_name", "body1", "body1_name", "revolute.lower_limit",
+                                      "revolute.upper_limit")}),
     ("LimitNotOnJoint", typed_limit, {f"{_JOINT}.limits.transX.is_applied"}),
     ("DriveNotOnJoint", wrong_drive, {f"{_JOINT}.drives.linear.is_applied"}),
     ("DriveWithoutGain", drive(), {f"{_JOINT}.drives.angular.is_applied"}),
@@ -440,6 +481,9 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      {"J.joint.revolute.lower_limit", "J.joint.revolute.upper_limit"}),
     ("MimicWithoutLimits", of_vendor("PRISMATIC", "NewtonMimicAPI", "newton:mimicCoef1"),
      {"J.joint.prismatic.lower_limit", "J.joint.prismatic.upper_limit"}),
+    ("LimitStiffnessPerRadian", soft_limit,
+     {"J.vendor.length", "J.vendor[1].text", "J.vendor[2].applied",
+      *(f"J.vendor[3].{name}" for name in ("applied", "type", "text"))}),
     ("CcdNotInScene", of_vendor("", "PhysxRigidBodyAPI", "physxRigidBody:enableCCD"),
      {"Scene.physics_scenes.length", *rows_of("Scene.physics_scenes[0]")}),
 ]  # fmt: skip
@@ -453,6 +497,41 @@ def test_fix_mends_one_thing_and_nothing_else(code, build, expected):
     report = checks.report("Scene")
     assert code not in [left.code for left in report.issues]
     assert changes(before, state()) == expected
+
+
+def test_what_only_one_simulator_minds_is_shown_in_a_scene_that_is_made_for_it_and_is_no_error():
+    held_by_static()
+    assert the_issue("JointTouchesStatic").severity == "warning"
+    bpy.context.scene.usdphys.targets = {"NEUTRAL"}
+    assert found("JointTouchesStatic") == []
+    bpy.context.scene.usdphys.targets = {"NEWTON", "PHYSX"}
+    bpy.data.objects["A"].usdphys.articulation_root.is_applied = True
+    others = (scenes.solid("C", location=(9, 0, 0)), scenes.solid("D", location=(12, 0, 0)))
+    loose = scenes.add_joint("Loose", "REVOLUTE", *others)
+    issues = [issue for issue in check().issues if issue.code == "JointOutsideArticulation"]
+    assert [(issue.name, issue.severity) for issue in issues] == [(loose.name, "warning")]
+
+
+@pytest.mark.parametrize("typed", [False, True])
+@pytest.mark.parametrize("jointed", [False, True])
+def test_a_light_body_that_bears_a_heavy_one_is_named_with_both_masses(typed, jointed):
+    """By the sizes of their boxes, 8 kg and 8 t, or by typed masses."""
+    peg = scenes.add_box("Peg", half=(0.1, 0.1, 0.1), location=(0, 0, 0.1))
+    piano = scenes.add_box("Piano", half=(1, 1, 1), location=(0, 0, 7.0 if jointed else 1.2))
+    for obj in (peg, piano):
+        obj.select_set(True)
+    bpy.ops.usdphys.make_dynamic()
+    if jointed:
+        scenes.add_joint("Rope", "SPHERICAL", peg, piano)
+    if typed:
+        peg.usdphys.mass.mass, piano.usdphys.mass.mass = 0.5, 60.0
+    issue = the_issue("MassRatioHigh")
+    assert issue.name == "Peg"
+    shown = ("(0.5 kg)", "(60 kg)") if typed else ("(8 kg)", "(8000 kg)")
+    assert all(text in issue.message for text in shown), issue.message
+    piano.usdphys.mass.mass = 40.0
+    peg.usdphys.mass.mass = 0.5
+    assert found("MassRatioHigh") == []
 
 
 def test_every_fix_is_tested():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,32 @@ def test_nested_bodies_become_what_is_asked_for(tmp_path, nested, chosen, expect
     assert run("convert", nested, tmp_path / "out.usda", *chosen) == 0
     stage = opened(tmp_path / "out.usda")
     assert [str(prim.GetPath()) for prim in scenes.bodies_of(stage)] == expected
+
+
+def converted(source: Path, target: Path, capfd: Any) -> tuple[list[str], list[str]]:
+    """Lines on stdout and on stderr, as of a process of its own: Blender's lines take the way of all others."""
+    capfd.readouterr()
+    with open(1, "w", closefd=False) as stream, redirect_stdout(stream):
+        assert run("convert", source, target) == 0
+    printed, warned = capfd.readouterr()
+    return printed.splitlines(), warned.splitlines()
+
+
+def test_each_format_ends_with_one_line_that_names_the_file_and_counts(tmp_path, nested, capfd):
+    """Blender's own lines name a temporary file, which is not there any more."""
+    source = nested
+    for suffix in (".usda", ".blend", ".glb", ".blend", ".usdc"):
+        target = tmp_path / f"from{source.suffix[1:]}{suffix}"
+        (line,), warned = converted(source, target, capfd)
+        assert line.startswith(f"{target}: ") and "2 bodies" in line and "2 colliders" in line
+        assert not [line for line in warned if target.stem in line and ".usdphys-" in line]
+        source = target
+
+
+def test_a_blend_without_physics_is_said_to_have_none(tmp_path, capfd):
+    (tmp_path / "bare.usda").write_text('#usda 1.0\ndef Cube "Cube" {}\n')
+    printed, _ = converted(tmp_path / "bare.usda", tmp_path / "bare.blend", capfd)
+    assert printed == [f"{tmp_path / 'bare.blend'}: no physics"]
 
 
 def test_the_scene_says_what_becomes_of_nested_bodies_where_nobody_else_does(tmp_path, nested):

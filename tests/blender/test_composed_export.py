@@ -648,6 +648,44 @@ def test_animation_that_is_not_written_is_named(tmp_path):
     assert "AnimationLeftOut" not in codes
 
 
+# --------------------------------------------------------------------------- colliders without faces
+
+FACELESS = """
+def Xform "World"
+{
+    def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+    {
+        def Mesh "Empty" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+        {
+            uniform token physics:approximation = "convexHull"
+        }
+    }
+    def Mesh "Points" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+    {
+        point3f[] points = [(0, 0, 0), (1, 0, 0)]
+        bool physics:collisionEnabled = 0
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("form", ["composed", "copy"])
+def test_a_mesh_collider_without_faces_stays_in_the_file_and_is_named(tmp_path, form):
+    """Nothing collides with it, but another program may fill in its faces."""
+    load(tmp_path, FACELESS)
+    bpy.context.view_layer.update()
+    result = formats.USD.write(str(tmp_path / "out.usda"), formats.WriteOptions(form=form))
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    empty, points = (stage.GetPrimAtPath(path) for path in ("/World/Body/Empty", "/World/Points"))
+    assert {"PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"} == set(empty.GetAppliedSchemas())
+    assert value(stage, "/World/Body/Empty.physics:approximation") == "convexHull"
+    assert set(points.GetAppliedSchemas()) == {"PhysicsCollisionAPI"}
+    assert value(stage, "/World/Points.physics:collisionEnabled") is False
+    named = [issue.path for issue in result.issues if issue.code == "ColliderWithoutGeometry"]
+    assert sorted(named) == ["/World/Body/Empty", "/World/Points"]
+    assert "ColliderEmptyMesh" not in {issue.code for issue in result.issues}  # once is enough
+
+
 # --------------------------------------------------------------------------- precision
 
 

@@ -82,7 +82,7 @@ def check_robot(stage: Usd.Stage) -> None:
     # The colliders of the floor and of the arm.
     assert UsdGeom.Imageable(floor.GetChild("Floor")).ComputePurpose() == "guide"
     assert UsdGeom.Imageable(mesh).ComputePurpose() == "default"
-    assert targets(floor, "physics:filteredPairs") == [str(arm.GetPath())]
+    assert targets(floor.GetChild("Floor"), "physics:filteredPairs") == [str(arm.GetPath())]
     check_joint(stage, "Shoulder", "PhysicsRevoluteJoint", base, arm)
     check_joint(stage, "Wrist", "PhysicsFixedJoint", arm, hand)
     shoulder = prim_of(stage, "Shoulder")
@@ -548,6 +548,29 @@ def test_instances(tmp_path, hook, instances, use_instancing):
             found[tuple(np.round(world_pose(bodies[0])[:2, 3]).astype(int))] = prim
     assert set(found) == {(10, 0), (0, 20)}
     assert len(scenes.bodies_of(stage)) == 4
+
+
+def test_filtered_pairs_of_static_objects_are_between_colliders(tmp_path):
+    """The Xform of a static object is neither a collider nor a body; Newton ignores pairs with it."""
+    wall, group = scenes.add_box("Wall"), scenes.add("Group")
+    scenes.make_collider(wall)
+    scenes.make_collider(wall, "SPHERE", radius=0.5).name = "Knob"
+    post = scenes.add_box("Post", parent=group)
+    scenes.make_collider(post)
+    door, lid, ball = scenes.solid("Door", parent=wall), scenes.solid("Lid", parent=group), scenes.solid("Ball")
+    for obj, others in ((door, (wall,)), (ball, (group, lid)), (post, (door,)), (lid, (ball,))):
+        pairs = scenes.assign(obj.usdphys.filtered_pairs, is_applied=True)
+        for other in others:
+            pairs.filtered_pairs.add().object = other
+    stage, _ = export(tmp_path / "pairs.usda")
+    holders = [prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.FilteredPairsAPI)]
+    found = {str(prim.GetPath()): sorted(targets(prim, "physics:filteredPairs")) for prim in holders}
+    assert found == {
+        "/root/Wall/Door": ["/root/Wall/Knob", "/root/Wall/Wall"],
+        "/root/Ball": ["/root/Group/Lid", "/root/Group/Post/Post"],
+        "/root/Group/Post/Post": ["/root/Wall/Door"],
+        "/root/Group/Lid": ["/root/Ball"],
+    }
 
 
 def test_native_selection_with_a_joint_that_loses_its_body(tmp_path, hook, capfd):

@@ -144,6 +144,104 @@ def test_what_gltf_cannot_say_comes_back_and_is_named(tmp_path):
     assert bpy.data.objects["Hinge"].usdphys.joint.break_force == 12
 
 
+TAPERED = """#usda 1.0
+(
+    metersPerUnit = 0.01
+    upAxis = "Z"
+)
+def Xform "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    def Capsule_1 "Round" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+    {
+        uniform token axis = "X"
+        double height = 200
+        double radiusBottom = 50
+        double radiusTop = 25
+    }
+}
+def Cylinder_1 "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+{
+    double height = 100
+    double radiusBottom = 10
+    double radiusTop = 50
+    double3 xformOp:translate = (400, 0, 0)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}
+"""
+
+
+@pytest.mark.parametrize("keeps_usd", [True, False])
+def test_gprims_with_two_radii_become_shapes_with_two_radii_and_come_back(tmp_path, keeps_usd):
+    (tmp_path / "tapered.usda").write_text(TAPERED)
+    formats.USD.load(str(tmp_path / "tapered.usda"), formats.LoadOptions())
+    assert bpy.data.objects["Round"].type == "MESH"
+    options = write.WriteOptions(names.FAMILIES, keeps_usd=keeps_usd)
+    gltf_export.export_gltf(bpy.context, tmp_path / "tapered.glb", options)
+    shapes = {one["type"]: one for one in Document.load(tmp_path / "tapered.glb").pool(names.KHR_SHAPE, "shapes")}
+    assert shapes["capsule"]["capsule"] == pytest.approx({"height": 2.0, "radiusBottom": 0.5, "radiusTop": 0.25})
+    # Its node is scaled from centimetres.
+    assert shapes["cylinder"]["cylinder"] == pytest.approx({"height": 100, "radiusBottom": 10, "radiusTop": 50})
+    if keeps_usd:
+        formats.GLTF.load(str(tmp_path / "tapered.glb"), formats.LoadOptions())
+    for number, form in enumerate(("composed", "auto")):
+        formats.USD.write(str(tmp_path / f"{number}.usda"), formats.WriteOptions(form=form, meters_per_unit=0.01))
+        text = (tmp_path / f"{number}.usda").read_text()
+        for line in ('Capsule_1 "Round"', 'Cylinder_1 "B"', "radiusTop = 25", "radiusBottom = 10", "height = 200"):
+            assert line in text, (form, line)
+        assert "gltf" not in text
+
+
+@pytest.mark.parametrize("form", ["auto", "composed"])
+def test_radius_that_is_edited_is_the_larger_of_two_radii(tmp_path, form):
+    (tmp_path / "tapered.usda").write_text(TAPERED)
+    formats.USD.load(str(tmp_path / "tapered.usda"), formats.LoadOptions())
+    bpy.data.objects["Round"].usdphys.colliders[0].radius = 75
+    formats.USD.write(str(tmp_path / "edited.usda"), formats.WriteOptions(form=form))
+    text = (tmp_path / "edited.usda").read_text()
+    assert ("radiusBottom = 75" in text, "radiusTop = 37.5" in text, " radius = " in text) == (True, True, False), text
+
+
+def test_what_only_the_usd_file_says_is_named_where_nothing_is_kept(tmp_path):
+    (tmp_path / "two.usda").write_text(
+        """#usda 1.0
+def Xform "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    custom float physxOther:value = 3
+    def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}
+}
+def Xform "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}
+}
+"""
+    )
+    formats.USD.load(str(tmp_path / "two.usda"), formats.LoadOptions())
+    options = write.WriteOptions(keeps_usd=False)
+    result = gltf_export.export_gltf(bpy.context, tmp_path / "two.glb", options)
+    (names_,) = [issue.message for issue in result.issues if "the name in USD" in issue.message]
+    assert "(/A/Shape)" in names_
+    assert "(/B/Shape)" in names_
+    (others,) = [issue.message for issue in result.issues if "do not declare" in issue.message]
+    assert "(/A)" in others
+    assert "(/B)" not in others
+
+
+def test_physics_material_comes_back_on_the_material_of_the_picture(tmp_path):
+    crate = cube("Crate")
+    material = bpy.data.materials.new("Rubber")
+    group = material.usdphys.physics_material
+    group.is_applied, group.static_friction = True, 0.25
+    crate.data.materials.append(material)
+    document, _ = exported(tmp_path / "rubber.glb")
+    assert [one["name"] for one in document.pool(BODY, "physicsMaterials")] == ["Rubber"]
+    for keeps_usd in (True, False):
+        gltf_export.export_gltf(bpy.context, tmp_path / "rubber.glb", write.WriteOptions(keeps_usd=keeps_usd))
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        gltf_import.import_gltf(tmp_path / "rubber.glb")
+        assert [one.name for one in bpy.data.materials] == ["Rubber"]
+        assert bpy.data.materials["Rubber"].usdphys.physics_material.static_friction == 0.25
+
+
 def test_file_that_another_program_has_changed_is_read_from_its_extensions(tmp_path):
     arm = cube("Arm", (3, 0, 0))
     arm.usdphys.mass.is_applied, arm.usdphys.mass.mass = True, 5

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import bpy
 import numpy as np
@@ -104,6 +107,91 @@ def test_box_in_a_sheared_space_stands_where_it_is_and_is_no_mirror(tmp_path):
     (collider,) = read.read(document).model.colliders.values()
     np.testing.assert_allclose(collider.world[:3, 3], (0, 0, 3), atol=1e-4)
     assert np.linalg.det(collider.world[:3, :3]) > 0
+
+
+def with_triangle(nodes: list[dict], **more) -> dict:
+    """A document with one triangle as its only mesh."""
+    points = struct.pack("<9f", 0, 0, 0, 1, 0, 0, 0, 1, 0)
+    return {
+        "asset": {"version": "2.0"}, "extensionsUsed": [BODY], "scene": 0, "nodes": nodes,
+        "buffers": [{"uri": "data:application/octet-stream;base64," + base64.b64encode(points).decode(),
+                     "byteLength": 36}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3",
+                       "min": [0, 0, 0], "max": [1, 1, 0]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}], **more,
+    }  # fmt: skip
+
+
+def imported(path: Path, content: dict) -> list:
+    """The objects with a body of a file."""
+    path.write_text(json.dumps(content))
+    gltf_import.import_gltf(path)
+    return [obj for obj in bpy.data.objects if obj.usdphys.rigid_body.is_applied]
+
+
+def test_node_outside_of_the_scene_is_a_collider_mesh_and_no_object(tmp_path):
+    body = {"motion": {}, "collider": {"geometry": {"node": 1, "convexHull": True}}}
+    content = with_triangle([{"name": "Body", "extensions": {BODY: body}}, {"name": "Source", "mesh": 0}],
+                            scenes=[{"nodes": [0]}])  # fmt: skip
+    (found,) = imported(tmp_path / "orphan.gltf", content)
+    assert found.name == "Body"
+    assert "Source" not in bpy.data.objects
+    document, _ = exported(tmp_path / "again.glb")
+    assert "Source" not in nodes_of(document)
+    (collider,) = read.read(document).model.colliders.values()
+    assert len(collider.mesh().triangles) == 1
+
+
+def test_nodes_without_names_and_nodes_of_one_name_have_their_own_physics(tmp_path):
+    masses = [1, 2, 3, 4]
+    nodes = [
+        {**name, "mesh": 0, "translation": [mass, 0, 0], "extensions": {BODY: {"motion": {"mass": mass}}}}
+        for mass, name in zip(masses, ({}, {}, {"name": "Same"}, {"name": "Same"}), strict=True)
+    ]  # fmt: skip
+    found = imported(tmp_path / "names.gltf", with_triangle(nodes, scenes=[{"nodes": [0, 1, 2, 3]}]))
+    assert sorted((obj.location.x, obj.usdphys.mass.mass) for obj in found) == [(mass, mass) for mass in masses]
+
+
+def test_nodes_that_blender_makes_several_objects_of_do_not_move_the_physics_of_others(tmp_path):
+    """Its importer numbers instances and skinned meshes 3.0 or 3.skinned."""
+    nodes = [
+        {"name": "Field", "mesh": 0,
+         "extensions": {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}},
+        {"name": "Skinned", "mesh": 0, "skin": 0}, {"name": "Bone"},
+        {"name": "Body", "mesh": 0, "translation": [5, 0, 0], "extensions": {BODY: {"motion": {"mass": 7}}}},
+    ]  # fmt: skip
+    content = with_triangle(nodes, scenes=[{"nodes": [0, 1, 2, 3]}], skins=[{"joints": [2]}])
+    content["extensionsUsed"].append("EXT_mesh_gpu_instancing")
+    (found,) = imported(tmp_path / "several.gltf", content)
+    assert (found.name, found.location.x, found.usdphys.mass.mass) == ("Body", 5.0, 7.0)
+
+
+def test_joint_to_a_body_that_is_hidden_is_named_where_only_what_is_visible_is_exported(tmp_path):
+    base, arm = cube("Base"), cube("Arm", (3, 0, 0))
+    hinge("Hinge", base, arm, (1.5, 0, 0))
+    arm.hide_set(True)
+    document, result = exported(tmp_path / "visible.glb", use_visible=True)
+    assert "Arm" not in nodes_of(document)
+    assert "NotExported" in {issue.code for issue in result.issues if "Arm" in issue.message}
+    assert any("Hinge" in issue.message and "Arm" in issue.message for issue in result.issues), result.issues
+    assert physics(document, "Base")
+
+
+def test_collider_mesh_has_its_modifiers_where_the_picture_has_none(tmp_path):
+    box = mesh_collider("Box")
+    box.modifiers.new("Array", "ARRAY").count = 3
+    document, _ = exported(tmp_path / "modifiers.glb", export_apply=False)
+    (shape,) = document.pool(names.OMI_SHAPE, "shapes")
+    assert len(document.mesh(nodes_of(document)["Box"]["mesh"]).triangles) == 12
+    assert len(document.mesh(shape[shape["type"]]["mesh"]).triangles) == 36
+
+
+def test_object_without_values_stays_in_the_file(tmp_path):
+    """Blender's exporter drops empty objects, and a dynamic body of KHR may be one."""
+    cube("Box")
+    document, _ = exported(tmp_path / "empty.glb", "KHR")
+    assert physics(document, "Box")["motion"] == {}
 
 
 def test_collider_mesh_with_two_materials_is_one_primitive(tmp_path):

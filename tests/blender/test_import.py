@@ -188,6 +188,27 @@ def test_failure_half_way_leaves_the_scene_alone(tmp_path, monkeypatch):
     assert not len(scene.usdphys.physics_scenes)
 
 
+def test_a_body_has_its_name_before_a_mesh_that_is_called_the_same(tmp_path):
+    (tmp_path / "names.usda").write_text(
+        """#usda 1.0
+def Xform "Lid"
+{
+    def Cube "Box" {}
+    def Cube "Knob" {}
+}
+def Xform "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{
+    def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}
+    def Cube "Label" {}
+}
+"""
+    )
+    import_usd(tmp_path / "names.usda")
+    bodies = {obj.name: obj.usdphys.prim.path for obj in bpy.data.objects if obj.usdphys.rigid_body.is_applied}
+    assert bodies == {"Box": "/Box"}
+    assert bpy.data.objects["Box.001"].parent.name == "Lid"
+
+
 def test_part_of_a_file(tmp_path):
     import_usd(write(tmp_path / "crate.usda", CRATE), prim_path="/World/Crate")
     assert bpy.data.objects["Crate"].usdphys.rigid_body.is_applied

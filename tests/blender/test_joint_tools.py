@@ -15,9 +15,9 @@ import pytest
 from mathutils import Matrix, Vector
 from pxr import UsdPhysics
 from usdphys_ext.operators import joint_tools as operators
-from usdphys_ext.usdphys_addon.authoring import closest_point, joint_edits
+from usdphys_ext.usdphys_addon.authoring import closest_point, joint_edits, vendor_edits
 from usdphys_ext.usdphys_addon.bridge import joint_frames, props
-from usdphys_ext.usdphys_addon.core import frames, joint_kinds
+from usdphys_ext.usdphys_addon.core import frames, joint_kinds, vendor_schemas
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.validate import validate
 
@@ -1320,7 +1320,7 @@ def test_a_slide_gets_lengths_and_a_ball_joint_ignores_limits():
         ("REVOLUTE", {"has_limits": True, "motor": "POSITION"},
          ["has_limits", "lower", "upper", "motor", "angle", "response"]),
         ("PRISMATIC", {"has_limits": True, "motor": "VELOCITY"},
-         ["has_limits", "lower_distance", "upper_distance", "motor", "speed", "response"]),
+         ["has_limits", "lower_distance", "upper_distance", "motor", "slide_speed", "response"]),
         ("DISTANCE", {}, ["has_limits"]),
         ("SPHERICAL", {"has_limits": True}, []),
     ],
@@ -1422,10 +1422,8 @@ def test_a_joint_object_stands_at_its_frame_where_the_middle_angle_is_nearly_90_
             assert np.abs(np.array(joint.matrix_world) - place).max() < 3e-6
 
 
-@pytest.mark.parametrize(("meters", "asks"), [(1.0, True), (0.01, True), (1.0, False)])
-def test_an_arm_of_seven_equal_links_gets_an_armature_and_the_iterations_that_physx_needs(meters, asks):
-    bpy.context.scene.unit_settings.scale_length = meters
-    unit = 1.0 / meters
+def seven_links(unit: float = 1.0) -> list[Any]:
+    """A base and seven equal links in a row, selected."""
     parts = [scenes.add_box("Base", half=(0.2 * unit, 0.2 * unit, 0.1 * unit), location=(0, 0, 0.1 * unit))]
     half = (0.45 * unit, 0.08 * unit, 0.08 * unit)
     parts += [
@@ -1433,17 +1431,61 @@ def test_an_arm_of_seven_equal_links_gets_an_armature_and_the_iterations_that_ph
         for number in range(7)
     ]
     select(*parts)
+    return parts
+
+
+def iterations_of(obj: Any) -> list[str]:
+    return [row.text for row in obj.usdphys.vendor if row.name.endswith("solverPositionIterationCount")]
+
+
+@pytest.mark.parametrize(("authored", "expected"), [(8, "128"), (200, "200")])
+def test_iterations_that_an_articulation_has_are_raised_if_need_be_and_never_lowered(authored, expected):
+    parts = seven_links()
+    name = "physxArticulation:solverPositionIterationCount"
+    attribute = vendor_schemas.attribute_named("PhysxArticulationAPI", name)
+    parts[0].usdphys.articulation_root.is_applied = True
+    vendor_edits.apply_row(parts[0].usdphys, "PhysxArticulationAPI", attribute, authored)
+    assert bpy.ops.usdphys.robot_arm(response=0.1) == {"FINISHED"}
+    assert iterations_of(parts[0]) == [expected]
+
+
+def test_a_motor_that_physx_will_not_hold_is_a_warning(capfd):
+    """As Robot Arm and Add Joint report it."""
+    seven_links()
+    bpy.ops.usdphys.robot_arm(armature=False)
+    select(*(obj for obj in all_joints() if obj.usdphys.joint.type == "REVOLUTE"))
+    capfd.readouterr()
+    bpy.ops.usdphys.joint_motor(holds=True, response=0.5, armature=False)
+    warnings = [line for line in capfd.readouterr().out.splitlines() if line.startswith("Warning")]
+    assert len(warnings) == 1 and "of its reach" in warnings[0]
+
+
+@pytest.mark.parametrize(("meters", "asks"), [(1.0, True), (0.01, True), (1.0, False)])
+def test_an_arm_of_seven_equal_links_gets_an_armature_and_the_iterations_that_physx_needs(meters, asks):
+    bpy.context.scene.unit_settings.scale_length = meters
+    parts = seven_links(1.0 / meters)
     assert bpy.ops.usdphys.robot_arm(response=0.5, armature=asks) == {"FINISHED"}
     rows = [
         row.text for obj in all_joints() for row in obj.usdphys.vendor if row.name == "newton:armature"
     ]  # fmt: skip
-    iterations = [row.text for row in parts[0].usdphys.vendor if row.name.endswith("solverPositionIterationCount")]
     if not asks:
-        assert not rows and iterations == ["255"]
+        assert not rows and iterations_of(parts[0]) == ["255"]
         return
     # 7 links of 23 kg: 2400 kg m2 about the first hinge, of which 0.3 % are enough.
     assert len(rows) == 7 and len(set(rows)) == 1
     assert float(rows[0]) == pytest.approx(7.9, rel=0.05)
+
+
+def test_a_motor_for_all_joints_of_an_arm_leaves_out_the_weld_of_its_base_and_says_so(capfd):
+    seven_links()
+    bpy.ops.usdphys.robot_arm()
+    select(*all_joints())
+    capfd.readouterr()
+    assert bpy.ops.usdphys.joint_motor(holds=True, angle=0.25) == {"FINISHED"}
+    warnings = [line for line in capfd.readouterr().out.splitlines() if line.startswith("Warning: 'Base Joint'")]
+    assert len(warnings) == 1 and "fixed" in warnings[0]
+    hinges = [obj.usdphys.joint for obj in all_joints() if obj.usdphys.joint.type == "REVOLUTE"]
+    assert [hinge.drives.angular.target_position for hinge in hinges] == [0.25] * 7
 
 
 def test_no_line_of_what_a_motor_will_do_is_cut_in_the_panel_of_the_operation():

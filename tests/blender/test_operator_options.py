@@ -381,7 +381,7 @@ def added(**options: Any) -> Any:
     ("kind", "options", "drive", "expected"),
     [
         ("REVOLUTE", {"speed": 2.0}, "angular", {"target_velocity": 2.0}),
-        ("PRISMATIC", {"speed": 2.0}, "linear", {"target_velocity": 2.0}),
+        ("PRISMATIC", {"slide_speed": 2.0}, "linear", {"target_velocity": 2.0}),
         ("REVOLUTE", {"holds": True, "angle": 0.5, "distance": 9.0}, "angular", {"target_position": 0.5}),
         ("PRISMATIC", {"holds": True, "angle": 9.0, "distance": 0.25}, "linear", {"target_position": 0.25}),
         ("GENERIC", {"holds": True, "angle": 9.0, "distance": 0.25, "dof": "transY"}, "transY",

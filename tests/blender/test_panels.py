@@ -1392,10 +1392,23 @@ def test_loose_parts_ask_for_what_their_mode_takes(mode, field):
     assert drawn_operator("usdphys.split_loose", mode=mode).props() == ["mode", "margin", field, "limit"]
 
 
-def test_a_motor_asks_for_a_place_where_it_holds_one_and_else_for_a_speed():
-    assert drawn_operator("usdphys.joint_motor").props() == ["holds", "speed", "response", "dof"]
+@pytest.mark.parametrize(
+    ("kinds", "speeds", "places", "asks"),
+    [
+        (["REVOLUTE"], ["speed"], ["angle"], []), (["PRISMATIC"], ["slide_speed"], ["distance"], []),
+        (["REVOLUTE", "PRISMATIC", "FIXED"], ["speed", "slide_speed"], ["angle", "distance"], []),
+        (["GENERIC"], ["speed"], ["angle"], ["dof"]), ([], ["speed", "slide_speed"], ["angle", "distance"], ["dof"]),
+    ],
+)  # fmt: skip
+def test_a_motor_asks_for_what_the_chosen_joints_take(kinds, speeds, places, asks):
+    """A velocity or a place, an angle or a length; the degree of freedom where there are several."""
+    for obj in bpy.data.objects:
+        obj.select_set(False)
+    for number, kind in enumerate(kinds):
+        scenes.add_joint(f"Joint {number}", kind).select_set(True)
+    assert drawn_operator("usdphys.joint_motor").props() == ["holds", *speeds, "response", *asks]
     held = drawn_operator("usdphys.joint_motor", holds=True)
-    assert held.props() == ["holds", "angle", "distance", "response", "armature", "dof"]
+    assert held.props() == ["holds", *places, "response", "armature", *asks]
 
 
 @pytest.mark.parametrize(

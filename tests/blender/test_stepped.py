@@ -20,7 +20,7 @@ class Work(stepped.Stepped):
         self.number, self.error = number, error
         self.window = object()
         self.window_manager = self.workspace = self
-        self.options = types.SimpleNamespace(is_invoke=True)
+        self.options = types.SimpleNamespace(is_invoke=True, is_repeat=False)
 
     def steps(self):
         try:
@@ -114,8 +114,10 @@ def test_an_error_of_ours_is_reported_and_another_is_raised_and_both_end_the_wor
     assert work.has_ended() and other.has_ended()
 
 
-def test_a_script_waits_for_the_end():
+@pytest.mark.parametrize(("is_invoke", "is_repeat"), [(False, False), (True, True)], ids=["script", "adjusted"])
+def test_a_script_and_adjust_last_operation_wait_for_the_end(is_invoke, is_repeat):
+    """Blender frees an operator that it runs again when it returns: a timer of it would crash."""
     work = Work()
-    work.options.is_invoke = False
+    work.options = types.SimpleNamespace(is_invoke=is_invoke, is_repeat=is_repeat)
     assert work.run(work, work.steps()) == {"FINISHED"} and work.made == 10 and work.timers == 0
     assert bpy.app.background

@@ -15,6 +15,9 @@ from usdphys_ext.usdphys_addon.checks.fixes import FIXES
 from usdphys_ext.usdphys_addon.core.common_materials import MATERIALS
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.words import counted, in_language, phrase
+from usdphys_ext.usdphys_addon.viewport import wrapped_text
+
+from .layout_recorder import LayoutRecorder
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "usdphys_addon"
@@ -207,3 +210,12 @@ def test_blender_shows_the_language_that_is_chosen(monkeypatch, locale, expected
     known.locale = "en_US"
     translations.follow_language()
     assert registered == {}
+
+
+def test_no_line_begins_with_the_sign_that_french_sets_after_a_space():
+    layout = LayoutRecorder()
+    text = "Il n'y a rien où atterrir : tous les collisionneurs appartiennent à des corps qui tombent ; que faire ?"
+    for length in range(12, 60):
+        wrapped_text.draw_text(layout, text, "INFO", length=length)
+    assert all(line[0] not in ":;?" for line in layout.labels())
+    assert " ".join(layout.labels()[-2:]).replace("\N{NO-BREAK SPACE}", " ") == text

@@ -308,3 +308,22 @@ def test_blenders_own_export_keeps_physics_in_step_with_its_geometry(tmp_path, c
     stage = Usd.Stage.Open(str(tmp_path / "own.usda"))
     assert tuple(stage.GetPrimAtPath("/root/Slide").GetAttribute("physics:localPos1").Get()) == (1.0, 0.0, 0.0)
     assert "ignores the unit scale" in capfd.readouterr().out
+
+
+def test_a_distance_without_limit_is_minus_one_in_all_units(tmp_path):
+    """In the file, in the model and in the panel, where a Blender unit is a centimetre."""
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    first, second = box("A"), box("B", (100, 0, 0))
+    rope = joint("Rope", "DISTANCE", first, second, (50, 0, 0))
+    rope.distance.min_distance, rope.distance.max_distance = -1.0, 150.0
+    for system in ("m_kg_z", "cm_g_y"):
+        path = tmp_path / f"{system}.usda"
+        usd_export.export_usd(bpy.context, path, usd_export.ExportOptions(units=SYSTEMS[system]))
+        text = path.read_text()
+        assert "physics:minDistance = -1\n" in text
+        most = 1.5 if system == "m_kg_z" else 150
+        assert f"physics:maxDistance = {most}\n" in text
+    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+    ropes = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    assert len(ropes) == 2
+    assert {obj.usdphys.joint.distance.min_distance for obj in ropes} == {-1.0}

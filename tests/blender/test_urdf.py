@@ -6,7 +6,9 @@ from __future__ import annotations
 import math
 import shutil
 import struct
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -43,6 +45,73 @@ def urdf(tmp_path):
     file = tmp_path / "arm.urdf"
     file.write_text(ROBOT)
     return file
+
+
+def test_options_of_an_import_are_in_the_file_and_leave_the_urdf_as_it_is(urdf, tmp_path):
+    options = ("--drives", "hold", "--no-self-collision", "--no-visuals", "--visual-colliders")
+    for name in ("robot.usda", "robot.blend"):
+        assert cli.main(["convert", str(urdf), str(tmp_path / name), *options]) == 0
+        assert cli.main(["convert", str(tmp_path / name), str(tmp_path / "again.urdf")]) == 0
+        assert (tmp_path / "again.urdf").read_text() == ROBOT
+    text = (tmp_path / "robot.usda").read_text()
+    for part in (
+        "newton:selfCollisionEnabled = 0",
+        "physxArticulation:enabledSelfCollisions = 0",
+        "base_link_collision",
+    ):
+        assert part in text
+    assert "base_link_visual" not in text
+    stiffness = float(text.partition("drive:angular:physics:stiffness = ")[2].split()[0])
+    # 0.5 kg at 0.25 m, and 0.02 kg m2 about its own centre, at 5 Hz; per degree.
+    assert stiffness == pytest.approx((0.5 * 0.25**2 + 0.02) * (10 * math.pi) ** 2 * math.pi / 180, rel=1e-6)
+
+
+def test_colliders_of_many_faces_are_boxes_that_hide_nothing(tmp_path):
+    """A fan of 600 triangles, and one."""
+    for name, count in (("many", 600), ("one", 1)):
+        points = "".join(f"v {index} {index % 2} 0\n" for index in range(count + 2))
+        faces = "".join(f"f {index + 1} {index + 2} {index + 3}\n" for index in range(count))
+        (tmp_path / f"{name}.obj").write_text(points + faces)
+    shapes = "".join(f'<{kind} name="{name}_{kind}"><geometry><mesh filename="{name}.obj"/></geometry></{kind}>'
+                     for name in ("many", "one") for kind in ("visual", "collision"))  # fmt: skip
+    file = tmp_path / "r.urdf"
+    file.write_text(f'<robot name="r"><link name="a">{shapes}</link></robot>')
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    drawn = {name: bpy.data.objects[name].display_type for name in (
+        "many_visual", "many_collision", "one_visual", "one_collision"
+    )}  # fmt: skip
+    assert drawn == {
+        "many_visual": "TEXTURED", "many_collision": "BOUNDS", "one_visual": "TEXTURED", "one_collision": "WIRE"
+    }  # fmt: skip
+
+
+def test_packages_of_the_preferences_are_found_unless_they_are_gone(tmp_path):
+    (tmp_path / "here").mkdir()
+    found = robot_files.known_packages((f"arm={tmp_path / 'here'}", f"leg={tmp_path / 'gone'}", "nonsense", "=x", "y="))
+    assert found == {"arm": tmp_path / "here"}
+
+
+def test_an_import_takes_the_packages_of_the_preferences(tmp_path, monkeypatch):
+    """The package has another name than its folder, so nothing but the preference leads there."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/part.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+    file = tmp_path / "urdf/r.urdf"
+    file.parent.mkdir()
+    mesh = '<geometry><mesh filename="package://arm_description/part.obj"/></geometry>'
+    file.write_text(f'<robot name="r"><link name="a"><visual>{mesh}</visual></link></robot>')
+    told = SimpleNamespace(ros_packages=f"arm_description={tmp_path / 'elsewhere'}")
+    monkeypatch.setattr(sys.modules["usdphys_ext.preferences"], "current", lambda _context: told)
+    assert bpy.ops.usdphys.import_urdf(filepath=str(file)) == {"FINISHED"}
+    assert "a_visual" in bpy.data.objects
+
+
+def test_the_arguments_of_a_xacro_are_shown_with_their_values(tmp_path):
+    file = tmp_path / "arm.xacro"
+    file.write_text(
+        '<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro"><xacro:arg name="side" default="left"/>'
+        '<xacro:arg name="mesh" default="$(find r)/mesh"/><xacro:arg name="size" default="2"/><link name="a"/></robot>'
+    )
+    assert robot_files.arguments_of(file) == {"side": "left", "size": "2"}
 
 
 def test_objects_have_the_names_of_the_urdf_and_their_physics(urdf):
@@ -391,3 +460,18 @@ def test_frames_of_joints_stay_exact_where_angles_of_blender_do_not_and_a_small_
     after = local_rotations()
     assert np.abs(after["j2"] - before["j2"]).max() == pytest.approx(1.5e-4, rel=0.2)
     assert np.abs(after["j0"] - before["j0"]).max() < 1e-7
+
+
+@pytest.mark.parametrize("lines", ["", "vt 0 0\nvt 1 0\nvt 0 1\n", "vn 0 0 1\nvn 0.6 0 0.8\nvn 0 0.6 0.8\n"],
+                         ids=["plain", "uvs", "normals"])  # fmt: skip
+def test_faces_without_normals_are_flat_and_normals_are_kept(lines, tmp_path):
+    """As Blender imports such a file: parts from CAD have edges, and welded points would smooth them."""
+    tail = {"": "", "vt": "/{0}", "vn": "//{0}"}[lines[:2]]
+    faces = "".join(f"f {' '.join(str(one) + tail.format(index + 1) for index, one in enumerate(face))}\n"
+                    for face in ((1, 2, 3), (1, 4, 2)))  # fmt: skip
+    (tmp_path / "part.obj").write_text(f"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n{lines}{faces}")
+    file = tmp_path / "r.urdf"
+    mesh = '<geometry><mesh filename="part.obj"/></geometry>'
+    file.write_text(f'<robot name="r"><link name="a"><visual>{mesh}</visual></link></robot>')
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    assert (bpy.data.objects["a_visual"].data.normals_domain == "FACE") == (lines[:2] != "vn")

@@ -129,6 +129,9 @@ def test_an_approximation_of_a_simulator_is_chosen_from_the_menu(tmp_path):
     stage, _ = scenes.export(tmp_path / "out.usda")
     assert "sdf" in [prim.GetAttribute("physics:approximation").Get() for prim in stage.Traverse()]
     bpy.context.scene.usdphys.targets = {"NEWTON"}
+    (shown,) = layout_recorder.draw(panel).buttons("usdphys.approximation_add")
+    assert shown.text == "Other: sdf", "what is chosen is shown, whoever reads it"
+    collider.other_approximation = ""
     assert not layout_recorder.draw(panel).buttons("usdphys.approximation_add")
 
 

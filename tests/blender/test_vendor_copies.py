@@ -39,9 +39,24 @@ def number(thing: Any, name: str) -> Any:
     return None if row is None else row.number
 
 
+def targets(gear: Any) -> dict[str, Any]:
+    """What a gear leads to, by attribute."""
+    return {row.name: row.target for row in gear.usdphys.vendor if row.target is not None}
+
+
 def ends(gear: Any) -> dict[str, str]:
     """Names of what a gear leads to."""
-    return {row.name: row.target.name for row in gear.usdphys.vendor if row.target is not None}
+    return {name: target.name for name, target in targets(gear).items()}
+
+
+def the_gear(suffix: str = "", *, overridden: bool = False) -> Any:
+    """The one gear whose name ends like that. overridden: among the library overrides."""
+    (gear,) = (
+        obj for obj in bpy.data.objects
+        if vendor_rows.typed_schema(obj.usdphys) and obj.name.endswith(suffix)
+        and (obj.override_library is not None or not overridden)
+    )  # fmt: skip
+    return gear
 
 
 #: The active hinge is the second one.
@@ -51,10 +66,9 @@ WHOLE = {"physics:hinge0": "HingeSmall", "physics:hinge1": "HingeBig", "physics:
 
 def check_imported() -> Any:
     """The gear box is there; an import has given some objects numbers. Returns (gear, active hinge's body)."""
-    (gear,) = (obj for obj in bpy.data.objects if vendor_rows.typed_schema(obj.usdphys))
-    targets = {row.name: row.target for row in gear.usdphys.vendor if row.target is not None}
-    assert {name: target.name.partition(".")[0] for name, target in targets.items()} == WHOLE
-    big, hinge = targets["physics:body1"], targets["physics:hinge1"]
+    gear = the_gear()
+    assert {name: target.partition(".")[0] for name, target in ends(gear).items()} == WHOLE
+    big, hinge = targets(gear)["physics:body1"], targets(gear)["physics:hinge1"]
     assert big.usdphys.rigid_body.is_applied and hinge.usdphys.joint.body0 == big
     assert number(gear.usdphys, "physics:gearRatio") == 3.0
     assert number(hinge.usdphys, "newton:armature") == 0.25
@@ -66,7 +80,7 @@ def check_imported() -> Any:
 
 def check_box(suffix: str = "") -> None:
     """The gear box is there, its names with a suffix."""
-    (gear,) = (obj for obj in bpy.data.objects if vendor_rows.typed_schema(obj.usdphys) and obj.name.endswith(suffix))
+    gear = the_gear(suffix)
     assert ends(gear) == {name: f"{target}{suffix}" for name, target in WHOLE.items()}
     assert number(gear.usdphys, "physics:gearRatio") == 3.0
     objects = bpy.data.objects
@@ -114,22 +128,20 @@ def test_overrides_of_a_gear_box_keep_changed_and_added_values(tmp_path):
     bpy.data.collections["Box"].override_hierarchy_create(bpy.context.scene, bpy.context.view_layer)
     own = {obj.name: obj for obj in bpy.data.objects if obj.override_library}
     big, hinge = own["Big"], own["HingeBig"]
-    (gear,) = (obj for obj in own.values() if vendor_rows.typed_schema(obj.usdphys))
+    gear = the_gear(overridden=True)
     vendor_rows.row_of(big.usdphys, "physxRigidBody:linearDamping").number = 0.75
     vendor_rows.row_of(gear.usdphys, "physics:gearRatio").number = 5.0
     put(hinge.usdphys, "NewtonJointAPI", "newton:friction", 2.0)
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "user.blend"))
     bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "user.blend"))
     own = {obj.name: obj for obj in bpy.data.objects if obj.override_library}
-    (gear,) = (obj for obj in own.values() if vendor_rows.typed_schema(obj.usdphys))
+    gear = the_gear(overridden=True)
     assert number(own["Big"].usdphys, "physxRigidBody:linearDamping") == 0.75
     assert number(own["Big"].usdphys.colliders[0], "physxCollision:contactOffset") == 0.125
     assert number(gear.usdphys, "physics:gearRatio") == 5.0
     assert number(own["HingeBig"].usdphys, "newton:armature") == 0.25
     assert number(own["HingeBig"].usdphys, "newton:friction") == 2.0
-    assert {row.name: row.target for row in gear.usdphys.vendor if row.target is not None} == {
-        name: own[target] for name, target in WHOLE.items()
-    }
+    assert targets(gear) == {name: own[target] for name, target in WHOLE.items()}
 
 
 def test_undo_takes_a_gear_away_and_brings_its_values_back():

@@ -94,8 +94,7 @@ def expected_in_metres(row: dict[str, Any], type_name: str, values: dict[str, An
     if row.get("axes"):
         return 5  # X stays X, Y is Z
     unit = row.get("unit")
-    if "unit_if" in row and is_so(values[row["unit_if"][0]], row["unit_if"][1]):
-        unit = row["unit_if"][3]
+    unit = next((case[3] for case in row.get("unit_if", ()) if is_so(values[case[0]], case[1])), unit)
     if isinstance(unit, list):
         # Attributes of an instance are those of a rotation, and so is a revolute joint.
         unit = unit[1] if EACH in row["usd"] or type_name.startswith("Physics") else None

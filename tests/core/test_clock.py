@@ -10,6 +10,7 @@ TESTS = ROOT / "tests"
 MAY_READ_THE_TIME = {
     TESTS / "conftest.py",
     TESTS / "ui" / "drivers" / "kit.py",
+    TESTS / "ui" / "drivers" / "x11.py",
     TESTS / "ui" / "drivers" / "bench_panels.py",
     TESTS / "ui" / "drivers" / "bench_redraw.py",
 }

@@ -77,3 +77,16 @@ def test_what_blender_prints_of_a_failure_is_dropped_and_other_words_are_kept(
         raise RuntimeError
     os.write(2, b"after\n")
     assert capfd.readouterr() == ("", "after\n")
+
+
+def test_only_lines_about_finished_temporary_files_are_left_out(capfd: pytest.CaptureFixture[str]) -> None:
+    with console.without_scratch_names():
+        os.write(1, b"USD export of '/tmp/.usdphys-a-1-2.usdc' took 3.2 ms\n")
+        os.write(1, b'Info: Saved copy as ".usdphys-a-1-2.blend"\n')
+        os.write(1, b"Error: no room for /tmp/.usdphys-a-1-2.usdc\n")
+        os.write(2, b"warning\n")
+    assert capfd.readouterr() == ("Error: no room for /tmp/.usdphys-a-1-2.usdc\n", "warning\n")
+    with pytest.raises(RuntimeError), console.without_scratch_names():
+        os.write(1, b"reason\n")
+        raise RuntimeError
+    assert capfd.readouterr().out == "reason\n"

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.gltf import names, read, vendor, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
@@ -248,6 +249,47 @@ def with_mesh() -> dict:
     }
 
 
+def test_each_fact_that_gltf_cannot_say_is_named_with_its_prims(tmp_path):
+    """And no fact that it can say: mass, gravity switched off, a revolute joint, a soft limit."""
+    model = PhysicsModel()
+    for name in ("A", "B", "C"):
+        prim = model.add(Prim(f"/{name}"))
+        prim.add(usd_physics.RigidBodyAPI())
+        prim.add(usd_physics.MassAPI(mass=2.0))
+        vendor.apply(prim, vendor.BODY, disableGravity=True)
+    model.prims["/A"].schemas["PhysicsMassAPI"] = usd_physics.MassAPI(density=5.0)
+    model.prims["/B"].add(usd_physics.RigidBodyAPI(starts_asleep=True))
+    vendor.apply(model.prims["/C"], vendor.BODY, disableGravity=True, enableCCD=True)
+    joint = model.add(Prim("/Joint", "PhysicsRevoluteJoint", is_xformable=False))
+    joint.add(usd_physics.RevoluteJoint(axis="Z", lower_limit=0.0, upper_limit=1.0, body0=("/A",), body1=("/B",)))
+    vendor.apply(joint, vendor.LIMIT, "angular", stiffness=3.0, damping=1.0)
+    tied = model.add(Prim("/Tied", "PhysicsJoint", is_xformable=False))
+    tied.add(usd_physics.Joint(body0=("/C",), break_force=3.0))
+    tied.add(usd_physics.LimitAPI(1.0, 0.0), "transX")
+    model.add(Prim("/Group", "PhysicsCollisionGroup", is_xformable=False)).add(usd_physics.CollisionGroup())
+    model.add(Prim("/Tree")).add(usd_physics.ArticulationRootAPI())
+    model.add(Prim("/Gravity", "PhysicsScene", is_xformable=False)).add(usd_physics.PhysicsScene())
+    nodes = [{"name": name} for name in ("A", "B", "C")]
+    plain = {"asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0, 1, 2]}], "nodes": nodes}
+    said = []
+    for keeps in (False, True):
+        target = document(tmp_path, copy.deepcopy(plain), "facts.gltf")
+        options = write.WriteOptions(keeps_usd=keeps)
+        written = write.write(target, model, {"/A": 0, "/B": 1, "/C": 2}, options)
+        said.append([issue.message for issue in written.issues if issue.code == "GltfNotSaid"])
+    left_out = {
+        text.removeprefix("glTF cannot say ").removesuffix(", so that is left out.").rpartition(" of ")[::2]
+        for text in said[0]
+    }
+    assert left_out == {
+        ("a density", "/A"), ("densities that its mass follows from (the mass is written)", "/A"),
+        ("that it starts asleep", "/B"), ("PhysxRigidBodyAPI", "/C"), ("a break force", "/Tied"),
+        ("a collision group as such (what passes through what is written)", "/Group"), ("an articulation", "/Tree"),
+        ("the name of a physics scene", "/Gravity"),
+    }  # fmt: skip
+    assert said[1] == [text.replace("left out", "in the extras of the file alone") for text in said[0]]
+
+
 def test_filters_become_groups_that_pass_through_each_other(tmp_path):
     nodes = [{"name": "Root", "children": [1, 2, 3]}]
     nodes += [
@@ -354,7 +396,7 @@ def test_godot_finds_the_radius_and_the_full_height_of_a_capsule(tmp_path, kind,
     assert shape[kind] == expected
     assert published[kind] == sizes
     is_tapered = sizes["radiusTop"] != sizes["radiusBottom"]
-    assert [issue.code for issue in written.issues] == ["GltfNotSaid"] * is_tapered
+    assert [issue.code for issue in written.issues] == ["GltfGodotTaper"] * is_tapered
 
 
 def test_what_the_simulator_decides_is_named_where_omi_wants_a_number(tmp_path):
@@ -373,9 +415,10 @@ def test_what_the_simulator_decides_is_named_where_omi_wants_a_number(tmp_path):
     assert found[0]["centerOfMass"] == pytest.approx([0, 1.4 - 11 / 28 * 2.8, 0], abs=1e-6)
     assert all("inertiaDiagonal" not in motion for motion in found)
     said = [issue.message for issue in written.issues if issue.code == "GltfNotSaid"]
-    assert len(said) == 2, said
+    assert len(said) == 3, said
     assert any("infinite inertia" in text and "Body 2" in text for text in said), said
     assert any("decides a mass" in text and "Body 0" in text and "Body 1" not in text for text in said), said
+    assert any("decides a centre of mass" in text and "Body 1" in text for text in said), said
     assert not rewritten(tmp_path, source, names.FAMILIES)[1].issues[1:]
 
 
@@ -391,6 +434,20 @@ def test_compressed_collider_mesh_is_refused_with_the_way_out(tmp_path):
     }  # fmt: skip
     with pytest.raises(InputError, match=r"meshopt.*without compression"):
         read.read(document(tmp_path, content)).model.colliders.popitem()[1].mesh()
+
+
+@pytest.mark.parametrize(
+    ("motion", "words"),
+    [
+        ({"gravityFactor": 0.5}, "a gravity factor"), ({"mass": 0}, "an infinite mass"),
+        ({"inertiaDiagonal": [0, 0, 0]}, "an infinite inertia"), ({"gravityFactor": 0}, ""), ({"mass": 2}, ""),
+    ],
+)  # fmt: skip
+def test_what_usd_cannot_say_of_a_body_is_named(tmp_path, motion, words):
+    reading = khr(tmp_path, [{"name": "N", "extensions": {BODY: {"motion": motion}}}])
+    named = [issue.message for issue in reading.issues if issue.code == "GltfMotionKept"]
+    assert len(named) == bool(words)
+    assert all(words in text and "/N" in text for text in named)
 
 
 def test_values_of_a_wrong_type_are_not_written_back(tmp_path):

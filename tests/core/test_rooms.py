@@ -20,6 +20,7 @@ ROOMS = (
     "usdphys_addon/usd/files",
     "usdphys_addon/usd",
     "usdphys_addon/usd/overview.py",
+    "usdphys_addon/usd/import_source.py",
     "usdphys_addon/usd/robot_stage.py",
     "usdphys_addon/usd/robot_geometry.py",
     "usdphys_addon/usd/asset_layers.py",

@@ -57,6 +57,18 @@ def test_all_mtl_files_of_a_mesh_are_copied_also_those_that_name_each_other(tmp_
     assert names == ["one.mtl", "one.png", "two.mtl", "two.png"]
 
 
+def test_all_materials_of_a_line_are_copied_and_those_that_name_themselves_end(tmp_path):
+    folder = tmp_path / "src"
+    folder.mkdir()
+    (folder / "a.obj").write_text("mtllib one.mtl my two.mtl round.mtl\n")
+    for name in ("one", "two", "my two", "round"):
+        (folder / f"{name}.mtl").write_text("newmtl m\nmap_Kd round.mtl\nmap_Kd -blendu on its own.png\n")
+    (folder / "its own.png").write_bytes(b"png")
+    package = ros_package.package_around(tmp_path / "arm/urdf/arm.urdf", "arm")
+    package.take([folder / "a.obj"])
+    assert {file.name for file in package.copied} >= {"a.obj", "one.mtl", "two.mtl", "round.mtl", "its own.png"}
+
+
 def test_what_is_in_the_package_already_stays_there(tmp_path):
     files = source(tmp_path)
     package = ros_package.package_around(tmp_path / "arm.urdf", "arm")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A file with a variant for each simulator: what each holds, and in which words and units."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,11 @@ def Xform "Door" (prepend apiSchemas = ["PhysicsArticulationRootAPI", "NewtonArt
         uniform token physics:axis = "Y"
         float newton:damping = 500
         float newton:armature = 20000
+        float newton:limitStiffness = 4
     }
-    def PhysicsRevoluteJoint "Follower" (prepend apiSchemas = ["NewtonMimicAPI"])
+    def PhysicsRevoluteJoint "Follower" (prepend apiSchemas = ["NewtonMimicAPI", "PhysxLimitAPI:angular"])
     {
+        float physxLimit:angular:damping = 3
         uniform token physics:axis = "Z"
         rel newton:mimicJoint = </Door/Hinge>
         float newton:mimicCoef0 = 10
@@ -71,7 +74,7 @@ def divided(tmp_path: Path) -> Path:
     source, folder = tmp_path / "door.usda", tmp_path / "out"
     source.write_text(DOOR)
     folder.mkdir()
-    assert runtime_variants.divide(source, folder / "door.usda") == []
+    assert runtime_variants.divide(source, folder / "door.usda") == ([], ["/Door/Leaf"])
     return folder / "door.usda"
 
 
@@ -103,9 +106,13 @@ def test_what_is_said_for_one_simulator_is_said_for_the_others_in_their_words(di
     physx, newton, mujoco = (chosen(divided, name) for name in runtimes.FILES)
     assert get(newton, "Hinge.newton:armature") == get(physx, "Hinge.physxJointAxis:angular:armature") == 20000
     assert get(physx, "Hinge.physxJointAxis:angular:viscousFrictionCoefficient") == 500
+    # PhysX says that it is per degree, and takes it per radian.
+    assert get(physx, "Hinge.physxLimit:angular:stiffness") == pytest.approx(4 * 57.2957795)
     assert get(physx, "Leaf.physxCollision:restOffset") == pytest.approx(0.5)
     # MuJoCo has metres, kilograms and radians.
     assert get(mujoco, "Hinge.mjc:armature") == pytest.approx(2.0)
+    # The damping of a hard limit does nothing in PhysX.
+    assert get(newton, "Follower.newton:limitDamping") is None
     assert get(newton, "Part.newton:sdfMaxResolution") == 128
     assert physx.GetAttributeAtPath("/Door.physxArticulation:enabledSelfCollisions").Get() is False
     follower = physx.GetPrimAtPath("/Door/Follower")
@@ -115,6 +122,13 @@ def test_what_is_said_for_one_simulator_is_said_for_the_others_in_their_words(di
     assert get(physx, "Follower.physxMimicJoint:rotZ:referenceJointAxis") == "rotY"
     (leader,) = follower.GetRelationship("physxMimicJoint:rotZ:referenceJoint").GetTargets()
     assert leader == "/Door/Hinge"
+
+
+def test_a_body_that_says_no_mass_gets_the_one_that_it_has(divided: Path) -> None:
+    """SimReady wants it (RB.007). A cube of two centimetres of 1,000 kg/m3, which is the density of what says none."""
+    assert get(chosen(divided), "Leaf.physics:mass") == pytest.approx(1000 * 0.02**3)
+    stage = chosen(divided, "PhysX")
+    assert "PhysicsMassAPI" in applied_schemas(stage.GetPrimAtPath("/Door/Leaf"))
 
 
 def test_nothing_is_lost_that_the_file_said(divided: Path) -> None:
@@ -175,7 +189,7 @@ def test_what_is_edited_with_a_simulator_chosen_goes_into_its_file(divided: Path
     stage.GetPrimAtPath("/Door/Part").AddAppliedSchema("PhysxCollisionAPI")
     stage.Save()
     target.parent.mkdir()
-    assert runtime_variants.divide(whole, target) == []
+    assert runtime_variants.divide(whole, target).left == []
     physx, newton, neutral = chosen(target, "PhysX"), chosen(target, "Newton"), chosen(target)
     assert get(physx, "Hinge.physxJointAxis:angular:armature") == 7.0
     assert physx.GetPrimAtPath("/Door/Gear").GetRelationship("physics:hinge0").GetTargets() == ["/Door/Follower"]
@@ -187,3 +201,31 @@ def test_what_is_edited_with_a_simulator_chosen_goes_into_its_file(divided: Path
     assert selection == "Disabled" and len(neutral.GetUsedLayers()) == 2
     text = target.read_text()
     assert "physx" not in text.replace("./runnables/physics/physx.usda", "") and "PhysxRigid" not in text
+
+
+def of_physx(file: Path) -> Path:
+    return file.parent / runtime_variants.payload_of("PhysX")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "reason"),
+    [
+        (lambda file: file.write_text(file.read_text().replace(
+            "prepend payload = @./runnables/physics/physx.usda@",
+            "prepend payload = [@./runnables/physics/physx.usda@, @./runnables/physics/newton.usda@]")),
+         "other payloads than one file"),
+        (lambda file: of_physx(file).unlink(), "physx.usda', the payload .* is missing"),
+        (lambda file: of_physx(file).write_text("#usda 1.0\ndef {{"), "physx.usda', the payload .* cannot be read"),
+        (lambda file: of_physx(file).write_text('#usda 1.0\nover "Door"\n{\n}\n'), "has no default prim 'Door'"),
+    ],
+    ids=["two", "missing", "broken", "no default prim"],
+)  # fmt: skip
+def test_settings_of_a_simulator_that_cannot_be_taken_over_are_not_dropped(divided, tmp_path, spoil, reason) -> None:
+    """As of a file that somebody else has divided, or that lies alone."""
+    copy = tmp_path / "copy"
+    shutil.copytree(divided.parent, copy)
+    spoil(copy / divided.name)
+    (tmp_path / "again").mkdir()
+    with pytest.raises(InputError, match=reason):
+        runtime_variants.divide(copy / divided.name, tmp_path / "again" / divided.name)
+    assert not any((tmp_path / "again").iterdir())

@@ -589,3 +589,70 @@ def test_a_robot_or_a_buffer_without_an_end_is_refused(tmp_path):
         read.read_file(tmp_path / "robot.urdf")
     with pytest.raises(InputError, match="no file"):
         meshes.read_mesh(tmp_path / "mesh.gltf")
+
+
+# --------------------------------------------------------------------------- options
+
+
+def test_drives_that_hold_have_the_gains_of_what_hangs_on_them():
+    """1 kg at 2 m from a hinge along Y: 4 + 0.03 kg m2, at 5 Hz without overshoot; a slide moves the mass alone."""
+    arm = '<inertial><origin xyz="2 0 0"/><mass value="1"/><inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial>'  # noqa: E501
+    turned = '<origin xyz="0 0 1" rpy="0 0 0.5"/><axis xyz="0 1 0"/>' + LIMIT
+    parts = (link("base"), link("arm", arm), joint("hinge", "base", "arm", inside=turned))
+    speed = 2 * math.pi * 5
+    for kind, moved in (("revolute", 4.03), ("prismatic", 1.0)):
+        found = {}
+        for drives in ("effort", "hold", "velocity", "none"):
+            plan = planned(*parts[:2], joint("hinge", "base", "arm", kind, turned), drives=drives)
+            dof = "angular" if kind == "revolute" else "linear"
+            drive = dict(plan.model.prims["/r/Physics/hinge"].instances(usd_physics.DriveAPI)).get(dof)
+            found[drives] = drive and (drive.stiffness, drive.damping, drive.max_force)
+        assert found["effort"] == (0, 0, 10)
+        assert found["hold"] == pytest.approx((moved * speed**2, 2 * moved * speed, 10))
+        assert found["velocity"] == pytest.approx((0, 2 * moved * speed, 10))
+        assert found["none"] is None
+
+
+def test_followers_get_no_gains_of_their_own():
+    follows = LIMIT + '<mimic joint="one"/>'
+    plan = planned(
+        link("a"), link("b"), link("c"), joint("one", "a", "b"), joint("two", "a", "c", inside=follows), drives="hold"
+    )
+    drives = [dict(plan.model.prims[f"/r/Physics/{name}"].instances(usd_physics.DriveAPI)) for name in ("one", "two")]
+    assert drives[0]["angular"].stiffness > 0
+    assert (drives[1]["angular"].stiffness, drives[1]["angular"].damping) == (0, 0)
+
+
+def test_links_of_a_robot_can_be_kept_from_colliding_with_each_other():
+    stage = staged(planned(link("a"), link("b"), joint("j", "a", "b"), self_collision=False))
+    roots = [prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.ArticulationRootAPI)]
+    assert [root.GetName() for root in roots] == ["a"]
+    for name in ("newton:selfCollisionEnabled", "physxArticulation:enabledSelfCollisions"):
+        assert roots[0].GetAttribute(name).Get() is False
+
+
+def test_visuals_are_left_out_or_collide_where_nothing_else_does():
+    seen = '<visual name="look"><geometry><sphere radius="1"/></geometry></visual>'
+    parts = (link("a", INERTIAL + BOX + seen), link("b", INERTIAL + seen), joint("j", "a", "b"))
+
+    def shapes(**options):
+        plan = planned(*parts, **options)
+        return [(one.path.rpartition("/Geometry/")[2], one.is_collider) for one in plan.shapes]
+
+    assert shapes() == [("a/look", False), ("a/a_collision", True), ("a/b/look", False)]
+    assert shapes(visuals=False) == [("a/a_collision", True)]
+    assert shapes(visual_colliders=True)[2:] == [("a/b/look", False), ("a/b/b_collision", True)]
+    assert shapes(visual_colliders=True, visuals=False)[1:] == [("a/b/b_collision", True)]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        layout.LayoutOptions(), layout.LayoutOptions("free", "left arm ", True),
+        layout.LayoutOptions("fixed", drives="hold", self_collision=False, visuals=False, visual_colliders=True),
+    ],
+)  # fmt: skip
+def test_a_stage_remembers_the_options_of_its_import(options):
+    plan = layout.plan(robot(link("a"), link("b"), joint("j", "a", "b")), options)
+    ((_, _, _, found),) = robot_stage.sources_of(staged(plan))
+    assert found == options

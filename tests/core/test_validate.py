@@ -379,6 +379,11 @@ OWN = [
      mass(lifted(s), Mass=1000.0)), "MassRatioHigh", "/A"),
     ("heavy on a hinge", lambda s: run(two(s, **MEET), mass(UsdGeom.Cube.Get(s, "/A"), Mass=0.1),
      mass(UsdGeom.Cube.Get(s, B), Mass=50.0)), "MassRatioHigh", "/A"),
+    ("light body first", lambda s: run(two(s, **MEET), mass(UsdGeom.Cube.Get(s, "/A"), Mass=1.0),
+     mass(UsdGeom.Cube.Get(s, B), Mass=20.0)), "JointLightFirst", J),
+    ("a light link between two heavy ones", lambda s: run(two(s, **MEET), mass(UsdGeom.Cube.Get(s, "/A"), Mass=1.0),
+     mass(UsdGeom.Cube.Get(s, B), Mass=20.0), mass(solid(s, C), Mass=20.0), joint(s, "/A", C, path="/K")),
+     "LightBetweenHeavy", "/A"),
     ("dust", lambda s: collider(s, "/C", scale=(1e-4, 1e-4, 1e-4)), "ColliderSizeExtreme", "/C"),
     ("planet", lambda s: collider(s, "/C", scale=(1e4, 1e4, 1e4)), "ColliderSizeExtreme", "/C"),
     ("a cup of 100 m", lambda s: solid(s).AddScaleOp().Set((50, 50, 50)), "SceneScaleUnusual", "/"),
@@ -484,6 +489,24 @@ OWN = [
      lambda s: UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityDirectionAttr((0, 0, -9.8)),
      "GravityDirectionNotUnit", "/Scene"),
 ]  # fmt: skip
+
+
+def test_masses_that_joints_are_judged_by_need_no_geometry():
+    """As in the checks while one works. The heavy body first is right, and so is all of an articulation."""
+
+    def codes(first, second, root=""):
+        stage = new_stage()
+        two(stage, **MEET)
+        for path, kilograms in (("/A", first), (B, second)):
+            mass(UsdGeom.Cube.Get(stage, path), Mass=kilograms)
+        if root:
+            UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath(root))
+        issues = validate.validate(usd_read.read_stage(stage), check_geometry=False)
+        return {issue.code for issue in issues} & {"JointLightFirst", "MassRatioHigh"}
+
+    assert codes(1.0, 11.0) == {"JointLightFirst"}
+    assert codes(1.0, 200.0) == {"JointLightFirst", "MassRatioHigh"}
+    assert codes(11.0, 1.0) == codes(1.0, 9.0) == set()
 
 
 @pytest.mark.parametrize(("author", "code", "path"), _params(OWN))
@@ -814,12 +837,12 @@ def test_a_joint_to_a_static_collider_is_said_to_collide_in_physx():
     """Measured: PhysX takes what has no body for the world, so that a door rubs against its frame."""
     code = "JointTouchesStatic"
 
-    def codes(author=None, target="physx", *, is_solid=True, collides=False):
+    def codes(author=None, target="physx", *, is_solid=True, collides=False, is_enabled=True):
         stage = new_stage()
         solid(stage, "/Door")
         frame = UsdGeom.Cube.Define(stage, "/House/Frame").GetPrim()
         if is_solid:
-            UsdPhysics.CollisionAPI.Apply(frame)
+            UsdPhysics.CollisionAPI.Apply(frame).CreateCollisionEnabledAttr(is_enabled)
         joint = UsdPhysics.RevoluteJoint.Define(stage, "/Hinge")
         joint.CreateBody0Rel().SetTargets(["/House"])
         joint.CreateBody1Rel().SetTargets(["/Door"])
@@ -832,7 +855,14 @@ def test_a_joint_to_a_static_collider_is_said_to_collide_in_physx():
     (fix,) = codes()
     assert "Frame" in fix or ("House" in fix and "Door" in fix)
     assert len(codes("/Elsewhere")) == 1
-    assert codes("/Door") == codes(is_solid=False) == codes(collides=True) == codes(target="usd") == []
+    assert (
+        codes("/Door")
+        == codes(is_solid=False)
+        == codes(is_enabled=False)
+        == codes(collides=True)
+        == codes(target="usd")
+        == []
+    )
 
 
 def test_an_owner_of_what_is_body_and_collider_is_reported_once():

@@ -61,6 +61,9 @@ def PhysxPhysicsGearJoint "G"
     rel physics:hinge1 = <{}>
 }}
 """
+#: A soft limit in the words of both, as the rules of PhysX and of Newton see it.
+SOFT_APIS = 'PhysxLimitAPI:angular", "NewtonJointAPI'
+SOFT = "float physxLimit:angular:stiffness = {}\nfloat newton:limitStiffness = 5"
 MESH = '"PhysicsMeshCollisionAPI", "PhysxSDFMeshCollisionAPI"'
 
 
@@ -89,6 +92,7 @@ CASES = [
      ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1", scene=ALLOWED)),
     ("LimitStiffnessPerRadian", arm("PhysxLimitAPI:angular", "float physxLimit:angular:stiffness = 5"),
      arm("PhysxLimitAPI:linear", "float physxLimit:linear:stiffness = 5", kind="PhysicsPrismaticJoint")),
+    ("LimitStiffnessPerRadian", arm(SOFT_APIS, SOFT.format(5)), arm(SOFT_APIS, SOFT.format(5 * 57.2957795))),
     ("VendorOtherApproximation", ball(MESH, 'uniform token physics:approximation = "convexHull"'),
      ball(MESH, 'uniform token physics:approximation = "sdf"')),
     ("TriggerOnBody", ball('"PhysxTriggerAPI"'), ball('"PhysxTriggerAPI"', "bool physics:kinematicEnabled = 1")),
@@ -134,6 +138,23 @@ def PhysicsFixedJoint "K"
     assert [issue.message for issue in found if issue.code == "BreakIgnored"] == [
         "The joint /J is one of 2 that never break in Newton."
     ]
+
+
+def test_joints_that_newton_locks_alike_are_one_issue() -> None:
+    """A rope of twenty segments would fill the list of checks."""
+    joint = 'def PhysicsJoint "{}" (prepend apiSchemas = [{}])\n{{\n    rel physics:body1 = </B>\n}}\n'
+    shut = ", ".join(f'"PhysicsLimitAPI:{dof}"' for dof in ("transX", "transY", "transZ"))
+    joints = "".join(joint.format(f"K{number}", shut) for number in range(5))
+    joints += joint.format("Other", f'{shut}, "PhysicsLimitAPI:rotX"')
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    assert layer.ImportFromString(HEAD + arm("NewtonJointAPI") + joints)
+    found = validate.validate(usd_read.read_stage(Usd.Stage.Open(layer)), "newton")
+    assert [(issue.message, issue.fix) for issue in found if issue.code == "FreedomLocked"] == [
+        ("Newton locks rotX, rotY, rotZ of the joint /K0 and of 4 more: no limits.",
+         "Add limits of -inf and inf to 'K0', 'K1', 'K2' and 2 more along rotX, rotY, rotZ."),
+        ("Newton locks rotY, rotZ of the joint /Other, which have no limits.",
+         "Add limits of -inf and inf to 'Other' along rotY, rotZ."),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("code", "wrong", "right"), CASES)

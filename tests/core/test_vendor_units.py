@@ -259,3 +259,119 @@ def Xform "Link" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxTendonAttac
     numbers = [list(new.GetAttributeAtPath(f"/{name}.physxTendon:t:{word}").Get()) for name, word in words]
     assert numbers == [pytest.approx([0.02]), pytest.approx([0.05]), pytest.approx([2.0])]
     assert new.GetAttributeAtPath("/Link.physxTendon:t:gearing").Get() == 2.0
+
+
+def in_metres(prims: str, meters_per_unit: float = 0.01) -> Usd.Stage:
+    """The physics of prims of a file with Z up, written in metres."""
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().ImportFromString(f"""#usda 1.0
+(
+    metersPerUnit = {meters_per_unit}
+    upAxis = "Z"
+)
+{prims}""")
+    new = Usd.Stage.CreateInMemory()
+    usd_write.write_model(new, usd_read.read_stage(stage), METRES)
+    return new
+
+
+def test_a_tendon_that_names_no_axis_has_the_unit_of_its_joint() -> None:
+    """As PhysX reads it. What nobody wrote is a number in the units of the file, too; the root brings both schemas."""
+    stage = in_metres("""
+def PhysicsRevoluteJoint "Turns" (prepend apiSchemas = ["PhysxTendonAxisRootAPI:t"])
+{
+    uniform token physics:axis = "Y"
+    float[] physxTendon:t:gearing = [2]
+    float physxTendon:t:restLength = 3
+}
+def PhysicsPrismaticJoint "Slides" (prepend apiSchemas = ["PhysxTendonAxisAPI:t"])
+{
+    float[] physxTendon:t:gearing = [2]
+}
+def PhysicsJoint "Free" (prepend apiSchemas = ["PhysxTendonAxisAPI:t"])
+{
+    float[] physxTendon:t:gearing = [2]
+}
+def PhysxPhysicsRackAndPinionJoint "Rack"
+{
+}
+""")
+
+    def numbers(name: str, word: str) -> list[float]:
+        return list(stage.GetAttributeAtPath(f"/{name}.physxTendon:t:{word}").Get())
+
+    assert numbers("Turns", "gearing") == pytest.approx([0.02])
+    assert numbers("Turns", "forceCoefficient") == pytest.approx([0.01])
+    assert list(stage.GetAttributeAtPath("/Turns.physxTendon:t:jointAxis").Get()) == ["rotY"]
+    assert stage.GetAttributeAtPath("/Turns.physxTendon:t:restLength").Get() == pytest.approx(0.03)
+    assert numbers("Slides", "gearing") == [2.0]
+    assert list(stage.GetAttributeAtPath("/Slides.physxTendon:t:jointAxis").Get()) == ["transX"]
+    assert numbers("Free", "gearing") == [2.0]
+    assert not stage.GetAttributeAtPath("/Free.physxTendon:t:jointAxis")
+    # One degree for each centimetre is a hundred for each metre.
+    assert stage.GetAttributeAtPath("/Rack.physics:ratio").Get() == pytest.approx(100.0)
+
+
+def test_what_nobody_wrote_stays_away_where_the_units_stay() -> None:
+    stage = in_metres("""
+def PhysicsRevoluteJoint "Turns" (prepend apiSchemas = ["PhysxTendonAxisAPI:t"])
+{
+}
+""", 1.0)  # fmt: skip
+    assert not stage.GetAttributeAtPath("/Turns.physxTendon:t:forceCoefficient")
+
+
+def test_a_negative_number_that_means_no_limit_is_the_same_in_all_units() -> None:
+    """A negative distance is none. A negative place of a limit is one, and so is a depth."""
+    stage = in_metres("""
+def PhysicsScene "Scene"
+{
+    float physics:gravityMagnitude = -1
+}
+def PhysicsDistanceJoint "Rope"
+{
+    float physics:minDistance = -1
+    float physics:maxDistance = 50
+}
+def PhysicsJoint "Free" (prepend apiSchemas = ["PhysicsLimitAPI:transX"])
+{
+    float limit:transX:physics:low = -1
+}
+def PhysicsSphericalJoint "Ball"
+{
+    float physics:coneAngle0Limit = -1
+}
+def Xform "Car" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxVehicleEngineAPI", "PhysxVehicleAPI"])
+{
+    float physxVehicleEngine:peakTorque = -1
+    float physxVehicle:lateralStickyTireThresholdSpeed = -1
+    float physxVehicle:longitudinalStickyTireThresholdSpeed = 20
+}
+def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI", "NewtonSDFCollisionAPI"])
+{
+    float newton:sdfNarrowBandInner = -10
+}
+""")
+    found = {
+        name: stage.GetAttributeAtPath(name).Get() for name in (
+            "/Scene.physics:gravityMagnitude", "/Rope.physics:minDistance", "/Rope.physics:maxDistance",
+            "/Free.limit:transX:physics:low",
+            "/Ball.physics:coneAngle0Limit", "/Car.physxVehicleEngine:peakTorque",
+            "/Car.physxVehicle:lateralStickyTireThresholdSpeed",
+            "/Car.physxVehicle:longitudinalStickyTireThresholdSpeed", "/Shape.newton:sdfNarrowBandInner",
+        )
+    }  # fmt: skip
+    assert list(found.values()) == pytest.approx([-1, -1, 0.5, -0.01, -1, -1, -1, 0.2, -0.1])
+
+
+def test_a_carried_number_that_means_automatic_is_the_same_in_all_units() -> None:
+    stage, numbers = restored("""
+def Scope "Engine"
+{
+    float physxVehicleEngine:peakTorque = -1
+    float physxVehicle:longitudinalStickyTireThresholdSpeed = 20
+}
+""", METRES)  # fmt: skip
+    assert value(stage, "/Engine.physxVehicleEngine:peakTorque") == -1.0
+    assert value(stage, "/Engine.physxVehicle:longitudinalStickyTireThresholdSpeed") == pytest.approx(0.2)
+    assert not numbers.unknown

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import vendor_schemas
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.tuning import arm_motion, drive_design
 from usdphys_ext.usdphys_addon.tuning.drive_design import Task, position_gains, task_of, velocity_gains
 
@@ -189,15 +190,36 @@ def test_the_hinges_of_an_arm_couple_as_its_mass_matrix_does(units):
     assert arm_of_two.reach == pytest.approx(1.8, rel=0.01)
 
 
-def test_doors_of_one_cabinet_do_not_make_each_other_stiffer():
+def cabinet(count: int) -> File:
     file = File(METERS)
-    for number in range(2):
+    for number in range(count):
         door = f"Door{number}"
         file.add(file.body(door, (number + 0.5, 0, 1), size=(1.0, 0.1, 2.0), mass=20.0))
         drive = {"angular": {"stiffness": 10.0}}
         ends = {"pos0": (number, 0, 1), "pos1": (-0.5, 0, 0)}
         file.add(file.joint(f"Hinge{number}", "Revolute", "", f"{W}/{door}", axis="Z", drives=drive, **ends))
-    assert drive_design.arms_of(model_in(file)) == []
+    return file
+
+
+def test_doors_of_one_cabinet_do_not_make_each_other_stiffer():
+    assert drive_design.arms_of(model_in(cabinet(2))) == []
+
+
+def test_the_work_for_each_joint_does_not_grow_with_their_number(count_calls):
+    def work(count: int) -> int:
+        model = model_in(cabinet(count))
+        return count_calls(lambda: drive_design.tasks_of(model, {f"{W}/Hinge{at}": "angular" for at in range(count)}))
+
+    work(5)  # What is imported and cached once.
+    assert work(80) < 4.5 * work(20)
+
+
+def test_a_velocity_does_not_depend_on_what_other_joints_hold():
+    model = model_in(held_robot(METERS, 2, 0.5))
+    held, kept = (drive_design.tasks_of(model, {f"{R}/Hinge1": "angular"}, holds=holds) for holds in (True, False))
+    assert held[f"{R}/Hinge1"].count == 2 and held[f"{R}/Hinge1"].coupling > 1.5
+    assert kept[f"{R}/Hinge1"].count == 1 and kept[f"{R}/Hinge1"].coupling == 1.0
+    assert kept[f"{R}/Hinge1"].inertia == held[f"{R}/Hinge1"].inertia
 
 
 @pytest.mark.parametrize("count", [4, 6])
@@ -213,8 +235,11 @@ def test_more_iterations_let_physx_sag_less_and_settle_sooner_down_to_what_the_s
 
 def test_the_most_iterations_are_chosen_where_none_keep_the_promise():
     (found,) = drive_design.arms_of(model_in(held_robot(METERS, 7, 0.5)))
-    assert arm_motion.iterations_for(found, 1.0, 10.0) == arm_motion.ITERATIONS
-    assert arm_motion.iterations_for(found, 1e-6, 0.6) == 255
+    assert arm_motion.iterations_for(found, 1.0, 10.0)[0] == arm_motion.ITERATIONS
+    assert arm_motion.iterations_for(found, 1e-6, 0.6) == (255, arm_motion.physx_motion(found, 255))
+    # Those that the user has chosen are not lowered.
+    assert arm_motion.iterations_for(found, 1.0, 10.0, 100) == (100, arm_motion.physx_motion(found, 100))
+    assert arm_motion.iterations_for(found, 1e-6, 0.6, 100)[0] == 255
 
 
 @pytest.mark.parametrize(("units", "count", "response", "moving"), [(METERS, 7, 0.5, 0), (CENTIMETERS, 4, 0.1, 1)])
@@ -262,3 +287,101 @@ def test_an_armature_that_is_there_counts_in_the_inertia_that_a_drive_moves():
     hinge = model.prims[f"{W}/Hinge"]
     hinge.schemas["NewtonJointAPI"] = vendor_schemas.find("NewtonJointAPI")(armature=2.5)
     assert task_of(model, f"{W}/Hinge", "angular").inertia == pytest.approx(plain + 2.5)
+
+
+def growing_robot(units, growth: float, drives=None, armature: float = 0.0):
+    """(model of an articulation of seven bars, each `growth` times as long as the one before and as thick in
+    proportion, its reach in m). The first one is 0.3 m long."""
+    file, inside, start, length = File(units), [], 0.0, 0.3
+    for number in range(7):
+        bar, thick = 8 / 9 * length, 0.18 * length
+        inside.append(
+            file.body(
+                f"Link{number}", (start + length / 2, 0, 3), size=(bar, thick, thick), mass=1000.0 * bar * thick**2
+            )
+        )
+        before = f"{R}/Link{number - 1}" if number else ""
+        inside.append(
+            file.joint(
+                f"Hinge{number}", "Revolute", before, f"{R}/Link{number}", axis="Y",
+                pos0=(length / growth / 2, 0, 0) if number else (0, 0, 3), pos1=(-length / 2, 0, 0),
+                drives=None if drives is None else {"angular": drives[number]},
+            )
+        )  # fmt: skip
+        start, length = start + length, length * growth
+    file.add(block("Xform", "Robot", inside, ["PhysicsArticulationRootAPI"]))
+    model = model_in(file)
+    for number in range(7) if armature else ():
+        api = vendor_schemas.find("NewtonJointAPI")(armature=armature)
+        model.prims[f"{R}/Hinge{number}"].schemas["NewtonJointAPI"] = api
+    return model, start
+
+
+@pytest.mark.parametrize(
+    ("units", "growth", "response"), [(METERS, 1.3, 0.1), (CENTIMETERS, 1.3, 0.5), (METERS, 1.5, 0.5)]
+)
+def test_an_arm_whose_links_grow_towards_the_tip_holds_itself_by_the_armature_that_it_gets(units, growth, response):
+    """What hangs on the first link is 200 and 1,700 times as heavy as it."""
+    wanted = {f"{R}/Hinge{number}": "angular" for number in range(7)}
+    plain, _ = growing_robot(units, growth)
+    tasks = drive_design.tasks_of(plain, wanted)
+
+    def drives_of(model):
+        gains = [position_gains(task, response) for task in drive_design.tasks_of(model, wanted).values()]
+        return [{"stiffness": each.stiffness, "damping": each.damping} for each in gains]
+
+    (found,) = drive_design.arms_of(growing_robot(units, growth, drives_of(plain))[0])
+    fitted = drive_design.fit(found, tasks, response, max(1.2 * response, response + 1 / 60))
+    assert fitted.keeps
+    (armature,) = set(fitted.armatures.values())
+    drives = drives_of(growing_robot(units, growth, armature=armature)[0])
+    model, reach = growing_robot(units, growth, drives, armature)
+    world = World(model)
+    assert world.is_reduced(f"{R}/Hinge0")
+    for _ in range(round(1.5 / world.time_step)):
+        world.step()
+    tip = world.matrices()[world.index(f"{R}/Link6")] @ (0.15 * growth**6, 0, 0, 1)
+    assert 3.0 - tip[2] < 0.01 * reach
+    for hinge in (f"{R}/Hinge0", f"{R}/Hinge6"):
+        start = world.joint_position(hinge, "angular")
+        world.set_drive(hinge, "angular", target_position=0.3)
+        values = []
+        for _ in range(round(4 * response / world.time_step)):
+            world.step()
+            values.append(world.joint_position(hinge, "angular"))
+        way = abs(values[-1] - start)
+        late = [number for number, value in enumerate(values) if abs(value - values[-1]) > 0.02 * way]
+        assert world.time_step * (max(late) + 1) <= max(1.2 * response, response + 1 / 60)
+
+
+def test_two_links_too_different_for_the_preview_get_an_armature_though_physx_needs_none():
+    """216 times the mass of the first one hangs on it."""
+    drives = [{"stiffness": 1e7, "damping": 3e5}] * 2
+    file = File(METERS)
+    sizes = ((0.3, 0.15), (1.8, 1.2))
+    inside = []
+    for number, (length, center) in enumerate(sizes):
+        thick = 0.18 * length
+        inside.append(
+            file.body(f"Link{number}", (center, 0, 3), size=(length, thick, thick), mass=1000.0 * length * thick**2)
+        )
+        before = f"{R}/Link0" if number else ""
+        places = {"pos0": (0.15, 0, 0) if number else (0, 0, 3), "pos1": (-length / 2, 0, 0)}
+        inside.append(
+            file.joint(
+                f"Hinge{number}", "Revolute", before, f"{R}/Link{number}", axis="Y",
+                drives={"angular": drives[number]}, **places,
+            )
+        )  # fmt: skip
+    file.add(block("Xform", "Robot", inside, ["PhysicsArticulationRootAPI"]))
+    model = model_in(file)
+    assert not World(model).is_reduced(f"{R}/Hinge0")
+    (found,) = drive_design.arms_of(model)
+    assert found.ratio == pytest.approx(216.0)
+    tasks = drive_design.tasks_of(model, {f"{R}/Hinge{number}": "angular" for number in range(2)})
+    assert drive_design.fit(found, tasks, 0.1, 0.12, may_add=False).keeps
+    fitted = drive_design.fit(found, tasks, 0.1, 0.12)
+    assert fitted.keeps and len(fitted.armatures) == 2
+    for path, armature in fitted.armatures.items():
+        model.prims[path].schemas["NewtonJointAPI"] = vendor_schemas.find("NewtonJointAPI")(armature=armature)
+    assert World(model).is_reduced(f"{R}/Hinge0")

@@ -170,6 +170,27 @@ def test_a_pair_with_an_articulation_means_all_its_links() -> None:
     )
 
 
+@pytest.mark.parametrize("stated", [("NewtonArticulationRootAPI", "newton:selfCollisionEnabled"),
+                                    ("PhysxArticulationAPI", "physxArticulation:enabledSelfCollisions")])  # fmt: skip
+@pytest.mark.parametrize("collides", [True, False])
+def test_links_of_an_articulation_collide_unless_a_simulator_is_told_otherwise(stated, collides) -> None:
+    """A lift slides down on the arm beside it until it meets the base, which it has no joint with, or the ground."""
+    schema, name = stated
+    file = File(METERS)
+    file.add(
+        file.ground(),
+        file.body("Base", (0, 0, 0.25), size=(0.5, 0.5, 0.5), apis=["PhysicsArticulationRootAPI", schema],
+                  extra=[f"bool {name} = {int(collides)}"]),
+        file.body("Arm", (1, 0, 0.25), size=(0.5, 0.5, 0.5)),
+        file.body("Lift", (0, 0, 0.9), size=(0.5, 0.5, 0.5)),
+        file.body("Other", (4, 0, 0.9), size=(0.5, 0.5, 0.5)),
+        file.joint("Bolt", "Fixed", f"{W}/Base", f"{W}/Arm", pos0=(0.5, 0, 0), pos1=(-0.5, 0, 0)),
+        file.joint("Rail", "Prismatic", f"{W}/Arm", f"{W}/Lift", pos0=(-1, 0, 0.65), axis="Z"),
+    )  # fmt: skip
+    found = heights(file, ["Lift", "Other"])
+    assert found == pytest.approx([0.75 if collides else 0.25, 0.25], abs=0.02)
+
+
 def test_a_body_that_is_filtered_with_itself_meets_all_others() -> None:
     file = boxes("A")
     pair = [f"rel physics:filteredPairs = [<{W}/B>, <{W}/B/Shape>]"]

@@ -16,7 +16,10 @@ def extension_zip(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def drive(extension_zip):
-    """Call with the name of a file in drivers/; fails when the driver fails or anything printed a traceback."""
+    """Call with the name of a file in drivers/, and options of `window.run`.
+
+    Fails when the driver fails or anything printed a traceback.
+    """
     if not window.RUNNER.exists():
         pytest.skip("the tree with a real Blender is not there: run 'make ui'")
-    return lambda driver: window.run(driver, extension_zip)
+    return lambda driver, **options: window.run(driver, extension_zip, **options)

@@ -1,5 +1,8 @@
 """What only a window shows. Each test is one driver in drivers/."""
 
+import pytest
+import window
+
 
 def test_physics_tab_draws_and_export_refuses_in_one_sentence(drive):
     log = drive("physics_tab")
@@ -68,3 +71,13 @@ def test_every_panel_of_the_sidebar_draws_in_german_and_french(drive):
 
 def test_generators_settle_with_progress_and_esc_and_one_undo_step_and_their_scenes_play(drive):
     drive("generators")
+
+
+def test_the_dialog_of_blenders_gltf_exporter_has_the_physics_and_its_choices_count(drive):
+    assert "glTF dialog: ok" in drive("gltf_dialog")
+
+
+@pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
+def test_a_robot_is_dropped_adjusted_undone_and_redone_in_one_step_posed_played_and_exported(drive):
+    log = drive("robot", files=(window.ROOT / "scripts" / "robot.urdf",), usd=True)
+    assert "ADJUSTED" in log and "UNDONE AND REDONE IN ONE STEP" in log and "EXPORTED AS IT CAME" in log

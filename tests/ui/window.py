@@ -1,8 +1,10 @@
 """Runs a driver script in the windows of a real Blender, in the Debian tree that scripts/ui_tree.sh makes.
 
-That Blender is built without USD. Artefacts (screenshots, logs) go to build/ui.
+That Blender is built without USD; with `usd`, Blender as a Python module opens its window on the tree's screen instead.
+Artefacts (screenshots, logs) go to build/ui.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +16,8 @@ ROOT = HERE.parent.parent
 RUNNER = ROOT / ".ui-tree" / "in"
 ARTEFACTS = ROOT / "build" / "ui"
 GEOMETRY = (1280, 800)
+#: The Blender with USD whose window is opened: that of the version in the tree.
+WITH_USD = ROOT / ".venvs" / "bpy-5.2.3" / "bin" / "python"
 SECONDS = 900
 
 
@@ -40,10 +44,10 @@ def make_locales(folder: Path) -> None:
         Path(folder, name, "LC_MESSAGES", "blender.mo").write_bytes(data)
 
 
-def run(driver: str, extension_zip: Path, files: tuple[Path, ...] = ()) -> str:
+def run(driver: str, extension_zip: Path, files: tuple[Path, ...] = (), *, usd: bool = False) -> str:
     """What a driver prints. Raises AssertionError where it fails or anything prints a traceback.
 
-    files: which it finds in /share.
+    files: which it finds in /share. usd: in a Blender with USD.
     """
     width, height = GEOMETRY
     ARTEFACTS.mkdir(parents=True, exist_ok=True)
@@ -54,11 +58,17 @@ def run(driver: str, extension_zip: Path, files: tuple[Path, ...] = ()) -> str:
             shutil.copy(file, share)
         Path(share, "shots").mkdir()
         make_locales(Path(share, "locale"))
-        command = ["timeout", "-k", "10", str(SECONDS), str(RUNNER), share]
-        command += ["xvfb-run", "-a", "-s", f"-screen 0 {width}x{height}x24 +extension GLX"]
-        command += ["blender", "--no-window-focus", "-p", "0", "0", str(width), str(height)]
-        command += ["--enable-event-simulate", "--python-exit-code", "3", "--python", f"/share/drivers/{driver}.py"]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        patience = ["timeout", "-k", "10", str(SECONDS)]
+        screen = f"-screen 0 {width}x{height}x24 +extension GLX"
+        if usd:
+            done = _run_with_usd(
+                driver, Path(share), [*patience, str(RUNNER), share, "Xvfb", *screen.split()], patience
+            )
+        else:
+            command = [*patience, str(RUNNER), share, "xvfb-run", "-a", "-s", screen]
+            command += ["blender", "--no-window-focus", "-p", "0", "0", str(width), str(height)]
+            command += ["--enable-event-simulate", "--python-exit-code", "3", "--python", f"/share/drivers/{driver}.py"]
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
         for shot in Path(share, "shots").glob("*.png"):
             shutil.copy(shot, ARTEFACTS / f"{driver}-{shot.name}")
     log = done.stdout.decode(errors="replace")
@@ -66,3 +76,29 @@ def run(driver: str, extension_zip: Path, files: tuple[Path, ...] = ()) -> str:
     assert done.returncode == 0, f"status {done.returncode}\n{log[-6000:]}"
     assert "Traceback" not in log, log[-6000:]  # an exception in a timer or a draw callback does not end Blender
     return log
+
+
+def _run_with_usd(
+    driver: str, share: Path, screen: list[str], patience: list[str]
+) -> "subprocess.CompletedProcess[bytes]":
+    """The screen is in the tree; Blender, outside of it, reaches it by a socket that has no file."""
+    server = subprocess.Popen(
+        [*screen, "-ac", "-terminate", "-displayfd", "1"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+    try:
+        assert server.stdout is not None
+        display = f":{server.stdout.readline().decode().strip()}"
+        tree = f"{RUNNER} {share} env DISPLAY={display}"
+        told = {"DISPLAY": display, "UI_SHARE": str(share), "UI_IN_TREE": tree, "LIBGL_ALWAYS_SOFTWARE": "1"}
+        told["BLENDER_USER_RESOURCES"] = str(share / "res")
+        return subprocess.run(
+            [*patience, str(WITH_USD), str(HERE / "bpy_window.py"), str(share / "drivers" / f"{driver}.py")],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, env=os.environ | told,
+        )  # fmt: skip
+    finally:
+        # It ends with its last client, but not if there was none.
+        try:
+            server.wait(10)
+        except subprocess.TimeoutExpired:
+            server.terminate()
+            server.wait()

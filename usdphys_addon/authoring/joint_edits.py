@@ -25,13 +25,16 @@ from ..bridge.property_values import decided
 from ..core import joint_kinds, vendor_schemas
 from ..core.errors import InputError
 from ..core.joint_settings import axis_settings
+from ..core.model import Prim
+from ..core.schema import ANGULAR_DOFS
 from ..core.schemas import usd_physics
 from ..core.words import joined, length_text, phrase
 from ..simulation import articulations
 from ..tuning import arm_motion, drive_design
-from . import vendor_edits
+from . import joint_maker, vendor_edits
 
 _ANGULAR_DRIVE = props.AngularDriveProperties
+_ITERATIONS = "physxArticulation:solverPositionIterationCount"
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
@@ -198,6 +201,43 @@ def driven_dof(obj: Any, dof: str) -> str:
     return dofs[0] if len(dofs) == 1 else dof
 
 
+def drivable(objects: Sequence[Any], dof: str) -> tuple[list[tuple[Any, str]], list[str]]:
+    """([(joint, degree of freedom)], a note about each joint that no drive can move). dof: for joints with several.
+
+    Raises InputError if none can be driven.
+    """
+    found, notes = [], []
+    for obj in objects:
+        try:
+            found.append((obj, driven_dof(obj, dof)))
+        except InputError as error:
+            notes.append(str(error))
+    if not found and notes:
+        raise InputError(notes[0])
+    return found, notes
+
+
+class DrivenKinds(NamedTuple):
+    """Whether any of the joints that are chosen turns, slides, or lets one choose its degree of freedom."""
+
+    turns: bool
+    slides: bool
+    asks: bool
+
+
+def driven_kinds(context: Any, dof: str) -> DrivenKinds:
+    """All True where no joint is chosen."""
+    try:
+        joints = joint_maker.joints_of(context)
+    except InputError:
+        return DrivenKinds(True, True, True)
+    kinds = [joint_kinds.BY_IDENTIFIER[obj.usdphys.joint.type].drives for obj in joints]
+    driven = {kind[0] if len(kind) == 1 else dof for kind in kinds if kind}
+    return DrivenKinds(
+        bool(driven & set(ANGULAR_DOFS)), bool(driven - set(ANGULAR_DOFS)), any(len(kind) > 1 for kind in kinds)
+    )  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Motor:
     """A drive that `add_motors` has made. settling: s. sag: largest error by gravity, in rad or m, or per second.
@@ -229,7 +269,7 @@ def add_motors(
     model, meters = reading.model, reading.model.units.meters_per_unit
     by_label = {prim.label: path for path, prim in model.joints.items()}
     wanted = {by_label[obj.name]: dof for obj, dof, _ in targets if obj.name in by_label}
-    tasks = drive_design.tasks_of(model, wanted)
+    tasks = drive_design.tasks_of(model, wanted, holds=holds)
     reduced = {link.joint.path for tree in articulations.trees_of(model) for link in tree.links}
     made, notes = [], []
     for obj, dof, target in targets:
@@ -304,7 +344,7 @@ class Outlook:
             percent=100.0 * self.motion.sag, seconds=self.motion.settling,
         )  # fmt: skip
         if self.armature:
-            return joined("; ", (text, phrase("PhysX needs the armature that the joints got for that")))
+            return joined("; ", (text, phrase("it needs the armature that the joints got for that")))
         return text
 
 
@@ -341,10 +381,10 @@ def add_servos(
         own = {path: tasks[path] for path in arm.joints if path in tasks}
         if not root or not own:
             continue
-        found = drive_design.fit(arm, own, response, latest, may_add=may_add)
-        if found.iterations > arm_motion.ITERATIONS:
-            name = "physxArticulation:solverPositionIterationCount"
-            attribute = vendor_schemas.attribute_named("PhysxArticulationAPI", name)
+        authored = _authored_iterations(model.prims[root])
+        found = drive_design.fit(arm, own, response, latest, may_add=may_add, least=authored or arm_motion.ITERATIONS)
+        if found.iterations > (authored or arm_motion.ITERATIONS):
+            attribute = vendor_schemas.attribute_named("PhysxArticulationAPI", _ITERATIONS)
             obj = context.scene.objects[model.prims[root].label]
             vendor_edits.apply_row(obj.usdphys, "PhysxArticulationAPI", attribute, found.iterations)
         for path, armature in found.armatures.items():
@@ -355,6 +395,13 @@ def add_servos(
     if any(outlook.armature for outlook in outlooks):
         motors, notes = add_motors(context, targets, holds=True, response=response)
     return Servos(motors, notes, outlooks)
+
+
+def _authored_iterations(root: Prim) -> int:
+    """Position iterations of an articulation; 0 where they are not authored."""
+    api: Any = root.schemas.get("PhysxArticulationAPI")
+    value = api.solver_position_iteration_count if api is not None else None
+    return value if isinstance(value, int) and value > 0 else 0
 
 
 def _amount_text(amount: float, is_angular: bool) -> str:

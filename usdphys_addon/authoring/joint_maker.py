@@ -19,7 +19,8 @@ from ..bridge import physics_collections
 from ..bridge.joint_frames import is_joint, world_of
 from ..bridge.naming import prim_name
 from ..bridge.roles import is_body
-from ..core import frames, joint_guess, joint_kinds
+from ..core import frames, joint_kinds
+from ..core.building import joint_guess
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from .closest_point import closest_point
@@ -402,12 +403,13 @@ class JointMaker:
         self.part_from_static(body0, body1)
         return obj
 
-    def part_from_static(self, body0: Any | None, body1: Any) -> None:
-        """Filter the contacts of a body with the static collider that it is joined to.
+    def part_from_static(self, body0: Any | None, body1: Any | None) -> bool:
+        """Filter the contacts of a body with the static collider that it is joined to. Returns whether it did.
 
         The joint alone does that in the preview and for UsdPhysics. PhysX takes what has no body for the world, and a
         door rubs against its frame.
         """
+        done = False
         for body, other in ((self.carrier(body1), body0), (self.carrier(body0), body1)):
             if body is None or other is None or self.carrier(other) is not None or not self.is_static(other):
                 continue
@@ -415,6 +417,8 @@ class JointMaker:
             if body.library is None and all(pair.object != other for pair in pairs.filtered_pairs):
                 pairs.is_applied = True
                 pairs.filtered_pairs.add().object = other
+                done = True
+        return done
 
 
 def frame_along(axis: Array) -> tuple[Matrix, str]:

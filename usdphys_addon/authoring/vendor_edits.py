@@ -13,6 +13,7 @@ import bpy
 
 from ..bridge import vendor_rows
 from ..bridge.property_units import property_factor
+from ..bridge.writing import unit_length
 from ..core import concepts, schema, units, vendor_schemas
 from ..core.array_text import parse, text_of
 from ..core.concepts import Concept
@@ -99,7 +100,7 @@ def put_concept(scene: Any, thing: Any, identifier: str, value: float, dof: str)
         # Some schemas have one value for all degrees of freedom of a joint.
         if attribute is None or known is None or known[1] not in ("", dof):
             continue
-        factor = property_factor(vendor_rows.dimension_of(row, attribute), _meters(scene))
+        factor = property_factor(vendor_rows.dimension_of(row, attribute), unit_length(scene))
         row.text = text_of(attribute.value, value / factor)
 
 
@@ -111,7 +112,7 @@ def add_attribute(thing: Any, applied: str, name: str, scene: Any) -> Any:
     found = vendor_rows.row_of(thing, name)
     if found is not None and found.applied == applied:
         return found
-    value = start_value(thing, applied, attribute, _meters(scene))
+    value = start_value(thing, applied, attribute, unit_length(scene))
     return apply_row(thing, applied, attribute, value)
 
 
@@ -212,10 +213,6 @@ def remove_attribute(thing: Any, applied: str, name: str) -> None:
         remove_rows(thing, applied)
 
 
-def _meters(scene: Any) -> float:
-    return float(scene.unit_settings.scale_length) or 1.0
-
-
 def _equal(scene: Any, source: Any, rows: Iterable[Any]) -> None:
     """Give rows of one concept the value of one of them: the same in SI, whatever their units are."""
     attribute = vendor_rows.attribute_of(source)
@@ -237,15 +234,57 @@ def _translated(scene: Any, source: Any, attribute: Attribute, value: Any, row: 
     if not (attribute.value.is_number and other.value.is_number):
         return value if other.value.accepts(value) else None
     if attribute.value.has_unit and other.value.has_unit:
-        meters = _meters(scene)
+        meters = unit_length(scene)
         here, there = (vendor_rows.dimension_of(one, of) for one, of in ((source, attribute), (row, other)))
         if here._replace(angle=0) != there._replace(angle=0) and all(map(vendor_schemas.is_known, (attribute, other))):
             return None
-        factor = property_factor(here, meters) / property_factor(there, meters)
+        factor = property_factor(here, meters) / property_factor(there, meters) * _for_simulator(row)
+        factor /= _for_simulator(source)
         value = with_elements(attribute.value, value, partial(units.scaled, factor=factor))
     if other.value.base == "int":
         value = with_elements(attribute.value, value, round)
     return value if other.value.accepts(value) else None
+
+
+def _for_simulator(row: Any) -> float:
+    """Factor from the number that is meant to that of a row, where another simulator's word says what is meant."""
+    attribute = vendor_rows.attribute_of(row)
+    instance = schema.split_applied(row.applied)[1]
+    return vendor_schemas.number_for_simulator(attribute, instance) if attribute is not None else 1.0
+
+
+def correct_limits(scene: Any, thing: Any) -> bool:
+    """Give PhysX stiffness and damping of soft limits per radian, as it takes them; Newton's words say what is meant.
+
+    Returns False where there is nothing to do. Raises InputError where Newton's words, which are for all degrees of
+    freedom of a joint, cannot say it.
+    """
+    changed = False
+    for identifier in ("limit_stiffness", "limit_damping"):
+        rows = rows_of(thing, concepts.concepts()[identifier])
+        meant = next((row for row in rows if row.applied == "NewtonJointAPI"), None)
+        others = [row for row in rows if row is not meant]
+        turning = [row for row in others if _for_simulator(row) != 1.0]
+        if not turning:
+            continue
+        if meant is None:
+            if len(turning) < len(others) or len({row.text for row in turning}) > 1:
+                raise InputError(
+                    f"The limits of '{thing.id_data.name}' have several numbers, and Newton has one for all of a "
+                    "joint; give them one, or multiply those of PhysX by 57.2958 yourself"
+                )
+            name = concepts.replacement(turning[0].applied, turning[0].name, ())
+            assert name is not None
+            text, place = turning[0].text, (turning[0].applied, turning[0].name)
+            meant = add_attribute(thing, *name, scene)
+            meant.text = text
+            # Adding a row can move the others.
+            rows = rows_of(thing, concepts.concepts()[identifier])
+            meant = next(row for row in rows if (row.applied, row.name) != place and row.name == name[1])
+        before = [row.text for row in rows]
+        _equal(scene, meant, rows)
+        changed = changed or before != [row.text for row in rows]
+    return changed
 
 
 _is_following = False
@@ -299,7 +338,7 @@ def _applied(cls: Any, thing: Any) -> list[str]:
     if cls.kind != "multiple":
         return [cls.usd_name]
     if cls.on == "dof":
-        dofs = concepts.taken(concepts.Twin(cls.family, cls.usd_name, ""), dofs_of(thing))
+        dofs = concepts.dofs_for(cls.usd_name, dofs_of(thing))
         joint = thing.id_data.usdphys.joint
         if joint.type == "REVOLUTE" and "angular" not in cls.instances:
             # PhysX names the axis of a hinge that follows another.

@@ -121,22 +121,25 @@ class ColliderReader:
     def mesh_prim(self, item: Any, bounding: str, placement: Placement, world: frames.Matrix) -> Prim | None:
         obj = placement.obj
         # A recognised primitive has faces.
-        if not bounding and (
-            obj.type not in meshes.GEOMETRY_TYPES or not placement.geometry or not self.shapes.has_faces(placement)
-        ):
+        has_faces = bool(bounding) or (
+            obj.type in meshes.GEOMETRY_TYPES and bool(placement.geometry) and self.shapes.has_faces(placement)
+        )
+        if not has_faces:
             self.context.issue(
                 "ColliderWithoutGeometry", "error", placement.path, obj.name,
                 f"'{obj.name}' is a mesh collider but has no faces.",
                 f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
             )  # fmt: skip
-            return None
+            # What a file says of a mesh without faces stays in it.
+            if obj.type != "MESH" or not placement.geometry or remembered.type_of(obj) not in remembered.GEOMETRY_TYPES:
+                return None
         prim = self.own_prim(placement.geometry, "Mesh", placement, world)
         approximation = _approximation_of(item)
         if approximation is None and (bounding or item.shape == "AUTO"):
             approximation = bounding or ("convexHull" if self.moves(placement) else "none")
         if approximation is not None or item.has_mesh_collision:
             prim.add(usd_physics.MeshCollisionAPI(approximation))
-        if self.with_meshes:
+        if self.with_meshes and has_faces:
             key = placement.mesh_key
             if key not in self._loaders:
                 self._loaders[key] = cache(partial(meshes.read_mesh, placement.evaluated, self.context.meters))

@@ -81,7 +81,7 @@ def _place(obj: Any, pose: Matrix | None) -> None:
 
 
 def fill(mesh: bpy.types.Mesh, points: Floats, counts: Ints, corners: Ints) -> None:
-    """Replace the geometry of a mesh; its materials stay. points (n, 3); counts: corners of each face."""
+    """Replace the geometry of a mesh by flat faces; its materials stay. points (n, 3); counts: corners of each face."""
     mesh.clear_geometry()
     mesh.vertices.add(len(points))
     mesh.loops.add(len(corners))
@@ -92,6 +92,7 @@ def fill(mesh: bpy.types.Mesh, points: Floats, counts: Ints, corners: Ints) -> N
     attributes[".corner_vert"].data.foreach_set("value", np.ascontiguousarray(corners, np.int32))
     mesh.polygons.foreach_set("loop_start", (np.cumsum(counts) - counts).astype(np.int32))
     mesh.update(calc_edges=True)
+    mesh.shade_flat()
     for name in (".select_vert", ".select_edge", ".select_poly"):
         if name in attributes:
             attributes.remove(attributes[name])

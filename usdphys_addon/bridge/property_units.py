@@ -114,7 +114,7 @@ class PropertyReader:
                     accelerates = getattr(group, "type", "") == "acceleration"
                 if accelerates:
                     factor = acceleration_factor
-            setattr(value, name, si_value(raw, factor or 1.0))
+            setattr(value, name, raw if attribute.is_sentinel(raw) else si_value(raw, factor or 1.0))
         return value
 
 
@@ -153,7 +153,9 @@ class PropertyWriter:
                 continue
             if attribute.value.base == "float":
                 factor = factors[attribute.field]
-                if attribute.value.name in ("float", "double"):
+                if attribute.is_sentinel(content):
+                    pass
+                elif attribute.value.name in ("float", "double"):
                     content = units.scaled(content, factor)
                 else:
                     content = with_elements(attribute.value, content, partial(units.scaled, factor=factor))

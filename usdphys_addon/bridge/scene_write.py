@@ -230,15 +230,12 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
         item.physics_material = writing.materials.get(prim.physics_binding)
     gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
-        item.shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
-        rows = prim.local.tolist()
-        item.location = [row[3] / writing.local for row in rows[:3]]
-        if _is_straight(rows):
-            scale = [rows[0][0], rows[1][1], rows[2][2]]
-        else:
-            item.rotation = frames.quaternion_of(frames.rotation_of(prim.local))
-            scale = frames.scale_of(prim.local).tolist()
-        for name, value in gprim_properties.gprim_properties(gprim, writing.local, scale=scale).items():
+        # Copies of a collider share its gprim and its pose.
+        pose = prim.local
+        key = (id(gprim), id(pose))
+        if key not in writing.shapes:
+            writing.shapes[key] = (gprim, pose, _shape_below(prim, gprim, pose, writing.local))
+        for name, value in writing.shapes[key][2]:
             setattr(item, name, value)
     else:
         item.shape = "MESH"
@@ -247,6 +244,19 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     _write_mass_and_pairs(writing, item, prim)
     if prim.extras:
         item.extras = json.dumps(prim.extras)
+
+
+def _shape_below(prim: Prim, gprim: usd_geom.Gprim, pose: frames.Matrix, meters: float) -> tuple[tuple[str, Any], ...]:
+    """Properties of a collider with a pose (4, 4) in the space of its object. meters: length of a unit there."""
+    found: dict[str, Any] = {"shape": gprim_properties.SHAPES.get(prim.type_name, "MESH")}
+    rows = pose.tolist()
+    found["location"] = [row[3] / meters for row in rows[:3]]
+    if _is_straight(rows):
+        scale = [rows[0][0], rows[1][1], rows[2][2]]
+    else:
+        found["rotation"] = frames.quaternion_of(frames.rotation_of(pose))
+        scale = frames.scale_of(pose).tolist()
+    return (*found.items(), *gprim_properties.gprim_properties(gprim, meters, scale=scale).items())
 
 
 def _is_straight(rows: list[list[float]]) -> bool:

@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..core import schema, units, vendor_schemas
+from ..core import joint_kinds, schema, units, vendor_schemas
 from ..core.array_text import parse, text_of
 from ..core.schema import Attribute, Place, Schema
+from ..core.schemas import usd_physics
 from ..core.value_types import RANGES, value_type, with_elements
 from .property_types import OVERRIDABLE, list_of, make_group
 from .property_units import property_factor
@@ -200,11 +201,23 @@ def dimension_of(row: Any, attribute: Attribute | None = None) -> units.Dimensio
     base, instance = schema.split_applied(row.applied)
     cls = vendor_schemas.find(base)
     assert cls is not None
-    mode = None
-    if cls.mode_field:
-        name = schema.attribute_of(cls, cls.mode_field).usd_name(instance)
-        mode = next((_value(other, None) for other in _siblings(row) if other.name == name), None)
-    return attribute.dimension_for(vendor_schemas.dof_of(cls, instance, joint_type(row.id_data)), mode)
+    return attribute.dimension_for(vendor_schemas.dof_of(cls, instance, joint_type(row.id_data)), mode_of(row))
+
+
+def mode_of(row: Any) -> Any:
+    """The value of the attribute that decides about the unit of a row; None where none does, or for its fallback."""
+    base, instance = schema.split_applied(row.applied)
+    cls = vendor_schemas.find(base)
+    if cls is None or not cls.mode_field:
+        return None
+    decider = schema.attribute_of(cls, cls.mode_field)
+    name = decider.usd_name(instance)
+    mode = next((_value(other, None) for other in _siblings(row) if other.name == name), None)
+    if mode is None and isinstance(decider, vendor_schemas.VendorAttribute) and decider.is_axis:
+        kind = joint_kinds.BY_TYPE_NAME.get(joint_type(row.id_data))
+        dof = vendor_schemas.axis_dof(kind.cls()) if kind is not None else ""
+        return (dof,) if dof else None
+    return mode
 
 
 def _siblings(row: Any) -> Iterator[Any]:
@@ -215,11 +228,9 @@ def _siblings(row: Any) -> Iterator[Any]:
 
 def joint_type(thing: Any) -> str:
     """USD type of the joint of an object; empty for what is no joint."""
-    from ..core.joint_kinds import BY_IDENTIFIER
-
     if not isinstance(thing, bpy.types.Object) or not thing.usdphys.joint.is_applied:  # type: ignore[attr-defined]
         return ""
-    return BY_IDENTIFIER[thing.usdphys.joint.type].cls.usd_name  # type: ignore[attr-defined]
+    return joint_kinds.BY_IDENTIFIER[thing.usdphys.joint.type].cls.usd_name  # type: ignore[attr-defined]
 
 
 def rows_property() -> Any:
@@ -272,6 +283,7 @@ def _read(
     type_name: str,
     places: tuple[Place, ...] = (),
     path_of: Callable[[Any], str] | None = None,
+    joint: usd_physics.Joint | None = None,
 ) -> tuple[dict[str, Schema], list[tuple[str, str]]]:
     """(schemas by name with instance, (name, reason) of the attributes that cannot be read)."""
     found: dict[str, Schema] = {}
@@ -308,10 +320,13 @@ def _read(
         if attribute.value.has_unit:
             instance = vendor_schemas.dof_of(cls, schema.split_applied(name)[1], type_name)
             pending.append((value, attribute, instance, content))
+    for value in found.values():
+        if value.unsaid:
+            vendor_schemas.say_axis(value, joint)
     # After all values are there, because one can decide about the unit of another.
     for value, attribute, instance, content in pending:
         factor = property_factor(attribute.dimension_for(instance, value.unit_mode), meters)
-        if factor != 1.0:
+        if factor != 1.0 and not attribute.is_sentinel(content):
             setattr(value, attribute.field, with_elements(attribute.value, content, partial(_scaled, factor=factor)))
     return found, broken
 
@@ -356,7 +371,8 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
         placement = context.placements.find(target, None)
         return placement.path if placement is not None else context.hidden_path(target)
 
-    found, broken = _read(thing, context.meters, joint_type(thing.id_data), places, path_of)
+    joint = prim.get(usd_physics.Joint)
+    found, broken = _read(thing, context.meters, joint_type(thing.id_data), places, path_of, joint)
     prim.schemas.update(found)
     for name, reason in broken:
         context.issue(
@@ -382,7 +398,7 @@ def write_vendor(
                 continue
             if not attribute.is_editable or not attribute.accepts(content):
                 continue
-            if attribute.value.has_unit:
+            if attribute.value.has_unit and not attribute.is_sentinel(content):
                 meters = writer.local if attribute.space == "local" else writer.meters
                 factor = 1.0 / property_factor(attribute.dimension_for(dof, value.unit_mode), meters)
                 content = with_elements(attribute.value, content, partial(_scaled, factor=factor))

@@ -49,6 +49,8 @@ class WritingContext:
         self.moves_joints = True
         #: Collider items of prims that have no object of their own, by prim path.
         self.items: dict[str, Any] = {}
+        #: Properties of the shapes of these items, by gprim and pose, which are kept as long as their ids are.
+        self.shapes: dict[tuple[int, int], tuple[Any, Any, tuple[tuple[str, Any], ...]]] = {}
         #: World frames of both sides of each joint, by its path; see `joint_write`.
         self.joint_places: dict[str, tuple[Matrix, Matrix]] = {}
         #: Names in Blender, by prim path.

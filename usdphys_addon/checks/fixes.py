@@ -14,10 +14,12 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..authoring import vendor_edits
+from ..authoring import joint_edits, vendor_edits
+from ..authoring.joint_maker import JointMaker, JointOptions
 from ..bridge import props, vendor_rows
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
+from ..bridge.writing import unit_length
 from ..core import frames, joint_kinds
 from ..core.errors import InputError
 from ..core.rules import scene_setup
@@ -222,7 +224,10 @@ def _add_collider(scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- bodies, articulations
 
 
-@_fix("NestedArticulation", "ArticulationOnKinematicBody", safe=False, label="Remove the articulation root")
+@_fix(
+    "NestedArticulation", "ArticulationOnKinematicBody", "ArticulationRootTwice", safe=False,
+    label="Remove the articulation root",
+)  # fmt: skip
 def _remove_root(scene: Any, issue: FoundIssue) -> None:
     _object(scene, issue).usdphys.articulation_root.is_applied = False
 
@@ -446,6 +451,10 @@ def _make_body(scene: Any, issue: FoundIssue) -> None:
     group = _editable(body).usdphys.rigid_body
     group.is_applied = True
     _unset(group, "rigid_body_enabled")
+    is_solid = any(len(one.usdphys.colliders) for one in (body, *body.children_recursive))
+    if not is_solid and body.type == "MESH" and len(body.data.polygons):
+        # Else the next check would name a body without a mass.
+        body.usdphys.colliders.add()
 
 
 def _nearest(scene: Any, joint: Any) -> Any:
@@ -478,6 +487,13 @@ def _clear_velocity(scene: Any, issue: FoundIssue) -> None:
     if not body.kinematic_enabled or not (body.is_property_set("velocity") or body.is_property_set("angular_velocity")):
         raise _nothing_to_do(issue)
     _unset(body, "velocity", "angular_velocity")
+
+
+@_fix("JointTouchesStatic", safe=False, label="Filter the contacts of the two")
+def _filter_static(scene: Any, issue: FoundIssue) -> None:
+    joint = _joint(scene, issue)
+    if not JointMaker(bpy.context, JointOptions("FIXED", "CLOSEST")).part_from_static(joint.body0, joint.body1):
+        raise _nothing_to_do(issue)
 
 
 @_fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")
@@ -514,6 +530,15 @@ def _swap_limits(scene: Any, issue: FoundIssue) -> None:
         raise _nothing_to_do(issue)
     setattr(group, names[0], high)
     setattr(group, names[1], low)
+
+
+@_fix("JointLightFirst", safe=False, label="Swap the bodies")
+def _light_second(scene: Any, issue: FoundIssue) -> None:
+    joint = _joint(scene, issue)
+    obj = joint.id_data
+    if note := joint_edits.swap_bodies(obj):
+        joint_edits.swap_bodies(obj)
+        raise InputError(note)
 
 
 @_fix("LimitNotOnJoint", safe=True, label="Remove the limits per degree of freedom")
@@ -708,12 +733,18 @@ def _convert_deprecated(scene: Any, issue: FoundIssue) -> None:
 _TURN, _WAY = math.tau, 100.0
 
 
+@_fix("LimitStiffnessPerRadian", safe=False, label="Write it per radian for PhysX, per degree for others")
+def _correct_limits(scene: Any, issue: FoundIssue) -> None:
+    if not vendor_edits.correct_limits(scene, _editable(_object(scene, issue)).usdphys):
+        raise _nothing_to_do(issue)
+
+
 @_fix("MimicWithoutLimits", safe=False, label="Limit it to a turn, or to 100 m")
 def _limit_follower(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
     is_hinge = joint.type == "REVOLUTE"
     group = joint.revolute if is_hinge else joint.prismatic
-    most = _TURN if is_hinge else _WAY / (scene.unit_settings.scale_length or 1.0)
+    most = _TURN if is_hinge else _WAY / unit_length(scene)
     for name, value in (("lower_limit", -most), ("upper_limit", most)):
         if not group.is_property_set(name) or is_infinite(getattr(group, name)):
             setattr(group, name, value)

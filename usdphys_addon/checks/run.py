@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import islice
 from typing import Any
 
 import bpy
 import numpy as np
 
+from ..authoring import vendor_edits
 from ..bridge import mesh as meshes
 from ..bridge import props
 from ..bridge.collider_read import ColliderReader
@@ -21,7 +22,7 @@ from ..bridge.scene_read import SceneReader
 from ..core import clock, joint_kinds, paths, validate
 from ..core.primitives import Primitive
 from ..core.rules import scene_setup
-from ..core.rules.base import RULES, Facts, Issue
+from ..core.rules.base import RULES, Facts, Issue, Rule, Severity, Target
 from .fixes import FIXES
 from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
 
@@ -200,6 +201,15 @@ class _HiddenSearch:
 # --------------------------------------------------------------------------- one check
 
 
+def _severity(rule: Rule, targets: Collection[Target]) -> Severity | None:
+    """How serious what a rule finds is; None if it does not matter. What only simulators mind is no error."""
+    found = [rule.severities[target] for target in targets if target in rule.severities]
+    if not found:
+        return None
+    severity = min(found, key=_SEVERITIES.__getitem__)
+    return severity if "usd" in rule.severities or severity == "info" else "warning"
+
+
 class Check:
     """One running check of a scene. exact: read large meshes too, however long it takes."""
 
@@ -253,8 +263,9 @@ class Check:
         facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points)
         yield
         yield from scene_setup.prepare(facts)
+        targets = _targets(self.objects.scene)
         for rule in RULES:
-            severity = rule.severities.get("usd")
+            severity = _severity(rule, targets)
             if severity is not None:
                 for finding in rule.check(facts):
                     issues.append(validate.issue_of(rule, severity, finding))
@@ -284,6 +295,13 @@ class Check:
         for issue in self.issues:
             counts[issue.severity] += 1
         return Report(tuple(self.issues), counts)
+
+
+def _targets(scene: Any) -> list[Target]:
+    """Whose rules a scene is checked by: those of OpenUSD, and of the simulators that it is written for."""
+    chosen = vendor_edits.targets_of(scene)
+    named: dict[str, Target] = {"PhysX": "physx", "Newton": "newton"}
+    return ["usd", *(target for name, target in named.items() if name in chosen)]
 
 
 class _Names:

@@ -267,9 +267,9 @@ def concept_of(applied: str, name: str) -> tuple[Concept, str] | None:
     return (found, instance) if found is not None else None
 
 
-def taken(twin: Twin, dofs: Collection[str]) -> list[str]:
-    """Those of a joint's degrees of freedom that a twin is for: the limit of a ball joint is that of its cone."""
-    is_limit = twin.applied.startswith("PhysxLimitAPI")
+def dofs_for(applied: str, dofs: Collection[str]) -> list[str]:
+    """Those of a joint's degrees of freedom that a schema is for: the limit of a ball joint is that of its cone."""
+    is_limit = applied.startswith("PhysxLimitAPI")
     return [dof for dof in dofs if (dof == CONE) == is_limit] if CONE in dofs else list(dofs)
 
 
@@ -278,7 +278,7 @@ def placed(twin: Twin, dofs: Collection[str]) -> Iterator[tuple[str, str]]:
     if INSTANCE not in twin.applied:
         yield twin.applied, twin.name
         return
-    for dof in taken(twin, dofs):
+    for dof in dofs_for(twin.applied, dofs):
         yield twin.applied.replace(INSTANCE, dof), twin.name.replace(INSTANCE, dof)
 
 

@@ -187,10 +187,20 @@ def tapered(bottom: float, top: float, height: float, axis: str = "Z", *, has_ca
 
 
 def taper_of(prim: Prim) -> tuple[float, float] | None:
-    """(radius at the bottom, at the top) of a capsule or cylinder of a glTF file with two; None if the user has given
-    it another radius since."""
+    """(radius at the bottom, at the top) of a capsule or cylinder with two; None for others.
+
+    Of a glTF file: None if the user has given it another radius since. Of USD: the larger one is its radius now.
+    """
     gprim, kept = prim.get(usd_geom.Gprim), prim.extras.get("shape")
-    if gprim is None or not isinstance(kept, dict):
+    if gprim is None:
+        return None
+    shares: Any = prim.extras.get("taper")
+    if shares is not None and type(gprim) is usd_geom.TAPERED.get(str(prim.extras.get("usd_type"))):
+        is_valid = isinstance(shares, list) and len(shares) == 2 and all(isinstance(one, float) for one in shares)
+        if not is_valid or not all(0.0 <= one <= 1.0 for one in shares):
+            return None
+        return (shares[0] * gprim.resolved("radius"), shares[1] * gprim.resolved("radius"))
+    if not isinstance(kept, dict):
         return None
     values = kept.get({usd_geom.Capsule: "capsule", usd_geom.Cylinder: "cylinder"}.get(type(gprim), ""))
     radii: list[Any] = [values.get(key) for key in ("radiusBottom", "radiusTop")] if isinstance(values, dict) else []

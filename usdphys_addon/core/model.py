@@ -65,6 +65,7 @@ class Prim:
     of a prim that the writer creates; None for prims that exist already or are not Xformable. sheared_local: matrix
     (4, 4) of an existing prim relative to its parent, in scene units, if it is sheared; else None. label: name of the
     Blender object, for messages. extras: facts of a glTF file that no schema holds, by name; see `gltf.read`.
+    `usd_type`, `taper`: see `usd_geom.TAPERED`.
     """
 
     path: str

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Set
 from typing import Any
 
-from . import concepts, schema, vendor_schemas
+from . import concepts, mass, schema, vendor_schemas
 from .joint_settings import following
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
@@ -66,11 +66,17 @@ def _translated(model: PhysicsModel, prim: Prim, runtime: str, others: Set[str])
         if not is_vendor(type(value)) or value.family not in others:
             continue
         for attribute, content in value.authored():
-            if not attribute.is_relationship:
+            if not attribute.is_relationship and not _is_idle(value, attribute):
                 _translate(prim, runtime, found, name, attribute, content)
     if runtime in _MIMICS and not any(schema.split_applied(name)[0] == _MIMICS[runtime] for name in prim.schemas):
         _follow(model, prim, runtime, found)
     return found
+
+
+def _is_idle(value: Schema, attribute: Attribute) -> bool:
+    """True for the damping of a hard limit, which PhysX ignores: Newton's limits are springs, which it would damp."""
+    is_damping = value.usd_name == "PhysxLimitAPI" and attribute.field == "damping"
+    return is_damping and not getattr(value, "stiffness", None)
 
 
 def _translate(
@@ -101,6 +107,8 @@ def _translate(
             )
             if not is_alike or not other.allows(value):
                 continue
+            factor = vendor_schemas.number_for_simulator(other, _dof(prim, applied))
+            value = value * factor if factor != 1.0 else value
             made = found.setdefault(applied, cls())
             if getattr(made, other.field) is None:
                 setattr(made, other.field, value)
@@ -128,6 +136,24 @@ def _add_expected(prim: Prim, runtime: str, found: dict[str, Schema]) -> None:
         made: Any = prim.schemas.get(root.usd_name) or found.setdefault(root.usd_name, root())
         if made.self_collision_enabled is None and root.usd_name in found:
             made.self_collision_enabled = schema.attribute_of(root, "self_collision_enabled").fallback
+
+
+def unweighed(model: PhysicsModel) -> dict[str, float]:
+    """Mass (kg) by path of the bodies that say none, and whose colliders do not all. SimReady: RB.007, RB.011."""
+    said: dict[str, bool] = {}
+    for path, prim in model.colliders.items():
+        owner = model.body_of(path)
+        if owner is not None:
+            said[owner.path] = said.get(owner.path, True) and _says_mass(prim)
+    silent = [path for path, body in model.bodies.items() if not _says_mass(body) and not said.get(path)]
+    colliders = mass.colliders_by_body(model, silent)
+    return {path: mass.mass_properties(model, path, colliders[path]).mass for path in silent}
+
+
+def _says_mass(prim: Prim) -> bool:
+    """True also for a negative mass, which is an error of its own."""
+    api = prim.get(usd_physics.MassAPI)
+    return api is not None and bool(api.mass)
 
 
 def _dof(prim: Prim, name: str) -> str:

@@ -8,7 +8,7 @@ constructor; `None` means "not authored". Values are SI, radians and Z up. Vendo
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
@@ -130,6 +130,11 @@ class Attribute:
             return all(number == 0 for number in numbers)
         return False
 
+    def is_sentinel(self, value: Any) -> bool:
+        """True for a negative number that means "automatic" or "no limit" and is no angle: the same in all units."""
+        is_negative = self.automatic == "negative" and isinstance(value, int | float) and value < 0
+        return is_negative and not self.dimension.angle
+
     def is_unlimited(self, value: Any) -> bool:
         """True for an infinite value where infinity of that sign is the fallback, as in limits and breaking forces."""
         if not isinstance(self.fallback, float) or not isinstance(value, int | float):
@@ -174,8 +179,10 @@ class Schema:
     on: ClassVar[Place]
     #: Field that decides about the units of others; empty if none does.
     mode_field: ClassVar[str] = ""
-    #: The values of all attributes in declaration order, None if not authored.
-    every_value: Any
+    #: Attributes of vendors that mean something a file does not say, see `vendor_schemas`.
+    unsaid: ClassVar[tuple[Attribute, ...]] = ()
+    #: Returns the values of all attributes in declaration order, None if not authored.
+    all_values: ClassVar[Callable[[Any], tuple[Any, ...]]]
 
     def __init__(self, *values: Any, **named: Any) -> None:
         # `__init__` is generated on first use: generating it for every class would slow down start-up.
@@ -203,11 +210,6 @@ class Schema:
         """A copy with some fields changed."""
         values = {attribute.field: value for attribute, value in self.authored()}
         return type(self)(**{**values, **changes})
-
-    def all_values(self) -> tuple[Any, ...]:
-        """The values of all attributes in declaration order, None if not authored."""
-        found: tuple[Any, ...] = self.every_value
-        return found
 
     def authored(self) -> Iterator[tuple[Attribute, Any]]:
         """(attribute, value) of all authored attributes."""
@@ -295,13 +297,13 @@ def _give_attributes(cls: type[Schema], attributes: tuple[Attribute, ...]) -> No
     cls.attributes = attributes
     names = [attribute.field for attribute in attributes]
     # A getter in C: values of thousands of schemas are asked for.
-    if len(names) > 1:
-        cls.every_value = property(attrgetter(*names))
-    elif names:
-        get = attrgetter(*names)
-        cls.every_value = property(lambda value: (get(value),))
+    get = attrgetter(*names) if names else None
+    if get is None:
+        cls.all_values = lambda _value: ()
+    elif len(names) == 1:
+        cls.all_values = lambda value: (get(value),)
     else:
-        cls.every_value = ()
+        cls.all_values = lambda value: get(value)
 
 
 #: Class members that conflict with `__slots__`.

@@ -9,6 +9,7 @@ file in the folder, or a call of `add_table`.
 from __future__ import annotations
 
 import keyword
+import math
 import re
 from functools import cache, lru_cache
 from typing import Any
@@ -16,6 +17,7 @@ from typing import Any
 from . import schema, units, vendor_data
 from .joint_kinds import is_linear_joint
 from .schema import ANGULAR_DOFS, INSTANCE, Attribute, Place, Schema
+from .schemas import usd_physics
 from .units import Dimension
 from .value_types import value_type
 from .vendor_units import Condition, VendorUnit, unit_of_row
@@ -24,32 +26,39 @@ from .vendor_units import Condition, VendorUnit, unit_of_row
 class VendorAttribute(Attribute):
     """An attribute of a table.
 
-    unit: None for what has no number. runtime: "PhysX", "Newton", ... mode: its unit is another one while a field of
-    the schema has a value; the attribute of the condition is that field. world_if: it is a direction in the world
+    unit: None for what has no number. runtime: "PhysX", "Newton", ... modes: its unit is another one while a field of
+    the schema has a value; the attribute of each condition is that field. world_if: it is a direction in the world
     only under such a condition. axes: a bit for each of the world axes. is_deprecated: its vendor wants another word
-    for it.
+    for it. is_axis: without a value it stands for the axis of the joint. is_stated: its fallback, which has a unit,
+    is authored where the units of a file change. is_per_radian: its simulator takes it per radian and says per degree.
     """
 
-    __slots__ = ("axes", "is_deprecated", "mode", "runtime", "unit", "world_if")
+    __slots__ = (
+        "axes", "is_axis", "is_deprecated", "is_per_radian", "is_stated", "modes", "runtime", "unit", "world_if",
+    )  # fmt: skip
 
     def __init__(
         self, *arguments: Any, unit: VendorUnit | None = None, runtime: str = "",
-        mode: Condition | None = None, world_if: Condition | None = None, axes: bool = False,
-        is_deprecated: bool = False, **keywords: Any,
+        modes: tuple[tuple[Condition, Dimension], ...] = (), world_if: Condition | None = None, axes: bool = False,
+        is_deprecated: bool = False, is_axis: bool = False, is_stated: bool = False, is_per_radian: bool = False,
+        **keywords: Any,
     ) -> None:  # fmt: skip
         super().__init__(*arguments, **keywords)
-        self.unit, self.runtime, self.mode, self.world_if, self.axes = unit, runtime, mode, world_if, axes
-        self.is_deprecated = is_deprecated
+        self.unit, self.runtime, self.modes, self.world_if, self.axes = unit, runtime, modes, world_if, axes
+        self.is_deprecated, self.is_axis, self.is_stated = is_deprecated, is_axis, is_stated
+        self.is_per_radian = is_per_radian
 
     def dimension_for(self, instance: str = "", mode: Any = None) -> Dimension:
-        if self.unit is not None and self.unit.other is not None and self.mode is not None and self.mode.holds(mode):
-            return self.unit.other[1]
+        for condition, dimension in self.modes:
+            if condition.holds(mode):
+                return dimension
         if instance in ANGULAR_DOFS and self.angular_dimension is not None:
             return self.angular_dimension
         return self.dimension
 
     def depends_on(self, _value: Schema) -> tuple[str, ...]:
-        return tuple(condition.attribute for condition in (self.mode, self.world_if) if condition is not None)
+        conditions = (*(condition for condition, _ in self.modes[:1]), self.world_if)
+        return tuple(condition.attribute for condition in conditions if condition is not None)
 
     def turns(self, value: Schema) -> bool:
         if self.world_if is None:
@@ -65,15 +74,9 @@ class VendorAttribute(Attribute):
     def has_known_unit(self) -> bool:
         return not self.value.has_unit or (self.unit is not None and self.unit.linear is not None)
 
-    def deciding_name(self, applied: str) -> str:
-        """Name of the attribute that decides about the unit, on a prim with an applied schema; empty if none does."""
-        if self.unit is None or self.unit.other is None:
-            return ""
-        return self.unit.other[0].attribute.replace(schema.INSTANCE, schema.split_applied(applied)[1])
-
     def has_known_unit_in(self, mode: Any) -> bool:
         """mode: value of the field that decides about the unit; None for its fallback."""
-        return self.has_known_unit or (self.mode is not None and self.mode.holds(mode))
+        return self.has_known_unit or any(condition.holds(mode) for condition, _ in self.modes)
 
 
 def is_known(attribute: Attribute) -> bool:
@@ -150,14 +153,16 @@ def remove_table(runtime: str) -> None:
 def _make(runtime: str, data: dict[str, Any]) -> type[Schema]:
     attributes = data["attributes"]
     fields = _fields([item["usd"] for item in attributes])
-    deciding = {item[key][0] for item in attributes for key in ("unit_if", "world_if") if key in item}
+    deciding = {case[0] for item in attributes for case in item.get("unit_if", ())}
+    deciding |= {item["world_if"][0] for item in attributes if "world_if" in item}
     # What decides about the unit of others is read before them.
     ordered = sorted(attributes, key=lambda item: item["usd"] not in deciding)
     made: list[VendorAttribute] = [_attribute(item, fields, runtime, data) for item in ordered]
     cls = schema.table_class(
         data["name"], data["kind"], data.get("on", ""), runtime, tuple(data.get("instances", ())), made
     )
-    cls.mode_field = next((item.mode.attribute for item in made if item.mode is not None), "")
+    cls.unsaid = tuple(item for item in made if item.is_axis or item.is_stated)
+    cls.mode_field = next((item.modes[0][0].attribute for item in made if item.modes), "")
     return cls
 
 
@@ -178,19 +183,23 @@ def _attribute(item: dict[str, Any], fields: dict[str, str], runtime: str, data:
     linear = unit.linear if unit is not None else None
     angular = unit.angular if unit is not None else None
 
-    def condition(found: Condition | None) -> Condition | None:
-        return None if found is None else found._replace(attribute=fields[found.attribute])
+    is_unlimited = isinstance(fallback, float) and units.is_infinite(fallback)
+
+    def condition(found: Condition) -> Condition:
+        return found._replace(attribute=fields[found.attribute])
 
     return VendorAttribute(
         fields[usd], usd, type_, fallback, item.get("label") or _label(usd), item.get("doc", ""),
         dimension=linear or units.NONE, angular_dimension=angular if angular != linear else None,
         tokens=tuple(item.get("tokens", ())), uniform=bool(item.get("uniform")),
         space=unit.space if unit is not None else "stage", mirror=item.get("mirror", ""),
-        automatic="infinite" if isinstance(fallback, float) and units.is_infinite(fallback) else "",
+        automatic=item.get("automatic") or ("infinite" if is_unlimited else ""),
         unit=unit, runtime=runtime,
-        mode=condition(unit.other[0]) if unit is not None and unit.other is not None else None,
-        world_if=condition(unit.world_if) if unit is not None else None, axes=bool(item.get("axes")),
-        is_deprecated=bool(item.get("deprecated")),
+        modes=tuple((condition(case), dimension) for case, dimension in unit.others) if unit is not None else (),
+        world_if=condition(unit.world_if) if unit is not None and unit.world_if is not None else None,
+        axes=bool(item.get("axes")),
+        is_deprecated=bool(item.get("deprecated")), is_axis=item.get("otherwise") == "axis",
+        is_stated=bool(item.get("stated")), is_per_radian=bool(item.get("per_radian")),
     )  # fmt: skip
 
 
@@ -238,6 +247,39 @@ def unknown_class(name: str, attributes: tuple[tuple[str, str], ...]) -> type[Sc
         except KeyError:
             continue
     return schema.table_class(name, "single", "body", "Other", (), made)
+
+
+def say_axis(value: Schema, joint: Schema | None) -> None:
+    """Give the attributes that stand for the axis of the joint, if nothing is authored, that axis.
+
+    joint: of the same prim. A joint without an axis of its own leaves them as they are.
+    """
+    dof = axis_dof(joint)
+    for attribute in value.unsaid if dof else ():
+        if isinstance(attribute, VendorAttribute) and attribute.is_axis and getattr(value, attribute.field) is None:
+            setattr(value, attribute.field, (dof,) if attribute.value.is_array else dof)
+
+
+def axis_dof(joint: Schema | None) -> str:
+    """ "rotY" of a hinge about Y, "transX" of a slide along X; empty for what has no single axis."""
+    if isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
+        return f"{'rot' if isinstance(joint, usd_physics.RevoluteJoint) else 'trans'}{joint.resolved('axis')}"
+    return ""
+
+
+def number_for_simulator(attribute: Attribute, instance: str) -> float:
+    """Factor of the number that makes a simulator do what is meant: 1, unless it takes per radian what is per degree.
+
+    instance: degree of freedom of the schema.
+    """
+    is_turn = isinstance(attribute, VendorAttribute) and attribute.is_per_radian and instance in ANGULAR_DOFS
+    return math.degrees(1.0) if is_turn else 1.0
+
+
+def is_unstated(attribute: Attribute, value: Schema) -> bool:
+    """True where nobody has authored an attribute whose fallback has to be authored in other units."""
+    is_stated = isinstance(attribute, VendorAttribute) and attribute.is_stated
+    return is_stated and getattr(value, attribute.field) is None
 
 
 def dof_of(cls: type[Schema], instance: str, type_name: str) -> str:

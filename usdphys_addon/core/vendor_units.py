@@ -37,7 +37,8 @@ class VendorUnit(NamedTuple):
     """linear, angular: dimension about linear and angular degrees of freedom; both None where nobody knows it.
 
     space: "local" numbers scale with the prim, "world" directions turn with the up axis. world_if: they turn only under
-    this condition. axes: the number holds a bit for each of the world axes. other: another dimension under a condition.
+    this condition. axes: the number holds a bit for each of the world axes. others: other dimensions, each under a
+    condition on the same attribute. has_sentinel: a negative number means "automatic" and is the same in all units.
     """
 
     linear: Dimension | None
@@ -45,7 +46,8 @@ class VendorUnit(NamedTuple):
     space: Literal["stage", "local", "world"] = "stage"
     world_if: Condition | None = None
     axes: bool = False
-    other: tuple[Condition, Dimension] | None = None
+    others: tuple[tuple[Condition, Dimension], ...] = ()
+    has_sentinel: bool = False
 
     def dimension(self, name: str, type_name: str) -> Dimension | None:
         """For the attribute of a name on a prim of a type; None if unknown.
@@ -105,10 +107,11 @@ def unit_of_row(row: dict[str, Any]) -> VendorUnit:
     unit = row.get("unit", "1")
     pair = unit if isinstance(unit, list) else [unit, unit]
     linear, angular = (None if text is None else parse_unit(text) for text in pair)
-    other = None
-    if "unit_if" in row:
-        attribute, value, fallback, text = row["unit_if"]
-        other = (Condition(attribute, value, fallback), parse_unit(text))
+    others = tuple(
+        (Condition(attribute, value, fallback), parse_unit(text))
+        for attribute, value, fallback, text in row.get("unit_if", ())
+    )
     world_if = Condition(*row["world_if"]) if "world_if" in row else None
     space: Any = "world" if world_if is not None else row.get("space", "stage")
-    return VendorUnit(linear, angular, space, world_if, bool(row.get("axes")), other)
+    has_sentinel = row.get("automatic") == "negative"
+    return VendorUnit(linear, angular, space, world_if, bool(row.get("axes")), others, has_sentinel)

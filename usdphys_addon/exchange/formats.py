@@ -18,7 +18,7 @@ from ..system.files import USD_SUFFIXES
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
     from ..core.validate import Hierarchy, Issue
-    from ..urdf.layout import Base
+    from ..urdf.layout import Base, Drives
     from .robot_files import RobotOptions
     from .scene_export import SceneForm
     from .usd_export import ExportResult
@@ -44,6 +44,11 @@ class LoadOptions:
     merge_fixed: bool = False
     prefix: str = ""
     srdf: str = ""
+    approximation: str | None = None
+    drives: Drives | None = None
+    no_self_collision: bool = False
+    no_visuals: bool = False
+    visual_colliders: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +80,17 @@ class Format:
     """One kind of file.
 
     load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
-    as a model, with what could not be read. write: writes the open scene, and returns None where there is nothing to
-    report; None if such files are only read. takes: names of LoadOptions that it understands. heeds: names of
-    WriteOptions that it understands. is_scene: it is Blender's own, converted to other formats only. as_stage: the file
-    as a USD file, while a block runs, with what did not come through; None if that needs Blender. checks: further
-    targets to validate a file for.
+    as a model, with what could not be read. write: writes the open scene; None if such files are only read. takes:
+    names of LoadOptions that it understands. heeds: names of WriteOptions that it understands. is_scene: it is
+    Blender's own, converted to other formats only. as_stage: the file as a USD file, while a block runs, with what did
+    not come through; None if that needs Blender. checks: further targets to validate a file for.
     """
 
     name: str
     suffixes: tuple[str, ...]
     load: Callable[[str, LoadOptions], list[Issue]]
     read: Callable[[str, LoadOptions], Reading]
-    write: Callable[[str, WriteOptions], ExportResult | None] | None
+    write: Callable[[str, WriteOptions], ExportResult] | None
     takes: frozenset[str] = frozenset()
     heeds: frozenset[str] = frozenset()
     is_scene: bool = False
@@ -242,10 +246,16 @@ def _read_blend(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel
         yield reading.model, issues + reading.issues
 
 
-def _write_blend(file: str, _options: WriteOptions) -> None:
-    from . import blend_file
+def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
+    import bpy
 
+    from ..bridge import scene_read
+    from ..core import summary
+    from . import blend_file, usd_export
+
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     blend_file.save_blend(file)
+    return usd_export.ExportResult(Path(file), counts=summary.counts(reading.model))
 
 
 # --------------------------------------------------------------------------- URDF
@@ -256,7 +266,9 @@ def _robot_options(options: LoadOptions) -> RobotOptions:
 
     return robot_files.RobotOptions(
         robot_files.parse_packages(options.packages), robot_files.parse_arguments(options.arguments),
-        options.base or "file", options.prefix, options.merge_fixed, srdf=options.srdf,
+        options.base or "file", options.prefix, options.merge_fixed, options.approximation or "convexHull",
+        options.srdf, options.drives or "effort", not options.no_self_collision, not options.no_visuals,
+        options.visual_colliders,
     )  # fmt: skip
 
 
@@ -345,7 +357,10 @@ USD = Format(
     heeds=frozenset(WriteOptions.__slots__) - {"ros_package"}, as_stage=_usd_itself,
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
-_ROBOT = frozenset({"packages", "arguments", "base", "merge_fixed", "prefix", "srdf"})
+_ROBOT = frozenset({
+    "packages", "arguments", "base", "merge_fixed", "prefix", "srdf", "approximation", "drives", "no_self_collision",
+    "no_visuals", "visual_colliders",
+})  # fmt: skip
 _FOR_ROS = {"ros": _check_for_ros}
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,

@@ -7,7 +7,7 @@ and large scenes would take twice the time.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from ..bridge import remembered, scene_read
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
+from ..bridge.writing import unit_length
 from ..core import summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
@@ -72,7 +73,7 @@ class GltfExport:
         """Read the physics of the scene whose nodes are about to be written."""
         depsgraph = bpy.context.evaluated_depsgraph_get()
         scene: Any = bpy.context.scene
-        if abs((float(scene.unit_settings.scale_length) or 1.0) - 1.0) > 1e-6:
+        if abs(unit_length(scene) - 1.0) > 1e-6:
             self.issues.append(Issue(
                 "GltfUnitScale", "warning", "", "", "Blender's glTF exporter takes a unit for a metre, whatever the "
                 f"unit scale of the scene ({scene.unit_settings.scale_length:g}) says; so does the physics.",
@@ -159,15 +160,18 @@ class GltfExport:
                 document.save(file)
             return
         before = len(document.nodes)
+        is_kept = self.options.keeps_usd and len(wanted) == 1 and not self.options.is_flat
+        options = replace(self.options, keeps_usd=is_kept)
         for watched in wanted:
             reading = watched.reading
             written = gltf_write.write(
-                document, reading.model, watched.nodes, self.options, watched.origins, reading.copies
+                document, reading.model, watched.nodes, options, watched.origins, reading.copies,
+                gltf_memory.carrying(reading),
             )  # fmt: skip
             self.issues += written.issues
             for kind, number in summary.counts(reading.model).items():
                 self.counts[kind] = self.counts.get(kind, 0) + number
-        if self.options.keeps_usd and len(wanted) == 1 and not self.options.is_flat:
+        if is_kept:
             beside = wanted[0].beside
             beside.nodes, beside.made = wanted[0].nodes, before
             keep.put(document, _with_places(wanted[0]), beside)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..bridge import physics_collections, scene_write
 from ..bridge.imported import ImportedIDs
+from ..bridge.writing import unit_length
 from ..core import paths
 from ..core.errors import InputError
 from ..core.model import Mesh, Prim
@@ -23,6 +24,7 @@ from ..gltf import read as gltf_read
 from ..gltf.document import Document
 from ..system.console import printed_on_success
 from . import gltf_calls, gltf_memory
+from .import_repair import with_data
 from .usd_import import undone_on_failure
 
 
@@ -100,8 +102,8 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     kept, is_stale = keep.take(document)
     if kept is None and (reading.family is None or not reading.model.prims):
         return None
-    meters = float(scene.unit_settings.scale_length) or 1.0
-    found = ImportedIDs(_objects(gltf, reading, meters))
+    meters = unit_length(scene)
+    found = ImportedIDs(_objects(gltf, reading, meters), _materials(gltf, reading))
     for one in found.objects.values() if bpy.app.version < (5, 0) else ():
         if "usdphys" in one.keys():
             # A custom property of this name is our properties.
@@ -191,6 +193,14 @@ def _objects(gltf: Any, reading: gltf_read.GltfReading, meters: float) -> dict[s
     return found
 
 
+def _materials(gltf: Any, reading: gltf_read.GltfReading) -> dict[str, Any]:
+    """The materials that Blender has imported under the names of physics materials, by the paths of these."""
+    made = {name for one in gltf.data.materials or () for name in getattr(one, "blender_material", {}).values()}
+    return {
+        path: bpy.data.materials[prim.label] for path, prim in reading.model.materials.items() if prim.label in made
+    }  # fmt: skip
+
+
 def _empty_on_bone(gltf: Any, vnode: Any, index: int, reading: gltf_read.GltfReading, meters: float) -> Any:
     armature = getattr(gltf.vnodes.get(getattr(vnode, "bone_arma", None)), "blender_object", None)
     bone = getattr(vnode, "blender_bone_name", None)
@@ -224,7 +234,7 @@ def _make_meshes(reading: gltf_read.GltfReading, found: ImportedIDs, gltf: Any, 
         data = known[id(mesh)]
         if above.type == "EMPTY" and above.instance_type == "NONE" and _is_free(reading, node, path):
             # The Empty becomes the collider, so that an export has the same nodes.
-            obj = gltf_memory.with_data(above, data)
+            obj = with_data(above, data)
             found.objects[node] = obj
             gltf.vnodes[indices[node]].blender_object = obj
         else:

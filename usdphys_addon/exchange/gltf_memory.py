@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import bpy
@@ -17,11 +18,24 @@ from ..core.model import Prim
 from ..core.schemas import usd_geom
 from ..core.units import remembered_units
 from ..gltf import keep
+from .import_repair import with_data
 
 #: Properties of `RememberedPrim` with USD text.
 _TEXTS = ("carried", "shape", "binding", "transform")
 #: Properties of the scene about the USD file that it was imported from. The file itself is not named.
 _SOURCE = ("units", "default_prim", "carried", "carried_trees")
+
+
+#: Attributes about physics in the text that a prim carries along.
+_PHYSICAL = re.compile(r"\b(?:physics|physx\w*|newton|mjc|drive|limit|state):")
+
+
+def carrying(reading: SceneReading) -> set[str]:
+    """Paths of the objects that carry attributes about physics along which no schema of theirs holds."""
+    return {
+        placement.path for placement in reading.placements
+        if "prim" in placement.touched and _PHYSICAL.search(placement.physics.prim.carried)
+    }  # fmt: skip
 
 
 def recall_scene(scene: Any, reading: SceneReading, beside: keep.Beside) -> None:
@@ -165,25 +179,3 @@ def _put_joints_back(joints: dict[str, Prim], objects: dict[str, Any]) -> None:
             obj.parent = parent
             obj.matrix_parent_inverse = mathutils.Matrix()
             obj.matrix_world = place
-
-
-def with_data(empty: Any, data: Any) -> Any:
-    """A mesh object in the place of an Empty, which is removed."""
-    name = empty.name
-    obj: Any = bpy.data.objects.new(name, data)
-    for collection in empty.users_collection:
-        collection.objects.link(obj)
-    obj.parent, obj.parent_type, obj.parent_bone = empty.parent, empty.parent_type, empty.parent_bone
-    obj.matrix_parent_inverse = empty.matrix_parent_inverse
-    obj.rotation_mode = empty.rotation_mode
-    obj.location, obj.scale = empty.location, empty.scale
-    obj.rotation_quaternion, obj.rotation_euler = empty.rotation_quaternion, empty.rotation_euler
-    for key, value in empty.items():
-        obj[key] = value
-    if hasattr(empty, "gltf2_animation_rest"):
-        obj.gltf2_animation_rest = empty.gltf2_animation_rest
-    for child in empty.children:
-        child.parent = obj
-    bpy.data.objects.remove(empty)
-    obj.name = name
-    return obj

@@ -136,3 +136,25 @@ def _world(obj: bpy.types.Object) -> mathutils.Matrix:
         obj = obj.parent
         place = obj.matrix_basis @ place
     return place
+
+
+def with_data(empty: Any, data: Any) -> Any:
+    """A mesh object in the place of an Empty, which is removed."""
+    name = empty.name
+    obj: Any = bpy.data.objects.new(name, data)
+    for collection in empty.users_collection:
+        collection.objects.link(obj)
+    obj.parent, obj.parent_type, obj.parent_bone = empty.parent, empty.parent_type, empty.parent_bone
+    obj.matrix_parent_inverse = empty.matrix_parent_inverse
+    obj.rotation_mode = empty.rotation_mode
+    obj.location, obj.scale = empty.location, empty.scale
+    obj.rotation_quaternion, obj.rotation_euler = empty.rotation_quaternion, empty.rotation_euler
+    for key, value in empty.items():
+        obj[key] = value
+    if hasattr(empty, "gltf2_animation_rest"):
+        obj.gltf2_animation_rest = empty.gltf2_animation_rest
+    for child in empty.children:
+        child.parent = obj
+    bpy.data.objects.remove(empty)
+    obj.name = name
+    return obj

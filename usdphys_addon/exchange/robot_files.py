@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import InputError, UsageError
 from ..system.files import work_folder
-from ..urdf.layout import Base
+from ..urdf.layout import Base, Drives
 
 if TYPE_CHECKING:
     from ..urdf.layout import Layout
@@ -33,6 +33,10 @@ class RobotOptions:
     merge_fixed: bool = False
     approximation: str = "convexHull"
     srdf: str = ""
+    drives: Drives = "effort"
+    self_collision: bool = True
+    visuals: bool = True
+    visual_colliders: bool = False
 
 
 def parse_packages(texts: tuple[str, ...]) -> dict[str, Path]:
@@ -48,6 +52,12 @@ def parse_packages(texts: tuple[str, ...]) -> dict[str, Path]:
     return found
 
 
+def known_packages(texts: tuple[str, ...]) -> dict[str, Path]:
+    """As `parse_packages`, without folders that are gone: these packages are there for all robots."""
+    parts = [text.partition("=") for text in texts]
+    return {name: Path(folder).absolute() for name, _, folder in parts if name and folder and Path(folder).is_dir()}
+
+
 def parse_arguments(texts: tuple[str, ...]) -> dict[str, str]:
     """Value by name from texts like NAME:=VALUE. Raises UsageError."""
     found = {}
@@ -57,6 +67,14 @@ def parse_arguments(texts: tuple[str, ...]) -> dict[str, str]:
             raise UsageError(f"'{text}' is no argument of xacro; write NAME:=VALUE.")
         found[name] = value
     return found
+
+
+def arguments_of(path: Path) -> dict[str, str]:
+    """The arguments of a xacro file with their values, without those that other values decide. Raises InputError."""
+    from ..urdf import read, xacro
+
+    found = xacro.arguments_of(read.markup_of(path)[0])
+    return {name: value for name, value in found.items() if "$" not in value and ";" not in value}
 
 
 def read_robot(path: Path, options: RobotOptions) -> Robot:
@@ -74,7 +92,10 @@ def plan_robot(path: Path, options: RobotOptions) -> Layout:
 
     file = Path(options.srdf).absolute()
     apart = srdf.read_pairs(file, Packages(file.parent, options.packages)) if options.srdf else ()
-    chosen = layout.LayoutOptions(options.base, options.prefix, options.merge_fixed, options.approximation, apart)
+    chosen = layout.LayoutOptions(
+        options.base, options.prefix, options.merge_fixed, options.approximation, apart, options.drives,
+        options.self_collision, options.visuals, options.visual_colliders,
+    )  # fmt: skip
     return layout.plan(read_robot(path, options), chosen)
 
 

@@ -89,10 +89,16 @@ def _export_runtimes(
         checked(file, inputs)
     with scratch_file(target) as whole, scratch_folder(target) as folder:
         result = _export_one(context, whole, replace(options, runtimes=False), form)
-        left = runtime_variants.divide(whole, folder / target.name)
+        left, weighed = runtime_variants.divide(whole, folder / target.name)
         replace_together(folder, target, known)
     asset_layers.reload((target, *runtime_variants.replaceable(target)))
     result.path = target
+    if weighed:
+        result.issues.append(Issue(
+            "MassWritten", "info", weighed[0], "",
+            f"The file says the mass of {counted(len(weighed), 'body')}, such as '{weighed[0]}', which they have by "
+            "their density and shape: SimReady wants it.", "Set the mass in Blender to have another one.",
+        ))  # fmt: skip
     if left:
         result.issues.append(Issue(
             "RuntimeNotDivided", "warning", left[0], "",

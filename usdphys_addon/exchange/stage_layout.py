@@ -359,13 +359,11 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: l
 def _unknown_units(thing: Any) -> Iterator[str]:
     """Names of the attributes of an owner with numbers of which nobody knows what they measure."""
     rows = thing.vendor if "vendor" in thing.keys() else ()
-    values = {(row.applied, row.name): row for row in rows}
     for row in rows:
         attribute = vendor_rows.attribute_of(row)
         if not isinstance(attribute, VendorAttribute):
             continue
-        decider = values.get((row.applied, attribute.deciding_name(row.applied)))
-        is_known = attribute.has_known_unit_in(vendor_rows.value_of(decider) if decider is not None else None)
+        is_known = attribute.has_known_unit_in(vendor_rows.mode_of(row))
         if not is_known and vendor_rows.value_of(row) not in (None, 0.0, ()):
             yield row.name
 

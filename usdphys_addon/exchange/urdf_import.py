@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Drawn size of a link's Empty, as a part of the size of the robot.
 _DRAWN = 0.03
+#: Faces of a collider beyond which its wires would hide what is seen of the robot.
+_MOST_WIRES = 500
 
 
 def import_urdf(
@@ -78,12 +80,15 @@ def _complete(plan: Layout, texts: RobotTexts, found: ImportedIDs, source: Impor
     for path, mesh in texts.meshes.items():
         if path in found.objects:
             object_copies.fill(found.objects[path].data, mesh.points, mesh.counts, mesh.corners)  # type: ignore[arg-type]
+    for path in texts.flat:
+        if path in found.objects:
+            found.objects[path].data.shade_flat()  # type: ignore[union-attr]
     shared = [placed.path for placed in plan.shapes if placed.shape.kind == "mesh"]
     object_copies.complete(found, source.model.order, texts.likes, texts.poses, shared)
 
 
 def _finish(plan: Layout, result: ImportResult) -> None:
-    """Give the objects the names of the URDF, and draw the Empties of the links small."""
+    """Give the objects the names of the URDF; draw Empties of links small, and colliders of many faces as boxes."""
     new = set(result.objects)
     objects: dict[str, Any] = {obj.usdphys.prim.path: obj for obj in bpy.data.objects if obj.name in new}  # type: ignore[attr-defined]
     # Two names that Blender's exporter writes alike would change their prims: such objects keep the names of those.
@@ -101,6 +106,10 @@ def _finish(plan: Layout, result: ImportResult) -> None:
     for path, obj in objects.items():
         if obj.type == "EMPTY" and not path.startswith(f"{plan.physics}/"):
             obj.empty_display_size = drawn
+    for placed in plan.shapes:
+        obj = objects.get(placed.path) if placed.is_collider and plan.options.visuals else None
+        if obj is not None and obj.type == "MESH" and len(obj.data.polygons) > _MOST_WIRES:
+            obj.display_type = "BOUNDS"
     _share_meshes(plan, objects)
     result.objects = sorted(obj.name for obj in objects.values())
 

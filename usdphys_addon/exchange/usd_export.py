@@ -17,7 +17,7 @@ from ..bridge import scene_read
 from ..bridge.environment import gc_paused, require_usd
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.source_paths import looks_of
-from ..core import summary, validate
+from ..core import paths, summary, validate
 from ..core.errors import InputError, OutputError, UsdPhysError, ValidationFailedError
 from ..core.model import PhysicsModel
 from ..core.runtimes import add_physx_words
@@ -300,6 +300,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     units = _local_units(units, reading)
     matcher = StageMatcher(stage, export_context, by_name=job.by_name)
     model = matcher.matched(reading, job.issues)
+    if not scene_of(depsgraph).usdphys.source.filepath:
+        _filter_colliders(model)
     _write_sheared(stage, model)
     _restore_default_prim(stage, scene_of(depsgraph).usdphys.source.default_prim)
     usd_write.write_units(stage, units)
@@ -364,6 +366,40 @@ def _write_sheared(stage: Any, model: PhysicsModel) -> None:
     for path, prim in model.prims.items():
         if prim.sheared_local is not None and (spec := layer.GetPrimAtPath(path)) is not None:
             stage_layout.write_sheared(spec, prim.sheared_local)
+
+
+def _filter_colliders(model: PhysicsModel) -> None:
+    """Move both ends of filtered pairs from static objects to their colliders.
+
+    UsdPhysics filters colliders, bodies and articulations. The prim of a static object is none of them: PhysX takes
+    what is below it, but Newton ignores the pair.
+    """
+    holders = model.having(usd_physics.FilteredPairsAPI)
+    if not holders:
+        return
+    bodies = model.bodies
+    parts = [*bodies, *(path for path in model.colliders if model.body_of(path) is None)]
+    known = {*parts, *model.colliders, *model.having(usd_physics.ArticulationRootAPI)}
+
+    def ends(path: str) -> list[str]:
+        return [path] if path in known else [part for part in parts if paths.is_at_or_below(part, path)] or [path]
+
+    found: dict[str, dict[str, None]] = {}
+    for path, prim in holders.items():
+        pairs = prim.get(usd_physics.FilteredPairsAPI)
+        for one in ends(path):
+            kept = found.setdefault(one, {})
+            for target in (pairs and pairs.filtered_pairs) or ():
+                for other in ends(target):
+                    if (one, other) == (path, target) or not _are_in_line(one, other):
+                        kept[other] = None
+        del prim.schemas[usd_physics.FilteredPairsAPI.usd_name]
+    for path, targets in found.items():
+        model.prims[path].add(usd_physics.FilteredPairsAPI(filtered_pairs=tuple(targets) or None))
+
+
+def _are_in_line(one: str, other: str) -> bool:
+    return paths.is_at_or_below(one, other) or paths.is_at_or_below(other, one)
 
 
 def _finish_scale(stage: Any, wanted: float) -> None:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 
 from ..attaching import attach
-from ..bridge import import_notes, physics_collections, remembered, scene_write
+from ..bridge import gprim_mesh, import_notes, physics_collections, remembered, scene_write
 from ..bridge.environment import Background, gc_paused, require_usd
 from ..bridge.imported import ImportedIDs
 from ..core import clock, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
-from ..core.schemas import usd_physics
+from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.vendors import is_vendor_type
 from ..core.words import counted
@@ -232,6 +232,14 @@ class _Landing:
         elif model.joints:
             # Joints are placed in the world, so the matrices of their parents must be up to date.
             self.context.view_layer.update()  # type: ignore[union-attr]
+        for path, prim in model.prims.items():
+            obj, gprim = found.objects.get(path), prim.get(usd_geom.Gprim)
+            if "usd_type" in prim.extras and gprim is not None and obj is not None and obj.type == "EMPTY":
+                # Blender does not know gprims with two radii.
+                found.objects[path] = import_repair.with_data(
+                    obj, gprim_mesh.mesh_of(prim.name, gprim, model.units.local)
+                )
+        _name_bodies(model, found)
         texts = scene_write.Texts(source.carried, source.transforms, source.shapes, source.bindings)
         result = write_physics(scene, model, found, texts=texts)
         result.path = self.path
@@ -263,6 +271,17 @@ class _Landing:
             _take_frames(scene, stage)
         import_notes.note(found.objects.values(), found.materials.values(), memory.filepath)
         return result
+
+
+def _name_bodies(model: PhysicsModel, found: ImportedIDs) -> None:
+    """Give bodies the names of their prims where another new object has it: a mesh below may be called the same."""
+    others = {obj.name: obj for path, obj in found.objects.items() if path not in model.bodies}
+    for path in model.bodies:
+        obj, leaf = found.objects.get(path), paths.name_of(path)
+        if obj is not None and obj.name != leaf and leaf in others:
+            other, numbered = others.pop(leaf), obj.name
+            other.name = f"{numbered} "
+            obj.name, other.name = leaf, numbered
 
 
 def _attach(scene: Any, stage: Any, source: ImportSource) -> ImportResult:

@@ -7,6 +7,7 @@ eoineoineoin/glTF_Physics (October 2025), with `geometry.mesh`, which implementa
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 KHR_BODY = "KHR_physics_rigid_bodies"
@@ -32,6 +33,20 @@ FRICTION = 0.6
 OLD_MOTIONS = {"rigid": "dynamic", "character": "kinematic", "vehicle": "dynamic", "trigger": "static"}
 #: glTF word of a combine mode -> that of PhysX.
 COMBINE = {"average": "average", "minimum": "min", "maximum": "max", "multiply": "multiply"}
+
+
+_NOT_WORD = re.compile(r"\W")
+
+
+def leaf(name: str) -> str:
+    """The name of a prim for a name of a file."""
+    found = _NOT_WORD.sub("_", name)
+    return f"_{found}" if found[:1].isdigit() else found
+
+
+def collider_leaf(node: str, kind: str) -> str:
+    """Name of the prim of a collider or trigger (kind) on a node: those that USD Physics has made are called so."""
+    return node if node.endswith(f"_{kind}") else f"{node}_{kind}"
 
 
 @dataclass(frozen=True, slots=True)

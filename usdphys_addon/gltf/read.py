@@ -11,7 +11,7 @@ Each is written back while the values of the schemas are still those that it gav
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,13 +21,13 @@ from ..core import frames, paths
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim
+from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from . import axes, filters, joints, names, vendor
 from .document import Document, is_number, is_numbers
 from .names import KHR, OMI, Family
 
-_NOT_WORD = re.compile(r"\W")
 MATERIALS, GROUPS = "/Materials", "/CollisionGroups"
 
 
@@ -87,6 +87,9 @@ class _Reader:
         self.materials: dict[int, str] = {}
         self.members: dict[int, list[str]] = {}
         self.pools: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        #: Schemas of bodies, and whole colliders, by what the file says of them: equal ones are read once.
+        self.body_kinds: dict[str, dict[str, Schema]] = {}
+        self.collider_kinds: dict[str, Prim] = {}
 
     def read(self) -> None:
         self._name_nodes()
@@ -120,8 +123,7 @@ class _Reader:
         for index in self.live:
             parent = self.document.parents[index]
             above = self.reading.paths.get(parent, "") if parent is not None else ""
-            leaf = _NOT_WORD.sub("_", self.document.node_name(index)) or f"node_{index}"
-            leaf = f"_{leaf}" if leaf[0].isdigit() else leaf
+            leaf = names.leaf(self.document.node_name(index)) or f"node_{index}"
             path = paths.free(f"{above}/{leaf}", self.taken.__contains__)
             self.taken.add(path)
             self.reading.paths[index] = path
@@ -158,6 +160,14 @@ class _Reader:
 
     def _read_body(self, index: int, motion: dict[str, Any]) -> None:
         prim = self._node_prim(index)
+        # The first form of OMI_physics_body has the values on the node itself.
+        is_old = motion is self.document.node_extension(index, self.family.body)
+        # Velocities of OMI depend on the place.
+        is_placed = not self.family.is_khr and ("linearVelocity" in motion or "angularVelocity" in motion)
+        key = "" if is_old or is_placed else repr(motion)
+        if key in self.body_kinds:
+            prim.schemas = dict(self.body_kinds[key])
+            return
         if self.family.is_khr:
             kind = "kinematic" if motion.get("isKinematic") else "dynamic"
         else:
@@ -176,14 +186,29 @@ class _Reader:
             if factor == 0.0:
                 vendor.apply(prim, vendor.BODY, disableGravity=True)
             prim.extras.setdefault("motion", {})["gravityFactor"] = factor
-        # The first form of OMI_physics_body has the values on the node itself.
-        is_old = motion is self.document.node_extension(index, self.family.body)
-        for key, trigger in (("collider", False), ("trigger", True)) if is_old else ():
-            if is_number(motion.get(key)):
+        for what in self._kept_motion(prim):
+            self._issue(
+                "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
+                "Give it a value that USD has where that matters.", "info", prim.path,
+            )  # fmt: skip
+        if key and not prim.extras:
+            self.body_kinds[key] = dict(prim.schemas)
+        for name, trigger in (("collider", False), ("trigger", True)) if is_old else ():
+            if is_number(motion.get(name)):
                 self._issue(
                     "GltfOldForm", f"'{prim.path}' has a {'trigger' if trigger else 'collider'} in a form that was "
                     "never published, so it is left out.", "Save the file again with a newer program.", path=prim.path,
                 )  # fmt: skip
+
+    def _kept_motion(self, prim: Prim) -> Iterator[str]:
+        """The values of a body that no schema holds."""
+        kept = prim.extras.get("motion", {})
+        if kept.get("gravityFactor", 0.0) != 0.0:
+            yield "a gravity factor"
+        if "mass" in kept:
+            yield "an infinite mass"
+        if "inertiaDiagonal" in kept:
+            yield "an infinite inertia"
 
     def _read_velocities(self, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]) -> None:
         linear, angular = motion.get("linearVelocity"), motion.get("angularVelocity")
@@ -275,10 +300,23 @@ class _Reader:
     ) -> None:  # fmt: skip
         node = self.reading.paths[index]
         world = self.document.world(index)
+        path = self._made(
+            f"{node}/{names.collider_leaf(node.rpartition('/')[2], 'trigger' if trigger else 'collider')}"
+        )
+        label = self.document.node_name(index)
+        # Filters list their colliders.
+        key = f"{kind} {trigger} {value!r}" if value and "collisionFilter" not in value else ""
+        known = self.collider_kinds.get(key)
+        if known is not None and known.local is not None:
+            self._node_prim(index)
+            prim = Prim(path, known.type_name, world @ known.local, dict(known.schemas), label=label)
+            prim.local, prim.purpose = known.local, known.purpose
+            prim.physics_binding, prim.materials = known.physics_binding, known.materials
+            self.model.add(prim)
+            return
         sizes = shape.get(kind)
         sizes = sizes if isinstance(sizes, dict) else {}
-        path = f"{node}/{paths.name_of(node)}_{'trigger' if trigger else 'collider'}"
-        prim = Prim(self._made(path), "Mesh", world, label=self.document.node_name(index), local=np.eye(4))
+        prim = Prim(path, "Mesh", world, label=label, local=np.eye(4))
         if not self._set_shape(prim, index, kind, sizes):
             self._issue(
                 "GltfShapeUnknown", f"'{node}' has a shape '{kind}' that is not known or has no mesh, so it is left "
@@ -292,6 +330,8 @@ class _Reader:
             vendor.apply(prim, vendor.TRIGGER)
         self._bind(prim, value)
         self.model.add(prim)
+        if key and prim.mesh is None and not prim.extras:
+            self.collider_kinds[key] = prim
 
     def _set_shape(self, prim: Prim, index: int, kind: str, sizes: dict[str, Any]) -> bool:
         """Make a prim the shape of a file; False if it is unknown."""
@@ -408,7 +448,7 @@ class _Reader:
     def _material(self, number: int, value: dict[str, Any]) -> str:
         if number in self.materials:
             return self.materials[number]
-        name = _NOT_WORD.sub("_", str(value.get("name") or f"physics_material_{number}"))
+        name = names.leaf(str(value.get("name") or f"physics_material_{number}"))
         path = self.materials[number] = self._made(f"{MATERIALS}/{name}")
         prim = self.model.add(Prim(path, "Material", is_xformable=False, label=name))
         prim.add(usd_physics.MaterialAPI(
@@ -431,6 +471,11 @@ class _Reader:
         if isinstance(parts, list) and parts:
             known = [self.reading.paths[part] for part in parts if part in self.reading.paths]
             self._node_prim(index).extras["trigger_nodes"] = known
+            self._issue(
+                "GltfTriggerKept", f"'{self.reading.paths[index]}' is a trigger of several parts, which UsdPhysics "
+                "does not have: it is kept for glTF, and its parts are triggers of their own.",
+                "Use one trigger where the parts must act as one.", "info", self.reading.paths[index],
+            )  # fmt: skip
         volume = self.document.node_extension(index, names.GRAVITY)
         if volume:
             self._node_prim(index).extras["gravity"] = volume
@@ -542,7 +587,7 @@ class _Reader:
         pool = self._pool(self.family.body, "collisionFilters")
         found: dict[int, str] = {}
         for number in sorted(self.members):
-            leaf = _NOT_WORD.sub("_", filters.label(pool[number], number))
+            leaf = names.leaf(filters.label(pool[number], number))
             found[number] = self._made(f"{GROUPS}/{leaf}")
         for number, path in found.items():
             apart = [other for one, other in found.items() if not filters.collide(pool[number], pool[one])]

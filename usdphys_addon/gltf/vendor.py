@@ -12,9 +12,15 @@ TRIGGER = "PhysxTriggerAPI"
 MATERIAL = "PhysxMaterialAPI"
 LIMIT = "PhysxLimitAPI"
 BODY = "PhysxRigidBodyAPI"
+#: Of each schema, the last parts of the USD names of its attributes that glTF has words for.
+WORDS = {
+    TRIGGER: (), MATERIAL: ("frictionCombineMode", "restitutionCombineMode"), LIMIT: ("stiffness", "damping"),
+    BODY: ("disableGravity",),
+}  # fmt: skip
 
 
-def _field(schema: str, leaf: str) -> str:
+def field(schema: str, leaf: str) -> str:
+    """The field of an attribute of a schema."""
     cls: Any = vendor_schemas.find(schema)
     return str(next(item.field for item in cls.attributes if item.usd.rsplit(":", 1)[-1] == leaf))
 
@@ -22,10 +28,10 @@ def _field(schema: str, leaf: str) -> str:
 def value(prim: Prim, schema: str, leaf: str, instance: str = "") -> Any:
     """The authored value of an attribute, by the last part of its USD name; None if there is none."""
     found = prim.schemas.get(f"{schema}:{instance}" if instance else schema)
-    return None if found is None else getattr(found, _field(schema, leaf))
+    return None if found is None else getattr(found, field(schema, leaf))
 
 
 def apply(prim: Prim, schema: str, instance: str = "", **values: Any) -> None:
     """Apply a schema with values, by the last parts of their USD names."""
     cls: Any = vendor_schemas.find(schema)
-    prim.add(cls(**{_field(schema, leaf): item for leaf, item in values.items()}), instance)
+    prim.add(cls(**{field(schema, leaf): item for leaf, item in values.items()}), instance)

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,8 @@ from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
-from . import axes, filters, joints, names, vendor
+from ..core.words import and_more
+from . import axes, filters, joints, names, unsaid, vendor
 from .document import Document, is_numbers
 from .names import Family
 
@@ -27,6 +30,8 @@ _PLANE = 500.0
 #: Bodies that one message names.
 _MOST_NAMES = 20
 _NO_MASS = usd_physics.MassAPI()
+#: Name of a material that had none.
+_NUMBERED = re.compile(r"physics_material_\d+(_\d+)?")
 _COMBINE = {theirs: ours for ours, theirs in names.COMBINE.items()}
 
 
@@ -53,15 +58,19 @@ class Written:
 
 def write(
     document: Document, model: PhysicsModel, nodes: Mapping[str, int], options: WriteOptions,
-    origins: Mapping[str, int] | None = None, copies: Mapping[str, str] | None = None,
+    origins: Mapping[str, int] | None = None, copies: Mapping[str, str] | None = None, carrying: Collection[str] = (),
 ) -> Written:  # fmt: skip
     """Put the physics of a model into a document.
 
     nodes: index of the node of each object, by the path of its prim. origins: the same by the path that the object had
     when it was imported from glTF, which compound triggers name. copies: prims that differ from another one in nothing
-    but their place, with the path of that; all prims of an object are copies, or none.
+    but their place, with the path of that; all prims of an object are copies, or none. carrying: prims that say more
+    about physics than the model holds.
     """
     writer = _Writer(document, model, nodes, options, origins or {}, copies or {})
+    for path in carrying:
+        if path in model.prims:
+            writer.lose(model.prims[path], "attributes that its schemas do not declare")
     writer.write()
     return writer.written
 
@@ -76,6 +85,8 @@ class _Writer:
         self.families = [one for one in options.families if not self._is_foreign(one)]
         self.options = options
         self.written = Written()
+        #: Facts that are lost and what to do about them -> prims that lose them, by path.
+        self.unsaid: dict[tuple[str, str], dict[str, Prim]] = {}
         for one in options.families:
             if one not in self.families:
                 self._issue(
@@ -93,8 +104,8 @@ class _Writer:
         #: Of bodies that have copies and whose colliders are on their own node: its extensions, its mesh, and how many
         #: colliders it has.
         self.known: dict[str, tuple[dict[str, Any], Any, int]] = {}
-        #: Bodies whose mass the simulator decides, and which get one in the OMI family.
-        self.decided: dict[str, None] = {}
+        #: Bodies whose mass, or whose centre of mass, the simulator decides, and which get one in the OMI family.
+        self.decided: dict[str, dict[str, None]] = {"mass": {}, "centre": {}}
         #: Nodes of the parts of compound triggers.
         self.parts = {
             self.origins[part] for prim in model.prims.values() if prim.extras
@@ -121,6 +132,7 @@ class _Writer:
         self._write_kept()
         self._write_gravity()
         self._report_masses()
+        self._report_lost()
         if self.written.counts:
             for family in self.families:
                 # Babylon needs an object of the document, even an empty one.
@@ -133,9 +145,22 @@ class _Writer:
         path, label = (prim.path, prim.label) if prim is not None else ("", "")
         self.written.issues.append(Issue(code, severity, path, label, message, fix))
 
-    def _lost(self, prim: Prim, what: str, fix: str = "Keep the USD file beside it.") -> None:
-        """Report a fact that glTF has no word for."""
-        self._issue("GltfNotSaid", f"glTF cannot say {what} of {prim.display}, so that is left out.", fix, "info", prim)
+    def lose(self, prim: Prim, what: str, fix: str = "Keep the USD file beside it.") -> None:
+        """Note a fact that glTF has no word for."""
+        self.unsaid.setdefault((what, fix), {})[prim.path] = prim
+
+    def _report_lost(self) -> None:
+        """Name the facts that glTF has no word for, each with its prims."""
+        for prim, fact in unsaid.facts(self.model, self.copies):
+            self.lose(prim, fact)
+        for (what, fix), prims in self.unsaid.items():
+            shown = and_more((prim.display for prim in islice(prims.values(), _MOST_NAMES)), len(prims))
+            if self.options.keeps_usd:
+                message = f"glTF cannot say {what} of {shown}, so that is in the extras of the file alone."
+                fix = "Read the file with USD Physics where it matters."
+            else:
+                message = f"glTF cannot say {what} of {shown}, so that is left out."
+            self._issue("GltfNotSaid", message, fix, "info", next(iter(prims.values())) if len(prims) == 1 else None)
 
     def _node_of(self, path: str) -> int | None:
         """The node of a prim, or of the nearest object above it."""
@@ -170,8 +195,12 @@ class _Writer:
         if "extensions" in node or node.get("mesh") != mesh:
             return False
         node["extensions"] = extensions.copy()
-        if first in self.decided:
-            self.decided[path] = None
+        for prims in self.unsaid.values():
+            if first in prims:
+                prims[path] = self.model.prims[path]
+        for bodies in self.decided.values():
+            if first in bodies:
+                bodies[path] = None
         self.written.counts["bodies"] += 1
         self.written.counts["colliders"] += colliders
         return True
@@ -247,8 +276,8 @@ class _Writer:
         body = prim.get(usd_physics.RigidBodyAPI)
         assert body is not None
         self.written.counts["bodies"] += 1
-        if body.starts_asleep:
-            self._lost(prim, "that it starts asleep")
+        if names.leaf(self.document.node_name(index)) != prim.name:
+            self.lose(prim, "the name in USD")
         for family in self.families:
             motion = self._motion(family, prim, body, colliders)
             if motion is not None:
@@ -307,13 +336,17 @@ class _Writer:
             return
         moments, turn = own.decided("diagonal_inertia"), own.principal_axes
         center, weight = own.decided("center_of_mass"), own.decided("mass")
+        if is_computed and weighted:
+            self.lose(prim, "densities that its mass follows from (the mass is written)")
         if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
             found = self._mass_properties(prim, solid)
             if weighted or not family.is_khr:
                 if weight is None and not weighted and kept.get("mass") != 0:
-                    self.decided[prim.path] = None
+                    self.decided["mass"][prim.path] = None
                 weight = found.mass
                 if center is None and (weighted or solid):
+                    if not weighted and max(map(abs, found.center_of_mass)) > _SAME:
+                        self.decided["centre"][prim.path] = None
                     scale = frames.scale_of(prim.world)
                     center = tuple((np.array(found.center_of_mass) / np.where(scale == 0.0, 1.0, scale)).tolist())
             if moments is not None or weighted:
@@ -322,7 +355,7 @@ class _Writer:
             if family.is_khr:
                 motion["mass"] = 0
             else:
-                self._lost(prim, "in the OMI family an infinite mass", "Give it a mass.")
+                self.lose(prim, "in the OMI family an infinite mass", "Give it a mass.")
         elif weight is not None and math.isfinite(weight):
             motion["mass"] = weight
         if center is not None:
@@ -333,22 +366,32 @@ class _Writer:
                 motion["inertiaOrientation"] = axes.rotation_out(turn)
         elif is_numbers(kept.get("inertiaDiagonal"), 3) and not family.is_khr and not any(kept["inertiaDiagonal"]):
             # Three zeros: infinite in KHR, automatic in OMI.
-            self._lost(prim, "in the OMI family an infinite inertia", "Give it a finite one.")
+            self.lose(prim, "in the OMI family an infinite inertia", "Give it a finite one.")
         elif is_numbers(kept.get("inertiaDiagonal"), 3):
             motion["inertiaDiagonal"] = kept["inertiaDiagonal"]
             if is_numbers(kept.get("inertiaOrientation"), 4):
                 motion["inertiaOrientation"] = kept["inertiaOrientation"]
 
     def _report_masses(self) -> None:
-        """Name the bodies that have a mass in the file and none in the scene."""
-        if not self.decided or names.KHR in self.families:
+        """Name the bodies that have a mass, or a centre of it, in the file and none in the scene."""
+        if names.KHR in self.families:
             return
-        found = [f"'{self.model.prims[path].label or path}'" for path in self.decided]
-        shown = ", ".join([*found[:_MOST_NAMES], *(["..."] if len(found) > _MOST_NAMES else [])])
-        self._issue(
-            "GltfNotSaid", "glTF cannot say in the OMI family that the simulator decides a mass, so these bodies get "
-            f"the mass that follows from their shapes: {shown}.", "Give them a mass.", "info",
-        )  # fmt: skip
+        for what, bodies in self.decided.items():
+            if not bodies:
+                continue
+            first = [f"'{self.model.prims[path].label or path}'" for path in islice(bodies, _MOST_NAMES)]
+            shown = and_more(first, len(bodies))
+            if what == "mass":
+                message = (
+                    "glTF cannot say in the OMI family that the simulator decides a mass, so these bodies get the mass "
+                    f"that follows from their shapes: {shown}."
+                )
+            else:
+                message = (
+                    "glTF cannot say in the OMI family that the simulator decides a centre of mass, so these bodies "
+                    f"get the one that follows from their shapes: {shown}."
+                )
+            self._issue("GltfNotSaid", message, "Give them one.", "info")
 
     def _mass_properties(self, prim: Prim, colliders: list[Prim]) -> mass.BodyMassProperties:
         """Mass properties of a body; bodies that are copies of each other share them."""
@@ -418,7 +461,7 @@ class _Writer:
     def _is_written(self, prim: Prim, api: usd_physics.CollisionAPI) -> bool:
         if api.resolved("collision_enabled"):
             return True
-        self._lost(prim, "that a collider is switched off")
+        self.lose(prim, "that a collider is switched off")
         return False
 
     def _write_collider(self, prim: Prim, filter_: dict[str, Any] | None) -> None:
@@ -437,7 +480,7 @@ class _Writer:
         else:
             shapes = self._shapes(prim, is_dynamic=owner is not None and self._is_dynamic(owner.path))
         if not shapes:
-            self._lost(prim, f"the shape {prim.type_name}")
+            self.lose(prim, f"the shape {prim.type_name}")
             return
         self.written.counts["colliders"] += 1
         is_trigger = vendor.TRIGGER in prim.schemas
@@ -453,6 +496,7 @@ class _Writer:
             base, is_of_base = part, False
         for shape, offset in shapes:
             index, scale = self._collider_node(prim, base, body, offset, shape, kind, is_of_base=is_of_base)
+            self._compare_name(prim, index, shape, is_trigger=is_trigger)
             for family in self.families:
                 value = kind.values.get((family.name, scale)) if kind is not None else None
                 if value is None:
@@ -462,6 +506,16 @@ class _Writer:
                 if filter_ is not None:
                     value = {**value, "collisionFilter": self._pooled(family.body, "collisionFilters", filter_)}
                 self.document.put_extension(index, family.body, {"trigger" if is_trigger else "collider": value})
+
+    def _compare_name(self, prim: Prim, index: int, shape: _Shape, *, is_trigger: bool) -> None:
+        """Note a collider that does not get its name from its node again, if it has one of its own."""
+        if prim.name == f"{prim.type_name}_collider":
+            return
+        node = names.leaf(self.document.node_name(index))
+        mesh = self.document.nodes[index].get("mesh")
+        is_own = shape.mesh is not None and self._mesh(prim, index, shape.mesh) == mesh
+        if prim.name != (node if is_own else names.collider_leaf(node, "trigger" if is_trigger else "collider")):
+            self.lose(prim, "the name in USD")
 
     def _kind_key(self, prim: Prim) -> tuple[Any, ...] | None:
         """What decides about the shape, the material and the mass of a primitive; None for other colliders."""
@@ -500,7 +554,10 @@ class _Writer:
             if self.options.is_for_godot and not family.is_khr and "radiusTop" in shape.sizes:
                 made[shape.kind] = shape.for_godot()
                 if shape.is_tapered:
-                    self._lost(prim, "in the form of Godot 4 the two radii", "Use one radius, or a hull.")
+                    self._issue(
+                        "GltfGodotTaper", f"Godot 4 reads one radius, so the {shape.kind} of {prim.display} has the "
+                        "larger of its two in the OMI family.", "Use one radius, or a hull.", "info", prim,
+                    )  # fmt: skip
             if shape.mesh is not None:
                 made[shape.kind] = {"mesh": self._mesh(prim, index, shape.mesh)}
             elif shape.kind == "plane" and not family.is_khr:
@@ -538,7 +595,8 @@ class _Writer:
     def _material(self, prim: Prim) -> dict[str, Any]:
         api = prim.get(usd_physics.MaterialAPI)
         assert api is not None
-        found: dict[str, Any] = {
+        found: dict[str, Any] = {"name": prim.name} if not _NUMBERED.fullmatch(prim.name) else {}
+        found |= {
             "staticFriction": max(api.resolved("static_friction"), 0.0),
             "dynamicFriction": max(api.resolved("dynamic_friction"), 0.0),
             "restitution": min(max(api.resolved("restitution"), 0.0), 1.0),
@@ -652,7 +710,9 @@ class _Writer:
         kind = {"none": "trimesh", "convexHull": "convex"}.get(word)
         if kind is None:
             kind = "convex" if is_dynamic and word != "meshSimplification" else "trimesh"
-            self._lost(prim, f"the approximation '{word}' (it gets {kind})")
+            self.lose(prim, f"the approximation '{word}' (it gets {kind})")
+        if not self.options.keeps_usd:
+            self.lose(prim, "the polygons of a mesh (its triangles are written)")
         return [(_Shape(kind, {}, geometry), None)]
 
     def _gprim_shape(self, prim: Prim, gprim: usd_geom.Gprim) -> tuple[_Shape, Matrix | None]:
@@ -667,12 +727,8 @@ class _Writer:
             values = kept.get("plane", {}) if self._is_kept_plane(kept, gprim) else {}
             return _Shape("plane", dict(values)), offset
         kind = "capsule" if sizes.kind is usd_geom.Capsule else "cylinder"
-        bottom = top = sizes.radius
-        if sizes.kind is usd_geom.Cone:
-            top = 0.0
-        taper = kept.get(kind)
-        if isinstance(taper, dict) and _is_near(max(taper["radiusTop"], taper["radiusBottom"]), sizes.radius):
-            bottom, top = taper["radiusBottom"], taper["radiusTop"]
+        bottom, top = sizes.radius, 0.0 if sizes.kind is usd_geom.Cone else sizes.radius
+        bottom, top = mass.taper_of(prim) or (bottom, top)
         return _Shape(kind, {"height": sizes.height, "radiusBottom": bottom, "radiusTop": top}), offset
 
     def _is_kept_plane(self, kept: dict[str, Any], gprim: usd_geom.Gprim) -> bool:
@@ -706,7 +762,6 @@ class _Writer:
     def _write_joint(self, prim: Prim) -> None:
         joint = prim.get(usd_physics.Joint)
         assert joint is not None
-        self._report_joint(prim, joint)
         if not joint.resolved("joint_enabled"):
             return
         ends: list[str] = []
@@ -724,17 +779,20 @@ class _Writer:
         settings = self._settings(prim, joint)
         moving = [self._is_dynamic(end) for end in ends]
         if not any(moving) and not (ends[0] or ends[1]):
-            self._lost(prim, "a joint between two things that do not move")
+            self.lose(prim, "a joint between two things that do not move")
             return
         # OMI asks for a dynamic body above the joint node, and Babylon for any body.
         is_generic = prim.type_name == "PhysicsJoint"
         if moving[1] and not moving[0] and (names.OMI in self.families or not (ends[0] or is_generic)):
+            self.lose(prim, "that the body that does not move is the first (the joint is turned round)")
             ends.reverse()
             places.reverse()
             settings = joints.swapped(settings)
         self.written.counts["joints"] += 1
         index = self._joint_node(prim, ends[0], places[0])
         other = self._connected_node(prim, ends[1], places[1], index)
+        if names.leaf(self.document.node_name(index)) != prim.name:
+            self.lose(prim, "the name in USD")
         for family in self.families:
             value: dict[str, Any] = {
                 "connectedNode": other, "joint": self._pooled(family.joint, "physicsJoints", settings)
@@ -751,17 +809,6 @@ class _Writer:
             "GltfJointSkipped", f"The joint {prim.display} holds '{path}', which is not in the file, so it is left "
             "out.", "Export both of its bodies.", "error", prim,
         )  # fmt: skip
-
-    def _report_joint(self, prim: Prim, joint: usd_physics.Joint) -> None:
-        if not joint.resolved("joint_enabled"):
-            self._lost(prim, "that a joint is switched off; the whole joint", "Switch it on, or delete it.")
-        for name, what in (("break_force", "a break force"), ("break_torque", "a break torque")):
-            if joint.decided(name) is not None and math.isfinite(joint.decided(name)):
-                self._lost(prim, what)
-        if joint.exclude_from_articulation:
-            self._lost(prim, "that a joint is no part of the articulation")
-        if f"{usd_physics.DriveAPI.usd_name}:distance" in prim.schemas:
-            self._lost(prim, "the drive of a distance")
 
     def _settings(self, prim: Prim, joint: usd_physics.Joint) -> dict[str, Any]:
         """Limits and drives; as they were imported while the values are still those that they gave."""
@@ -852,7 +899,7 @@ class _Writer:
                 found = [self.origins[part] for part in parts if part in self.origins]
                 found = [part for part in found if self._triggers_at(part, self.families[0])] if self.families else []
                 if len(found) < len(parts):
-                    self._lost(prim, "the parts of a compound trigger that are not exported", "Export all its parts.")
+                    self.lose(prim, "the parts of a compound trigger that are not exported", "Export all its parts.")
                 for family in self.families:
                     triggers = [one for part in found for one in self._triggers_at(part, family)]
                     if triggers:
@@ -879,7 +926,7 @@ class _Writer:
             return
         if len(scenes) > 1:
             prim = list(self.model.scenes.values())[1]
-            self._lost(prim, "more than one physics scene, such as this one", "Use one gravity for all.")
+            self.lose(prim, "more than one physics scene, such as this one", "Use one gravity for all.")
         scene = scenes[0]
         size = scene.decided("gravity_magnitude")
         size = names.EARTH if size is None else size

@@ -19,6 +19,7 @@ from ..core.collision_groups import FilterRule, members, merge
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from .notices import Notices
+from .vendor_settings import collides_with_itself
 
 #: Names of the schemas that filter collisions.
 FILTERING = frozenset({usd_physics.CollisionGroup.usd_name, usd_physics.FilteredPairsAPI.usd_name})
@@ -64,6 +65,10 @@ def filters(
     result = Filters()
     signatures: dict[str, frozenset[int]] = {path: frozenset() for path in carriers}
     groups = _groups(model, carriers)
+    for path, bodies in articulations.items():
+        if not collides_with_itself(model.prims[path]):
+            own = {collider for collider, carrier in carriers.items() if carrier in bodies}
+            groups.append(_Group([FilterRule(False, frozenset({len(groups)}))], own))
     for number, group in enumerate(groups):
         for path in group.members:
             signatures[path] |= {number}

@@ -59,6 +59,9 @@ UNEVEN = 60.0
 #: Reduced coordinates are for articulations with fewer degrees of freedom, the cost of which grows with their cube, and
 #: with less mass that hangs on a body, relative to its own.
 MOST_REDUCED, BEARABLE_REDUCED = 48, 100.0
+#: The latter does not matter where each joint has an armature of this part of the mass and the inertia of all bodies.
+#: Seven links, each 1.3 times as long as the one before, hold with 0.3 %; in maximal coordinates they do not.
+EVENING = 0.001
 #: Part of its distance from the axis by which a turning platform may carry a body outwards in a second.
 DRIFT, MOST_TURNING_STEPS = 0.004, 48
 #: Damping ratio of contacts, as springs; and by which part of its size a fast body may enter another one on impact.

@@ -27,6 +27,8 @@ SIMULATED: dict[str, frozenset[str]] = {
         "surface_velocity", "surface_angular_velocity", "surface_velocity_enabled", "surface_velocity_local_space",
     }),
     "PhysxTriggerAPI": frozenset(),
+    "NewtonArticulationRootAPI": frozenset({"self_collision_enabled"}),
+    "PhysxArticulationAPI": frozenset({"enabled_self_collisions"}),
     "PhysxMaterialAPI": frozenset({"friction_combine_mode", "restitution_combine_mode"}),
     "NewtonJointAPI": frozenset({
         "armature", "damping", "friction", "velocity_limit", "limit_stiffness", "limit_damping",
@@ -145,6 +147,13 @@ def combine_modes(model: PhysicsModel, material: str) -> tuple[str, str]:
     if api is None:
         return "average", "average"
     return api.resolved("friction_combine_mode"), api.resolved("restitution_combine_mode")
+
+
+def collides_with_itself(root: Prim) -> bool:
+    """False for the root of an articulation whose links do not collide with each other, as one simulator is told."""
+    newton, physx = (root.schemas.get(name) for name in ("NewtonArticulationRootAPI", "PhysxArticulationAPI"))
+    told = getattr(newton, "self_collision_enabled", None), getattr(physx, "enabled_self_collisions", None)
+    return False not in told
 
 
 def is_simulated(name: str, field: str = "") -> bool:

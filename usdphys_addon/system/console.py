@@ -17,6 +17,9 @@ from ..core.errors import OutputError
 #: stand for bytes of file names that are not UTF-8.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
+#: Blender's lines about a temporary file that it has written.
+_FINISHED = re.compile(r"(USD export of .*\.usdphys-.* took |Info: Saved (copy )?as .*\.usdphys-)")
+
 
 def printable(text: str) -> str:
     """The text on one line, with escapes in place of all that a terminal could take for a command or hide."""
@@ -92,6 +95,33 @@ def printed_on_success() -> Iterator[None]:
             if is_done:
                 for line in kept:
                     warn(line.decode(errors="surrogateescape").rstrip("\r\n"))
+
+
+@contextmanager
+def without_scratch_names() -> Iterator[None]:
+    """Print what a block prints to stdout at its end, without the lines in which Blender calls a file finished.
+
+    These name the temporary file, which has another name by then. All other lines are printed, also on failure.
+    """
+    try:
+        saved = os.dup(1)
+    except OSError:  # there is no such stream
+        yield
+        return
+    with tempfile.TemporaryFile() as kept:
+        _flush()
+        os.dup2(kept.fileno(), 1)
+        try:
+            yield
+        finally:
+            _flush()
+            os.dup2(saved, 1)
+            os.close(saved)
+            kept.seek(0)
+            for line in kept:
+                text = line.decode(errors="surrogateescape").rstrip("\r\n")
+                if not _FINISHED.match(text):
+                    note(text)
 
 
 def _flush() -> None:

@@ -21,7 +21,7 @@ STEPS, ITERATIONS = 60.0, 32
 #: Position iterations that an articulation may have; PhysX takes no more.
 CHOICES = (ITERATIONS, 64, 128, 255)
 #: Largest sag of an arm, as a part of its reach: below 1 %, of which the prediction lacks up to a seventh.
-SAG = 0.0085
+ARM_SAG = 0.0085
 #: A motion has settled when this part of it, or less, is left; longest time that is looked at, s.
 SETTLED, LONGEST = 0.02, 5.0
 #: Armatures that are tried where no number of iterations is enough, as parts of the largest inertia of a joint. That of
@@ -35,7 +35,7 @@ class Arm:
 
     inertia: mass matrix (n, n), with armatures. load: what gravity does to each (n,), in the pose that loads the first
     one most. levers: (n, 3), motion of the farthest point by each. reach: distance of this point from the first joint,
-    m. stiffness, damping: (n,), of their drives.
+    m. stiffness, damping: (n,), of their drives. ratio: the largest mass that hangs on a body, relative to its own.
     """
 
     joints: tuple[str, ...]
@@ -45,6 +45,7 @@ class Arm:
     reach: float
     stiffness: Matrix
     damping: Matrix
+    ratio: float
 
     @property
     def coupling(self) -> float:
@@ -79,13 +80,14 @@ def physx_motion(arm: Arm, iterations: int = ITERATIONS, steps: float = STEPS) -
     return Motion(sag if np.isfinite(sag) else np.inf, settling)
 
 
-def iterations_for(arm: Arm, sag: float, settling: float) -> int:
-    """The fewest position iterations that keep a sag and a settling time; the most that there are if none does."""
-    for iterations in CHOICES:
+def iterations_for(arm: Arm, sag: float, settling: float, least: int = ITERATIONS) -> tuple[int, Motion]:
+    """(the fewest position iterations that keep a sag and a settling time, the motion with them); of the most that
+    there are if none does. least: iterations that the articulation has at least."""
+    for iterations in (least, *(choice for choice in CHOICES if choice > least)):
         motion = physx_motion(arm, iterations)
         if motion.sag <= sag and motion.settling <= settling:
-            return iterations
-    return CHOICES[-1]
+            break
+    return iterations, motion
 
 
 def _part(arm: Arm, time: float) -> Matrix:

@@ -19,6 +19,7 @@ from ..core import mass
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
+from ..simulation import quality
 from ..simulation.joint_facts import Drive, JointFacts, read_joints
 from ..simulation.layout import Layout, layout
 from ..simulation.notices import Notices
@@ -117,8 +118,9 @@ def _settling(ratio: float) -> float:
 
 
 class Fit(NamedTuple):
-    """How an arm keeps what is asked of it in PhysX. armatures: by path of joints that need more than they have, in
-    all, kg m2 or kg. iterations: position iterations. motion: with these. keeps: as far as is asked."""
+    """How an arm is fitted to PhysX. armatures: what joints get in addition to the armature that they have, by path, kg
+    m2 or kg. iterations: position iterations of the articulation. motion: what PhysX makes of both. keeps: True if
+    the motion is as good as was asked for."""
 
     armatures: dict[str, float]
     iterations: int
@@ -126,25 +128,29 @@ class Fit(NamedTuple):
     keeps: bool
 
 
-def fit(arm: Arm, tasks: Mapping[str, Task], settling: float, latest: float, *, may_add: bool = True) -> Fit:
-    """The fewest position iterations, and the smallest armature if these are not enough, with which an arm sags by less
-    than `arm_motion.SAG` and settles before `latest`.
+def fit(
+    arm: Arm, tasks: Mapping[str, Task], settling: float, latest: float, *,
+    may_add: bool = True, least: int = arm_motion.ITERATIONS,
+) -> Fit:  # fmt: skip
+    """The fewest position iterations with which an arm sags by less than `arm_motion.ARM_SAG` and each joint settles
+    before `latest` (s). Where no number of them is enough, or where masses are too different for the preview, the
+    smallest armature with which one is; where no armature is enough, none, and the most iterations.
 
-    tasks: of the joints of the arm whose gains and armatures may change; the gains are for `settling` seconds. Where
-    nothing is enough, the arm is left as it is. may_add: False to keep the armatures.
+    tasks: of the joints of the arm that may get an armature; their gains are those for `settling` (s). may_add: False
+    for no armature. least: position iterations that the articulation has at least.
     """
 
-    def motion_of(one: Arm, armatures: dict[str, float]) -> Fit:
-        iterations = arm_motion.iterations_for(one, arm_motion.SAG, latest)
-        motion = arm_motion.physx_motion(one, iterations)
-        return Fit(armatures, iterations, motion, motion.sag <= arm_motion.SAG and motion.settling <= latest)
+    def with_iterations(one: Arm, armatures: dict[str, float]) -> Fit:
+        iterations, motion = arm_motion.iterations_for(one, arm_motion.ARM_SAG, latest, least)
+        return Fit(armatures, iterations, motion, motion.sag <= arm_motion.ARM_SAG and motion.settling <= latest)
 
-    plain = motion_of(arm, {})
-    if plain.keeps or not may_add:
+    plain = with_iterations(arm, {})
+    # The preview holds an arm only in reduced coordinates.
+    if (plain.keeps and arm.ratio <= quality.BEARABLE_REDUCED) or not may_add:
         return plain
     for part in arm_motion.ARMATURES:
         added = _armatures(arm, tasks, part)
-        found = motion_of(_with_armatures(arm, tasks, added, settling), added)
+        found = with_iterations(_with_armatures(arm, tasks, added, settling), added)
         if found.keeps:
             return found
     return plain
@@ -162,10 +168,10 @@ def _armatures(arm: Arm, tasks: Mapping[str, Task], part: float) -> dict[str, fl
 def _with_armatures(arm: Arm, tasks: Mapping[str, Task], added: Mapping[str, float], settling: float) -> Arm:
     """An arm whose joints have more armature, and the gains for it."""
     heavier = replace(arm, inertia=arm.inertia + np.diag([added.get(path, 0.0) for path in arm.joints]))
-    stiffness, damping = arm.stiffness.copy(), arm.damping.copy()
+    stiffness, damping, coupling = arm.stiffness.copy(), arm.damping.copy(), heavier.coupling
     for path, task in tasks.items():
         number = arm.joints.index(path)
-        task = replace(task, inertia=task.inertia + added[path], coupling=heavier.coupling)
+        task = replace(task, inertia=task.inertia + added[path], coupling=coupling)
         gains = position_gains(task, settling)
         stiffness[number], damping[number] = gains.stiffness, gains.damping
     return replace(heavier, stiffness=stiffness, damping=damping)
@@ -193,6 +199,13 @@ class _Scene:
         #: The colliders that give each body its mass.
         self.weighed = mass.colliders_by_body(model)
         self._bodies: dict[str, _Side] = {}
+        self._sides: dict[str, _Sides] = {}
+        #: The enabled joints at each body.
+        self._at: dict[str, list[JointFacts]] = defaultdict(list)
+        for joint in self.joints:
+            if joint.enabled:
+                for path in {joint.body0, joint.body1}:
+                    self._at[path].append(joint)
 
     def body(self, path: str) -> _Side:
         """A body alone."""
@@ -217,6 +230,54 @@ class _Scene:
         inertia = sum(mass.translated(body.inertia, body.mass, body.center - center) for body in bodies)
         return _Side(total, center, np.asarray(inertia), np.concatenate([body.points for body in bodies]))
 
+    def sides(self, joint: JointFacts) -> _Sides:
+        """What moves on both sides of a joint while all others hold."""
+        if joint.path not in self._sides:
+            groups = [self._group(joint, body) for body in (joint.body0, joint.body1)]
+            if groups[0] and groups[0] & groups[1]:
+                # A loop: the bodies beside the joint stand for it.
+                groups = [{joint.body0}, {joint.body1}]
+            held = [self.side(group) if self._is_free(joint, group) else None for group in groups]
+            self._sides[joint.path] = _Sides(groups, held)
+        return self._sides[joint.path]
+
+    def _is_fixed(self, path: str) -> bool:
+        """True for the world and static colliders, and for a kinematic body."""
+        return not path or self.found.bodies[path].is_kinematic
+
+    def _group(self, without: JointFacts, start: str) -> set[str]:
+        """Bodies that joints connect to one, without a joint and without going through kinematic bodies."""
+        reached, stack = {start} - {""}, [start]
+        while stack:
+            path = stack.pop()
+            if self._is_fixed(path):
+                continue
+            for joint in self._at[path]:
+                if joint is not without:
+                    new = {joint.body0, joint.body1} - reached
+                    new = {other for other in new if not self._is_fixed(other)}
+                    reached |= new
+                    stack += new
+        return reached
+
+    def _is_free(self, without: JointFacts, group: set[str]) -> bool:
+        """False for bodies that a joint ties to the world, to a static collider or to a kinematic body, and for
+        none."""
+        if not group or any(map(self._is_fixed, group)):
+            return False
+        return not any(
+            self._is_fixed(end)
+            for path in group for joint in self._at[path] if joint is not without
+            for end in (joint.body0, joint.body1)
+        )  # fmt: skip
+
+
+class _Sides(NamedTuple):
+    """groups: the bodies on both sides of a joint. moved: these as one, None for a side that is held."""
+
+    groups: list[set[str]]
+    moved: list[_Side | None]
+
 
 @dataclass(frozen=True, slots=True)
 class _Moved:
@@ -234,30 +295,31 @@ class _Moved:
     def is_angular(self) -> bool:
         return 3 <= self.axis < 6
 
-    def motion(self, point: Matrix) -> Matrix:
-        """Velocity (3,) of a point of its bodies for a speed of 1."""
-        turned = np.cross(self.direction, point - self.place) if self.is_angular else self.direction
-        return np.asarray(self.sign * turned)
+    def motion(self, points: Matrix) -> Matrix:
+        """Velocities (..., 3) of points (..., 3) of its bodies for a speed of 1."""
+        if self.is_angular:
+            return np.asarray(self.sign * np.cross(self.direction, points - self.place))
+        return np.broadcast_to(self.sign * self.direction, points.shape)
 
     def spin(self) -> Matrix:
         return self.sign * self.direction if self.is_angular else np.zeros(3)
 
 
-def tasks_of(model: PhysicsModel, wanted: dict[str, str]) -> dict[str, Task]:
-    """The task of each drive. wanted: degree of freedom by path of the joint. A joint that cannot be simulated, or
-    whose drive can move nothing, is not in the result."""
+def tasks_of(model: PhysicsModel, wanted: Mapping[str, str], *, holds: bool = True) -> dict[str, Task]:
+    """The task of each drive. wanted: degree of freedom by path of the joint. holds: False for velocities, which do not
+    depend on other joints. A joint that cannot be simulated, or whose drive can move nothing, is not in the result."""
     scene = _Scene(model)
-    arms = {path: arm for arm in _arms(scene, wanted) for path in arm.joints}
+    shared: dict[str, tuple[float, int]] = {}
+    for arm in _arms(scene, wanted) if holds else []:
+        shared.update(dict.fromkeys(arm.joints, (arm.coupling, len(arm.joints))))
     result = {}
     for joint in scene.joints:
         dof = wanted.get(joint.path)
         if dof is not None and dof in joint.names:
             task = _task(scene, joint, joint.names[dof])
             if task is not None:
-                arm = arms.get(joint.path)
-                if arm is not None:
-                    task = replace(task, coupling=arm.coupling, count=len(arm.joints))
-                result[joint.path] = task
+                coupling, count = shared.get(joint.path, (1.0, 1))
+                result[joint.path] = replace(task, coupling=coupling, count=count)
     return result
 
 
@@ -270,15 +332,13 @@ def task_of(model: PhysicsModel, path: str, dof: str) -> Task:
     return task
 
 
-def arms_of(model: PhysicsModel, wanted: Mapping[str, str] | None = None) -> list[Arm]:
-    """The arms of a model: two joints or more whose drives hold positions of bodies in common.
-
-    wanted: degree of freedom by path of further joints that are to hold positions.
-    """
-    return _arms(_Scene(model), wanted or {})
+def arms_of(model: PhysicsModel) -> list[Arm]:
+    """The arms of a model: two joints or more whose drives hold positions of bodies in common."""
+    return _arms(_Scene(model), {})
 
 
 def _arms(scene: _Scene, wanted: Mapping[str, str]) -> list[Arm]:
+    """wanted: degree of freedom by path of further joints that are to hold positions."""
     moved: list[_Moved] = []
     for joint in scene.joints:
         axis = joint.names.get(wanted.get(joint.path, ""))
@@ -290,16 +350,22 @@ def _arms(scene: _Scene, wanted: Mapping[str, str]) -> list[Arm]:
             if found is not None:
                 moved.append(found)
     moved.sort(key=lambda each: -len(each.bodies))
-    groups: list[list[_Moved]] = []
+    # Joints that move a body in common are of one arm.
+    arms: dict[str, list[_Moved]] = {}
     for each in moved:
-        shared = [group for group in groups if any(each.bodies & other.bodies for other in group)]
-        groups = [group for group in groups if group not in shared]
-        groups.append([*itertools.chain.from_iterable(shared), each])
-    return [_arm(scene, group) for group in groups if len(group) > 1]
+        shared = list({id(arm): arm for path in each.bodies if (arm := arms.get(path)) is not None}.values())
+        whole = shared[0] if shared else []
+        for other in shared[1:]:
+            whole += other
+            arms.update(dict.fromkeys((path for one in other for path in one.bodies), whole))
+        whole.append(each)
+        arms.update(dict.fromkeys(each.bodies, whole))
+    different = list({id(arm): arm for arm in arms.values()}.values())
+    return [_arm(scene, sorted(arm, key=lambda each: -len(each.bodies))) for arm in different if len(arm) > 1]
 
 
 def _moved(scene: _Scene, joint: JointFacts, axis: int) -> _Moved | None:
-    groups, sides = _sides(scene, joint)
+    groups, sides = scene.sides(joint)
     moved = [(side.mass, number) for number, side in enumerate(sides) if side is not None]
     if not moved or not min(moved)[0] > 0.0:
         return None
@@ -322,25 +388,32 @@ def _arm(scene: _Scene, moved: list[_Moved]) -> Arm:
         along = first.direction * (gravity @ first.direction)
         if np.linalg.norm(way) > 0.0:
             gravity = along + way / np.linalg.norm(way) * np.linalg.norm(gravity - along)
-    inertia, load = np.zeros((count, count)), np.zeros(count)
+    masses = np.array([body.mass for body in bodies.values()])
+    # Joint by body: does it move it, and how fast does the centre of the body move and the body turn.
+    moves = np.array([[float(path in each.bodies) for path in bodies] for each in moved])
+    centers = np.array([body.center for body in bodies.values()])
+    speeds = moves[:, :, None] * np.array([each.motion(centers) for each in moved])
+    spins = moves[:, :, None] * np.array([each.spin() for each in moved])[:, None]
+    momenta = np.einsum("jbk,bkl->jbl", spins, np.array([body.inertia for body in bodies.values()]))
+    inertia = np.tensordot(masses[:, None] * speeds, speeds, ((1, 2), (1, 2)))
+    inertia += np.tensordot(momenta, spins, ((1, 2), (1, 2)))
+    load = (masses[:, None] * speeds).sum(axis=1) @ gravity
     farthest, reach, end = first.place, 0.0, ""
-    for path, body in bodies.items():
-        movers = [number for number, each in enumerate(moved) if path in each.bodies]
-        speeds = np.array([moved[number].motion(body.center) for number in movers])
-        spins = np.array([moved[number].spin() for number in movers])
-        inertia[np.ix_(movers, movers)] += body.mass * speeds @ speeds.T + spins @ body.inertia @ spins.T
-        load[movers] += body.mass * speeds @ gravity
-        away = np.linalg.norm(body.points - first.place, axis=1)
-        if path in first.bodies and len(away) and away.max() > reach:
-            reach, farthest, end = float(away.max()), body.points[away.argmax()], path
+    for path in sorted(first.bodies):
+        points = bodies[path].points
+        away = np.linalg.norm(points - first.place, axis=1)
+        if len(away) and away.max() > reach:
+            reach, farthest, end = float(away.max()), points[away.argmax()], path
     levers = np.array([each.motion(farthest) if end in each.bodies else np.zeros(3) for each in moved])
     inertia += np.diag([_armature(each.joint, each.axis) for each in moved])
     drives = [each.joint.freedoms[each.axis].drive or Drive() for each in moved]
+    ends = [(each.joint.body0, each.joint.body1) for each in moved]
     # A body without extent still has some inertia.
     least = 1e-9 * max(float(np.trace(inertia)), 1e-9)
     return Arm(
         tuple(each.joint.path for each in moved), inertia + least * np.eye(count), load, levers, reach or 1.0,
         np.array([drive.stiffness for drive in drives]), np.array([drive.damping for drive in drives]),
+        max(group.ratio for group in quality.hanging(ends, {path: body.mass for path, body in bodies.items()})),
     )  # fmt: skip
 
 
@@ -358,18 +431,8 @@ def _gravity(found: Layout, joint: JointFacts) -> Matrix:
     return found.gravity.get(joint.scene, next(iter(found.gravity.values())))
 
 
-def _sides(scene: _Scene, joint: JointFacts) -> tuple[list[set[str]], list[_Side | None]]:
-    """(the bodies on both sides of a joint; what may move of them, None for a side that is held)."""
-    found, joints = scene.found, scene.joints
-    groups = [_group(found, joints, joint, body) for body in (joint.body0, joint.body1)]
-    if groups[0] and groups[0] & groups[1]:
-        # A loop: the bodies beside the joint stand for it.
-        groups = [{joint.body0}, {joint.body1}]
-    return groups, [scene.side(group) if _is_free(found, joints, joint, group) else None for group in groups]
-
-
 def _task(scene: _Scene, joint: JointFacts, axis: int) -> Task | None:
-    _, sides = _sides(scene, joint)
+    sides = scene.sides(joint).moved
     frame = _frame(scene.found, joint)
     direction, place = frame[:3, axis % 3] if axis < 6 else frame[:3, 0], frame[:3, 3]
     is_angular = 3 <= axis < 6
@@ -398,39 +461,6 @@ def _task(scene: _Scene, joint: JointFacts, axis: int) -> Task | None:
     least = 1e-4 * side.mass * float(np.linalg.norm(gravity)) * (reach or 1.0)
     inertia += _armature(joint, axis)
     return Task(inertia, load if load > least else 0.0, reach or 1.0, is_angular)
-
-
-def _group(found: Layout, joints: list[JointFacts], without: JointFacts, start: str) -> set[str]:
-    """Bodies that joints connect to one, without a joint and without going through kinematic bodies."""
-    if not start or found.bodies[start].is_kinematic:
-        return {start} - {""}
-    at: dict[str, list[JointFacts]] = defaultdict(list)
-    for joint in joints:
-        if joint is not without and joint.enabled:
-            at[joint.body0].append(joint)
-            at[joint.body1].append(joint)
-    reached, stack = {start}, [start]
-    while stack:
-        for joint in at[stack.pop()]:
-            for path in (joint.body0, joint.body1):
-                if path and path not in reached and not found.bodies[path].is_kinematic:
-                    reached.add(path)
-                    stack.append(path)
-    return reached
-
-
-def _is_free(found: Layout, joints: list[JointFacts], without: JointFacts, group: set[str]) -> bool:
-    """False for bodies that a joint ties to the world, to a static collider or to a kinematic body, or for none."""
-    if not group or any(found.bodies[path].is_kinematic for path in group):
-        return False
-    for joint in joints:
-        ends = {joint.body0, joint.body1}
-        if joint is without or not joint.enabled or not ends & group:
-            continue
-        other = ends - group
-        if other and any(not path or found.bodies[path].is_kinematic for path in other):
-            return False
-    return True
 
 
 def _corners(found: Layout, prim: Prim) -> list[Matrix]:

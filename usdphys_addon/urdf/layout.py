@@ -26,6 +26,7 @@ from .robot import SINGLE, Joint, Link, Loop, Robot, Shape
 from .srdf import Pairs
 
 Base = Literal["file", "fixed", "free"]
+Drives = Literal["effort", "hold", "velocity", "none"]
 _NO_WORD = re.compile(r"[^A-Za-z0-9_]")
 #: Suffixes of degrees of freedom by the index of an axis.
 _AXES = "XYZ"
@@ -33,6 +34,8 @@ _AXES = "XYZ"
 _UNLIMITED = 1e6
 #: Links below each other: USD's time for a prim grows with its depth.
 _MOST_LINKS_DEEP = 900
+#: Of drives that hold a position, alone (Hz): an arm of 0.5 m sinks by 2 % of its length.
+_FREQUENCY = 5.0
 #: Kinds of joints whose coordinate is an angle.
 ANGULAR = frozenset({"revolute", "continuous"})
 
@@ -42,7 +45,9 @@ class LayoutOptions:
     """base: fixed to the world as in the file, always, or never. prefix: of all names.
 
     merge_fixed: links on fixed joints become part of the body above. approximation: of mesh colliders. apart: names of
-    links that do not collide with each other.
+    links that do not collide with each other. drives: with the effort as a limit, gains that hold the position or the
+    velocity, no gains, or no drives at all. self_collision: False: links of the robot do not collide with each other.
+    visuals: False: only what collides. visual_colliders: visuals collide where a link has no collision.
     """
 
     base: Base = "file"
@@ -50,6 +55,10 @@ class LayoutOptions:
     merge_fixed: bool = False
     approximation: str = "convexHull"
     apart: Pairs = ()
+    drives: Drives = "effort"
+    self_collision: bool = True
+    visuals: bool = True
+    visual_colliders: bool = False
 
 
 class Note(NamedTuple):
@@ -368,8 +377,11 @@ class _Planner:
         """Effort is a drive without gains; velocity, damping and friction are Newton's, whose angles are degrees."""
         is_angular = joint.type in ANGULAR
         effort = joint.numbers.get("limit:effort", 0.0)
-        if effort > 0:
-            drive = usd_physics.DriveAPI(type="force", max_force=effort, stiffness=0.0, damping=0.0)
+        stiffness, damping = self.gains(joint)
+        if self.options.drives != "none" and (effort > 0 or damping > 0):
+            drive = usd_physics.DriveAPI(
+                type="force", max_force=effort if effort > 0 else None, stiffness=stiffness, damping=damping
+            )
             prim.add(drive, "angular" if is_angular else "linear")
         degree = math.degrees(1.0) if is_angular else 1.0
         found = (
@@ -384,6 +396,28 @@ class _Planner:
         for key in ("dynamics:damping", "dynamics:friction"):
             if joint.numbers.get(key, 0.0) < 0:
                 self.note(prim.path, f"urdf:{key}", "float", joint.numbers[key])
+
+    def gains(self, joint: Joint) -> tuple[float, float]:
+        """Stiffness and damping of the drive of a joint, per rad or m, from the inertia of all that hangs on it."""
+        if self.options.drives not in ("hold", "velocity") or joint.mimic is not None:
+            return 0.0, 0.0
+        world = self.layout.worlds[joint.child]
+        axis, moved = world[:3, :3] @ np.array(joint.axis), 0.0
+        for name in self.robot.downwards(joint.child):
+            found = self.robot.links[name].inertial
+            if found is None or found.mass <= 0:
+                continue
+            place = self.layout.worlds[name]
+            if joint.type not in ANGULAR:
+                moved += found.mass
+                continue
+            arm = np.cross(axis, (place @ found.pose)[:3, 3] - world[:3, 3])
+            moved += found.mass * float(arm @ arm)
+            if found.in_link is not None:
+                along = place[:3, :3].T @ axis
+                moved += max(0.0, float(along @ found.in_link @ along))
+        speed = 2.0 * math.pi * _FREQUENCY
+        return moved * speed**2 if self.options.drives == "hold" else 0.0, 2.0 * moved * speed
 
     def write_mimic(self, name: str) -> None:
         """A joint that follows another. Chains lead to the last leader: Newton refuses chains."""
@@ -406,7 +440,8 @@ class _Planner:
         if (leader.type in ANGULAR) != (joint.type in ANGULAR):
             self.tell("UrdfMimicMixed", "warning", joint.element,
                       f"'{name}' and '{leader.name}', which it follows, are not both angles or both lengths; "
-                      "simulators cannot couple them.", "Keep it for ROS, or change the joint.", name)  # fmt: skip
+                      "the coupling is kept and not simulated.",
+                      "Keep it for ROS, or change the joint.", name)  # fmt: skip
             self.note_mimic(path, joint)
             return
         degree = math.degrees(1.0) if joint.type in ANGULAR else 1.0
@@ -447,12 +482,19 @@ class _Planner:
             jointed = [name for name in bases if self.has_joints(name)] or bases
             for name in filter(self.is_free, robot.downwards(root)):
                 if self.has_joints(name):
-                    layout.model.prims[layout.bodies[name]].add(usd_physics.ArticulationRootAPI())
+                    self.write_articulation(layout.bodies[name])
             if len(jointed) == 1:
-                layout.model.prims[layout.bodies[jointed[0]]].add(usd_physics.ArticulationRootAPI())
+                self.write_articulation(layout.bodies[jointed[0]])
             else:
-                path = layout.link_paths[root] if len(robot.roots) > 1 else layout.root
-                layout.model.prims.setdefault(path, Prim(path)).add(usd_physics.ArticulationRootAPI())
+                self.write_articulation(layout.link_paths[root] if len(robot.roots) > 1 else layout.root)
+
+    def write_articulation(self, path: str) -> None:
+        layout = self.layout
+        layout.model.prims.setdefault(path, Prim(path)).add(usd_physics.ArticulationRootAPI())
+        if not self.options.self_collision:
+            self.note(path, "newton:selfCollisionEnabled", "bool", False)
+            self.note(path, "physxArticulation:enabledSelfCollisions", "bool", False)
+            layout.applied.setdefault(path, []).extend(("NewtonArticulationRootAPI", "PhysxArticulationAPI"))
 
     def first_bodies(self, root: str) -> list[str]:
         """The bodies nearest below a root that is a frame of the world."""
@@ -519,12 +561,16 @@ class _Planner:
                 for joint in self.robot.children.get(frame.link.name, [])
             )
             names.taken.add(paths.name_of(frame.path))
-            for is_collider, shapes in ((False, frame.link.visuals), (True, frame.link.collisions)):
+            visuals, collisions = frame.link.visuals, frame.link.collisions
+            if self.options.visual_colliders:
+                collisions = collisions or visuals
+            for is_collider, shapes in ((False, visuals if self.options.visuals else []), (True, collisions)):
                 word = "collision" if is_collider else "visual"
                 for shape in shapes:
-                    wanted = self.name_of(shape.name) if shape.name else f"{paths.name_of(frame.path)}_{word}"
+                    is_own = bool(shape.name) and not (is_collider and shapes is visuals)
+                    wanted = self.name_of(shape.name) if is_own else f"{paths.name_of(frame.path)}_{word}"
                     path = f"{frame.path}/{names.one(wanted)}"
-                    if shape.name and paths.name_of(path) != wanted:
+                    if is_own and paths.name_of(path) != wanted:
                         self.layout.names[path] = wanted
                     self.layout.shapes.append(PlacedShape(path, shape, frame.link, is_collider))
 

@@ -36,14 +36,7 @@ def read_file(path: Path, packages: Packages | None = None, arguments: Mapping[s
 
     packages, arguments: of a xacro.
     """
-    # What is no file, such as a pipe, may have no end.
-    if not is_file(path):
-        raise InputError(f"There is no file '{path}' that can be read; check the name.")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"'{path}' cannot be read ({error.strerror}).") from error
-    root, text = markup.parse(data, path.name)
+    root, text = markup_of(path)
     packages = packages or Packages(path.absolute().parent)
     if root.tag == "robot" and (path.suffix.lower() == ".xacro" or xacro.is_xacro(root)):
         root = xacro.expand(root, path, packages, arguments or {})
@@ -53,6 +46,18 @@ def read_file(path: Path, packages: Packages | None = None, arguments: Mapping[s
     robot = _robot_of(root, text, path)
     robot.files = list(packages.used)
     return robot
+
+
+def markup_of(path: Path) -> tuple[Element, str]:
+    """(first element, text) of a file. Raises InputError."""
+    # What is no file, such as a pipe, may have no end.
+    if not is_file(path):
+        raise InputError(f"There is no file '{path}' that can be read; check the name.")
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"'{path}' cannot be read ({error.strerror}).") from error
+    return markup.parse(data, path.name)
 
 
 def read(data: bytes | str, path: Path) -> Robot:

@@ -118,9 +118,11 @@ def parts_of(file: Path) -> Iterator[Path]:
     while waiting:
         one = waiting.pop()
         for text in _references(one):
-            # One name with spaces, or several; an MTL has options before the name.
-            found = _part(one, text)
-            for part in [found] if found else [_part(one, word) for word in text.split()]:
+            words = text.split(" ")
+            # A name can have spaces; an OBJ names several MTL in a line, and an MTL has options before the name.
+            wholes = (text, *(" ".join(words[start:]) for start in range(1, len(words))))
+            whole = next(filter(None, (_part(one, name) for name in wholes)), None)
+            for part in (whole, *(_part(one, word) for word in words)):
                 if part is not None and part not in seen:
                     seen.add(part)
                     yield part

@@ -41,11 +41,13 @@ class CarriedUnits:
             return self.axes(value) if isinstance(value, int) else value
         if not _is_number(item, value):
             return value
+        if unit is not None and unit.has_sentinel and isinstance(value, float) and value < 0:
+            return value
         dimension = _of_limit(name)
         if unit is not None:
             dimension = unit.dimension(name, spec.typeName)
-            if unit.other is not None and _holds(unit.other[0], item.owner, name):
-                dimension = unit.other[1]
+            found = (other for condition, other in unit.others if _holds(condition, item.owner, name))
+            dimension = next(found, dimension)
         if dimension is None:
             is_vendor = unit is not None or (":" in name and not name.startswith(_OTHERS))
             if is_vendor and _says_something(value):

@@ -153,7 +153,12 @@ def _text_of(opinions: Opinions, names: Iterable[str]) -> str:
         if opinions.plain_type(name) in ("", "asset", "asset[]"):
             return ""
         text += f"    {opinions.item(name).GetAsText()}"  # type: ignore[union-attr]
-    return f'#usda 1.0\n\nover "prim"\n{{\n{text}}}\n'
+    return layer_of(text)
+
+
+def layer_of(attributes: str) -> str:
+    """USDA text of a layer with the text of attributes of a prim."""
+    return f'#usda 1.0\n\nover "prim"\n{{\n{attributes}}}\n'
 
 
 @lru_cache(maxsize=4096)

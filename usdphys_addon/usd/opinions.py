@@ -249,6 +249,11 @@ def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
 _soundness: dict[tuple[str, ...], bool] = {}
 
 
+def transform_layer(operations: str) -> str:
+    """USDA text of a layer with the text of transform operations."""
+    return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{operations}}}\n'
+
+
 def transform_text(opinions: Opinions) -> str:
     """The transform operations of a prim as USDA text, with time samples; empty if they are invalid.
 
@@ -262,7 +267,7 @@ def transform_text(opinions: Opinions) -> str:
         signature = plain.signature
         if signature not in _soundness:
             _soundness[signature] = not signature or _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim))
-        return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{plain.text}}}\n' if _soundness[signature] else ""
+        return transform_layer(plain.text) if _soundness[signature] else ""
     if not _has_sound_transform(UsdGeom.Xformable(opinions.usd_prim)):
         return ""
     return _text_of_operations(opinions)

@@ -19,7 +19,9 @@ from ..core.errors import InputError
 from ..core.model import EXTRAS_KEY, Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
+from ..core.schemas.usd_geom import TAPERED
 from ..core.units import StageUnits
+from ..core.value_types import with_elements
 from ..core.vendors import held_class, is_held, is_vendor
 from ..system.console import warn
 from . import opinions as usd_opinions
@@ -290,14 +292,26 @@ class _Reader:
         found: dict[str, Schema] = {}
         for name, cls, instance, authored in rows:
             value = found[name] = found.get(name) or cls()
+            if cls.unsaid:
+                vendor_schemas.say_axis(value, found.get(kind.type_name))
             if authored:
                 self.fill(value, opinions, instance, authored)
+            for item in cls.unsaid:
+                factor = self.factor(item, instance, value)
+                if factor != 1.0 and vendor_schemas.is_unstated(item, value):
+                    made = with_elements(item.value, item.fallback, partial(units.scaled, factor=factor))
+                    setattr(value, item.field, made)
         typed = schema.SCHEMAS.get(kind.type_name)
         if typed is not None and issubclass(typed, usd_geom.Gprim):
             found[kind.type_name] = typed()
             self.fill(found[kind.type_name], opinions, "", typed.attributes, resolve=True)
+        tapered = TAPERED.get(kind.type_name) if usd_physics.CollisionAPI.usd_name in found else None
+        if tapered is not None:
+            extras = {**extras, "usd_type": kind.type_name, "taper": self.taper(opinions, tapered, found)}
         prim = self.placed(opinions, found)
         prim.extras = extras
+        if tapered is not None:
+            prim.type_name = tapered.usd_name
         # Parents come before children: before the first authored purpose, no prim can inherit one.
         imageable = UsdGeom.Imageable(opinions.usd_prim) if self.has_purposes else None
         if imageable:
@@ -323,6 +337,19 @@ class _Reader:
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
+
+    def taper(self, opinions: Opinions, cls: type[usd_geom.Gprim], found: dict[str, Schema]) -> list[float]:
+        """Add a capsule or cylinder with the larger of two radii; returns the shares of it that the two are."""
+        made: Any = cls()
+        found[cls.usd_name] = made
+        self.fill(made, opinions, "", cls.attributes, resolve=True)
+        height, *radii = (
+            max(float(opinions.usd_prim.GetAttribute(name).Get() or 0.0), 0.0)
+            for name in ("height", "radiusBottom", "radiusTop")
+        )
+        largest = max(radii)
+        made.height, made.radius = height * self.units.local, largest * self.units.local
+        return [radius / largest if largest > 0.0 else 1.0 for radius in radii]
 
     def note_subset(self, opinions: Opinions) -> None:
         if opinions.kind.is_subset:
@@ -381,9 +408,15 @@ class _Reader:
             raw = fallback.Get()
         if raw is None or isinstance(raw, bool | str):
             return raw
-        dimension = attribute.dimension_for(instance, read.unit_mode)
-        value = plain_value(raw, self.units.factor(dimension, local=attribute.space == "local"))
+        if attribute.is_sentinel(raw):
+            return float(raw)
+        value = plain_value(raw, self.factor(attribute, instance, read))
         return attribute.turned(value, self.rotation) if attribute.turns(read) else value
+
+    def factor(self, attribute: Attribute, instance: str, read: Schema) -> float:
+        """SI value of one unit of an attribute. read: the fields before this one."""
+        dimension = attribute.dimension_for(instance, read.unit_mode)
+        return self.units.factor(dimension, local=attribute.space == "local")
 
     def turn_world_frames(self, joint: Schema) -> None:
         """Bring the frames of joint sides without a body, which are in world space, to world units and Z up."""
@@ -421,15 +454,17 @@ class _Reader:
 def _authored_schemas(kind: PrimKind) -> tuple[tuple[str, type[Schema], str, tuple[Attribute, ...]], ...]:
     """(name, class, instance, attributes with opinions) of the schemas of a prim, without gprims."""
     rows = []
+    taken: set[str] = set()
     for name in (kind.type_name, *kind.schemas):
         cls, (_, instance) = held_class(name, kind.type_name, kind.schemas), schema.split_applied(name)
         if cls is not None:
             instance = vendor_schemas.dof_of(cls, instance, kind.type_name)
         if cls is None or issubclass(cls, usd_geom.Gprim) or (cls.kind == "typed") != (name == kind.type_name):
             continue
-        authored = tuple(
-            item for item in cls.attributes if item.usd_name(instance) in kind.names and is_held(cls, item)
-        )
+        # Two schemas of a vendor can have the same attribute; one of them holds it.
+        own = {item.usd_name(instance): item for item in cls.attributes if is_held(cls, item)}
+        authored = tuple(item for usd_name, item in own.items() if usd_name in kind.names and usd_name not in taken)
+        taken.update(own)
         rows.append((name, cls, instance, authored))
     return tuple(rows)
 

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from pxr import Gf, Kind, Sdf, Usd, UsdShade, Vt
@@ -23,12 +23,12 @@ from ..core.validate import Issue
 from ..core.vendors import held_class
 from ..urdf import layout as urdf_layout
 from ..urdf.assets import Assets
-from ..urdf.layout import Base, Layout, LayoutOptions, Note, PlacedShape
+from ..urdf.layout import Base, Drives, Layout, LayoutOptions, Note, PlacedShape
 from ..urdf.mesh_data import MeshData, MeshMaterial, linear
 from ..urdf.robot import Material, Shape
 from . import carry, looks, write
 from .import_source import ImportSource
-from .opinions import BINDING_API, Opinions
+from .opinions import BINDING_API, Opinions, transform_layer
 
 _UNSCALED = (1.0, 1.0, 1.0)
 #: The whole text of the URDF, on the root prim: a later export of a URDF changes only what was edited.
@@ -45,7 +45,7 @@ class RobotTexts:
 
     types: of all prims, parents first. poses: local matrix (4, 4) by path. likes: by path of a prim that the stage
     lacks, the path of one that differs in its pose only. meshes: by path of a mesh that the stage has a triangle for;
-    see `write_robot`.
+    see `write_robot`. flat: paths of other meshes without normals, whose faces are flat; Blender takes them for smooth.
     """
 
     transforms: dict[str, str] = field(default_factory=dict)
@@ -56,6 +56,7 @@ class RobotTexts:
     poses: dict[str, frames.Matrix] = field(default_factory=dict)
     likes: dict[str, str] = field(default_factory=dict)
     meshes: dict[str, MeshData] = field(default_factory=dict)
+    flat: list[str] = field(default_factory=list)
 
 
 def write_robot(
@@ -68,10 +69,8 @@ def write_robot(
     prims that differ in their pose only, the stage then has the first: Blender imports a prim slowly, and copies an
     object quickly. Meshes of points and faces alone are triangles there: Blender fills a mesh from arrays quickly, too.
     """
-    likes = {} if physics else _likes(layout)
-    writer = _RobotWriter(layout, assets, stage, textures, likes)
-    writer.fills = not physics
-    writer.write(physics=physics)
+    writer = _RobotWriter(layout, assets, stage, textures, physics=physics)
+    writer.write()
     return writer.texts
 
 
@@ -82,16 +81,30 @@ def sources_of(stage: Usd.Stage) -> list[tuple[str, str, str, LayoutOptions]]:
         text = prim.GetAttribute(SOURCE).Get()
         if isinstance(text, str):
             name, options = (str(prim.GetAttribute(key).Get() or "") for key in (SOURCE_FILE, SOURCE_OPTIONS))
-            base, _, rest = options.partition(" ")
-            merged, _, prefix = rest.partition(" ")
-            chosen: Base = "fixed" if base == "fixed" else "free" if base == "free" else "file"
-            made = LayoutOptions(chosen, prefix, merged == "merged")
-            sources.append((str(prim.GetPath()), text, name or "robot.urdf", made))
+            sources.append((str(prim.GetPath()), text, name or "robot.urdf", _options_of(options)))
     return sources
 
 
 def _options_text(options: LayoutOptions) -> str:
-    return f"{options.base} {'merged' if options.merge_fixed else 'kept'} {options.prefix}"
+    words = ["merged" if options.merge_fixed else "kept", options.drives]
+    words += [name for name in ("self_collision", "visuals", "visual_colliders") if getattr(options, name)]
+    return f"{options.base} {','.join(words)} {options.prefix}"
+
+
+def _options_of(text: str) -> LayoutOptions:
+    """The inverse of `_options_text`. A text of one word in place of several is of an earlier version."""
+    base, _, rest = text.partition(" ")
+    first, _, prefix = rest.partition(" ")
+    merged, *words = first.split(",")
+    chosen: Base = "fixed" if base == "fixed" else "free" if base == "free" else "file"
+    made = LayoutOptions(chosen, prefix, merged == "merged")
+    if not words:
+        return made
+    drives = next((one for one in get_args(Drives) if one == words[0]), made.drives)
+    return replace(
+        made, drives=drives, self_collision="self_collision" in words, visuals="visuals" in words,
+        visual_colliders="visual_colliders" in words,
+    )  # fmt: skip
 
 
 def _likes(layout: Layout) -> dict[str, str]:
@@ -125,23 +138,25 @@ def _likes(layout: Layout) -> dict[str, str]:
 
 class _RobotWriter:
     def __init__(
-        self, layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None, likes: dict[str, str]
+        self, layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None, *, physics: bool
     ) -> None:
         self.layout, self.assets, self.stage, self.textures = layout, assets, stage, textures
-        self.likes, self.fills = likes, False
+        self.physics = physics
+        self.likes = {} if physics else _likes(layout)
         self.copied: dict[Path, str] = {}
         self.layer = stage.GetRootLayer()
+        self.specs = write.SpecWriter(self.layer, SI)
         self.made: dict[tuple[Any, ...], str] = {}
         self.names: set[str] = set()
         self.texts = RobotTexts()
 
-    def write(self, *, physics: bool) -> None:
+    def write(self) -> None:
         layout = self.layout
         write.write_units(self.stage, SI)
         with Sdf.ChangeBlock():
             root = self.define(layout.root, "Xform")
             assert root is not None
-            self.texts.transforms[layout.root] = _transform_text("")
+            self.texts.transforms[layout.root] = transform_layer("")
             self.layer.defaultPrim = root.name
             root.SetInfo("kind", Kind.Tokens.component)
             root.SetInfo("assetInfo", {"name": layout.robot.name})
@@ -160,19 +175,22 @@ class _RobotWriter:
                 self.collider(placed, mesh)
             else:
                 self.bind(placed, mesh)
-        if physics:
+        if self.physics:
             write.write_model(self.stage, layout.model, SI)
+        else:
+            with Sdf.ChangeBlock():
+                for path, prim in layout.model.prims.items():
+                    if prim.get(usd_physics.Joint) is not None:
+                        self.define(path, prim.type_name)
         with Sdf.ChangeBlock():
-            for path, prim in layout.model.prims.items() if not physics else ():
-                if prim.get(usd_physics.Joint) is not None:
-                    self.define(path, prim.type_name)
             for path in layout.others:
                 self.define(path, "")
             for path, notes in layout.notes.items():
                 if path not in self.likes:
-                    self.notes(path, notes if physics else _unheld(layout, path))
-            for path, names in layout.applied.items() if physics else ():
-                write.apply_schemas(self.layer.GetPrimAtPath(path), names)
+                    self.notes(path, notes if self.physics else _unheld(layout, path))
+            if self.physics:
+                for path, names in layout.applied.items():
+                    write.apply_schemas(self.layer.GetPrimAtPath(path), names)
             for path, name in layout.names.items():
                 spec = self.layer.GetPrimAtPath(path)
                 if spec is not None:
@@ -220,15 +238,14 @@ class _RobotWriter:
         if ops:
             self.set(spec, "xformOpOrder", "token[]", Vt.TokenArray(ops), uniform=True)
             text += f"    uniform token[] xformOpOrder = {json.dumps(ops)}\n"
-        self.texts.transforms[path] = _transform_text(text)
+        self.texts.transforms[path] = transform_layer(text)
 
     def set(self, spec: Sdf.PrimSpec | None, name: str, type_: str, value: Any, *, uniform: bool = False) -> None:
         if spec is None:
             return
-        variability = Sdf.VariabilityUniform if uniform else Sdf.VariabilityVarying
-        custom = name.startswith("urdf:")
-        attribute = Sdf.AttributeSpec(spec, name, write.sdf_type(type_), variability, declaresCustom=custom)
-        attribute.default = value
+        self.specs.set(spec, name, type_, value, uniform)
+        if name.startswith("urdf:"):
+            spec.attributes[name].custom = True
 
     def notes(self, path: str, notes: list[Note]) -> None:
         spec = self.layer.GetPrimAtPath(path)
@@ -258,13 +275,15 @@ class _RobotWriter:
             self.gprim(placed.path, spec, gprim)
         elif mesh is not None and spec is not None:
             if (
-                self.fills
+                not self.physics
                 and mesh.uvs is None
                 and mesh.normals is None
                 and (mesh.faces is None or not _has_looks(mesh))
             ):
                 self.texts.meshes[placed.path] = mesh
                 mesh = _triangle(mesh)
+            elif mesh.normals is None:
+                self.texts.flat.append(placed.path)
             self.mesh(spec, mesh)
         return found[1] if found is not None else None
 
@@ -280,7 +299,7 @@ class _RobotWriter:
         ends = [tuple(float(sign * part) for part in half) for sign in (-1, 1)]
         self.set(spec, "extent", "float3[]", Vt.Vec3fArray([Gf.Vec3f(*end) for end in ends]))
         text += f"    float3[] extent = {ends}\n"
-        self.texts.shapes[path] = f'#usda 1.0\n\nover "prim"\n{{\n{text}}}\n'
+        self.texts.shapes[path] = carry.layer_of(text)
 
     def mesh(self, spec: Sdf.PrimSpec, mesh: MeshData) -> None:
         points = np.ascontiguousarray(mesh.points, np.float32)
@@ -448,8 +467,7 @@ def import_source_of(
     stage: as `write_robot` has written it without physics. opinions: of all its prims.
     """
     model = PhysicsModel(SI, source=stage.GetRootLayer().identifier)
-    types = {one.path: one.type_name for one in opinions}
-    types |= {path: texts.types[path] for path in texts.types.keys() - types.keys()}
+    types = texts.types | {one.path: one.type_name for one in opinions}
     model.order = {path: index for index, path in enumerate(_depth_first(types, texts.types))}
     shapes = {placed.path: placed for placed in layout.shapes if placed.is_collider}
     source = ImportSource(model, [], [], [], {}, texts.transforms, texts.shapes, texts.bindings)
@@ -521,14 +539,14 @@ def _held(layout: Layout, prim: Prim) -> Iterator[tuple[str, Schema]]:
         return
     notes = {note.name: note.value for note in layout.notes[prim.path]}
     for name in applied:
-        cls = held_class(name, prim.type_name, applied)
+        cls = held_class(name, prim.type_name, (*applied, *prim.schemas))
         if cls is None:
             continue
         value = cls()
         instance = vendor_schemas.dof_of(cls, "", prim.type_name)
         for attribute in cls.attributes:
             found = notes.get(attribute.usd_name(""))
-            if found is not None and attribute.is_relationship:
+            if isinstance(found, bool | tuple):
                 setattr(value, attribute.field, found)
             elif found is not None:
                 factor = SI.factor(attribute.dimension_for(instance, value.unit_mode))
@@ -541,10 +559,6 @@ def _unheld(layout: Layout, path: str) -> list[Note]:
     applied = layout.applied.get(path, ())
     names = {item.usd_name("") for name in applied if (cls := vendor_schemas.find(name)) for item in cls.attributes}
     return [note for note in layout.notes[path] if note.name not in names]
-
-
-def _transform_text(operations: str) -> str:
-    return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{operations}}}\n'
 
 
 def _is_stretched(shape: Shape) -> bool:

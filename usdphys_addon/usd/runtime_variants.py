@@ -9,13 +9,15 @@ schemas of that simulator only.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
-from pxr import Sdf, Usd
+from pxr import Sdf, Tf, Usd
 
 from ..core import paths, runtimes, schema, vendor_schemas
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel, Prim
 from ..core.runtimes import FILES
+from ..core.schemas.usd_physics import MassAPI
 from . import read as usd_read
 from . import write as usd_write
 from .opinions import applied_schemas
@@ -46,11 +48,18 @@ def _is_divided(target: Path) -> bool:
     return spec is not None and not FILES.keys().isdisjoint(spec.variantSets.keys())
 
 
-def divide(file: Path, target: Path) -> list[str]:
+class Divided(NamedTuple):
+    """left: paths of prims whose settings stay in the base. weighed: of bodies that got the mass that they have."""
+
+    left: list[str]
+    weighed: list[str]
+
+
+def divide(file: Path, target: Path) -> Divided:
     """Write a file as a neutral base with the files of the simulators beside it, in a folder that is empty.
 
     A file that is divided already keeps what its simulators' files say, with what the file itself says in place of it.
-    Returns the paths of prims whose settings stay in the base. Raises InputError where there is no default prim.
+    Raises InputError where there is no default prim.
     """
     stage = usd_read.open_stage(file)
     default = usd_read.default_prim_name(stage)
@@ -67,13 +76,25 @@ def divide(file: Path, target: Path) -> list[str]:
     with Sdf.ChangeBlock():
         for path in _paths(base):
             divider.prim(path)
-    left = divider.foreign(stage)
+    left, weighed = divider.foreign(stage), _weigh(base, model, default)
     _author_variants(base, f"/{default}")
     (target.parent / FOLDER).mkdir(parents=True)
     for runtime, layer in layers.items():
         layer.Export(str(target.parent / payload_of(runtime)))
     base.Export(str(target))
-    return left
+    return Divided(left, weighed)
+
+
+def _weigh(base: Sdf.Layer, model: PhysicsModel, default: str) -> list[str]:
+    """Author the masses that SimReady misses, at bodies below the default prim. Returns their paths."""
+    writer = usd_write.SpecWriter(base, model.units)
+    weighed = []
+    for path, mass in runtimes.unweighed(model).items():
+        spec = base.GetPrimAtPath(path) if paths.is_at_or_below(path, f"/{default}") else None
+        if spec is not None:
+            writer.write(Prim(path, str(spec.typeName), schemas={MassAPI.usd_name: MassAPI(mass=mass)}), spec)
+            weighed.append(path)
+    return weighed
 
 
 def _new_layer(base: Sdf.Layer, default: str) -> Sdf.Layer:
@@ -87,12 +108,28 @@ def _new_layer(base: Sdf.Layer, default: str) -> Sdf.Layer:
 
 
 def _file_of(divided: Sdf.Layer, path: str, runtime: str) -> Sdf.Layer | None:
-    """The file of a simulator that a divided one has; None if there is none."""
+    """The file of a simulator that a divided one has; None if there is none.
+
+    Raises InputError for what would be lost: several files, one that cannot be read, and one for another prim.
+    """
     enabled = divided.GetPrimAtPath(f"{path}{{{runtime}=Enabled}}")
     payloads = enabled.payloadList.GetAddedOrExplicitItems() if enabled is not None else ()
-    files = [divided.ComputeAbsolutePath(payload.assetPath) for payload in payloads if payload.assetPath]
-    old = Sdf.Layer.FindOrOpen(files[0]) if len(files) == 1 else None
-    return old if old is not None and f"/{old.defaultPrim}" == path else None
+    if not payloads:
+        return None
+    mend = "mend it, or export flattened."
+    if len(payloads) > 1 or not payloads[0].assetPath:
+        raise InputError(f"The variant {runtime}=Enabled of '{path}' has other payloads than one file; {mend}")
+    file = divided.ComputeAbsolutePath(payloads[0].assetPath)
+    try:
+        old = Sdf.Layer.FindOrOpen(file)
+    except Tf.ErrorException as error:
+        raise InputError(f"'{file}', the payload of {runtime}=Enabled, cannot be read; {mend}") from error
+    if old is None:
+        raise InputError(f"'{file}', the payload of {runtime}=Enabled, is missing; {mend}")
+    if str(payloads[0].primPath or f"/{old.defaultPrim}") != path:
+        name = path[1:]
+        raise InputError(f"'{file}', the payload of {runtime}=Enabled, has no default prim '{name}'; {mend}")
+    return old
 
 
 def _paths(layer: Sdf.Layer) -> list[Sdf.Path]:

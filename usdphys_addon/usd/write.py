@@ -13,12 +13,13 @@ from typing import Any, NamedTuple, TypeVar
 
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 
-from ..core import frames, schema, units, vendor_schemas
+from ..core import frames, mass, schema, units, vendor_schemas
 from ..core.errors import InputError
 from ..core.gprims import half_extent
 from ..core.model import EXTRAS_KEY, PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
+from ..core.schemas.usd_geom import TAPERED
 from ..core.units import StageUnits
 from ..core.value_types import ValueType, value_type, with_elements
 from ..core.vendors import is_placeless, is_vendor_type
@@ -98,6 +99,10 @@ class Translator:
 
     def values(self, value: Schema, instance: str) -> Iterator[Property]:
         """The authored properties of a schema. Rows are cached by class, instance and drive type."""
+        for attribute in value.unsaid:
+            is_unstated = vendor_schemas.is_unstated(attribute, value)
+            if is_unstated and self.factor(attribute, instance, value.unit_mode) != 1.0:
+                value = value.copy(**{attribute.field: attribute.fallback})
         contents = value.all_values()
         if contents.count(None) == len(contents):
             return
@@ -135,7 +140,7 @@ class Translator:
 
     def stage_value(self, attribute: Attribute, value: Any, instance: str, owner: Schema) -> Any:
         """owner: the schema that the value is from."""
-        factor = self.factor(attribute, instance, owner.unit_mode)
+        factor = 1.0 if attribute.is_sentinel(value) else self.factor(attribute, instance, owner.unit_mode)
         if attribute.turns(owner):
             value = attribute.turned(value, self.from_z_up)
         return usd_value(attribute.type, value, factor)
@@ -186,8 +191,21 @@ class SpecWriter:
             applied = (*applied, BINDING_API)
             self.relationship(spec, PHYSICS_BINDING, [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
-        if prim.extras:
-            spec.customData[EXTRAS_KEY] = json.dumps(prim.extras)
+        self.taper(spec, prim)
+        if extras := {name: value for name, value in prim.extras.items() if name not in ("usd_type", "taper")}:
+            spec.customData[EXTRAS_KEY] = json.dumps(extras)
+
+    def taper(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
+        """Author the two radii of a prim that came with them and still has its shape."""
+        type_name = prim.extras.get("usd_type")
+        radii = mass.taper_of(prim) if type_name in TAPERED else None
+        if radii is None:
+            return
+        spec.typeName = type_name
+        if "radius" in spec.attributes:
+            spec.RemoveProperty(spec.attributes["radius"])
+        for name, radius in zip(("radiusBottom", "radiusTop"), radii, strict=True):
+            self.set(spec, name, "double", tidy(radius / self.units.local, 1.0 / self.units.local))
 
     def content(self, prim: Prim) -> _Content:
         """What the schemas of a prim author. The model keeps the schemas, so their identities stay theirs."""

@@ -46,9 +46,14 @@ def texts(loads: JointLoads) -> tuple[Phrase, Phrase]:
     """The force and the torque as texts: now, and the largest so far."""
     _, force, torque = loads.values[-1] if loads.values else (0.0, 0.0, 0.0)
     return (
-        phrase("{now:.4g} N, most {most:.4g}", now=force, most=loads.most_force),
-        phrase("{now:.4g} N m, most {most:.4g}", now=torque, most=loads.most_torque),
+        phrase("{now:.3g} N, most {most:.3g}", now=_rounded(force, loads.most_force), most=loads.most_force),
+        phrase("{now:.3g} N m, most {most:.3g}", now=_rounded(torque, loads.most_torque), most=loads.most_torque),
     )
+
+
+def _rounded(now: float, most: float) -> float:
+    """Zero for what is noise beside the largest load: it would fill the line with digits."""
+    return now if now >= 1e-3 * most else 0.0
 
 
 def break_text(broken: JointBreak) -> Phrase:

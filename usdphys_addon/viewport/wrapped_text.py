@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import Any
 
@@ -21,7 +22,9 @@ def draw_text(layout: Any, text: str, icon: str, taken: int = 0, length: int = 0
 
     taken: pixels that are drawn beside it. length: characters per line, where the region does not say how many fit.
     """
-    for number, line in enumerate(textwrap.wrap(tr(text), length or _line_length(taken))):
+    # French puts a space before such a sign, which must not begin a line.
+    whole = re.sub(r" (?=[:;!?»])", "\N{NO-BREAK SPACE}", tr(text))
+    for number, line in enumerate(textwrap.wrap(whole, length or _line_length(taken))):
         layout.label(text=line, translate=False, icon="BLANK1" if number else icon)
 
 

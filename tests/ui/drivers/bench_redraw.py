@@ -5,7 +5,6 @@ Prints `REDRAW name value unit`. CPU time of the process, because drawing may be
 
 import sys
 import time
-from importlib import import_module
 
 sys.path.insert(0, "/share/drivers")
 
@@ -76,7 +75,7 @@ def timed(step):
 
 def steps():
     yield from kit.install()
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    guard = kit.guard()
     view = kit.area().spaces.active.region_3d
     for number in SIZES:
         view.view_distance, view.view_location = 1.2 * number**0.5, (0.3 * number**0.5, 0.3 * number**0.5, 0)

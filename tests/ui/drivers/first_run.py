@@ -1,7 +1,6 @@
 """The first minutes: a hint in the empty sidebar, a sample scene that plays, the page at F1, another language."""
 
 import sys
-from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -13,7 +12,7 @@ import kit
 
 def steps():
     yield from kit.install()
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    guard = kit.guard()
     kit.area().spaces.active.show_region_ui = True
     yield 0.5
     kit.region("UI").active_panel_category = "USD Physics"
@@ -26,14 +25,11 @@ def steps():
     assert kit.window().scene.name == "Car"
     chassis = bpy.data.objects["Chassis"]
     kit.area().spaces.active.region_3d.view_distance = 14
-    with kit.in_view():
-        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
-    yield from kit.begun(guard)
+    yield from kit.play()
     yield from kit.hurry(guard.current(), 3.0)
     kit.shot("2-car")
     assert abs(chassis.location.x) > 2.0, chassis.location
-    with kit.in_view():
-        bpy.ops.usdphys.preview_reset()
+    kit.reset()
     yield 0.3
 
     # As F1 looks it up.

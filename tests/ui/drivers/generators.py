@@ -1,7 +1,6 @@
 """Generators in a window: settling with progress and Esc and one undo step; sample scenes of the others play."""
 
 import sys
-from importlib import import_module
 
 sys.path.insert(0, "/share/drivers")
 
@@ -72,19 +71,16 @@ SAMPLES = (
 
 
 def samples():
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    guard = kit.guard()
     for kind, picture, seconds, distance, target in SAMPLES:
         with kit.in_view():
             bpy.ops.usdphys.sample_scene(kind=kind)
         look(distance, target)
         yield 0.3
-        with kit.in_view():
-            bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
-        yield from kit.until(lambda: guard.current() is not None, f"{kind} starts")
+        yield from kit.play()
         yield from kit.hurry(guard.current(), seconds)
         kit.shot(picture)
-        with kit.in_view():
-            bpy.ops.usdphys.preview_reset()
+        kit.reset()
         yield 0.3
 
 
@@ -139,16 +135,14 @@ MADE = (
 
 def made():
     """Built from nothing and played: the car is driven by the arrow keys, and each is one step to undo."""
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    guard = kit.guard()
     for make, picture, seconds, distance, target in MADE:
         clear()
         with kit.in_view():
             make()
         look(distance, target)
         yield 0.3
-        with kit.in_view():
-            bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
-        yield from kit.until(lambda: guard.current() is not None, f"{picture} starts")
+        yield from kit.play()
         if picture == "vehicle":
             x, y = kit.pixel((0, 3, 0))
             kit.move(x, y)
@@ -164,8 +158,7 @@ def made():
             for arrow in ("UP_ARROW", "LEFT_ARROW"):
                 kit.window().event_simulate(type=arrow, value="RELEASE", x=int(x), y=int(y))
                 yield 0.1
-        with kit.in_view():
-            bpy.ops.usdphys.preview_reset()
+        kit.reset()
         yield 0.3
 
 

@@ -21,9 +21,7 @@ def build():
 def open_panels(*labels):
     panels = sys.modules[f"{kit.MODULE}.panels"].CLASSES
     for cls in [cls for cls in panels if issubclass(cls, bpy.types.Panel) and cls.bl_label in labels]:
-        bpy.utils.unregister_class(cls)
-        cls.bl_options = cls.bl_options - {"DEFAULT_CLOSED"} if hasattr(cls, "bl_options") else set()
-        bpy.utils.register_class(cls)
+        kit.open_panel(cls)
 
 
 def show(obj, tab="PHYSICS"):

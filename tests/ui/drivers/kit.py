@@ -13,6 +13,9 @@ import traceback
 import bpy
 
 MODULE = "bl_ext.user_default.usdphys_addon"
+#: The folder that the runner shares, and what runs a program inside of the tree: both set where Blender is outside.
+SHARE = os.environ.get("UI_SHARE", "/share")
+IN_TREE = os.environ.get("UI_IN_TREE", "").split()
 #: Seconds of waiting in vain that are a failure.
 PATIENCE = 240.0
 #: Redraws of an editor that a driver lets pass at each of its steps.
@@ -44,14 +47,44 @@ def until(condition, what):
         yield 0.1
 
 
-def begun(guard):
+def guard():
+    """The module that knows whether a preview runs."""
+    return sys.modules[f"{MODULE}.usdphys_addon.playback.guard"]
+
+
+def session():
+    """The preview that runs, or None."""
+    return guard().current()
+
+
+def begun():
     """Wait until the preview that was started has begun: it is prepared in slices."""
-    yield from until(lambda: guard.current() is not None, "the preview begins")
+    yield from until(lambda: session() is not None, "the preview begins")
+
+
+def play():
+    """Press Play, and wait until the preview has begun."""
+    with in_view():
+        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
+    yield from begun()
+
+
+def reset():
+    """Press Reset."""
+    with in_view():
+        bpy.ops.usdphys.preview_reset()
+
+
+def open_panel(panel):
+    """As one click on the header of a panel does. panel: its class."""
+    bpy.utils.unregister_class(panel)
+    panel.bl_options = set(getattr(panel, "bl_options", ())) - {"DEFAULT_CLOSED"}
+    bpy.utils.register_class(panel)
 
 
 def shot(name):
     """Blender's own screenshot operators give black without a GPU."""
-    subprocess.run(["import", "-silent", "-window", "root", f"/share/shots/{name}.png"], check=True)
+    subprocess.run([*IN_TREE, "import", "-silent", "-window", "root", f"/share/shots/{name}.png"], check=True)
 
 
 def pixel(point):
@@ -97,7 +130,7 @@ def install():
     """Install and enable the zip through Blender's own operator, as a user does."""
     with in_view():
         bpy.ops.extensions.package_install_files(
-            repo="user_default", filepath="/share/extension.zip", enable_on_install=True
+            repo="user_default", filepath=f"{SHARE}/extension.zip", enable_on_install=True
         )
     yield from until(lambda: MODULE in bpy.context.preferences.addons, "the add-on is enabled")
 
@@ -132,7 +165,7 @@ def run(steps):
     """Drive Blender with the generator; the process ends with 0 only when it ran to its end."""
     generator = steps()
     bpy.context.preferences.view.show_splash = False
-    for space in (bpy.types.SpaceView3D, bpy.types.SpaceProperties):
+    for space in (bpy.types.SpaceView3D, bpy.types.SpaceProperties, bpy.types.SpaceFileBrowser):
         space.draw_handler_add(_count_redraw, (), "WINDOW", "POST_PIXEL")
     waits_for = 0
 

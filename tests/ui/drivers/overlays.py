@@ -106,7 +106,7 @@ def steps():
     yield from kit.install()
     state = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay_state")
     overlay = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay")
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    guard = kit.guard()
     settings = bpy.context.window_manager.usdphys_overlay
     space = kit.area().spaces.active
     for name in ("show_axis_x", "show_axis_y", "show_floor", "show_cursor", "show_outline_selected",
@@ -254,9 +254,7 @@ def steps():
     settings.contacts, settings.bodies = True, "ALL"
     yield from ready()
     before = shown()
-    with kit.in_view():
-        bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
-    yield from kit.begun(guard)
+    yield from kit.play()
     session = guard.current()
     yield from kit.until(lambda: session.world.time > 0.4, "the preview plays")
     kit.shot("40-playing")
@@ -266,8 +264,7 @@ def steps():
     yield from kit.hurry(session, 2.5)
     kit.shot("41-landed")
     assert np.isfinite(view.positions).all() and not overlay.failed
-    with kit.in_view():
-        bpy.ops.usdphys.preview_reset()
+    kit.reset()
     settings.contacts = False
     yield from ready()
     kit.shot("42-reset")

@@ -1,7 +1,6 @@
 """Play the physics of a small stack in the view: pause, grab, reset, keep, and what a user sees of it."""
 
 import sys
-from importlib import import_module
 
 sys.path.insert(0, "/share/drivers")
 
@@ -11,7 +10,7 @@ import kit
 
 def steps():
     yield from kit.install()
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    guard = kit.guard()
     space = kit.area().spaces.active
     space.show_region_ui = True
     kit.crate("Floor", (0, 0, -1.1), (6, 6, 0.1), moves=False)

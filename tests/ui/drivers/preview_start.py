@@ -13,7 +13,7 @@ BODIES = 3000
 
 def steps():
     yield from kit.install()
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    guard = kit.guard()
     kit.crate("Floor", (0, 0, -1.1), (90, 90, 0.1), moves=False)
     crates = [
         kit.crate(f"Crate {index}", (index % 60 - 30, index // 60 - 30, 0), (0.4,) * 3) for index in range(BODIES)

@@ -38,14 +38,9 @@ def play():
         bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")
 
 
-def reset():
-    with kit.in_view():
-        bpy.ops.usdphys.preview_reset()
-
-
 def steps():
     yield from kit.install()
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    guard = kit.guard()
     overlay = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay")
     joint_loads = import_module(f"{kit.MODULE}.usdphys_addon.viewport.joint_loads")
     draw_data = import_module(f"{kit.MODULE}.usdphys_addon.viewport.draw_data")
@@ -85,7 +80,7 @@ def steps():
     before, without = everything(), reds("1-whole")
 
     play()
-    yield from kit.begun(guard)
+    yield from kit.begun()
     session = guard.current()
     yield from kit.until(lambda: session.world.broken_joints, "the weld breaks")
     yield from kit.until(lambda: beam.location.z < -0.7, "the beam has come down")
@@ -129,7 +124,7 @@ def steps():
     kit.shot("4-pushed")
 
     # Nothing of it is left, and nothing red.
-    reset()
+    kit.reset()
     scene.frame_set(1)
     yield 0.5
     after = everything()
@@ -140,7 +135,7 @@ def steps():
     spoken, sys.stderr = sys.stderr, io.StringIO()
     lines, draw_data.broken_joints = draw_data.broken_joints, lambda breaks: 1 / 0
     play()
-    yield from kit.begun(guard)
+    yield from kit.begun()
     session = guard.current()
     yield from kit.until(lambda: session.world.broken_joints, "the weld breaks again")
     frames = session.world.frame
@@ -149,13 +144,13 @@ def steps():
     draw_data.broken_joints = lines
     assert said.count("ZeroDivisionError") == 1, said
     overlay.failed = False
-    reset()
+    kit.reset()
     yield 0.5
     assert everything() == before
 
     # What nobody has foreseen ends the preview, its timer and its operator, with everything in its place.
     play()
-    yield from kit.begun(guard)
+    yield from kit.begun()
     session = guard.current()
     yield from kit.until(lambda: session.world.time > 0.3, "the preview plays")
     running = [operator.bl_idname for operator in kit.window().modal_operators]
@@ -180,13 +175,13 @@ def steps():
     weld.select_set(True)
     bpy.context.view_layer.objects.active = weld
     play()
-    yield from kit.begun(guard)
+    yield from kit.begun()
     session = guard.current()
     yield from kit.until(lambda: session.world.time > 0.1 and session.broken, "the preview plays again")
     yield from kit.until(lambda: len(session.loads_of("Weld").values) > 60, "the load is plotted")
     assert not joint_loads.failed
     kit.shot("7-loads")
-    reset()
+    kit.reset()
     weld.select_set(False)
     bpy.context.view_layer.objects.active = None
     yield 0.5

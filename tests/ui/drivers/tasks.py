@@ -49,14 +49,10 @@ def linked(name, data, location, color):
 
 
 def clear():
-    if session() is not None:
+    if kit.session() is not None:
         bpy.ops.usdphys.preview_reset()
     for obj in list(bpy.data.objects):
         bpy.data.objects.remove(obj)
-
-
-def session():
-    return sys.modules[f"{MODULE}.usdphys_addon.playback.guard"].current()
 
 
 def click_on(actions, obj, offset=(0, 0, 0), shift=False):
@@ -81,6 +77,11 @@ def press(actions, name, **options):
         result = operator("INVOKE_DEFAULT", **options)
     assert result & {"FINISHED", "RUNNING_MODAL"}, (name, result)
     yield 0.3
+
+
+def play(actions):
+    yield from press(actions, "preview_play")
+    yield from kit.begun()
 
 
 def select_all(actions):
@@ -120,17 +121,16 @@ def door():
     joint.revolute.lower_limit, joint.revolute.upper_limit = -1.9, 0.0
     yield 0.5
     kit.shot("door-2-joint")
-    yield from press(actions, "preview_play")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 1.0)
+    yield from play(actions)
+    yield from kit.hurry(kit.session(), 1.0)
     actions.end()
     assert abs(leaf.matrix_world.translation.z - 1.1) < 0.01, "the door fell off its hinge"
     # Push it open: it stops at the limit.
-    path = session().body_at("Door")
-    grab = session().grab(path, (0.5, 0, 1.1))
-    session().drag(grab, (-0.4, -1.2, 1.1))
-    yield from kit.hurry(session(), 3.0)
-    session().release(grab)
+    path = kit.session().body_at("Door")
+    grab = kit.session().grab(path, (0.5, 0, 1.1))
+    kit.session().drag(grab, (-0.4, -1.2, 1.1))
+    yield from kit.hurry(kit.session(), 3.0)
+    kit.session().release(grab)
     kit.shot("door-3-open")
     angle = leaf.matrix_world.to_euler().z
     assert -1.95 < angle < -0.5, angle
@@ -154,9 +154,8 @@ def table():
     ball = box("Crate", (0.2, 0, 2.0), (0.3, 0.3, 0.3))
     ball.usdphys.rigid_body.is_applied = True
     ball.usdphys.colliders.add()
-    yield from press(actions, "preview_play")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 1.5)
+    yield from play(actions)
+    yield from kit.hurry(kit.session(), 1.5)
     assert abs(ball.location.z - 1.2) < 0.02, "the crate does not lie on the table"
     kit.shot("table-2-crate")
 
@@ -187,9 +186,8 @@ def car():
     assert {obj.usdphys.joint.body1 for obj in joints} == set(wheels)
     kit.shot("car-2-joints")
     yield from press(actions, "add_physics", kind="GROUND")
-    yield from press(actions, "preview_play")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 2.5)
+    yield from play(actions)
+    yield from kit.hurry(kit.session(), 2.5)
     actions.end()
     kit.shot("car-3-drives")
     print(f"CAR drove {chassis.location.x + 4:.2f} m", flush=True)
@@ -208,9 +206,8 @@ def vehicle():
     yield from select_all(actions)
     yield from press(actions, "vehicle")
     yield from press(actions, "add_physics", kind="GROUND")
-    yield from press(actions, "preview_play")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 2.5)
+    yield from play(actions)
+    yield from kit.hurry(kit.session(), 2.5)
     actions.end()
     kit.shot("vehicle-1-drives")
     assert abs(chassis.location.x + 4) > 2.0 and abs(chassis.location.y) < 0.5
@@ -227,12 +224,11 @@ def robot_arm():
     yield from click_on(actions, base, (0, -0.2, -0.2))
     yield from select_all(actions)
     yield from press(actions, "robot_arm")
-    yield from press(actions, "preview_play")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 2.0)
+    yield from play(actions)
+    yield from kit.hurry(kit.session(), 2.0)
     actions.end()
     kit.shot("arm-1-holds")
-    assert len(session().world.joints) == 5
+    assert len(kit.session().world.joints) == 5
     # The tip sags by less than 1 % of the reach, 4.15 m.
     assert abs(links[-1].matrix_world.translation.z - 0.9) < 0.04
     assert abs(base.matrix_world.translation.z - 0.5) < 1e-3
@@ -250,9 +246,8 @@ def rigid_bodies():
     yield 0.5
     actions = Actions("rigid bodies", 2)
     yield from press(actions, "from_rigid_bodies")
-    yield from press(actions, "preview_play")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 3.0)
+    yield from play(actions)
+    yield from kit.hurry(kit.session(), 3.0)
     actions.end()
     kit.shot("rigid-bodies-1-stacked")
     heights = [bpy.data.objects[name].matrix_world.translation.z for name in ("Low", "High")]
@@ -270,9 +265,8 @@ def stack():
         yield from press(actions, "add_physics", kind=kind)
     kit.shot("stack-1-thrown")
     before = {obj.name: obj.location.copy() for obj in bpy.data.objects if obj.name.startswith("Box")}
-    yield from press(actions, "preview_play")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 2.0)
+    yield from play(actions)
+    yield from kit.hurry(kit.session(), 2.0)
     actions.end()
     kit.shot("stack-2-hit")
     ways = [(bpy.data.objects[name].location - place).length for name, place in before.items()]
@@ -294,9 +288,8 @@ def chain():
     yield from select_all(actions)
     yield from press(actions, "joint_chain")
     kit.shot("chain-1-joints")
-    yield from press(actions, "preview_play")
-    yield from kit.until(lambda: session() is not None, "the preview begins")
-    yield from kit.hurry(session(), 2.0)
+    yield from play(actions)
+    yield from kit.hurry(kit.session(), 2.0)
     actions.end()
     kit.shot("chain-2-hangs")
     assert (links[0].location.z, links[0].location.x) == (2.5, 0.0)
@@ -339,23 +332,14 @@ def arm():
     kit.shot("inspector-1-posed")
     assert links[0].matrix_world.translation.z > 1.2
     assert abs(bpy.data.objects["Arm 0 Joint"].usdphys.joint.revolute.lower_limit + 0.8) < 1e-3
-    with kit.in_view():
-        bpy.ops.usdphys.preview_reset()
+    kit.reset()
     yield 0.3
     assert abs(links[0].matrix_world.translation.z - 0.9) < 1e-6
 
 
-def open_panel(name):
-    """As one click on its header does."""
-    panel = getattr(bpy.types, name)
-    bpy.utils.unregister_class(panel)
-    panel.bl_options = set()
-    bpy.utils.register_class(panel)
-
-
 def steps():
     yield from kit.install()
-    open_panel("USDPHYS_PT_inspector")
+    kit.open_panel(bpy.types.USDPHYS_PT_inspector)
     space = kit.area().spaces.active
     space.show_region_ui = True
     space.shading.color_type = "OBJECT"

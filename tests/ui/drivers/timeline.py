@@ -1,7 +1,6 @@
 """Space plays the animation and the physics: a keyed pusher pushes, frames are kept, scrubbed, and Esc ends both."""
 
 import sys
-from importlib import import_module
 
 sys.path.insert(0, "/share/drivers")
 
@@ -24,7 +23,7 @@ def instance(name, location):
 
 def steps():
     yield from kit.install()
-    guard = import_module(f"{kit.MODULE}.usdphys_addon.playback.guard")
+    guard = kit.guard()
     scene = bpy.context.scene
     scene.frame_start, scene.frame_end = 1, 100000
     space = kit.area().spaces.active

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Arithmetic of the generators: places, shapes of ropes, areas of contact, tables of ragdolls."""
+"""Arithmetic of tools that build: axes of joints, places, shapes of ropes, areas of contact, tables of ragdolls."""

@@ -94,13 +94,13 @@ def body_without_mass(facts: Facts) -> Iterator[Finding]:
 @rule(
     "MassWithoutBody", "info", "info", "info",
     meaning="A mass is on a prim that is neither a body nor a collider, where it has no effect.",
-    fix="Make {X} a rigid body or a collider, or remove its mass.",
+    fix="Make {X} a rigid body, or remove its mass.",
 )  # fmt: skip
 def mass_without_body(facts: Facts) -> Iterator[Finding]:
     body, collider = usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name
     for prim in facts.masses.prims:
         if body not in prim.schemas and collider not in prim.schemas:
-            yield Finding(prim, f"{prim.display} has a mass but is neither a rigid body nor a collider.")
+            yield Finding(prim, f"{prim.display} has a mass without effect, because it is no rigid body.")
 
 
 @rule(

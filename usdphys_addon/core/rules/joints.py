@@ -101,8 +101,10 @@ def touches_static(facts: Facts) -> Iterator[Finding]:
 
 
 def _with_colliders(facts: Facts) -> set[str]:
-    """The paths of colliders, and of all that is above them."""
-    return {above for prim in facts.colliders.prims for above in (prim.path, *ancestors_of(prim.path))}
+    """The paths of colliders that collide, and of all that is above them."""
+    api = usd_physics.CollisionAPI
+    solid = [prim.path for prim, collider in facts.all(api) if collider.collision_enabled is not False]
+    return {above for path in solid for above in (path, *ancestors_of(path))}
 
 
 def _are_about(pair: set[str], one: str, other: str) -> bool:

@@ -7,7 +7,8 @@ import itertools
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from .. import collision_groups, mass, overlap, paths
 from ..frames import Matrix
 from ..model import Mesh, Prim, SpherePoints
 from ..overlap import Solid
-from ..schemas import usd_physics
+from ..schemas import usd_geom, usd_physics
 from ..words import length_text
 from .base import Above, Facts, Finding, name, rule
 
@@ -24,6 +25,10 @@ _NO_TRIANGLES = np.zeros((0, 3), np.int64)
 SHALLOW, SHALLOW_ESTIMATE = 0.02, 0.1
 #: Mass ratio that solvers bear.
 RATIO = 100.0
+#: Approximations whose volume takes no hull.
+_BOUNDS = ("boundingCube", "boundingSphere")
+#: From which ratio on PhysX wants the light body to be the second of a joint, and not between two heavy ones.
+JOINT_RATIO = 10.0
 #: Colliders that are read in one step.
 _AT_ONCE = 16
 SMALLEST, LARGEST = 1e-3, 1e4
@@ -40,6 +45,15 @@ class _Meeting:
     depth: float
     way: Matrix
     is_same_place: bool
+
+
+class _Uneven(NamedTuple):
+    """Two moving bodies and their masses, kg."""
+
+    light: Prim
+    heavy: Prim
+    lower: float
+    higher: float
 
 
 def _shapes(facts: Facts) -> list[tuple[Prim, Mesh | SpherePoints | None]]:
@@ -68,6 +82,16 @@ def prepare(facts: Facts) -> Iterator[None]:
     meetings: list[_Meeting] = []
     yield from _meeting_steps(facts, meetings)
     facts.remember(_meetings, meetings)
+    masses = Masses(facts)
+    yield from masses.steps()
+    facts.remember(Masses, masses)
+    for _, *bodies in facts.once(_joined):
+        for body in bodies:
+            masses.of(body.path)
+            yield
+    uneven: list[_Uneven] = []
+    yield from _uneven_steps(facts, uneven)
+    facts.remember(_uneven, uneven)
 
 
 def _ends(bodies: Above, joint: usd_physics.Joint) -> list[Prim | None]:
@@ -206,12 +230,95 @@ def in_one_place(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- masses and sizes
 
 
-def _masses(facts: Facts) -> dict[str, float]:
-    """Masses of the moving bodies that have one authored, or geometry that is loaded."""
+class Masses:
+    """Masses of moving bodies (kg), computed when first asked for; 0 where it is not known."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts, self._found = facts, dict[str, float]()
+        self._colliders: dict[str, list[Prim]] | None = None
+
+    def steps(self) -> Iterator[None]:
+        """Find the colliders of all bodies in steps, as `mass.colliders_by_body` does in one; `of` needs them."""
+        found: dict[str, list[Prim]] = {path: [] for path in self._facts.enabled}
+        owners = Above(self._facts.enabled)
+        for prim, collider in self._facts.colliders:
+            body = owners.at(prim.path) if collider.collision_enabled is not False else None
+            if body is not None:
+                found[body.path].append(prim)
+            yield
+        self._colliders = found
+
+    def of(self, path: str) -> float:
+        if path not in self._found:
+            if self._colliders is None:
+                for _ in self.steps():
+                    pass
+            self._found[path] = _mass_of(self._facts, path, (self._colliders or {}).get(path, []))
+        return self._found[path]
+
+
+def _uneven(facts: Facts) -> list[_Uneven]:
+    """Pairs of moving bodies that differ much in mass, joined outside of articulations or stacked."""
+    found: list[_Uneven] = []
+    for _ in _uneven_steps(facts, found):
+        pass
+    return found
+
+
+def _uneven_steps(facts: Facts, found: list[_Uneven]) -> Iterator[None]:
+    pairs: dict[tuple[str, str], None] = {}
+    for prim, joint in facts.joints:
+        ends = _ends(facts.mover, joint)
+        if all(end is not None and end.path in facts.dynamic for end in ends):
+            first, second = sorted(end.path for end in ends if end is not None)
+            if first != second and not _in_articulation(facts, prim):
+                pairs[first, second] = None
+    yield
+    solids = facts.once(_solids) if facts.dynamic else []
+    for one, other in overlap.close_pairs(solids, 1e-4):
+        bodies = [facts.carrier.at(solids[row].prim.path) for row in (one, other)]
+        if any(body is None or body.path not in facts.dynamic for body in bodies):
+            continue
+        upper, lower = sorted((one, other), key=lambda row: -float(solids[row].points[:, 2].mean()))
+        if solids[upper].low[2] >= solids[lower].points[:, 2].mean():
+            first, second = sorted(body.path for body in bodies if body is not None)
+            if first != second:
+                pairs[first, second] = None
+        yield
+    if not pairs:
+        return
+    masses = facts.once(Masses)
+    for pair in pairs:
+        light, heavy = sorted(pair, key=masses.of)
+        if 0.0 < masses.of(light) * RATIO < masses.of(heavy):
+            found.append(_Uneven(facts.dynamic[light], facts.dynamic[heavy], masses.of(light), masses.of(heavy)))
+        yield
+
+
+def _mass_of(facts: Facts, path: str, colliders: list[Prim]) -> float:
+    """Mass of a body, kg; 0 if it depends on meshes that are not loaded."""
     if not facts.check_geometry:
-        return {}
-    weighed = mass.colliders_by_body(facts.model)
-    return {path: mass.mass_properties(facts.model, path, weighed[path]).mass for path in facts.dynamic}
+        own = facts.model.prims[path].get(usd_physics.MassAPI)
+        if own is not None and (own.mass or 0.0) > 0.0:
+            return float(own.mass or 0.0)
+        known = [_with_points(facts, prim) for prim in colliders]
+        colliders = [prim for prim in known if prim is not None]
+        if len(colliders) < len(known) or not colliders:
+            return 0.0
+    return mass.mass_properties(facts.model, path, colliders).mass
+
+
+def _with_points(facts: Facts, prim: Prim) -> Prim | None:
+    """A collider whose volume can be computed from the points that are read already, or None."""
+    if prim.get(usd_geom.Gprim) is not None or prim.mesh is not None:
+        return prim
+    points = facts.points.get(prim.path)
+    settings = prim.get(usd_physics.MeshCollisionAPI)
+    approximation = "none" if settings is None else settings.resolved("approximation")
+    is_cheap = approximation in _BOUNDS or (approximation == "convexHull" and points is not None and len(points) <= 64)
+    if points is None or not is_cheap:
+        return None
+    return replace(prim, mesh=lambda: Mesh(points, _NO_TRIANGLES))
 
 
 @rule(
@@ -221,35 +328,63 @@ def _masses(facts: Facts) -> dict[str, float]:
     fix="Make the masses of {X} and {other} more alike, make them an articulation, or raise the substeps.",
 )  # fmt: skip
 def mass_ratio(facts: Facts) -> Iterator[Finding]:
-    pairs: dict[tuple[str, str], None] = {}
+    for pair in facts.once(_uneven):
+        lower, higher = (float(f"{value:.3g}") for value in (pair.lower, pair.higher))
+        yield Finding(
+            pair.light,
+            f"{pair.light.display} ({lower:g} kg) holds, or is held by, {pair.heavy.display} ({higher:g} kg).",
+            {"other": name(pair.heavy)},
+        )
+
+
+def _joined(facts: Facts) -> list[tuple[Prim, Prim, Prim]]:
+    """(joint, first body, second body) of the joints between two moving bodies that are in no articulation."""
+    found = []
     for prim, joint in facts.joints:
-        ends = _ends(facts.mover, joint)
-        if all(end is not None and end.path in facts.dynamic for end in ends):
-            first, second = sorted(end.path for end in ends if end is not None)
-            if first != second and not _in_articulation(facts, prim):
-                pairs[first, second] = None
-    solids = facts.once(_solids) if facts.dynamic else []
-    for one, other in overlap.close_pairs(solids, 1e-4):
-        bodies = [facts.carrier.at(solids[row].prim.path) for row in (one, other)]
-        if any(body is None or body.path not in facts.dynamic for body in bodies):
+        first, second = _ends(facts.mover, joint)
+        if first is None or second is None or first is second or joint.joint_enabled is False:
             continue
-        upper, lower = sorted((one, other), key=lambda row: -float(solids[row].points[:, 2].mean()))
-        if solids[upper].low[2] < solids[lower].points[:, 2].mean():
-            continue
-        first, second = sorted(body.path for body in bodies if body is not None)
-        if first != second:
-            pairs[first, second] = None
-    if not pairs:
-        return
-    masses = facts.once(_masses)
-    for first, second in pairs:
-        values = [masses.get(path, 0.0) for path in (first, second)]
-        if min(values) > 0.0 and max(values) > RATIO * min(values):
-            light, heavy = sorted((first, second), key=lambda path: masses[path])
-            body, partner = facts.dynamic[light], facts.dynamic[heavy]
+        if first.path in facts.dynamic and second.path in facts.dynamic and not _in_articulation(facts, prim):
+            found.append((prim, first, second))
+    return found
+
+
+@rule(
+    "JointLightFirst", "info", "info", None,
+    meaning="The first body of a joint is less than a tenth as heavy as the second; PhysX solves such joints better "
+    "the other way round.",
+    fix="Swap the bodies of {X}.",
+)  # fmt: skip
+def light_body_first(facts: Facts) -> Iterator[Finding]:
+    for prim, first, second in facts.once(_joined):
+        masses = facts.once(Masses)
+        light, heavy = masses.of(first.path), masses.of(second.path)
+        if 0.0 < light * JOINT_RATIO < heavy:
             yield Finding(
-                body, f"{body.display} ({min(values):.3g} kg) holds, or is held by, {partner.display} "
-                f"({max(values):.3g} kg).", {"other": name(partner)},
+                prim, f"The first body of the joint {prim.display}, {first.display} ({light:.3g} kg), is much lighter "
+                f"than the second, {second.display} ({heavy:.3g} kg).",
+            )  # fmt: skip
+
+
+@rule(
+    "LightBetweenHeavy", "info", "info", "info",
+    meaning="Joints hold a body between two that are more than ten times as heavy; solvers let such joints stretch.",
+    fix="Make {X} heavier, make the bodies an articulation, or raise the substeps.",
+)  # fmt: skip
+def light_between_heavy(facts: Facts) -> Iterator[Finding]:
+    heavy: dict[str, dict[str, Prim]] = {}
+    for _, first, second in facts.once(_joined):
+        masses = facts.once(Masses)
+        for own, other in ((first, second), (second, first)):
+            if 0.0 < masses.of(own.path) * JOINT_RATIO < masses.of(other.path):
+                heavy.setdefault(own.path, {})[other.path] = other
+    for path, others in heavy.items():
+        if len(others) > 1:
+            body, masses = facts.dynamic[path], facts.once(Masses)
+            one, other = list(others.values())[:2]
+            yield Finding(
+                body, f"{body.display} ({masses.of(path):.3g} kg) is between {one.display} "
+                f"({masses.of(one.path):.3g} kg) and {other.display} ({masses.of(other.path):.3g} kg).",
             )  # fmt: skip
 
 

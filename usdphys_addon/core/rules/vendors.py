@@ -13,6 +13,7 @@ from ..joint_settings import gearing_of
 from ..model import Prim
 from ..schema import Attribute, Schema
 from ..schemas import usd_physics
+from ..words import named
 from .base import Facts, Finding, rule
 
 #: Schemas of joints that PhysX reads in articulations only, and outside of them only.
@@ -216,14 +217,26 @@ def ccd_not_in_scene(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "LimitStiffnessPerRadian", None, "info", None,
-    meaning="The limit of a rotation has a stiffness. PhysX says that it is per degree and takes it per radian.",
-    fix="Expect the limit of {X} to be 57 times softer in PhysX.",
+    meaning="The limit of a rotation has a stiffness. PhysX says that it and the damping are per degree, and takes "
+            "them per radian: the limit is 57 times softer.",
+    fix="Give {X} Newton's limit stiffness, which says what is meant, and PhysX's with 57.2958 times the number.",
 )  # fmt: skip
 def limit_per_radian(facts: Facts) -> Iterator[Finding]:
+    said = set()
     for prim, instance, value in _all(facts, "PhysxLimitAPI"):
-        if instance in schema.ANGULAR_DOFS and (value.stiffness or 0.0) > 0.0 and math.isfinite(value.stiffness):
+        is_soft = (value.stiffness or 0.0) > 0.0 and math.isfinite(value.stiffness)
+        is_wrong = instance in schema.ANGULAR_DOFS and is_soft and not _is_corrected(prim, instance, value)
+        if is_wrong and prim.path not in said:
+            said.add(prim.path)
             yield Finding(prim, f"PhysX takes the limit stiffness of {prim.display} per radian.")
-            break
+
+
+def _is_corrected(prim: Prim, instance: str, value: Any) -> bool:
+    """True where Newton's word says what is meant, and that of PhysX what PhysX needs for it."""
+    newton: Any = prim.schemas.get("NewtonJointAPI")
+    meant = (newton.limit_stiffness or 0.0) if newton is not None else 0.0
+    factor = vendor_schemas.number_for_simulator(schema.attribute_of(type(value), "stiffness"), instance)
+    return math.isclose(value.stiffness, meant * factor, rel_tol=1e-3)
 
 
 @rule(
@@ -317,18 +330,24 @@ def surface_velocity_ignored(facts: Facts) -> Iterator[Finding]:
 @rule(
     "FreedomLocked", None, None, "warning",
     meaning="A generic joint has no limit along a degree of freedom, so that it is free. Newton locks those.",
-    fix="Add limits of -inf and inf to {X} along {dofs}.",
+    fix="Add limits of -inf and inf to {joints} along {dofs}.",
 )  # fmt: skip
 def freedom_locked(facts: Facts) -> Iterator[Finding]:
+    found: dict[str, list[Prim]] = {}
     for prim, joint in facts.joints:
         if prim.type_name != "PhysicsJoint" or joint.joint_enabled is False:
             continue
         limited = {instance for instance, _ in prim.instances(usd_physics.LimitAPI)}
         free = [dof for dof in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ") if dof not in limited]
         if free and "distance" not in limited:
-            dofs = ", ".join(free)
-            message = f"Newton locks {dofs} of the joint {prim.display}, which have no limits."
-            yield Finding(prim, message, {"dofs": dofs})
+            found.setdefault(", ".join(free), []).append(prim)
+    for dofs, prims in found.items():
+        words = {"dofs": dofs, "joints": named(prim.label or prim.name for prim in prims)}
+        if len(prims) == 1:
+            message = f"Newton locks {dofs} of the joint {prims[0].display}, which have no limits."
+        else:
+            message = f"Newton locks {dofs} of the joint {prims[0].display} and of {len(prims) - 1} more: no limits."
+        yield Finding(prims[0], message, words)
 
 
 def _moving_ends(facts: Facts, joint: usd_physics.Joint) -> tuple[Prim | None, Prim | None]:

@@ -58,3 +58,8 @@ class Plane(Gprim):
     width: float | None = attr("width", "double", 2.0, "Drawn width; the collider has no edge", **_LOCAL_LENGTH)
     length: float | None = attr("length", "double", 2.0, "Drawn length; the collider has no edge", **_LOCAL_LENGTH)
     axis: str | None = attr("axis", "token", "Z", "Normal of the plane", **_GPRIM_AXIS)
+
+
+#: Gprims with two radii -> those with one, the larger, which a model has in their place. `Prim.extras` has `usd_type`,
+#: their type, and `taper`, the shares of the radius at the bottom and at the top.
+TAPERED = {"Capsule_1": Capsule, "Cylinder_1": Cylinder}

@@ -39,6 +39,7 @@ from ..notices import Notices
 from ..quality import (
     BEARABLE_REDUCED,
     CROWD,
+    EVENING,
     MOST_REDUCED,
     Quality,
     column_load,
@@ -733,9 +734,21 @@ class SolverSpace:
         masses = {path: weight.mass for path, weight in self.weights.items()}
         groups = hanging([(link.parent, link.child) for link in tree.links], masses)
         worst = max(groups, key=lambda group: group.ratio, default=None)
-        if worst is not None and worst.ratio > BEARABLE_REDUCED:
+        if worst is not None and worst.ratio > BEARABLE_REDUCED and not self._is_evened(tree):
             return f"{worst.ratio:.2g} times the mass of {self.bodies[worst.body].prim.display} hangs on that"
         return ""
+
+    def _is_evened(self, tree: Tree) -> bool:
+        """True if all its joints have an armature that is a part of what moves with the first one: the inertias that
+        the solver sees are not as different as the masses then."""
+        paths = list(dict.fromkeys(link.child for link in tree.links))
+        masses = np.array([self.weights[path].mass if path in self.weights else 0.0 for path in paths])
+        places = np.array([self.bodies[path].position for path in paths])
+        least = EVENING * np.array([masses.sum(), masses @ np.square(places - places[0]).sum(axis=1)])
+        return all(
+            freedom.settings.armature > least[axis // 3]
+            for link in tree.links for axis, freedom in enumerate(link.joint.freedoms) if not freedom.is_locked
+        )  # fmt: skip
 
     def _is_wheel(self, link: Link) -> bool:
         """True for a body with a collider on a driven hinge without limits."""

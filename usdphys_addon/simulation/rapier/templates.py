@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from operator import attrgetter, is_, itemgetter
+from operator import attrgetter, is_, itemgetter, methodcaller
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,8 @@ from .loads import Weight
 from .matter import COARSE, DIGITS, Geometries, fingerprint
 
 _MATERIALS, _BINDING, _EXTRAS = attrgetter("materials"), attrgetter("physics_binding"), attrgetter("extras")
-_INSIDE, _MESH, _SCHEMAS, _VALUES = map(attrgetter, ("inside", "mesh", "schemas", "every_value"))
+_INSIDE, _MESH, _SCHEMAS = map(attrgetter, ("inside", "mesh", "schemas"))
+_VALUES = methodcaller("all_values")
 #: What this schema says of a body is about the axes of the world.
 _VENDOR = "PhysxRigidBodyAPI"
 
