@@ -7,6 +7,7 @@ import bpy
 
 from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .action_bar import can_edit
@@ -260,6 +261,13 @@ class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):
         return self.listen(context)
 
 
+def _progress(fraction: float) -> str:
+    """Text of the status bar before a session has begun: what takes long and cannot be cut is named."""
+    if isinstance(fraction, Next):
+        return phrase("Preparing physics ({done:.0%}), now {about}    Esc: cancel", done=fraction, about=fraction.about)
+    return phrase("Preparing physics ({done:.0%})    Esc: cancel", done=fraction)
+
+
 class Player(Listener):
     """Starts the preview in slices, and plays it."""
 
@@ -334,9 +342,7 @@ class Player(Listener):
         session = preview_guard.go_on(context, seconds)
         if session is None:
             self.hold(context)
-            context.workspace.status_text_set(
-                tr(phrase("Preparing physics ({done:.0%})    Esc: cancel", done=self._work.fraction))
-            )
+            context.workspace.status_text_set(tr(_progress(self._work.fraction)))
             return {"RUNNING_MODAL"}
         if preview_guard.timeline() is not None:
             status = self.play_timeline(context)
@@ -522,6 +528,8 @@ class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
         return {"FINISHED"}
 
     def progress(self, fraction: float) -> str:
+        if isinstance(fraction, Next):
+            return _progress(fraction)
         return phrase("Baking physics ({done:.0%})    Esc: cancel", done=fraction)
 
 

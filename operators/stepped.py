@@ -44,6 +44,7 @@ class Stepped:
     def modal(self, context: Any, event: Any) -> set[Any]:
         from ..usdphys_addon.core import clock
         from ..usdphys_addon.core.errors import UsdPhysError
+        from ..usdphys_addon.core.steps import Next
 
         if event.type == "ESC":
             self.cancel(context)
@@ -54,7 +55,7 @@ class Stepped:
         until = clock.now() + self.slice
         try:
             fraction = next(self._steps)
-            while clock.now() < until:
+            while clock.now() < until and not isinstance(fraction, Next):
                 fraction = next(self._steps)
         except StopIteration as end:
             self.end(context)

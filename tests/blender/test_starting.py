@@ -4,8 +4,10 @@
 import types
 
 import bpy
+import numpy as np
 import pytest
 from usdphys_ext.operators import preview as operators
+from usdphys_ext.usdphys_addon.bridge import collider_read, scene_read
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.steps import finished, part
 from usdphys_ext.usdphys_addon.playback import bake
@@ -94,6 +96,88 @@ def half_started(clock):
     begin(clock)
     for _ in range(3):
         assert preview_guard.go_on(bpy.context, SLICE) is None
+
+
+def heavy(rows, is_body):
+    """A bumpy ball of 2 * rows ** 2 triangles above the crates."""
+    around, tilt = np.meshgrid(np.arange(rows) / rows * 2 * np.pi, np.arange(1, rows + 2) / (rows + 2) * np.pi)
+    sizes = 1.0 + 0.3 * np.sin(3 * around) * np.sin(tilt) ** 2
+    points = np.stack((np.sin(tilt) * np.cos(around), np.sin(tilt) * np.sin(around), np.cos(tilt)), -1)
+    here = np.arange(rows)[:, None] * rows + np.arange(rows)
+    beside = np.arange(rows)[:, None] * rows + (np.arange(rows) + 1) % rows
+    faces = np.stack((here, here + rows, beside + rows, beside), -1).ravel().astype(np.int32)
+    mesh = bpy.data.meshes.new("Rock")
+    mesh.vertices.add(sizes.size)
+    mesh.vertices.foreach_set("co", (points * sizes[..., None]).astype(np.float32).ravel())
+    mesh.loops.add(len(faces))
+    mesh.loops.foreach_set("vertex_index", faces)
+    mesh.polygons.add(rows**2)
+    mesh.polygons.foreach_set("loop_start", np.arange(0, len(faces), 4, dtype=np.int32))
+    mesh.update()
+    obj = bpy.data.objects.new("Rock", mesh)
+    bpy.context.scene.collection.objects.link(obj)
+    obj.location.z = 20.0
+    obj.usdphys.rigid_body.is_applied = is_body
+    obj.usdphys.colliders.add()
+    bpy.context.view_layer.update()
+    return obj
+
+
+@pytest.mark.parametrize("is_body", [True, False])
+def test_one_heavy_mesh_is_prepared_in_many_slices_and_esc_ends_it_in_each(crates, clock, is_body, monkeypatch):
+    from usdphys_ext.usdphys_addon.simulation.rapier import shapes
+
+    monkeypatch.setattr(shapes, "TOGETHER", 2000)
+    few = len(steps_of_all())
+    heavy(150, is_body)
+    before, slices = raw(), 0
+    begin(clock)
+    for _ in range(few // STEPS + 2):
+        assert preview_guard.go_on(bpy.context, SLICE) is None
+    preview_guard.stop()
+    assert raw() == before and not bpy.context.scene.usdphys.preview.is_running
+    begin(clock)
+    while preview_guard.go_on(bpy.context, SLICE) is None:
+        slices += 1
+        assert raw() == before
+    # 65 parts of the directions in which the points of a hull are farthest; 45,000 triangles, 2,000 at once.
+    assert slices >= (few + (60 if is_body else 20)) // STEPS
+    assert preview_guard.current() is not None
+
+
+def test_what_a_heavy_mesh_is_is_found_in_steps_of_its_own_with_the_same_result(crates, monkeypatch):
+    depsgraph = bpy.context.evaluated_depsgraph_get()
+    models, steps = [], []
+    for heavy_from in (collider_read.HEAVY, 4):
+        monkeypatch.setattr(collider_read, "HEAVY", heavy_from)
+        reading = scene_read.read_steps(depsgraph)
+        steps.append(0)
+        try:
+            while True:
+                next(reading)
+                steps[-1] += 1
+        except StopIteration as done:
+            models.append(done.value.model)
+    # Of equal meshes, the first alone is looked at; of each other one, whether it is equal.
+    assert steps[1] >= steps[0] + BODIES + 3
+    shapes = [[(path, prim.type_name, sorted(prim.schemas)) for path, prim in model.prims.items()] for model in models]
+    assert shapes[0] == shapes[1]
+
+
+def test_what_cannot_be_cut_is_named_in_a_slice_of_its_own_before_it_is_made(crates, clock, window, monkeypatch):
+    from usdphys_ext.usdphys_addon.simulation.rapier import shapes
+
+    monkeypatch.setattr(shapes, "MANY_TRIANGLES", 1000)
+    heavy(24, is_body=False)
+    calls = []
+    real = shapes.SharedShape.trimesh
+    monkeypatch.setattr(shapes.SharedShape, "trimesh", lambda *given: calls.append(list(window.texts)) or real(*given))
+    # All of the start would fit into one slice.
+    clock.per_look = 0.0
+    window.invoke(window, None)
+    assert window.texts[-1].endswith("now 'Rock': a search tree of 1,152 triangles    Esc: cancel") and not calls
+    window.event("TIMER")
+    assert preview_guard.current() is not None and len(calls) == 1 and "search tree" in calls[0][-1]
 
 
 def test_giving_up_between_two_slices_leaves_the_scene_as_it_was(crates, clock):

@@ -129,6 +129,26 @@ def test_open_mesh_has_no_inside() -> None:
     assert "not closed" in shape.note
 
 
+@pytest.mark.parametrize("apart", [0.0, 1e-9])
+@pytest.mark.parametrize("is_soup", [False, True])
+def test_a_closed_mesh_is_weighed_in_steps_and_as_a_whole(
+    is_soup: bool, apart: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cube with corners of its own for each triangle, which are equal or nearly so, and one without."""
+    points, triangles = CUBE_POINTS, np.asarray(CUBE_TRIANGLES)
+    if is_soup:
+        points, triangles = points[triangles].reshape(-1, 3).astype(float), np.arange(triangles.size).reshape(-1, 3)
+        points[::2] += apart
+    whole = mass.solid(points, triangles)
+    assert whole is not None and whole.volume == pytest.approx(1.0)
+    fewest = len(list(mass.solid_steps(points, triangles)))
+    monkeypatch.setattr(mass, "TOGETHER", 5)
+    assert len(fractions := list(mass.solid_steps(points, triangles))) == fewest + 2
+    assert fractions == sorted(fractions)
+    parts = mass.solid(points, triangles)
+    assert parts.volume == pytest.approx(whole.volume) and parts.inertia == pytest.approx(whole.inertia)
+
+
 @pytest.mark.parametrize(
     ("approximation", "volume"),
     [("none", 7 / 8), ("meshSimplification", 7 / 8), ("convexDecomposition", 7 / 8), ("convexHull", 7 / 8 + 1 / 48 * 5),

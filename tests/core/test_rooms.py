@@ -12,6 +12,7 @@ ROOMS = (
     "usdphys_addon/core",
     "usdphys_addon/core/rules",
     "usdphys_addon/core/validate.py",
+    "usdphys_addon/core/summary.py",
     "usdphys_addon/core/building",
     "usdphys_addon/system",
     "usdphys_addon/batch",

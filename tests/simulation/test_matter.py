@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.hull import convex_hull
-from usdphys_ext.usdphys_addon.core.mass import inertia_tensor, mass_properties
+from usdphys_ext.usdphys_addon.core.mass import inertia_tensor, mass_properties, properties_steps
 from usdphys_ext.usdphys_addon.simulation.layout import layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier import matter
@@ -25,9 +25,9 @@ def weighed(monkeypatch: pytest.MonkeyPatch, file: File) -> tuple[dict[str, floa
 
     def counting(model, path):
         calls.append(path)
-        return mass_properties(model, path)
+        return properties_steps(model, path)
 
-    monkeypatch.setattr(matter, "mass_properties", counting)
+    monkeypatch.setattr(matter, "properties_steps", counting)
     monkeypatch.setattr(matter, "KNOWN", {})
     model = model_in(file)
     weigher, masses = matter.Weigher(model, matter.Geometries()), {}
@@ -128,6 +128,6 @@ def test_a_start_weighs_nothing_that_an_earlier_one_has_weighed(monkeypatch: pyt
     file.add(file.body("Rock", geometry=file.mesh("Mesh", CORNERS, FACES, "convexHull"), mass=None))
     world_of(file)
     calls: list[str] = []
-    monkeypatch.setattr(matter, "mass_properties", lambda model, path: calls.append(path))
+    monkeypatch.setattr(matter, "properties_steps", lambda model, path: calls.append(path))
     assert world_of(file).paths == (f"{W}/Rock",)
     assert calls == []

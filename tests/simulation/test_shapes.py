@@ -8,8 +8,10 @@ import math
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
-from usdphys_ext.usdphys_addon.core.model import Prim
-from usdphys_ext.usdphys_addon.core.schemas import usd_geom
+from usdphys_ext.usdphys_addon.core.hull import MANY
+from usdphys_ext.usdphys_addon.core.model import Mesh, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.core.steps import Next
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier import shapes
 
@@ -273,6 +275,95 @@ def test_shapes_are_made_once() -> None:
             file.add(file.body(f"{approximation}{index}", (2.0 * index, 0, 0), geometry=mesh))
     first, second = (shape_in(file, f"convexDecomposition{index}") for index in range(2))
     assert first is second and first is not shape_in(file, "convexHull0")
+
+
+def bumpy(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """A closed ball with bumps: points (n, 3), with many equal ones at its poles, and 2 * rows ** 2 triangles."""
+    around, tilt = np.meshgrid(np.arange(rows) / rows * 2 * np.pi, np.arange(rows + 1) / rows * np.pi)
+    sizes = 1.0 + 0.3 * np.sin(3 * around) * np.sin(tilt) ** 2
+    points = np.stack(
+        (sizes * np.sin(tilt) * np.cos(around), sizes * np.sin(tilt) * np.sin(around), sizes * np.cos(tilt)), -1
+    )
+    points[0], points[-1] = (0, 0, 1), (0, 0, -1)
+    here = np.arange(rows)[:, None] * rows + np.arange(rows)
+    beside = np.arange(rows)[:, None] * rows + (np.arange(rows) + 1) % rows
+    halves = [np.stack(corners, -1).reshape(-1, 3) for corners in
+              ((here, here + rows, beside + rows), (here, beside + rows, beside))]  # fmt: skip
+    return points.reshape(-1, 3), np.concatenate(halves)
+
+
+def mesh_prim(points: np.ndarray, triangles: np.ndarray, approximation: str) -> Prim:
+    prim, mesh = Prim("/World/Rock", "Mesh", label="Rock"), Mesh(points, triangles)
+    prim.add(usd_physics.MeshCollisionAPI(approximation))
+    prim.mesh = lambda: mesh
+    return prim
+
+
+def steps_of(prim: Prim) -> tuple[list[float], shapes.SharedShape]:
+    """The fractions that building the shape of a mesh yields, and the shape."""
+    steps, found = shapes.shape_steps(prim, prim.mesh(), np.eye(3), Notices(), moves=True), []
+    while True:
+        try:
+            found.append(next(steps))
+        except StopIteration as done:
+            return found, done.value[0]
+
+
+@pytest.mark.parametrize(
+    ("approximation", "least"),
+    [("none", 10), ("convexHull", 60), ("meshSimplification", 10), ("convexDecomposition", 10)],
+)
+def test_a_shape_of_many_triangles_is_made_in_steps_that_grow(
+    approximation: str, least: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shapes, "TOGETHER", 5_000)
+    points, triangles = bumpy(160)
+    assert len(points) > MANY and len(triangles) > 50_000
+    fractions, _ = steps_of(mesh_prim(points, triangles, approximation))
+    assert len(fractions) >= least and fractions[0] == 0.0 and fractions[-1] <= 1.0
+    if approximation != "meshSimplification":
+        assert fractions == sorted(fractions)
+
+
+@pytest.mark.parametrize(("approximation", "what"), [("none", "tree"), ("convexDecomposition", "convex parts")])
+def test_what_the_solver_makes_in_one_call_is_said_just_before(
+    approximation: str, what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shapes, "MANY_TRIANGLES", 1000)
+    fractions, _ = steps_of(mesh_prim(*bumpy(24), approximation))
+    (said,) = [fraction for fraction in fractions if isinstance(fraction, Next)]
+    # The mesh has 1,152 triangles, of which 48 at the poles have no area.
+    assert said.about.startswith("'Rock': ") and what in said.about and said.about.endswith(" of 1,104 triangles")
+    small, _ = steps_of(mesh_prim(*bumpy(12), "none"))
+    assert not [fraction for fraction in small if isinstance(fraction, Next)]
+
+
+@pytest.mark.parametrize("apart", [0.0, 1e-9])
+def test_triangles_are_those_that_the_solver_keeps_after_merging_equal_points(apart: float) -> None:
+    """Points that are equal, and some that only the solver's numbers do not tell apart."""
+    points, triangles = bumpy(20)
+    soup = points[triangles].reshape(-1, 3)
+    soup[3] = soup[4] + apart
+    numbers = np.arange(len(soup)).reshape(-1, 3)
+    flags = shapes.rapier3d.TriMeshFlags
+    both = flags.MERGE_DUPLICATE_VERTICES | flags.DELETE_DEGENERATE_TRIANGLES
+    merged = shapes.SharedShape.trimesh(soup, numbers.astype(np.uint32), both).as_trimesh()
+    _, shape = steps_of(mesh_prim(soup, numbers, "none"))
+    own = shape.as_trimesh()
+    ours, theirs = (np.asarray(mesh.vertices)[np.asarray(mesh.indices).reshape(-1, 3)] for mesh in (own, merged))
+    # 40 at the poles, and one of which two corners are one.
+    assert len(ours) == len(numbers) - 41 and (ours == theirs).all()
+
+
+def test_the_hull_of_many_points_on_a_box_is_that_box() -> None:
+    """A cube that is subdivided to 24,578 points: its corners are all found, so nothing is lost."""
+    sides = np.linspace(-0.5, 0.5, 65)
+    grid = np.stack(np.meshgrid(sides, sides, sides), -1).reshape(-1, 3)
+    points = grid[(np.abs(grid) == 0.5).any(axis=1)] * (1.0, 2.0, 3.0)
+    assert len(points) > MANY
+    _, shape = steps_of(mesh_prim(points, np.array([(0, 1, 2)]), "convexHull"))
+    box = shape.as_cuboid()
+    assert box is not None and sorted(box.half_extents.to_tuple()) == pytest.approx((0.5, 1.0, 1.5))
 
 
 def test_an_approximation_of_a_simulator_is_said_to_be_the_triangles() -> None:

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import copy
 from functools import cache, partial
 from typing import Any
+
+import bpy
 
 from ..core import frames, paths
 from ..core.gprims import placed_gprim
@@ -25,6 +27,8 @@ _DEFORMING = frozenset({
     "OCEAN", "SOFT_BODY", "SURFACE_DEFORM", "WARP", "WAVE",
 })  # fmt: skip
 
+#: Vertices of a mesh that is looked at in steps of its own.
+HEAVY = 50_000
 #: Properties of a collider that decide where a primitive is, beside its shape, and how large.
 _PLACING = ("location", "rotation", "size", "radius", "height", "axis")
 
@@ -83,6 +87,18 @@ class ColliderReader:
                 prim = self.mesh_prim(item, bounding, placement, world)
             if prim is not None:
                 self.finish(prim, item, touched, placement)
+
+    def heavy_steps(self, placement: Placement) -> Iterator[None]:
+        """Look, in steps, what a heavy mesh is, before it is read."""
+        if "colliders" not in placement.touched:
+            return
+        data = placement.evaluated.data
+        if isinstance(data, bpy.types.Mesh) and len(data.vertices) > HEAVY:
+            kinds = [item.shape for item in placement.physics.colliders]
+            del data
+            if "AUTO" in kinds:
+                for _ in self.shapes.steps(placement):
+                    yield
 
     def name_deformation(self, placement: Placement) -> None:
         """Report modifiers that change the mesh over time: a collider keeps one shape."""

@@ -12,6 +12,7 @@ import numpy as np
 from ..core import frames, primitives
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom
+from ..core.steps import Steps, finished
 from . import mesh as meshes
 from . import props
 from .placements import Placement
@@ -82,21 +83,29 @@ class ColliderShapes:
         """The primitive that the mesh is, if it still is one with the scale of the object; else None."""
         key = placement.mesh_key
         if key not in self._recognised:
+            finished(self.steps(placement))
+        found = self._recognised[key]
+        # Only shear from a parent could make an aligned box no box.
+        is_unsheared = placement.parent is None and key in self._aligned_boxes
+        return found if found is not None and (is_unsheared or found.survives(placement.matrix)) else None
+
+    def steps(self, placement: Placement) -> Steps[None]:
+        """Look, in steps, which primitive the mesh is, so that `recognised` knows it."""
+        key = placement.mesh_key
+        if key not in self._recognised:
             coordinates, corners, sizes = meshes.surface_of(placement.evaluated)
+            yield 0.0
             # Cached by content too, because copies of a mesh are as common as shared meshes.
             content = (coordinates.tobytes(), corners.tobytes(), sizes.tobytes())
             if content not in self._recognised_points:
                 points = coordinates.reshape(-1, 3).astype(float)
                 found = primitives.recognise(points)
-                is_solid = found is not None and primitives.is_closed(points, corners, sizes)
+                yield 0.2
+                is_solid = found is not None and (yield from primitives.closed_steps(points, corners, sizes))
                 self._recognised_points[content] = found if is_solid else None
             found = self._recognised[key] = self._recognised_points[content]
             if found is not None and found.kind is usd_geom.Cube and found.is_aligned:
                 self._aligned_boxes.add(key)
-        found = self._recognised[key]
-        # Only shear from a parent could make an aligned box no box.
-        is_unsheared = placement.parent is None and key in self._aligned_boxes
-        return found if found is not None and (is_unsheared or found.survives(placement.matrix)) else None
 
     def bounding(self, placement: Placement) -> str:
         """The approximation that is exactly the box or sphere of the mesh; empty if there is none.

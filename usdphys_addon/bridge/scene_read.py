@@ -105,6 +105,8 @@ class SceneReader:
         yield
         yield from self.search_hidden()
         for placement in self.physical:
+            if placement.group is None or not placement.group.path:
+                yield from self.colliders.heavy_steps(placement)
             self.read_or_copy(placement, copies)
             yield
         joint_read.add_joint_targets(self.context)

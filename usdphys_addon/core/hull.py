@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from .steps import Steps, finished, part
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -14,6 +18,21 @@ ON_FACE = 1e-10
 FLATNESS = 2e-7
 #: Points of which no hull is computed without choosing among them, and directions in which they are chosen.
 MANY, DIRECTIONS = 20_000, 1024
+#: Directions, and points added to a hull, in one step.
+TOGETHER = 16
+
+
+def merged_steps(points: Floats) -> Steps[Indices]:
+    """A number for each point (n, 3), the same for equal ones."""
+    order = np.arange(len(points))
+    for done, axis in ((0.2, 2), (0.4, 1), (0.6, 0)):
+        order = order[np.argsort(points[order, axis], kind="stable")]
+        yield done
+    numbers = np.empty(len(points), np.int64)
+    steps = (np.diff(points[order], axis=0) != 0.0).any(axis=1)
+    numbers[order] = np.concatenate(([0], np.cumsum(steps)))
+    yield 0.8
+    return numbers
 
 
 def support_points(points: Floats) -> Indices:
@@ -21,6 +40,11 @@ def support_points(points: Floats) -> Indices:
 
     Their hull is that of all points, less caps as thin as a thousandth of the size.
     """
+    return finished(support_steps(points))
+
+
+def support_steps(points: Floats) -> Steps[Indices]:
+    """`support_points` in steps."""
     if len(points) <= MANY:
         return np.arange(len(points))
     number = np.arange(DIRECTIONS) + 0.5
@@ -30,8 +54,11 @@ def support_points(points: Floats) -> Indices:
     directions = np.concatenate((np.eye(3), -np.eye(3), directions)).astype(np.float32)
     middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
     columns = np.ascontiguousarray((points - middle).T.astype(np.float32))
+    found = []
     # In parts that fit into the cache of a processor.
-    found = [(directions[start : start + 16] @ columns).argmax(axis=1) for start in range(0, len(directions), 16)]
+    for start in range(0, len(directions), TOGETHER):
+        found.append((directions[start : start + TOGETHER] @ columns).argmax(axis=1))
+        yield start / len(directions)
     return np.unique(np.concatenate(found))
 
 
@@ -42,12 +69,17 @@ def convex_hull(points: ArrayLike) -> Indices | None:
     coincident or not finite.
     Source: Barber, Dobkin, Huhdanpaa, "The Quickhull Algorithm for Convex Hulls", 1996.
     """
+    return finished(hull_steps(points))
+
+
+def hull_steps(points: ArrayLike) -> Steps[Indices | None]:
+    """`convex_hull` in steps."""
     given = np.asarray(points, float).reshape(-1, 3)
     if len(given) < 4 or not np.isfinite(given).all():
         return None
     if len(given) > MANY:
-        chosen = support_points(given)
-        faces = convex_hull(given[chosen])
+        chosen = yield from part(support_steps(given), 0.0, 0.5)
+        faces = yield from part(hull_steps(given[chosen]), 0.5, 1.0)
         return None if faces is None else np.asarray(chosen[faces], np.int64)
     unique, first = np.unique(given, axis=0, return_index=True)
     extent = float(np.ptp(unique, axis=0).max())
@@ -58,7 +90,7 @@ def convex_hull(points: ArrayLike) -> Indices | None:
     if corners is None:
         return None
     hull = _Hull(unit, corners)
-    hull.grow()
+    yield from hull.grow()
     return np.asarray(first[hull.triangles()], np.int64)
 
 
@@ -115,9 +147,14 @@ class _Hull:
                 self.face_of_edge[start, end] = self.count
             self.count += 1
 
-    def grow(self) -> None:
-        """Add the farthest outside point of a face until no face has outside points."""
+    def grow(self) -> Iterator[float]:
+        """Add the farthest outside point of a face until no face has outside points, in steps; 0.5 after each."""
+        left = TOGETHER
         while self.outside:
+            left -= 1
+            if not left:
+                left = TOGETHER
+                yield 0.5
             face, candidates = next(iter(self.outside.items()))
             normal = np.array(self.planes[face][:3])
             self.add_point(int(candidates[(self.points[candidates] @ normal).argmax()]), face)

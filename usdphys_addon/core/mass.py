@@ -18,11 +18,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import frames, gprims, paths, schema
 from .frames import IDENTITY_ROTATION, Matrix
-from .hull import convex_hull
+from .hull import hull_steps, merged_steps, support_steps
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
 from .schema import Quaternion, Vector
 from .schemas import usd_geom, usd_physics
 from .schemas.usd_physics import MassAPI
+from .steps import Steps, finished, part
 from .units import INERTIA
 
 #: kg/m3, of water: used if neither body, collider nor material has a density.
@@ -31,6 +32,8 @@ DEFAULT_DENSITY = 1000.0
 POINT_RADIUS = 0.1
 #: USD treats an inertia (in stage units) or quaternion with a smaller norm as not authored.
 USD_TOLERANCE = 1e-5
+#: Triangles that are summed in one step.
+TOGETHER = 100_000
 #: Triangles up to which shapes of meshes with the same content are computed once.
 _SMALL_MESH = 500
 
@@ -234,34 +237,69 @@ def solid(points: ArrayLike, triangles: ArrayLike) -> Shape | None:
 
     None if the mesh is open, its winding is inconsistent, or its volume is zero.
     """
+    return finished(solid_steps(points, triangles))
+
+
+def solid_steps(points: ArrayLike, triangles: ArrayLike) -> Steps[Shape | None]:
+    """`solid` in steps."""
     vertices = np.asarray(points, float)
     corners = np.asarray(triangles, np.int64)
-    if not len(corners) or not _is_closed(vertices, corners):
+    if not len(corners) or not (yield from part(_closed_steps(vertices, corners), 0.0, 0.8)):
         return None
     middle = vertices.mean(axis=0)
-    a, b, c = np.moveaxis(vertices[corners] - middle, 1, 0)
-    volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
-    volume = float(volumes.sum())
+    volume, center, moments = 0.0, np.zeros(3), np.zeros((3, 3))
+    for start in range(0, len(corners), TOGETHER):
+        a, b, c = np.moveaxis(vertices[corners[start : start + TOGETHER]] - middle, 1, 0)
+        volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+        volume += float(volumes.sum())
+        total = a + b + c
+        center = center + volumes @ total
+        for side in (a, b, c, total):
+            moments = moments + np.einsum("i,ij,ik->jk", volumes, side, side)
+        yield 0.8 + 0.2 * start / len(corners)
     if abs(volume) <= 1e-9 * float(np.ptp(vertices, axis=0).max()) ** 3:
         return None
-    total = a + b + c
-    center = volumes @ total / (4.0 * volume)
-    moments = sum(np.einsum("i,ij,ik->jk", volumes, part, part) for part in (a, b, c, total)) / (20.0 * volume)
-    spread = moments - np.outer(center, center)
+    center = center / (4.0 * volume)
+    spread = moments / (20.0 * volume) - np.outer(center, center)
     return Shape(abs(volume), center + middle, abs(volume) * (np.trace(spread) * np.eye(3) - spread))
 
 
-def _is_closed(points: Matrix, triangles: NDArray[np.int64]) -> bool:
+def _closed_steps(points: Matrix, triangles: NDArray[np.int64]) -> Steps[bool]:
     """True if every edge is used equally often in both directions; (nearly) coincident points are merged."""
+    # Where that holds, it also does after merging.
+    if (yield from part(_balanced_steps(triangles, len(points)), 0.0, 0.2)):
+        return True
     extent = float(np.ptp(points, axis=0).max())
-    for places in (points, np.round(points / (1e-6 * extent or 1.0))):
-        _, welded = np.unique(places, axis=0, return_inverse=True)
-        corners = welded.reshape(-1)[triangles]
-        start, end = corners.ravel(), np.roll(corners, -1, axis=1).ravel()
-        _, edges = np.unique(np.minimum(start, end) * len(points) + np.maximum(start, end), return_inverse=True)
-        if not np.bincount(edges.reshape(-1), weights=np.sign(end - start)).any():
+    for done, size in ((0.2, 0.0), (0.6, 1e-6 * extent or 1.0)):
+        places = np.round(points / size) if size else points
+        yield done
+        welded = yield from part(merged_steps(places), done, done + 0.2)
+        if (yield from part(_balanced_steps(welded[triangles], len(points)), done + 0.2, done + 0.4)):
             return True
     return False
+
+
+def _balanced_steps(triangles: NDArray[np.int64], count: int) -> Steps[bool]:
+    """True if every edge between `count` points is used equally often in both directions."""
+    starts, ends = triangles.ravel(), np.roll(triangles, -1, axis=1).ravel()
+    yield 0.2
+    forth, back = starts < ends, starts > ends
+    edges = [low[way] * count + high[way] for low, high, way in ((starts, ends, forth), (ends, starts, back))]
+    yield 0.4
+    if len(edges[0]) != len(edges[1]):
+        return False
+    for done, found in zip((0.6, 0.8), edges, strict=True):
+        found.sort()
+        yield done
+    return bool((edges[0] == edges[1]).all())
+
+
+def support_points_of(mesh: Mesh) -> Steps[NDArray[np.int64]]:
+    """`support_points` of a mesh in steps, kept in it."""
+    known: NDArray[np.int64] | None = mesh.derived.get(support_steps)
+    if known is None:
+        known = mesh.derived[support_steps] = yield from support_steps(mesh.points)
+    return known
 
 
 def bounding_box(points: ArrayLike, note: str = "") -> Shape:
@@ -283,6 +321,11 @@ def mesh_shape(points: ArrayLike, triangles: ArrayLike, approximation: str = "no
     approximation: as in MeshCollisionAPI. Simplified and decomposed meshes count as the mesh itself. A mesh that is not
     closed counts as its convex hull, a flat one as its bounding box; `note` says so.
     """
+    return finished(mesh_steps(points, triangles, approximation))
+
+
+def mesh_steps(points: ArrayLike, triangles: ArrayLike, approximation: str = "none") -> Steps[Shape]:
+    """`mesh_shape` in steps."""
     vertices = np.asarray(points, float).reshape(-1, 3)
     if not len(vertices) or not np.isfinite(vertices).all():
         return Shape(0.0, note="the mesh has no usable points")
@@ -291,11 +334,14 @@ def mesh_shape(points: ArrayLike, triangles: ArrayLike, approximation: str = "no
     if approximation == "boundingSphere":
         return bounding_sphere(vertices)
     wants_hull = approximation == "convexHull"
-    shape = None if wants_hull else solid(vertices, triangles)
+    shape = None if wants_hull else (yield from part(solid_steps(vertices, triangles), 0.0, 0.5))
     if shape is not None:
         return shape
-    faces = convex_hull(vertices)
-    shape = None if faces is None else solid(vertices, faces)
+    faces = yield from part(hull_steps(vertices), 0.5, 1.0)
+    shape = None
+    if faces is not None:
+        used, corners = np.unique(faces, return_inverse=True)
+        shape = solid(vertices[used], corners.reshape(-1, 3))
     if shape is None:
         return bounding_box(vertices, "the mesh is flat: its bounds are taken")
     note = "" if wants_hull else "the mesh is not closed: its convex hull is taken"
@@ -307,6 +353,11 @@ def collider_shape(prim: Prim) -> Shape:
 
     Source: scale rules of the UsdPhysics parsing utilities ("Physics Sphere Shape Descriptor" and the next).
     """
+    return finished(collider_steps(prim))
+
+
+def collider_steps(prim: Prim) -> Steps[Shape]:
+    """`collider_shape` in steps; that of a mesh is kept in the mesh."""
     scale = np.abs(frames.scale_of(prim.world))
     gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
@@ -329,12 +380,15 @@ def collider_shape(prim: Prim) -> Shape:
     key = (approximation, stretch.tobytes())
     shape = geometry.derived.get(key)
     if shape is None:
-        points, triangles = geometry.points @ stretch.T, geometry.triangles
+        mesh = geometry.stretched(stretch)
+        points, triangles = mesh.points, mesh.triangles
         if len(triangles) <= _SMALL_MESH:
             triangles = np.ascontiguousarray(triangles, np.int64)
             shape = _small_mesh_shape(points.tobytes(), triangles.tobytes(), approximation)
         else:
-            shape = mesh_shape(points, triangles, approximation)
+            if approximation == "convexHull" and np.isfinite(points).all():
+                points = points[(yield from part(support_points_of(mesh), 0.0, 0.5))]
+            shape = yield from part(mesh_steps(points, triangles, approximation), 0.5, 1.0)
         geometry.derived[key] = shape
     return shape
 
@@ -543,6 +597,17 @@ def mass_properties(
     return _without_colliders(model, own, parts, tuple(notes))
 
 
+def properties_steps(model: PhysicsModel, body_path: str) -> Steps[BodyMassProperties]:
+    """`mass_properties` in steps."""
+    colliders = colliders_by_body(model, (body_path,))[body_path]
+    own = _authored(model, model.prims[body_path])
+    if own.mass is None or own.center is None or own.moments is None:
+        meshes = [prim for prim in colliders if prim.mesh is not None]
+        for number, prim in enumerate(meshes):
+            yield from part(collider_steps(prim), number / len(meshes), (number + 1) / len(meshes))
+    return mass_properties(model, body_path, colliders)
+
+
 def _from_colliders(
     model: PhysicsModel, own: _Authored, parts: tuple[ColliderMass, ...], total: float, notes: tuple[str, ...]
 ) -> BodyMassProperties:
@@ -602,8 +667,8 @@ def _count(model: PhysicsModel, parts: tuple[ColliderMass, ...]) -> str:
 def _sum_source(model: PhysicsModel, parts: tuple[ColliderMass, ...]) -> ValueSource:
     """One reason for all colliders, or a list of the reasons."""
     by_text: dict[str, list[ColliderMass]] = {}
-    for part in parts:
-        by_text.setdefault(part.source.text, []).append(part)
+    for each in parts:
+        by_text.setdefault(each.source.text, []).append(each)
     kinds = {part.source.kind for part in parts}
     reasons = [f"{text} on {_count(model, tuple(same))}" for text, same in by_text.items()]
     kind = kinds.pop() if len(kinds) == 1 else "mixed"

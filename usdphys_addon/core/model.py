@@ -41,6 +41,11 @@ class Mesh:
     triangles: NDArray[np.int64]
     derived: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
 
+    def stretched(self, stretch: Matrix) -> Mesh:
+        """This mesh under a linear map (3, 3); what is derived from that is kept here."""
+        kept = self.derived.setdefault((Mesh, stretch.tobytes()), {})
+        return Mesh(np.asarray(self.points, float) @ stretch.T, self.triangles, kept)
+
 
 @dataclass(slots=True)
 class SpherePoints:

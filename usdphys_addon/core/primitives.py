@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import frames
+from .hull import merged_steps
 from .schemas.usd_geom import Capsule, Cone, Cube, Cylinder, Gprim, Plane, Sphere
+from .steps import Steps, finished, part
 
 Points = NDArray[np.float64]
 #: Distance of a point from the primitive, relative to the size of the mesh.
@@ -82,15 +84,24 @@ def is_closed(points: Points, corners: NDArray[np.int32], sizes: NDArray[np.int3
     points: (n, 3). corners: vertex indices of all faces, concatenated. sizes: number of corners of each face.
     Coincident points are merged.
     """
+    return finished(closed_steps(points, corners, sizes))
+
+
+def closed_steps(points: Points, corners: NDArray[np.int32], sizes: NDArray[np.int32]) -> Steps[bool]:
+    """`is_closed` in steps."""
     if not len(corners):
         return False
-    _, welded = np.unique(np.round(points, 6), axis=0, return_inverse=True)
+    welded = yield from part(merged_steps(np.round(points, 6)), 0.0, 0.6)
     ends = np.cumsum(sizes)
     following = np.arange(1, len(corners) + 1)
     following[ends - 1] = ends - sizes
-    edges = np.sort(np.stack([welded.reshape(-1)[corners], welded.reshape(-1)[corners[following]]], axis=1), axis=1)
-    edges = edges[edges[:, 0] != edges[:, 1]]
-    return bool((np.unique(edges, axis=0, return_counts=True)[1] == 2).all())
+    first, second = welded[corners], welded[corners[following]]
+    edges = (np.minimum(first, second) * len(points) + np.maximum(first, second))[first != second]
+    yield 0.8
+    edges.sort()
+    if len(edges) % 2:
+        return False
+    return bool((edges[::2] == edges[1::2]).all() and (edges[1:-1:2] != edges[2::2]).all())
 
 
 def _box(points: Points, low: Points, high: Points, tolerance: float) -> Primitive | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.frames import without_jumps
+from ..core.steps import Next
 from . import guard as preview_guard
 from .poses import Transform, restored
 from .starting import Starting
@@ -44,7 +45,7 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
     session: Any = None
     try:
         while not work.advance(context, SLICE):
-            yield STARTED * work.fraction
+            yield Next(STARTED * work.fraction, work.about) if work.about else STARTED * work.fraction
         session = work.done
         authored = dict(session.authored)
         for frame in range(start, end + 1):

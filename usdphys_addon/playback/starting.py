@@ -10,7 +10,7 @@ import bpy
 from ..bridge import scene_watch
 from ..bridge.environment import gc_paused
 from ..core import clock
-from ..core.steps import Steps
+from ..core.steps import Next, Steps
 from .session import PreviewSession
 from .timeline import Timeline
 
@@ -52,11 +52,17 @@ class Starting:
             with gc_paused():
                 while True:
                     self.fraction = next(self._steps)
-                    if clock.now() >= end:
+                    # What takes long is said before it begins.
+                    if clock.now() >= end or (self.about and seconds < float("inf")):
                         return False
         except StopIteration as finished:
             self.done = finished.value
         return True
+
+    @property
+    def about(self) -> str:
+        """What the next step makes, if that takes long and cannot be cut; else empty."""
+        return self.fraction.about if isinstance(self.fraction, Next) else ""
 
     def close(self) -> None:
         """Give up."""

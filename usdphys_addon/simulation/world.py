@@ -26,7 +26,7 @@ from ..core.qualities import NORMAL
 from ..core.rules.base import Above, Issue
 from ..core.schema import Vector
 from ..core.schemas import usd_physics
-from ..core.steps import Steps, finished
+from ..core.steps import Next, Steps, finished
 from .articulations import Tree, trees
 from .filters import FILTERING, Filters, filters
 from .joint_facts import JointFacts, read_joints
@@ -120,6 +120,8 @@ class World:
         self._joints = {
             constraint.facts.path: (space, constraint) for space in self._spaces for constraint in space.constraints
         }
+        # Which copies all triangles.
+        yield 1.0
         self._start = self.snapshot()
 
     # ----------------------------------------------------------------------- running
@@ -612,13 +614,14 @@ def _spaces(
     for tree in articulations:
         by_scene[tree.links[0].joint.scene].trees.append(tree)
     spaces = []
-    made, total = 0, len(found.bodies) + len(found.statics)
+    made, total = 0.0, len(found.bodies) + len(found.statics)
     for setup in by_scene.values():
         if setup.bodies or setup.statics:
             space = SolverSpace(found, setup, notices, time_step, quality)
             for more in space.steps(setup, chosen, substeps):
                 made += more
-                yield made / total
+                fraction = min(made / total, 1.0)
+                yield Next(fraction, more.about) if isinstance(more, Next) else fraction
             spaces.append(space)
     return spaces
 

@@ -14,10 +14,11 @@ import numpy as np
 import rapier3d
 
 from ...core.frames import Matrix
-from ...core.mass import mass_properties
+from ...core.mass import properties_steps
 from ...core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ...core.schema import Schema
 from ...core.schemas import usd_geom, usd_physics
+from ...core.steps import Steps, finished
 from ..layout import Body
 from .loads import Weight
 
@@ -65,12 +66,16 @@ class Weigher:
 
     def of(self, body: Body) -> tuple[Weight, rapier3d.MassProperties]:
         """The weight of a body, also in the type of the solver."""
+        return finished(self.steps(body))
+
+    def steps(self, body: Body) -> Steps[tuple[Weight, rapier3d.MassProperties]]:
+        """`of` in steps."""
         key = self._key(body)
         known = KNOWN.get(key)
         if known is None:
             if len(KNOWN) >= MOST_KNOWN:
                 KNOWN.clear()
-            found = mass_properties(self._part_of(body), body.prim.path)
+            found = yield from properties_steps(self._part_of(body), body.prim.path)
             weight = Weight(found.mass, found.center_of_mass, found.diagonal_inertia, found.principal_axes)
             known = KNOWN[key] = (weight, weight.of_solver)
         return known

@@ -15,9 +15,10 @@ from rapier3d import SharedShape
 
 from ...core import frames, gprims, mass
 from ...core.frames import Matrix
-from ...core.hull import support_points
 from ...core.model import Mesh, Prim, SpherePoints
 from ...core.schemas import usd_geom, usd_physics
+from ...core.steps import Next, Steps, finished, part
+from ...core.words import phrase
 from ..notices import Notices
 from . import rounding
 from .constraints import isometry
@@ -40,7 +41,8 @@ _TURNED: dict[str, Matrix] = {"X": np.diag([-1.0, -1.0, 1.0]), "Y": np.diag([-1.
 SIMPLE_TRIANGLES, SIMPLE_CELLS = 512, 16
 #: Thickness of a flat hull or box, relative to its extent. A box with less than FLAT of its extent counts as flat.
 THIN, FLAT = 0.005, 1e-6
-_TRIMESH_FLAGS = rapier3d.TriMeshFlags.MERGE_DUPLICATE_VERTICES | rapier3d.TriMeshFlags.DELETE_DEGENERATE_TRIANGLES
+#: Triangles of which the solver builds a tree in a tenth of a second, and that are looked at in one step here.
+MANY_TRIANGLES, TOGETHER = 100_000, 100_000
 
 #: Points around a tapered shape.
 _AROUND = 32
@@ -64,11 +66,18 @@ def shape_of(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices,
 
     geometry: of the prim, loaded. rotation: (3, 3) of the prim without its scale. moves: it is part of a body.
     """
+    return finished(shape_steps(prim, geometry, rotation, notices, moves=moves))
+
+
+def shape_steps(
+    prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices, *, moves: bool
+) -> Steps[Placed | None]:  # fmt: skip
+    """`shape_of` in steps. What the solver makes of many triangles in one call is one step, said before it."""
     try:
         gprim = prim.get(usd_geom.Gprim)
         if gprim is not None:
             return _gprim(prim, gprim, rotation, notices, moves)
-        return _geometry(prim, geometry, rotation, notices)
+        return (yield from _geometry(prim, geometry, rotation, notices))
     except ShapeError as error:
         notices.add("MeshUnusable", prim, f"{prim.display} does not collide: {error}.")
     except rapier3d.MeshConversionError as error:
@@ -177,7 +186,7 @@ def _positive(*sizes: float) -> tuple[float, ...]:
 # --------------------------------------------------------------------------- meshes and points
 
 
-def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices) -> Placed | None:
+def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices) -> Steps[Placed | None]:
     if geometry is None:
         notices.add("ColliderWithoutGeometry", prim, f"{prim.display} is a collider without geometry.")
         return None
@@ -197,19 +206,35 @@ def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices
     key = (_of_mesh, approximation, stretch.tobytes())
     known: tuple[Placed, bool] | None = geometry.derived.get(key)
     if known is None:
-        known = geometry.derived[key] = _of_mesh(geometry, stretch, approximation)
+        steps = _of_mesh(geometry, stretch, approximation)
+        known = geometry.derived[key] = yield from _about(prim, steps)
     placed, is_flat = known
     if is_flat:
         notices.add("FlatCollider", prim, f"{prim.display} is flat; a thin shape is simulated.")
     return placed
 
 
-def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Placed, bool]:
+def _about(prim: Prim, steps: Steps[tuple[Placed, bool]]) -> Steps[tuple[Placed, bool]]:
+    """Steps that name the prim where they say what is made."""
+    while True:
+        try:
+            fraction = next(steps)
+        except StopIteration as done:
+            made: tuple[Placed, bool] = done.value
+            return made
+        if isinstance(fraction, Next):
+            fraction = Next(
+                fraction, phrase("{name}: {what}", name=f"'{prim.label or prim.path}'", what=fraction.about)
+            )
+        yield fraction
+
+
+def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> Steps[tuple[Placed, bool]]:
     """(shape with its pose, True if the mesh is flat and was thickened)"""
     if not len(geometry.points) or not np.isfinite(geometry.points).all():
         raise ShapeError("its mesh has no usable points")
-    points = np.asarray(geometry.points, float) @ stretch.T
-    triangles = np.asarray(geometry.triangles, np.int64).reshape(-1, 3)
+    mesh = geometry.stretched(stretch)
+    points, triangles = mesh.points, np.asarray(geometry.triangles, np.int64).reshape(-1, 3)
     low, high = points.min(axis=0), points.max(axis=0)
     if approximation == "boundingCube":
         extent = float((high - low).max())
@@ -224,18 +249,19 @@ def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> tuple[Place
         middle = (low + high) / 2.0
         radius = float(np.linalg.norm(points - middle, axis=1).max())
         return (SharedShape.ball(*_positive(radius)), middle, None), False
-    mesh = Mesh(points, triangles)
-    placed = _cached(approximation, mesh, _MAKERS.get(approximation, _trimesh))
+    mesh = Mesh(points, triangles, mesh.derived)
+    yield 0.0
+    placed = yield from _cached(approximation, mesh, _MAKERS.get(approximation, _trimesh))
     if placed is not None:
         return placed, False
-    placed = _cached(f"thin {approximation}", mesh, lambda flat: _hull(_thickened(flat)))
+    placed = yield from _cached(f"thin {approximation}", mesh, lambda flat: _hull(_thickened(flat)))
     if placed is None:
         raise ShapeError("all its points are in a line")
     return placed, True
 
 
-def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], Placed | None]) -> Placed | None:
-    """make(mesh), cached by name and contents of the mesh."""
+def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], Steps[Placed | None]]) -> Steps[Placed | None]:
+    """make(mesh), in steps, cached by name and contents of the mesh."""
     key = hashlib.blake2b(name.encode(), digest_size=16)
     key.update(mesh.points.tobytes())
     key.update(mesh.triangles.tobytes())
@@ -243,7 +269,7 @@ def _cached(name: str, mesh: Mesh, make: Callable[[Mesh], Placed | None]) -> Pla
     if known is not None:
         _CACHE.move_to_end(key.digest())
         return known
-    placed = make(mesh)
+    placed = yield from make(mesh)
     if placed is not None:
         _CACHE[key.digest()] = placed
         if len(_CACHE) > _CACHE_SIZE:
@@ -263,24 +289,24 @@ def _balls(points: SpherePoints, stretch: Matrix, scale: float) -> SharedShape:
     return SharedShape.compound(parts)
 
 
-def _hull(mesh: Mesh) -> Placed | None:
+def _hull(mesh: Mesh) -> Steps[Placed | None]:
     """The convex hull; None if the points are coplanar. Raises ShapeError if they coincide."""
-    points = _solid(mesh)
+    points = yield from _solid(mesh)
     return None if points is None else rounding.hull(points)
 
 
-def _solid(mesh: Mesh) -> Points | None:
+def _solid(mesh: Mesh) -> Steps[Points | None]:
     """The points of a hull; None if they are coplanar. Raises ShapeError if they coincide."""
     extent = np.ptp(mesh.points, axis=0)
     if extent.max() == 0.0:
         raise ShapeError("all its points are in one place")
-    mesh = Mesh(mesh.points[support_points(mesh.points)], mesh.triangles)
-    away = mesh.points - mesh.points.mean(axis=0)
+    points = mesh.points[(yield from mass.support_points_of(mesh))]
+    away = points - points.mean(axis=0)
     # Thickness across the best plane through the points.
     normal = np.linalg.svd(away[:, :3].T @ away)[0][:, 2]
     if float(np.ptp(away @ normal)) < 1e-4 * float(extent.max()):
         return None
-    return np.asarray(mesh.points, float)
+    return np.asarray(points, float)
 
 
 def _thickened(mesh: Mesh) -> Mesh:
@@ -295,48 +321,60 @@ def _thickened(mesh: Mesh) -> Mesh:
     return Mesh(np.concatenate((mesh.points, mesh.points + down)), mesh.triangles)
 
 
-def _trimesh(mesh: Mesh) -> Placed:
-    used = _without_slivers(mesh)
+def _trimesh(mesh: Mesh) -> Steps[Placed]:
+    used = (yield from part(_without_slivers(mesh), 0.0, 0.5)).astype(np.uint32)
+    if len(used) > MANY_TRIANGLES:
+        yield Next(0.5, phrase("a search tree of {count} triangles", count=f"{len(used):,}"))
+    # The solver could merge equal points, in two thirds of the time of the call; each triangle is the same without.
+    return SharedShape.trimesh(mesh.points, used), None, None
+
+
+def _without_slivers(mesh: Mesh) -> Steps[Triangles]:
+    """The triangles with an area, and with three corners in the solver. Raises ShapeError if there are none."""
+    kept = [np.zeros((0, 3), np.int64)]
+    # As the solver rounds them.
+    rounded_points = mesh.points.astype(np.float32)
+    for start in range(0, len(mesh.triangles), TOGETHER):
+        some = mesh.triangles[start : start + TOGETHER]
+        a, b, c = np.moveaxis(mesh.points[some], 1, 0)
+        corners = rounded_points[some]
+        apart = (corners != np.roll(corners, 1, axis=1)).any(axis=2).all(axis=1)
+        kept.append(some[apart & (np.linalg.norm(np.cross(b - a, c - a), axis=1) > 0.0)])
+        yield start / len(mesh.triangles)
+    used: Triangles = np.concatenate(kept)
     if not len(used):
         raise ShapeError("its mesh has no faces")
-    return SharedShape.trimesh(mesh.points, used.astype(np.uint32), _TRIMESH_FLAGS), None, None
-
-
-def _without_slivers(mesh: Mesh) -> Triangles:
-    a, b, c = np.moveaxis(mesh.points[mesh.triangles], 1, 0)
-    areas = np.linalg.norm(np.cross(b - a, c - a), axis=1)
-    kept: Triangles = mesh.triangles[areas > 0.0]
-    return kept
+    return used
 
 
 def decomposition(mesh: Mesh) -> SharedShape | None:
     """Convex decomposition by Rapier's VHACD; None if the mesh is flat. Raises ShapeError without faces."""
-    used = _without_slivers(mesh)
-    if not len(used):
-        raise ShapeError("its mesh has no faces")
-    if _solid(mesh) is None:
+    plain = finished(_plain(mesh))
+    return None if plain is None else plain[0]
+
+
+def _plain(mesh: Mesh) -> Steps[Placed | None]:
+    used = yield from part(_without_slivers(mesh), 0.0, 0.2)
+    if (yield from part(_solid(mesh), 0.2, 0.4)) is None:
         return None
-    return SharedShape.convex_decomposition(mesh.points, used.astype(np.uint32))
+    yield Next(0.4, phrase("convex parts of {count} triangles", count=f"{len(used):,}"))
+    return SharedShape.convex_decomposition(mesh.points, used.astype(np.uint32)), None, None
 
 
-def _plain(mesh: Mesh) -> Placed | None:
-    found = decomposition(mesh)
-    return None if found is None else (found, None, None)
-
-
-def _parts(mesh: Mesh) -> Placed | None:
+def _parts(mesh: Mesh) -> Steps[Placed | None]:
     """Convex parts, in forms whose contacts the solver finds."""
-    plain = _cached("plainParts", mesh, _plain)
+    plain = yield from _cached("plainParts", mesh, _plain)
     compound = None if plain is None else plain[0].as_compound()
     if compound is None:
         return plain
     parts = []
-    for place, part in compound.shapes():
-        piece = part.as_convex_polyhedron()
-        shape, center, turn = (part, None, None) if piece is None else rounding.hull(np.asarray(piece.points, float))
+    for place, each in compound.shapes():
+        piece = each.as_convex_polyhedron()
+        shape, center, turn = (each, None, None) if piece is None else rounding.hull(np.asarray(piece.points, float))
         if center is not None:
             place = place * isometry(frames.transform(center, turn))
         parts.append((place, shape))
+        yield 0.9
     if not parts:
         raise ShapeError("it cannot be split into convex parts")
     return SharedShape.compound(parts), None, None
@@ -353,9 +391,10 @@ def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Poin
     if approximation in ("convexHull", "convexDecomposition") and np.isfinite(geometry.points).all():
         mesh = Mesh(np.asarray(geometry.points, float) @ (rotation.T @ prim.world[:3, :3]).T, geometry.triangles)
         try:
-            placed = _cached("plainParts", mesh, _plain) if approximation == "convexDecomposition" else None
+            if approximation == "convexDecomposition":
+                placed = finished(_cached("plainParts", mesh, _plain))
             if placed is None:
-                points = _solid(mesh)
+                points = finished(_solid(mesh))
                 placed = SharedShape.convex_hull(_thickened(mesh).points if points is None else points), None, None
         except (ShapeError, rapier3d.RapierError):
             return []
@@ -365,7 +404,7 @@ def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Poin
         return []
     compound = placed[0].as_compound()
     found = []
-    for shape in [placed[0]] if compound is None else [part for _, part in compound.shapes()]:
+    for shape in [placed[0]] if compound is None else [each for _, each in compound.shapes()]:
         solid, mesh_shape = shape.as_convex_polyhedron(), shape.as_trimesh()
         if solid is not None:
             corners, faces = solid.to_trimesh()
@@ -377,27 +416,38 @@ def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Poin
     return found
 
 
-def _simplified(mesh: Mesh) -> Placed:
+def _simplified(mesh: Mesh) -> Steps[Placed]:
     """Vertex clustering on the finest grid that gives at most SIMPLE_TRIANGLES triangles."""
     if len(mesh.triangles) <= SIMPLE_TRIANGLES:
-        return _trimesh(mesh)
+        return (yield from _trimesh(mesh))
     low, extent = mesh.points.min(axis=0), float(np.ptp(mesh.points, axis=0).max())
     cells, triangles, points = SIMPLE_CELLS, mesh.triangles, mesh.points
     while cells > 2:
-        places = np.floor((mesh.points - low) / extent * cells)
-        _, cluster, sizes = np.unique(places, axis=0, return_inverse=True, return_counts=True)
-        cluster = cluster.reshape(-1)
+        places = np.floor((mesh.points - low) / extent * cells).astype(np.int64)
+        wide = cells + 1
+        numbers = (places[:, 0] * wide + places[:, 1]) * wide + places[:, 2]
+        yield 0.2
+        used = np.flatnonzero(np.bincount(numbers, minlength=wide**3))
+        cluster = np.searchsorted(used, np.arange(wide**3))[numbers]
+        sizes = np.bincount(cluster)
         points = np.stack([np.bincount(cluster, column) for column in mesh.points.T], axis=1) / sizes[:, None]
-        triangles = cluster[mesh.triangles]
-        distinct = (triangles != np.roll(triangles, 1, axis=1)).all(axis=1)
-        _, first = np.unique(np.sort(triangles[distinct], axis=1), axis=0, return_index=True)
-        triangles = triangles[distinct][np.sort(first)]
+        yield 0.4
+        found = [np.zeros((0, 3), np.int64)]
+        for start in range(0, len(mesh.triangles), TOGETHER):
+            some = cluster[mesh.triangles[start : start + TOGETHER]]
+            found.append(some[(some != np.roll(some, 1, axis=1)).all(axis=1)])
+            yield 0.6
+        triangles = np.concatenate(found)
+        a, b, c = np.sort(triangles, axis=1).T
+        _, first = np.unique((a * len(used) + b) * len(used) + c, return_index=True)
+        triangles = triangles[np.sort(first)]
         if len(triangles) <= SIMPLE_TRIANGLES:
             break
         cells = cells * 3 // 4
-    return _trimesh(Mesh(points, triangles))
+        yield 0.8
+    return (yield from _trimesh(Mesh(points, triangles)))
 
 
-_MAKERS: dict[str, Callable[[Mesh], Placed | None]] = {
+_MAKERS: dict[str, Callable[[Mesh], Steps[Placed | None]]] = {
     "none": _trimesh, "convexHull": _hull, "convexDecomposition": _parts, "meshSimplification": _simplified,
 }  # fmt: skip

@@ -30,6 +30,7 @@ from ...core.joint_settings import GEAR, RACK, following
 from ...core.model import Prim
 from ...core.schema import Quaternion, Vector
 from ...core.schemas import usd_physics
+from ...core.steps import Steps, gains, part
 from ..articulations import WORLD, Link, Tree
 from ..filters import Filters
 from ..joint_facts import NO_LIMIT, JointFacts
@@ -72,7 +73,7 @@ from .loads import Loads, Weight, most_loaded
 from .matter import Geometries, Weigher
 from .reduced import bend, follow, start_tree, undamp
 from .rounding import Placed
-from .shapes import shape_of
+from .shapes import shape_steps
 from .start import close, put_to_sleep, row_that_bounces
 from .templates import Template, Twins, poses
 
@@ -173,8 +174,8 @@ class SolverSpace:
         self._steps_made = 0
         self.time_step, self.quality = time_step, quality
 
-    def steps(self, setup: Setup, filters: Filters, substeps: int) -> Iterator[int]:
-        """Build in steps, each of which yields how many bodies and static colliders it made.
+    def steps(self, setup: Setup, filters: Filters, substeps: int) -> Iterator[float]:
+        """Build in steps, each of which yields how many bodies and static colliders it made, or which part of one.
 
         substeps: steps of the solver in a time step; 0: by the quality.
         """
@@ -316,7 +317,7 @@ class SolverSpace:
                     "joints: it gives way.",
                 )  # fmt: skip
 
-    def _add_bodies(self, filters: Filters) -> Iterator[int]:
+    def _add_bodies(self, filters: Filters) -> Iterator[float]:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
         bodies = list(self.bodies.values())
@@ -327,7 +328,7 @@ class SolverSpace:
         by_key: dict[Hashable, tuple[int, Any, list[Any]]] = {}
         handles: list[Any] = []
         numbers: list[int] = []
-        told = 0
+        told = 0.0
         for quick, position, rotation in zip(
             twins.quick, *poses(self.places, [body.row for body in bodies]), strict=True
         ):  # fmt: skip
@@ -338,7 +339,8 @@ class SolverSpace:
                 key = twins.key(row)
                 ready = by_key.get(key) if key is not None else None
                 if ready is None:
-                    template = self._template(bodies[row], weigher, filters)
+                    template, part_told = yield from gains(self._template(bodies[row], weigher, filters))
+                    told += part_told
                     ready = len(templates), template.body, template.colliders
                     templates.append(template)
                 # What is said about one is to be said about each.
@@ -352,7 +354,7 @@ class SolverSpace:
             numbers.append(number)
             if is_new or len(handles) - told >= TOGETHER:
                 yield len(handles) - told
-                told = len(handles)
+                told = float(len(handles))
         if len(handles) > told:
             yield len(handles) - told
         self._note(handles, numbers)
@@ -381,8 +383,8 @@ class SolverSpace:
         if template.surface is not None:
             self._surfaces[self.handles[path]] = template.surface
 
-    def _template(self, body: Body, weigher: Weigher, filters: Filters) -> Template:
-        """What is added to the solver for a body, and for its twins elsewhere."""
+    def _template(self, body: Body, weigher: Weigher, filters: Filters) -> Steps[Template]:
+        """What is added to the solver for a body, and for its twins elsewhere; in steps."""
         api = body.prim.get(usd_physics.RigidBodyAPI)
         assert api is not None
         kind = rapier3d.RigidBody.kinematic_position_based if body.is_kinematic else rapier3d.RigidBody.dynamic
@@ -407,7 +409,7 @@ class SolverSpace:
                 # The solver locks axes against forces only.
                 velocity, spin = _clamped(velocity * settings.moves), _clamped(spin * turns)
                 builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
-            weight, of_solver = weigher.of(body)
+            weight, of_solver = yield from part(weigher.steps(body), 0.0, 0.5)
             builder = builder.additional_mass_properties(of_solver)
         elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
             self.notices.add(
@@ -420,9 +422,11 @@ class SolverSpace:
         activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
         solver_body.activation = activation
         template = Template(solver_body, weight, settings, surface_of(body.prim), bool(api.resolved("starts_asleep")))
-        for prim in body.colliders:
+        many = 2 * len(body.colliders)
+        for number, prim in enumerate(body.colliders):
             geometry = weigher.geometries.of(prim)
-            placed = shape_of(prim, geometry, self.places.of(prim).rotation, self.notices, moves=True)
+            steps = shape_steps(prim, geometry, self.places.of(prim).rotation, self.notices, moves=True)
+            placed = yield from part(steps, 0.5 + number / many, 0.5 + (number + 1) / many)
             if placed is None:
                 continue
             frame = None
@@ -482,12 +486,13 @@ class SolverSpace:
                 "arrives at the other.",
             )  # fmt: skip
 
-    def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> Iterator[int]:
+    def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> Iterator[float]:
         for prim in prims:
             place = self.places.of(prim)
             geometry = prim.mesh() if prim.mesh is not None else None
-            placed = shape_of(prim, geometry, place.rotation, self.notices, moves=False)
-            yield 1
+            steps = shape_steps(prim, geometry, place.rotation, self.notices, moves=False)
+            placed, told = yield from gains(steps)
+            yield 1.0 - told
             if placed is None:
                 continue
             material = contact_material(self.model, prim, self.notices)
