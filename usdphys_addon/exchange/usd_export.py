@@ -132,11 +132,6 @@ def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:
         raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
 
 
-def _local_units(units: StageUnits, reading: SceneReading) -> StageUnits:
-    """Blender converts units by a scale above the objects, so lengths in their space stay in Blender units."""
-    return units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
-
-
 def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
     """Have Blender write the scene.
 
@@ -297,7 +292,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         root = _root_path(stage) if job.options is None else job.options.root
         looks = "" if root else looks_of(scene_of(depsgraph))
         places = stage_layout.restore(stage, looks, reading.materials)
-    units = _local_units(units, reading)
+    # Blender converts units by a scale above the objects, so lengths in their space stay in Blender units.
+    units = units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
     matcher = StageMatcher(stage, export_context, by_name=job.by_name)
     model = matcher.matched(reading, job.issues)
     if not scene_of(depsgraph).usdphys.source.filepath:
