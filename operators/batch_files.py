@@ -149,6 +149,8 @@ class BatchOperator:
             self.report({"ERROR"}, tr(error))
             return {"CANCELLED"}
         if bad := [job.name for job in state.jobs if job.status != "ok"]:
+            # The list shows why.
+            state.active = state.jobs.find(bad[0])
             self.report({"WARNING"}, tr(f"{summary(state)}. Why not {named(bad)}: Batch > Files in the sidebar"))
         else:
             self.report({"INFO"}, tr(summary(state)))

@@ -187,7 +187,7 @@ def test_while_it_runs_the_window_stays_in_use_and_results_are_listed(window):
     assert operator.modal(context, TIMER) == {"FINISHED"}
     (found,) = operator.reports
     assert found == ("WARNING", "3 of 3 done: 2 ok, 1 crashed. Why not 'b': Batch > Files in the sidebar")
-    assert state().jobs["b"].message == "Why."
+    assert state().jobs["b"].message == "Why." and state().jobs[state().active].name == "b"
     assert operator.batch.closed and not state().is_running and told[-1] is None
 
 
