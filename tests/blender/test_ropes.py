@@ -153,6 +153,15 @@ def test_a_load_is_the_last_link_of_the_articulated_rope_that_holds_it(active, c
     assert "Warning" not in capfd.readouterr().out
 
 
+def test_a_part_of_a_load_holds_the_articulated_rope_as_the_load_does():
+    """The end was tied to the world."""
+    wall, load = scenes.add_box("Wall", (0.2, 0.2, 0.2), location=(0, 0, 3)), scenes.solid("Load", (0.1, 0.1, 0.1))
+    select(wall, scenes.add_box("Hook", (0.05, 0.05, 0.05), parent=load, location=(0, 0, 0.2)))
+    bpy.ops.usdphys.rope(segments=8, radius=0.03, articulation=True)
+    found = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    assert [joint.body0.name for joint in found if joint.body1 == load] == ["Rope 8"]
+
+
 def test_a_rope_between_two_loads_is_one_tree():
     first, last = (scenes.solid(name, (0.1, 0.1, 0.1), location=(x, 0, 0)) for name, x in (("A", -1), ("B", 1)))
     select(first, last)

@@ -74,6 +74,8 @@ def make_between(context: Any, options: RopeOptions, points: Array, start: Any, 
 
 
 def _make(context: Any, options: RopeOptions, path: _Path) -> list[Any]:
+    if options.articulation:
+        path.start, path.end = _carrier(path.start), _carrier(path.end)
     if options.articulation and path.is_end_fixed and _moves(path.start) and not _moves(path.end):
         # What stands still is the root.
         path = _Path(path.points[::-1], path.end, path.start, True, True)
@@ -309,6 +311,14 @@ def _joints(
 
 def _moves(obj: Any | None) -> bool:
     return obj is not None and is_body(obj)
+
+
+def _carrier(obj: Any | None) -> Any | None:
+    """The body at or above an object; the object itself if there is none."""
+    above = obj
+    while above is not None and not is_body(above):
+        above = above.parent
+    return above or obj
 
 
 def _can_be_link(context: Any, obj: Any | None, bodies: Sequence[Any]) -> bool:
