@@ -7,6 +7,7 @@ import bpy
 
 from ..usdphys_addon.bridge import environment
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.words import named
 from .outcome import may_go_on, refuse
 
 #: Seconds between two looks at the results.
@@ -26,6 +27,8 @@ INPUTS = (
     ("GLTF", "glTF", ".gltf and .glb"),
     ("URDF", "URDF", ".urdf and .xacro"),
 )
+#: Files that the file browser shows, so that one sees what a folder holds.
+_GLOB = "*.blend;*.usd;*.usda;*.usdc;*.usdz;*.gltf;*.glb;*.urdf;*.xacro"
 _SUFFIXES = {
     "BLEND": (".blend",), "USD": (".usd", ".usda", ".usdc", ".usdz"), "GLTF": (".gltf", ".glb"),
     "URDF": (".urdf", ".xacro"),
@@ -109,6 +112,8 @@ class BatchOperator:
 
     def modal(self, context: Any, event: Any) -> set[Any]:
         if event.type == "ESC" and event.value == "PRESS":
+            # Jobs end until it has stopped.
+            self.batch.stop()
             self.look(context)
             self.end(context)
             self.report({"WARNING"}, tr(f"The batch was stopped: {summary(context.window_manager.usdphys_batch)}"))
@@ -143,8 +148,12 @@ class BatchOperator:
         if error:
             self.report({"ERROR"}, tr(error))
             return {"CANCELLED"}
-        bad = sum(job.status != "ok" for job in state.jobs)
-        self.report({"WARNING" if bad else "INFO"}, tr(summary(state)))
+        if bad := [job.name for job in state.jobs if job.status != "ok"]:
+            # The list shows why.
+            state.active = state.jobs.find(bad[0])
+            self.report({"WARNING"}, tr(f"{summary(state)}. Why not {named(bad)}: Batch > Files in the sidebar"))
+        else:
+            self.report({"INFO"}, tr(summary(state)))
         return {"FINISHED"}
 
     def cancel(self, context: Any) -> None:
@@ -181,6 +190,7 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
     else:
         directory: bpy.props.StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
         filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
+        filter_glob: bpy.props.StringProperty(default=_GLOB, options={"HIDDEN"})
         target: bpy.props.StringProperty(
             name="Output Folder",
             description="Folder for the converted files; empty: the folder 'converted' in the chosen one",
@@ -193,6 +203,15 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
         below: bpy.props.BoolProperty(
             name="Subfolders", description="Also files in the folders of the folder", default=True
         )
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "format")
+        # One below the other: side by side their names are cut.
+        layout.column(align=True).prop(self, "inputs", expand=True)
+        layout.prop(self, "below")
+        layout.prop(self, "target")
 
     def invoke(self, context: Any, _event: Any) -> set[Any]:
         if self.directory:

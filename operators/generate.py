@@ -8,7 +8,7 @@ import bpy
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.common_materials import MATERIALS
-from ..usdphys_addon.core.words import counted, joined, phrase
+from ..usdphys_addon.core.words import counted, joined, named, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .action_bar import can_edit
 from .outcome import check_numbers, finish, refuse
@@ -171,7 +171,13 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
             self.damping, self.articulation, self.skin,
         ))  # fmt: skip
-        return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), []
+        notes: list[str] = []
+        if self.articulation and (ends := ropes.moving_ends(context, made)):
+            notes.append(phrase(
+                "{names} moves, and is kinematic or joined to something else: PhysX and Newton lose an articulated row "
+                "at such an end. Make it without Articulation.", names=named(ends),
+            ))  # fmt: skip
+        return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), notes
 
 
 class USDPHYS_OT_net(_Generator, bpy.types.Operator):

@@ -128,6 +128,8 @@ class Batch:
 
     def __init__(self) -> None:
         self.new, self.runs, self.closed, self.said = [], True, False, ""
+        #: Results of jobs that end while it is being stopped.
+        self.late: list[dict[str, str]] = []
 
     def is_running(self):
         return self.runs
@@ -138,6 +140,9 @@ class Batch:
 
     def error(self):
         return self.said
+
+    def stop(self):
+        self.new += self.late
 
     def close(self):
         self.closed = True
@@ -180,17 +185,18 @@ def test_while_it_runs_the_window_stays_in_use_and_results_are_listed(window):
     operator.batch.new = [{"id": "b", "status": "crashed", "error": "Why."}, {"id": "c", "status": "ok"}]
     operator.batch.runs = False
     assert operator.modal(context, TIMER) == {"FINISHED"}
-    assert operator.reports == [("WARNING", "3 of 3 done: 2 ok, 1 crashed")]
-    assert state().jobs["b"].message == "Why."
+    (found,) = operator.reports
+    assert found == ("WARNING", "3 of 3 done: 2 ok, 1 crashed. Why not 'b': Batch > Files in the sidebar")
+    assert state().jobs["b"].message == "Why." and state().jobs[state().active].name == "b"
     assert operator.batch.closed and not state().is_running and told[-1] is None
 
 
 def test_esc_ends_the_batch_and_keeps_what_is_done(window):
     operator, context, told = window
-    operator.batch.new = [{"id": "a", "status": "ok"}]
+    operator.batch.new, operator.batch.late = [{"id": "a", "status": "ok"}], [{"id": "b", "status": "ok"}]
     assert operator.modal(context, ESC) == {"CANCELLED"}
     assert operator.batch.closed and not state().is_running and told[-1] is None
-    assert operator.reports == [("WARNING", "The batch was stopped: 1 of 3 done: 1 ok")]
+    assert operator.reports == [("WARNING", "The batch was stopped: 2 of 3 done: 2 ok")]
 
 
 def test_a_batch_that_cannot_work_says_why(window):

@@ -137,6 +137,53 @@ def test_an_articulated_row_is_fixed_as_newton_and_physx_want_it(ends):
     assert lowest == pytest.approx(1.1, abs=0.05) if ends == "START" else lowest > 2.5
 
 
+@pytest.mark.parametrize("active", ["Wall", "Load"])
+def test_a_load_is_the_last_link_of_the_articulated_rope_that_holds_it(active, capfd):
+    """PhysX and Newton lost a rope whose joint with a moving body closed a loop, although there is none."""
+    wall, load = scenes.add_box("Wall", (0.2, 0.2, 0.2), location=(0, 0, 3)), scenes.solid("Load", (0.1, 0.1, 0.1))
+    load.location.z = 1.0
+    select(wall, load)
+    bpy.context.view_layer.objects.active = bpy.data.objects[active]
+    bpy.ops.usdphys.rope(segments=8, radius=0.03, articulation=True)
+    found = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    assert not any(joint.exclude_from_articulation for joint in found)
+    assert [joint.body0.name for joint in found if joint.body1 == load] == ["Rope 8"]
+    (root,) = [obj for obj in bpy.data.objects if obj.usdphys.articulation_root.is_applied]
+    assert root.name == "Rope Anchor"
+    assert "Warning" not in capfd.readouterr().out
+
+
+def test_a_part_of_a_load_holds_the_articulated_rope_as_the_load_does():
+    """The end was tied to the world."""
+    wall, load = scenes.add_box("Wall", (0.2, 0.2, 0.2), location=(0, 0, 3)), scenes.solid("Load", (0.1, 0.1, 0.1))
+    select(wall, scenes.add_box("Hook", (0.05, 0.05, 0.05), parent=load, location=(0, 0, 0.2)))
+    bpy.ops.usdphys.rope(segments=8, radius=0.03, articulation=True)
+    found = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    assert [joint.body0.name for joint in found if joint.body1 == load] == ["Rope 8"]
+
+
+def test_a_rope_between_two_loads_is_one_tree():
+    first, last = (scenes.solid(name, (0.1, 0.1, 0.1), location=(x, 0, 0)) for name, x in (("A", -1), ("B", 1)))
+    select(first, last)
+    bpy.ops.usdphys.rope(segments=8, radius=0.03, articulation=True)
+    found = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    assert len(found) == 9 and not any(joint.exclude_from_articulation for joint in found)
+    assert [obj.articulation_root.is_applied for obj in (first.usdphys, last.usdphys)].count(True) == 1
+
+
+@pytest.mark.parametrize("why", ["kinematic", "joined"])
+def test_a_moving_end_that_cannot_be_a_link_is_named(why, capfd):
+    wall, load = scenes.add_box("Wall", (0.2, 0.2, 0.2), location=(0, 0, 3)), scenes.solid("Load", (0.1, 0.1, 0.1))
+    if why == "kinematic":
+        load.usdphys.rigid_body.kinematic_enabled = True
+    else:
+        scenes.add_joint("Hinge", "REVOLUTE", scenes.solid("Other", location=(2, 0, 0)), load)
+    select(wall, load)
+    bpy.ops.usdphys.rope(segments=8, radius=0.03, articulation=True)
+    assert "'Load' moves, and is kinematic or joined" in capfd.readouterr().out
+    assert [obj.usdphys.joint.exclude_from_articulation for obj in bpy.data.objects].count(True) == 1
+
+
 def joint_frames_of(stage):
     """(joint, frame of the first side, of the second side) in the world, of each joint."""
     cache = UsdGeom.XformCache()

@@ -552,6 +552,35 @@ def test_the_files_for_farms_use_options_that_there_are(capfd):
         assert {"--shard", "--workers"} <= used <= known, name
 
 
+@posix_only
+@pytest.mark.parametrize(
+    ("array", "arguments", "shard"),
+    [
+        # number, least, largest, count, as Slurm sets them
+        (("2", "1", "8", "8"), [], "2/8"),
+        (("1", "1", "1", "1"), [], "1/1"),
+        (("4", "4", "4", "1"), ["8"], "4/8"),
+        (("4", "4", "6", "2"), ["8"], "4/8"),
+        (("4", "4", "4", "1"), [], None),
+        (("1", "1", "4", "2"), [], None),
+        (("2", "0", "7", "8"), [], None),
+    ],
+)
+def test_single_parts_on_slurm_are_parts_of_the_whole(array, arguments, shard):
+    """With --array=1,4 Slurm counts two parts: the first of them would be half of all jobs, done a second time."""
+    names = ("ID", "MIN", "MAX", "COUNT")
+    environment = {f"SLURM_ARRAY_TASK_{name}": value for name, value in zip(names, array, strict=True)}
+    script = Path(worker.__file__).with_name("farm") / "slurm_batch.sh"
+    done = subprocess.run(
+        ["/bin/sh", script, "jobs.jsonl", *arguments],
+        env={**os.environ, **environment, "BLENDER": "echo"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if shard is None:
+        assert done.returncode == 2 and "only some parts" in done.stderr and not done.stdout
+    else:
+        assert done.stdout.split()[:6] == ["--command", "usdphys", "batch", "jobs.jsonl", "--shard", shard]
+
+
 HOOKS = """
 import os, pathlib, signal
 def write_text(self, *arguments, **options):

@@ -74,8 +74,8 @@ class BackgroundBatch:
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return f"The batch ended with status {self._process.returncode}{': ' if last else ''}{last[:200]}"
 
-    def close(self) -> None:
-        """End it, with its children, and delete its files."""
+    def stop(self) -> None:
+        """End it, with its children. Results of jobs that ended until then can still be asked for."""
         if self._process.poll() is None:
             self._process.terminate()
             try:
@@ -83,4 +83,8 @@ class BackgroundBatch:
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+
+    def close(self) -> None:
+        """Stop it, and delete its files."""
+        self.stop()
         self._kept.cleanup()

@@ -74,6 +74,11 @@ def make_between(context: Any, options: RopeOptions, points: Array, start: Any, 
 
 
 def _make(context: Any, options: RopeOptions, path: _Path) -> list[Any]:
+    if options.articulation:
+        path.start, path.end = _carrier(path.start), _carrier(path.end)
+    if options.articulation and path.is_end_fixed and _moves(path.start) and not _moves(path.end):
+        # What stands still is the root.
+        path = _Path(path.points[::-1], path.end, path.start, True, True)
     lengths = np.linalg.norm(np.diff(path.points, axis=0), axis=1)
     if lengths.min() <= 0.0:
         raise InputError("Two points of the row are in one place; use fewer segments.")
@@ -257,6 +262,9 @@ def _joints(
         before = path.start if row == 0 else bodies[row - 1]
         if row == len(bodies):
             before, own = path.end, bodies[-1]
+        is_link = options.articulation and is_end and _can_be_link(context, before, bodies)
+        if is_link and row == len(bodies):
+            before, own = bodies[-1], path.end
         if options.articulation and is_end and not _moves(before):
             if before is not None:
                 # The joint is with the world, and does not keep the body from colliding with what holds it.
@@ -270,7 +278,7 @@ def _joints(
         elif options.articulation:
             # PhysX starts with the joints of an articulation at zero, whatever the poses are, so that these must be it.
             bend, other = np.array(frames.rotation_vector(ways[1].T @ ways[0])), one
-        if options.articulation and row == len(bodies):
+        if options.articulation and row == len(bodies) and not is_link:
             # Of joints that close a loop, Newton takes these and hinges, and hinges with the world do not hold there.
             joint = joiner.add("SPHERICAL", before, own, one, other)
         elif options.kind == "BRIDGE":
@@ -289,17 +297,48 @@ def _joints(
                 own_stiffness = 0.0 if is_end or dof == "rotX" else stiffness
                 if resistance or own_stiffness:
                     joints.damp(joint, dof, resistance, own_stiffness, straight if own_stiffness else 0.0)
-        if options.articulation and is_end and (before is None or before is not anchor):
+        if options.articulation and is_end and not is_link and (before is None or before is not anchor):
             # An articulation is a tree without loops.
             joint.usdphys.joint.exclude_from_articulation = True
     if anchor is not None:
         joiner.add("FIXED", None, anchor, np.eye(4))
     if options.articulation:
-        (anchor or bodies[0]).usdphys.articulation_root.is_applied = True
+        root = anchor or bodies[0]
+        if anchor is None and path.start is not None and path.start.name not in moving_ends(context, bodies):
+            root = path.start
+        root.usdphys.articulation_root.is_applied = True
 
 
 def _moves(obj: Any | None) -> bool:
     return obj is not None and is_body(obj)
+
+
+def _carrier(obj: Any | None) -> Any | None:
+    """The body at or above an object; the object itself if there is none."""
+    above = obj
+    while above is not None and not is_body(above):
+        above = above.parent
+    return above or obj
+
+
+def _can_be_link(context: Any, obj: Any | None, bodies: Sequence[Any]) -> bool:
+    """True for a dynamic body that no other joint holds: the tree of an articulation may end in it."""
+    if obj is None or not is_body(obj) or obj.usdphys.rigid_body.kinematic_enabled:
+        return False
+    joined = (other.usdphys.joint for other in context.scene.objects if is_joint(other))
+    return not any(obj in (joint.body0, joint.body1) and not {joint.body0, joint.body1} & {*bodies} for joint in joined)
+
+
+def moving_ends(context: Any, bodies: Sequence[Any]) -> list[str]:
+    """Names of the moving bodies that hold an articulated row without being links of it."""
+    own = {*bodies}
+    found: dict[str, None] = {}
+    for obj in context.scene.objects:
+        joint = obj.usdphys.joint
+        ends = {joint.body0, joint.body1}
+        if is_joint(obj) and joint.exclude_from_articulation and ends & own:
+            found.update((end.name, None) for end in ends - own if _moves(end))
+    return list(found)
 
 
 def _anchor(body: Any) -> Any:
