@@ -20,7 +20,7 @@ import math
 import sys
 import time
 from itertools import count, pairwise
-from operator import attrgetter, itemgetter
+from operator import attrgetter, itemgetter, methodcaller
 from typing import Any
 
 import bench
@@ -194,7 +194,7 @@ def floor(model: Any) -> Any:
     said: list[Any] = []
     for prims in (bodies.values(), list(map(by_parent.get, bodies))):
         held = list(map(attrgetter("schemas"), prims))
-        said += [map(attrgetter("every_value"), map(itemgetter(name), held)) for name in held[0]]
+        said += [map(methodcaller("all_values"), map(itemgetter(name), held)) for name in held[0]]
         said += [map(attrgetter(name), prims) for name in ("materials", "physics_binding", "mesh")]
     worlds = np.concatenate([prim.world for prim in bodies.values()]).reshape(-1, 4, 4)
     turns = frames.rotations_of(worlds)

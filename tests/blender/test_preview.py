@@ -9,7 +9,7 @@ import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
-from usdphys_ext.usdphys_addon.playback.session import CATCH_UP, FAST_BUDGET
+from usdphys_ext.usdphys_addon.playback.session import CATCH_UP, FAST_BUDGET, SlowStepError
 
 
 def crate(name="Crate", location=(0.0, 0.0, 5.0), **changes):
@@ -232,6 +232,18 @@ def test_a_slow_redraw_slows_the_preview_and_does_not_hang_it(clock):
     session.play()
     assert redraws(session, clock, 3, 10.0) == [CATCH_UP] * 3
     assert session.real_time_factor < 0.05
+
+
+def test_a_time_step_that_takes_seconds_ends_the_play_and_names_a_body(clock):
+    for name in ("Low", "High"):
+        crate(name)
+    session = preview_guard.start(bpy.context)
+    session.play()
+    session.play_on(bpy.context)
+    clock.per_look = 2.0
+    with pytest.raises(SlowStepError, match=r"took \d\.\d s.* those of '(Low|High)': the preview was stopped"):
+        session.play_on(bpy.context)
+    clock.per_look = 0.0
 
 
 def test_a_pause_is_not_made_up_for(clock):
