@@ -122,3 +122,15 @@ def test_a_joint_frame_in_the_world_has_no_noise_from_the_turn_of_the_axes() -> 
     joint = UsdPhysics.Joint(stage.GetPrimAtPath("/Joint"))
     assert joint.GetLocalPos0Attr().Get() == Gf.Vec3f(10.0, 200.0, 0.0)
     assert joint.GetLocalRot0Attr().Get() == Gf.Quatf(1.0)
+
+
+def test_schemas_that_live_for_one_prim_only_are_not_taken_for_others():
+    """What shared schemas author is kept by their identity, which Python gives to another one later."""
+    stage = Usd.Stage.CreateInMemory()
+    writer = usd_write.SpecWriter(stage.GetRootLayer(), StageUnits())
+    for number in range(1, 50):
+        mass = usd_physics.MassAPI(mass=float(number))
+        writer.write(Prim(f"/Body{number}", "Xform", schemas={mass.usd_name: mass}))
+        del mass
+    masses = [stage.GetPrimAtPath(f"/Body{number}").GetAttribute("physics:mass").Get() for number in range(1, 50)]
+    assert masses == [float(number) for number in range(1, 50)]

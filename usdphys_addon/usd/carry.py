@@ -435,8 +435,7 @@ class Carrier:
                 self.table_animation(item, attribute, instance, units)
                 return
             # Whole numbers hold no fractions, which other units can need.
-            is_whole = isinstance(item.Get(), int)
-            if is_default and not is_whole and is_mistyped(kind := type_in_file(item), attribute):
+            if is_default and is_mistyped(kind := type_in_file(item), attribute) and not isinstance(item.Get(), int):
                 self.mistyped(item, kind, attribute, instance, units)
                 return
         if _own_fields(item):

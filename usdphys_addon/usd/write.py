@@ -66,12 +66,13 @@ def write_model(
 class _Content(NamedTuple):
     """What the schemas of a prim author: names for its list of applied schemas, and properties.
 
-    is_placeless: the prim has no transform.
+    is_placeless: the prim has no transform. schemas: held here, so that no other ones get their identities.
     """
 
     applied: tuple[str, ...]
     items: tuple[Property, ...]
     is_placeless: bool
+    schemas: tuple[Schema, ...]
 
 
 class _Row(NamedTuple):
@@ -208,7 +209,7 @@ class SpecWriter:
             self.set(spec, name, "double", tidy(radius / self.units.local, 1.0 / self.units.local))
 
     def content(self, prim: Prim) -> _Content:
-        """What the schemas of a prim author. The model keeps the schemas, so their identities stay theirs."""
+        """What the schemas of a prim author. Prims with the very same schemas, such as copies, share it."""
         schemas = prim.schemas
         key = (prim.type_name, *schemas, *map(id, schemas.values()))
         content = self._contents.get(key)
@@ -220,7 +221,8 @@ class SpecWriter:
                 item for name, value in schemas.items()
                 for item in self.translator.properties(name, value, prim.type_name)
             ]  # fmt: skip
-            content = self._contents[key] = _Content(tuple(applied), tuple(items), is_placeless(prim))
+            held = tuple(schemas.values())
+            content = self._contents[key] = _Content(tuple(applied), tuple(items), is_placeless(prim), held)
         return content
 
     def make(self, prim: Prim) -> Sdf.PrimSpec:
