@@ -445,3 +445,28 @@ def test_a_pipe_in_place_of_a_texture_is_refused_before_blender_waits_for_it(pip
     )
     with pytest.raises(InputError, match=r"'/Image' reads '.*', which is a device or a pipe"):
         importable.check(usd_read.open_stage(file), file)
+
+
+@pytest.mark.parametrize("rate", ["0", "inf", "nan"])
+@pytest.mark.parametrize("above", ["subLayers = [@./low.usda@]", "timeCodesPerSecond = {rate}"])
+def test_animation_without_a_rate_is_refused_before_usd_looks_for_its_times_without_end(
+    tmp_path: Path, above: str, rate: str
+) -> None:
+    low, high = tmp_path / "low.usda", tmp_path / "high.usda"
+    own = "24" if "rate" in above else rate
+    low.write_text(
+        f"#usda 1.0\n(\n    timeCodesPerSecond = {own}\n)\n"
+        'def Xform "A"\n{\n    double3 xformOp:translate.timeSamples = { 0: (0, 0, 0), 1: (1, 0, 0) }\n'
+        '    uniform token[] xformOpOrder = ["xformOp:translate"]\n}\n'
+    )
+    fields = [above.format(rate=rate), "subLayers = [@./low.usda@]"] if "rate" in above else [above]
+    high.write_text("#usda 1.0\n(\n    " + "\n    ".join(fields) + "\n)\n")
+    wrong = high if "rate" in above else low
+    with pytest.raises(InputError, match=f"'{wrong.name}' has {rate} time codes per second"):
+        usd_read.open_stage(high)
+
+
+def test_a_rate_of_zero_without_animation_hurts_nobody(tmp_path: Path) -> None:
+    file = tmp_path / "still.usda"
+    file.write_text('#usda 1.0\n(\n    timeCodesPerSecond = 0\n)\ndef Xform "A"\n{\n}\n')
+    assert usd_read.open_stage(file).GetPrimAtPath("/A")

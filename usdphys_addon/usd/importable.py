@@ -34,6 +34,7 @@ def check(stage: Usd.Stage, path: Path) -> list[Opinions]:
 
     Returns the opinions of all prims for reuse.
     """
+    usd_read.check_rates(stage)  # variants that were chosen since can bring in layers
     units.checked_units(usd_read.stage_units(stage), path.name)
     found: list[Opinions] = []
     sound: set[Any] = set()

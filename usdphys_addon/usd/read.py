@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -64,7 +65,19 @@ def open_stage(path: str | Path) -> Usd.Stage:
         _reload(stage, cached)
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
+    check_rates(stage)
     return stage
+
+
+def check_rates(stage: Usd.Stage) -> None:
+    """Raise InputError for an impossible timeCodesPerSecond: USD never ends to map the time samples of its layer."""
+    rates = {layer: layer.timeCodesPerSecond for layer in stage.GetUsedLayers() if not layer.anonymous}
+    wrong = next((layer for layer, rate in rates.items() if not (rate and math.isfinite(rate))), None)
+    if wrong and len(set(rates.values())) > 1 and any(layer.ListAllTimeSamples() for layer in rates):
+        raise InputError(
+            f"'{wrong.GetDisplayName()}' has {rates[wrong]:g} time codes per second, so its animation has no times; "
+            "set timeCodesPerSecond in it, for example to 24."
+        )
 
 
 @contextmanager
