@@ -3,9 +3,10 @@
 
 import bpy
 import pytest
+from pxr import Sdf, Usd
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
+from usdphys_ext.usdphys_addon.exchange import formats, source_export, usd_export, usd_import
 from usdphys_ext.usdphys_addon.usd import importable
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
@@ -29,6 +30,21 @@ def comes_in(path, folder):
     units, hierarchy = usd_export.stage_options(bpy.context.scene)
     usd_export.export_usd(bpy.context, folder / "out.usda", usd_export.ExportOptions(units, hierarchy))
     return result
+
+
+def warning(path, folder, prim):
+    """The one warning of an import in which Blender gets an Empty for a prim that the written file still has."""
+    before = set(bpy.data.objects)
+    unreadable = [issue for issue in comes_in(path, folder).issues if issue.code == "GeometryUnreadable"]
+    assert [issue.path for issue in unreadable] == [prim]
+    names = {obj.name: obj.type for obj in set(bpy.data.objects) - before}
+    assert names[prim.rsplit("/", 1)[-1]] == "EMPTY"
+    formats.USD.write(str(folder / "back.usda"), formats.WriteOptions())
+    back, source = (Usd.Stage.Open(str(file)) for file in (folder / "back.usda", path))
+    assert back.GetPrimAtPath(prim).GetTypeName() == source.GetPrimAtPath(prim).GetTypeName() != "Xform"
+    for item in source.GetPrimAtPath(prim).GetAuthoredAttributes():
+        assert str(back.GetAttributeAtPath(item.GetPath()).Get(0)) == str(item.Get(0))
+    return unreadable[0].message
 
 
 def refusal(path):
@@ -275,13 +291,34 @@ def Mesh "M" (prepend apiSchemas = ["PhysicsCollisionAPI"])
     ],
 )  # fmt: skip
 def test_meshes_that_do_not_fit_together(tmp_path, arrays):
-    assert "'/M'" in refusal(write(tmp_path / "mesh.usda", mesh(**arrays)))
+    assert "'/M'" in warning(write(tmp_path / "mesh.usda", mesh(**arrays)), tmp_path, "/M")
+
+
+def test_children_of_a_broken_mesh_and_what_hangs_on_it_come_in(tmp_path):
+    body = (
+        mesh(indices="[0, 1, 7]", more='double3 xformOp:translate = (1, 2, 3)\n'
+             '    uniform token[] xformOpOrder = ["xformOp:translate"]\n    def Cube "Inner" { double size = 1 }')
+        + BODY + '{}\ndef PhysicsFixedJoint "J" { rel physics:body0 = </A>\nrel physics:body1 = </M> }'
+    )  # fmt: skip
+    path = write(tmp_path / "mesh.usda", body, head='metersPerUnit = 1\nupAxis = "Z"')
+    warning(path, tmp_path, "/M")
+    inner, outer = (next(obj for obj in bpy.data.objects if obj.name == name) for name in ("Inner", "M"))
+    assert inner.parent == outer and inner.matrix_world.translation[:] == pytest.approx((1, 2, 3))
+    assert outer.usdphys.colliders and "J" in bpy.data.objects
+
+
+def test_a_layer_over_a_file_with_a_broken_mesh_is_empty(tmp_path):
+    path = write(tmp_path / "mesh.usda", mesh(indices="[0, 1, 7]"))
+    import_usd(path)
+    bpy.context.view_layer.update()
+    source_export.export_edits(bpy.context, tmp_path / "layer.usda", "layer")
+    assert not Sdf.Layer.FindOrOpen(str(tmp_path / "layer.usda")).rootPrims
 
 
 def test_points_of_another_type(tmp_path):
     path = write(tmp_path / "mesh.usda", mesh().replace("point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0)]",
                                                         "asset[] points = [@a@, @b@, @c@]"))  # fmt: skip
-    assert "0 points" in refusal(path)
+    assert "0 points" in warning(path, tmp_path, "/M")
 
 
 def test_broken_mesh_in_an_instance(tmp_path):
@@ -295,14 +332,14 @@ class Xform "P"
     {mesh(counts="[9]")}
 }}
 """
-    assert "corners" in refusal(write(tmp_path / "instance.usda", body))
+    assert "corners" in warning(write(tmp_path / "instance.usda", body), tmp_path, "/I/M")
 
 
 def test_face_with_very_many_corners(tmp_path):
     corners = ", ".join(map(str, range(70_000)))
     points = ", ".join(["(0, 0, 0)"] * 70_000)
     path = write(tmp_path / "face.usda", mesh(f"[{points}]", "[70000]", f"[{corners}]"))
-    assert "70000 corners" in refusal(path)
+    assert "70000 corners" in warning(path, tmp_path, "/M")
 
 
 @pytest.mark.parametrize("counts", ["[3]", "[-1]", "[2, 2]"])
@@ -314,7 +351,7 @@ def BasisCurves "C"
     point3f[] points = [(0, 0, 0), (1, 0, 0)]
 }}
 """
-    assert "'/C'" in refusal(write(tmp_path / "curves.usda", body))
+    assert "'/C'" in warning(write(tmp_path / "curves.usda", body), tmp_path, "/C")
 
 
 def test_nurbs_without_knots(tmp_path):
@@ -326,7 +363,7 @@ def NurbsCurves "C"
     point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (2, 1, 0)]
 }
 """
-    assert "knots" in refusal(write(tmp_path / "curves.usda", body))
+    assert "knots" in warning(write(tmp_path / "curves.usda", body), tmp_path, "/C")
 
 
 def test_mesh_without_faces_comes_in(tmp_path):
@@ -351,7 +388,7 @@ def test_subset_of_faces_that_are_not_there(tmp_path):
 
 def test_point_cloud_without_points(tmp_path):
     body = 'def Points "P" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}'
-    assert "'/P'" in refusal(write(tmp_path / "points.usda", body))
+    assert "'/P'" in warning(write(tmp_path / "points.usda", body), tmp_path, "/P")
 
 
 @pytest.mark.parametrize("kind", ["Xform", ""])
@@ -463,14 +500,23 @@ def Mesh "Box" (prepend apiSchemas = ["MaterialBindingAPI"])
 
 
 @pytest.mark.parametrize(
+    ("body", "reason", "prim"),
+    [
+        (curves(2, type="cubic", basis="bezier", wrap="periodic"), "closed Bezier curve of 2 points", "/C"),
+        (curves(0, type="cubic", basis="catmullRom"), "a curve without points", "/C"),
+        (curves(4, 9), "do not fit their vertex counts", "/C"),
+        (curves(12, 1), "do not fit their vertex counts", "/C"),
+        (f'def Points "P"\n{{\npoint3f[] points = [(0, 0, 0)]\nfloat[] widths = [{", ".join(["1"] * 5000)}]\n}}\n',
+         "1 point and 5000 widths", "/P"),
+    ],
+)  # fmt: skip
+def test_geometry_that_crashes_blender_is_kept_from_it_with_its_cause(tmp_path, body, reason, prim):
+    assert reason in warning(write(tmp_path / "crash.usda", body), tmp_path, prim)
+
+
+@pytest.mark.parametrize(
     ("body", "reason"),
     [
-        (curves(2, type="cubic", basis="bezier", wrap="periodic"), "closed Bezier curve of 2 points"),
-        (curves(0, type="cubic", basis="catmullRom"), "a curve without points"),
-        (curves(4, 9), "do not fit their vertex counts"),
-        (curves(12, 1), "do not fit their vertex counts"),
-        (f'def Points "P"\n{{\npoint3f[] points = [(0, 0, 0)]\nfloat[] widths = [{", ".join(["1"] * 5000)}]\n}}\n',
-         "1 point and 5000 widths"),
         (material("X.outputs:result", "X.outputs:result"), "'/M/X' feeds itself"),
         (material("X.outputs:result", "T.outputs:rgb"), "feeds itself"),
     ],

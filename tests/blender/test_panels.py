@@ -1584,16 +1584,19 @@ def test_an_import_without_a_readable_file_says_so(tmp_path):
 
 def test_before_a_hostile_file_is_opened_its_reader_is_told_why_it_is_refused(tmp_path):
     file = tmp_path / "hostile.usda"
-    file.write_text(USD_FILE + """
-def Mesh "Trap"
+    file.write_text(
+        USD_FILE
+        + """
+def Shader "Trap"
 {
-    int[] faceVertexCounts = [3]
-    int[] faceVertexIndices = [0, 1, 900000]
-    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+    uniform token info:id = "UsdTransform2d"
+    float2 inputs:in.connect = </Trap.outputs:result>
+    float2 outputs:result
 }
-""")  # fmt: skip
+"""
+    )
     labels = drawn_operator("usdphys.import_usd", filepath=str(file)).labels()
-    assert "'hostile.usda' cannot be imported: the mesh '/Trap' has the face vertex index 900000" in " ".join(labels)
+    assert "'hostile.usda' cannot be imported: the shader '/Trap' feeds itself" in " ".join(labels)
     assert "1 body" in labels, "the contents are shown all the same"
     assert bpy.ops.usdphys.import_usd.poll()
     with pytest.raises(RuntimeError, match="cannot be imported"):

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 import compare_composed  # noqa: E402
 
-from pxr import Ar, Usd, UsdGeom, UsdShade  # noqa: E402  isort: skip
+from pxr import Ar, Sdf, Usd, UsdGeom, UsdShade  # noqa: E402  isort: skip
 
 CASES = sorted((SHARED / "cases").glob("*.usda"))
 USD, URDF = SHARED / "devset" / "usd", SHARED / "devset" / "urdf"
@@ -75,6 +75,41 @@ def test_an_unedited_text_file_in_the_same_folder_is_copied_byte_by_byte(shared,
     load(source)
     write(tmp_path / "out.usda")
     assert (tmp_path / "out.usda").read_bytes() == source.read_bytes()
+
+
+def test_an_empty_list_of_sublayers_which_text_does_not_hold_is_no_loss(tmp_path):
+    layer = Sdf.Layer.CreateNew(str(tmp_path / "robot.usdc"))
+    Sdf.CreatePrimInLayer(layer, "/Robot").typeName = "Xform"
+    layer.subLayerPaths.append("other.usda")
+    del layer.subLayerPaths[0]
+    assert layer.pseudoRoot.ListInfoKeys() == ["subLayerOffsets"]
+    layer.Save()
+    load(tmp_path / "robot.usdc")
+    write(tmp_path / "out.usda")
+    assert differences(tmp_path / "robot.usdc", tmp_path / "out.usda") == []
+
+
+def test_a_source_with_materials_of_materialx_goes_back(tmp_path):
+    """USD cannot read a layer of MaterialX again that it has in memory."""
+    (tmp_path / "look.mtlx").write_text(
+        '<?xml version="1.0"?>\n<materialx version="1.38">\n'
+        '  <standard_surface name="shader" type="surfaceshader"></standard_surface>\n'
+        '  <surfacematerial name="plastic" type="material">\n'
+        '    <input name="surfaceshader" type="surfaceshader" nodename="shader" />\n'
+        "  </surfacematerial>\n</materialx>\n"
+    )
+    source = tmp_path / "look.usda"
+    source.write_text(
+        '#usda 1.0\n(\n    defaultPrim = "A"\n)\ndef Xform "A"\n{\n    def Scope "Looks" (\n'
+        "        references = @./look.mtlx@</MaterialX/Materials>\n    )\n    {\n    }\n}\n"
+    )
+    load(source)
+    held = Usd.Stage.Open(str(source))
+    reopened(tmp_path)
+    (tmp_path / "else").mkdir()
+    write(tmp_path / "else" / "out.usda")
+    assert differences(source, tmp_path / "else" / "out.usda") == []
+    assert held.GetPrimAtPath("/A/Looks/plastic")
 
 
 def test_an_asset_of_layers_holds_the_runtime_variant_that_the_scene_was_imported_with(tmp_path):

@@ -393,7 +393,7 @@ def test_blender_imports_one_of_many_equal_prims(tmp_path, monkeypatch):
 
     def counted(stage, path):
         found = real(stage, path)
-        counts.append(sum(one.path != "/" for one in found))
+        counts.append(sum(one.path != "/" for one in found[0]))
         return found
 
     monkeypatch.setattr(importable, "check", counted)

@@ -130,10 +130,10 @@ class ColliderReader:
                 f"'{obj.name}' is a mesh collider but has no faces.",
                 f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
             )  # fmt: skip
-            # What a file says of a mesh without faces stays in it.
-            if obj.type != "MESH" or not placement.geometry or remembered.type_of(obj) not in remembered.GEOMETRY_TYPES:
+            # What a file says of a mesh without faces, or of what an Empty stands for, stays in it.
+            if obj.type not in ("MESH", "EMPTY") or remembered.type_of(obj) not in remembered.GEOMETRY_TYPES:
                 return None
-        prim = self.own_prim(placement.geometry, "Mesh", placement, world)
+        prim = self.own_prim(placement.geometry or placement.path, "Mesh", placement, world)
         approximation = _approximation_of(item)
         if approximation is None and (bounding or item.shape == "AUTO"):
             approximation = bounding or ("convexHull" if self.moves(placement) else "none")

@@ -157,7 +157,7 @@ def _steps(
     if options.prim_path and not stage.GetPrimAtPath(options.prim_path):
         raise InputError(f"'{path.name}' has no prim '{options.prim_path}'; check the path.")
     yield Step(0.05, "Looking through the file")
-    opinions = importable.check(stage, path)
+    opinions, broken = importable.check(stage, path)
     units = usd_read.stage_units(stage)
     scene: Any = context.scene
     with undone_on_failure(scene):
@@ -170,10 +170,12 @@ def _steps(
             scene.unit_settings.scale_length = units.meters_per_unit
         yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
         # A collector that runs in the thread would delete Blender's objects while Blender works.
-        with gc_paused(), ExitStack() as threads, _selected_file(path, choices) as file:
+        empties = (lambda layer: importable.write_empties(stage, broken, layer)) if broken else None
+        with gc_paused(), ExitStack() as threads, _readable_file(path, choices, empties) as file:
             read = read or import_source.read_source
             landing = _Landing(context, stage, path, options, choices, opinions, threads, read, complete)
             result = _native_import(file, options, landing)
+        result.issues[:0] = broken
         yield Step(0.9, "Blender shows what came in")
     return result
 
@@ -293,17 +295,17 @@ def _attach(scene: Any, stage: Any, source: ImportSource) -> ImportResult:
 
 
 @contextmanager
-def _selected_file(path: Path, choices: list[Any]) -> Iterator[Path]:
-    """The file that Blender is to import: if variants are chosen, a layer over it that selects them."""
+def _readable_file(path: Path, choices: list[Any], edit: Callable[[Any], None] | None) -> Iterator[Path]:
+    """The file that Blender is to import: a layer over it where variants are chosen, or `edit` edits such a layer."""
     from ..usd import composition
 
-    if not choices:
+    if not choices and edit is None:
         yield path
         return
     # Blender reads animated meshes from the file as long as it runs, so the layer stays until Blender quits.
     folder = Path(tempfile.mkdtemp(prefix="usdphys_", dir=bpy.app.tempdir or None))
     file = folder / f"{path.stem}.usda"
-    composition.write_selected(path, choices, file)
+    composition.write_selected(path, choices, file, edit)
     yield file
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -121,8 +121,10 @@ def write_selections(layer: Sdf.Layer, choices: Iterable[VariantChoice]) -> None
         Sdf.CreatePrimInLayer(layer, choice.prim_path).variantSelections[choice.set_name] = choice.choice
 
 
-def write_selected(source: str | Path, choices: Iterable[VariantChoice], target: str | Path) -> None:
-    """Write a layer with `source` as its sublayer and these variant selections."""
+def write_selected(
+    source: str | Path, choices: Iterable[VariantChoice], target: str | Path, edit: Callable[[Sdf.Layer], None] | None
+) -> None:
+    """Write a layer with `source` as its sublayer, these variant selections, and what `edit` adds to it."""
     root = Sdf.Layer.FindOrOpen(str(source))
     layer = Sdf.Layer.CreateAnonymous(".usda")
     for name in STAGE_FIELDS:
@@ -130,6 +132,8 @@ def write_selected(source: str | Path, choices: Iterable[VariantChoice], target:
             layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
     layer.subLayerPaths.append(Path(source).absolute().as_posix())
     write_selections(layer, choices)
+    if edit is not None:
+        edit(layer)
     layer.Export(str(target))
 
 

@@ -13,6 +13,7 @@ from pxr import Sdf, Usd, UsdGeom, UsdLux, UsdShade, UsdVol, Vt
 
 from ..core import units
 from ..core.errors import InputError
+from ..core.validate import Issue
 from ..core.words import counted
 from ..system.files import is_endless
 from . import opinions as usd_opinions
@@ -29,25 +30,47 @@ _MESH_ARRAYS = (("points", Vt.Vec3fArray), ("faceVertexCounts", Vt.IntArray), ("
 _SMALL = 4096
 
 
-def check(stage: Usd.Stage, path: Path) -> list[Opinions]:
+def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
     """Raise InputError, naming file and prim, if Blender cannot import the stage.
 
-    Returns the opinions of all prims for reuse.
+    Returns the opinions of all prims for reuse, and a warning for each prim whose geometry Blender must not read.
     """
     usd_read.check_rates(stage)  # variants that were chosen since can bring in layers
     units.checked_units(usd_read.stage_units(stage), path.name)
     found: list[Opinions] = []
+    broken: list[Issue] = []
     sound: set[Any] = set()
     for one in usd_opinions.of_stage(stage):
         found.append(one)
-        reason = _too_deep(one)
-        if not reason and (check_shape := _shape_check(one.type_name)) is not None:
-            reason = check_shape(one, sound)
-        if reason:
-            raise InputError(f"'{path.name}' cannot be imported: {reason}.")
+        refusal = _too_deep(one)
+        check_shape = _shape_check(one.type_name)
+        if not refusal and check_shape is not None and (reason := check_shape(one, sound)):
+            if check_shape is _endless_file:
+                refusal = reason
+            else:
+                broken.append(_broken(one, reason))
+        if refusal:
+            raise InputError(f"'{path.name}' cannot be imported: {refusal}.")
     if shader := _shader_in_circle(found):
         raise InputError(f"'{path.name}' cannot be imported: the shader {_name(shader)} feeds itself.")
-    return found
+    return found, broken
+
+
+def _broken(opinions: Opinions, reason: str) -> Issue:
+    return Issue(
+        "GeometryUnreadable", "warning", opinions.path, "",
+        f"{_name(opinions.path)} comes in as an Empty, and stays in the file as it is: {reason}.",
+        "Repair it in the program that it comes from; a file that Blender composes has the Empty.",
+    )  # fmt: skip
+
+
+def write_empties(stage: Usd.Stage, broken: Iterable[Issue], layer: Sdf.Layer) -> None:
+    """Make Xforms of the prims of `check`'s warnings, and copies of instances around them, in a layer over it."""
+    for issue in broken:
+        for above in Sdf.Path(issue.path).GetPrefixes():
+            if stage.GetPrimAtPath(above).IsInstance():
+                Sdf.CreatePrimInLayer(layer, above).instanceable = False
+        Sdf.CreatePrimInLayer(layer, issue.path).typeName = "Xform"
 
 
 def _shader_in_circle(opinions: Iterable[Opinions]) -> str:

@@ -82,8 +82,9 @@ def issues_of(stage: Usd.Stage, opinions: Collection[Opinions]) -> list[Issue]:
 
 def _contents(stage: Usd.Stage, path: Path) -> Overview:
     refusal = ""
+    broken: list[Issue] = []
     try:
-        opinions = importable.check(stage, path)
+        opinions, broken = importable.check(stage, path)
     except InputError as error:
         refusal = str(error)
         opinions = list(usd_opinions.of_stage(stage))
@@ -91,7 +92,7 @@ def _contents(stage: Usd.Stage, path: Path) -> Overview:
         model = usd_read.read_stage(stage, opinions)
     except InputError as error:
         return Overview("", refusal or str(error))
-    issues = issues_of(stage, opinions) + validate.validate(model, check_geometry=False)
+    issues = broken + issues_of(stage, opinions) + validate.validate(model, check_geometry=False)
     return Overview(
         "", refusal, tuple(composition.files_outside(stage, path)), model.units, summary.counts(model),
         len(model.order) - 1, len(composition.instance_paths(stage)), len(composition.instancer_paths(opinions)),

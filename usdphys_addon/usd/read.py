@@ -32,6 +32,8 @@ from .opinions import PHYSICS_BINDING, Opinions, PrimKind
 _Answer = TypeVar("_Answer")
 #: Largest depth of prims: USD's own time for a prim grows with its depth.
 _MOST_LEVELS = 1000
+#: Formats of layers that USD can read again; of MaterialX it loses what it had.
+_RELOADABLE = ("usd", "usda", "usdc", "usdz")
 #: (pattern in an error message of USD, reason for the user).
 _REASONS = (
     ("is not a valid usda layer", "it does not begin like a USD text file"),
@@ -112,7 +114,8 @@ def _reload(stage: Usd.Stage, identifiers: set[str]) -> None:
     while stale := [layer for layer in stage.GetUsedLayers() if not layer.anonymous and layer.identifier in remaining]:
         remaining.difference_update(layer.identifier for layer in stale)
         for layer in stale:
-            layer.Reload(force=True)
+            if layer.GetFileFormat().formatId in _RELOADABLE:
+                layer.Reload(force=True)
 
 
 def _reason(error: Exception) -> str:

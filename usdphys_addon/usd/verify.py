@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from pxr import Sdf, Tf
 
 from ..core.errors import OutputError
-
-#: Metadata that a text file does not hold where they are empty.
-_TEXTS = ("documentation", "comment")
 
 
 def outline(layer: Sdf.Layer) -> list[str]:
@@ -20,8 +18,14 @@ def outline(layer: Sdf.Layer) -> list[str]:
     table of its contents at its end.
     """
     root = layer.pseudoRoot
-    named = [name for name in root.ListInfoKeys() if name not in _TEXTS or root.GetInfo(name)]
+    # Python cannot read the offsets, which follow the sublayers.
+    named = [name for name in root.ListInfoKeys() if name != "subLayerOffsets" and not _is_empty(root.GetInfo(name))]
     return [*layer.rootPrims.keys(), *named]
+
+
+def _is_empty(value: Any) -> bool:
+    """True for empty texts and lists, which a text file does not hold."""
+    return hasattr(value, "__len__") and not len(value)
 
 
 def verify(scratch: Path, target: Path, expected: list[str]) -> None:
