@@ -21,6 +21,7 @@ _MODULES = (
     ".operators",
     ".panels",
     ".usdphys_addon.viewport",
+    ".usdphys_addon.exchange.kept_layers",
     ".usdphys_addon.exchange.gltf_panels",
 )
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Import: variants, missing files, instances, point instancers, collections, progress and cancelling."""
 
+import shutil
 import types
+from pathlib import Path
 
 import bpy
 import pytest
@@ -9,7 +11,7 @@ from usdphys_ext.operators.files import import_usd as operator
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.bridge import physics_collections
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.exchange import source_export, usd_export, usd_import
+from usdphys_ext.usdphys_addon.exchange import blend_file, source_export, usd_export, usd_import
 
 HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
 BODY = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]'
@@ -153,6 +155,41 @@ def open_stage(path):
 
 
 # --------------------------------------------------------------------------- variants
+
+
+@pytest.mark.parametrize("saves", ["the command line", "Blender"])
+def test_the_animation_of_a_chosen_variant_is_there_when_the_saved_file_is_opened(tmp_path, saves):
+    """Blender reads it from a layer that ends with Blender's temporary folder."""
+    choices = "\n".join(
+        f'"{name}" {{\ndef Cube "Box"\n{{\n'
+        f"double3 xformOp:translate.timeSamples = {{ 1: (0, 0, 0), 20: ({end}, 0, 0) }}\n"
+        'uniform token[] xformOpOrder = ["xformOp:translate"]\n}\n}'
+        for name, end in (("slow", 1), ("fast", 9))
+    )  # fmt: skip
+    source, folder = tmp_path / "source" / "lift.usda", tmp_path / "saved"
+    source.parent.mkdir()
+    folder.mkdir()
+    source.write_text(
+        '#usda 1.0\n(\n    metersPerUnit = 1\n    upAxis = "Z"\n)\ndef Xform "A" (\n    prepend variantSets = "speed"\n'
+        f'    variants = {{\n        string speed = "slow"\n    }}\n)\n{{\nvariantSet "speed" = {{\n{choices}\n}}\n}}\n'
+    )
+    import_usd(source, variants=("/A{speed=fast}",))
+    blend = folder / "lift.blend"
+    if saves == "Blender":
+        bpy.ops.wm.save_as_mainfile(filepath=str(blend))
+    else:
+        blend_file.save_blend(str(blend))
+        assert Path(bpy.path.abspath(bpy.data.cache_files[0].filepath)).is_relative_to(bpy.app.tempdir), (
+            "a copy is saved"
+        )
+    for temporary in Path(bpy.app.tempdir).glob("usdphys_*"):
+        shutil.rmtree(temporary)
+    folder.rename(tmp_path / "moved")
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "moved" / "lift.blend"))
+    for frame, x in ((1, 0.0), (20, 9.0)):
+        bpy.context.scene.frame_set(frame)
+        assert bpy.data.objects["Box"].matrix_world.translation.x == pytest.approx(x)
+    assert len(list((tmp_path / "moved").glob("*.usda"))) == 1
 
 
 def test_the_selected_variant_is_imported(tmp_path):

@@ -35,6 +35,7 @@ ROOMS = (
     "usdphys_addon/bridge",
     "usdphys_addon/attaching",
     "usdphys_addon/exchange",
+    "usdphys_addon/exchange/formats.py",
     "usdphys_addon/authoring",
     "usdphys_addon/playback",
     "usdphys_addon/generators",

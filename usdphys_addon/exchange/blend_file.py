@@ -16,6 +16,7 @@ from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
 from ..system import blend_parts
 from ..system.files import is_endless, regular, replacing
+from . import kept_layers
 
 
 @contextmanager
@@ -94,7 +95,7 @@ def refuse_own_files(target: Path) -> Path:
 def save_blend(file: str) -> None:
     """Save the open file under a name. The target is replaced at the end, in one step."""
     target = refuse_own_files(Path(file).absolute())
-    with replacing(target) as scratch:
+    with kept_layers.kept(target), replacing(target) as scratch:
         try:
             bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)
         except RuntimeError as error:

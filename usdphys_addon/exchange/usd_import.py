@@ -27,7 +27,7 @@ from ..core.vendors import is_vendor_type
 from ..core.words import counted
 from ..system.console import note, warn
 from ..system.files import note_of
-from . import import_materials, import_repair
+from . import import_materials, import_repair, kept_layers
 from .hook_calls import handled_by
 
 if TYPE_CHECKING:
@@ -302,8 +302,8 @@ def _readable_file(path: Path, choices: list[Any], edit: Callable[[Any], None] |
     if not choices and edit is None:
         yield path
         return
-    # Blender reads animated meshes from the file as long as it runs, so the layer stays until Blender quits.
-    folder = Path(tempfile.mkdtemp(prefix="usdphys_", dir=bpy.app.tempdir or None))
+    # Blender goes on reading what moves from the layer, so it stays until Blender quits, and goes with a saved file.
+    folder = Path(tempfile.mkdtemp(prefix=kept_layers.PREFIX, dir=bpy.app.tempdir or None))
     file = folder / f"{path.stem}.usda"
     composition.write_selected(path, choices, file, edit)
     yield file

@@ -18,7 +18,7 @@ from ..core.words import counted
 from ..system import files
 from . import opinions as usd_opinions
 from . import read as usd_read
-from .carry_fields import is_mistyped, table_properties, type_in_file
+from .carry_fields import is_mistyped, relative_path, table_properties, type_in_file
 from .opinions import BINDING_API, PHYSICS_BINDING, Opinions
 
 _CHOICE = re.compile(r"(/[^{}]*)\{([^{}=]+)=([^{}]*)\}\Z")
@@ -135,6 +135,14 @@ def write_selected(
     if edit is not None:
         edit(layer)
     layer.Export(str(target))
+
+
+def write_moved(source: Path, target: Path) -> None:
+    """Write a layer of `write_selected` to another folder. Raises OSError or OutputError."""
+    layer = Sdf.Layer.OpenAsAnonymous(str(source))
+    layer.subLayerPaths[:] = [relative_path(path, str(target.parent)) for path in layer.subLayerPaths]
+    with files.replacing(target) as scratch:
+        scratch.write_text(layer.ExportToString(), encoding="utf-8")
 
 
 def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
