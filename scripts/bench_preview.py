@@ -34,9 +34,10 @@ MOST = {
 #: a frame that takes no longer than so many times the limit is enough.
 ASKED = {"faster_than_defaults": 14.0, "faster_than_4_substeps": 7.0}
 LIMIT_PART = 1.4
-#: Frames by number of boxes. 249: Blender's default range, here four seconds, in which the pile comes to rest. Of 5,000
-#: boxes only the first second, in which all fall and hit each other: Blender takes a minute and a half for it.
-FRAMES = {200: 249, 1_000: 249, 5_000: 60}
+#: Blender's default range; here four seconds, in which the pile comes to rest.
+FRAMES = 249
+#: With 5,000 boxes Blender takes a minute and a half.
+SIZES = (200, 1_000, 5_000)
 #: Turns of builds, which take milliseconds, by number of bodies. build_growth: the last by the first.
 TURNS = {1_000: 60, 10_000: 15}
 
@@ -48,7 +49,7 @@ def build(number: int, *, own: bool, substeps: int = 0) -> None:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     scene = bpy.context.scene
     scene.render.fps = 60
-    scene.frame_end = max(FRAMES.values()) + 2
+    scene.frame_end = FRAMES + 2
     corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
     faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
     mesh = bpy.data.meshes.new("Box")
@@ -78,11 +79,11 @@ def build(number: int, *, own: bool, substeps: int = 0) -> None:
         for obj, kind in ((floor, "PASSIVE"), *((box, "ACTIVE") for box in boxes)):
             world.collection.objects.link(obj)
             obj.rigid_body.type, obj.rigid_body.collision_shape = kind, "BOX"
-        world.point_cache.frame_end = max(FRAMES.values()) + 2
+        world.point_cache.frame_end = FRAMES + 2
     bpy.context.view_layer.update()
 
 
-def preview(number: int, frames: int) -> tuple[float, float]:
+def preview(number: int, frames: int = FRAMES) -> tuple[float, float]:
     """(ms to build the session, ms per frame)."""
     import bpy
     from usdphys_ext.usdphys_addon.playback import guard as preview_guard
@@ -101,7 +102,7 @@ def preview(number: int, frames: int) -> tuple[float, float]:
     return (built - start) * 1e3, (end - built) / frames * 1e3
 
 
-def limit(number: int, frames: int) -> float:
+def limit(number: int, frames: int = FRAMES) -> float:
     """Ms per frame of what nobody can save."""
     import bpy
     import numpy as np
@@ -293,7 +294,7 @@ def breakable(number: int) -> float:
     return spent[1] / spent[0]
 
 
-def blender(number: int, frames: int, substeps: int = 0) -> float:
+def blender(number: int, substeps: int = 0) -> float:
     """Ms per frame of Blender's rigid body world; substeps: 0 is its default."""
     import bpy
 
@@ -302,12 +303,12 @@ def blender(number: int, frames: int, substeps: int = 0) -> float:
     scene.frame_set(1)
     before = scene.objects["Box 00000"].matrix_world.translation.z
     start = time.perf_counter()
-    for frame in range(2, frames + 2):
+    for frame in range(2, FRAMES + 2):
         scene.frame_set(frame)
     end = time.perf_counter()
     if scene.objects["Box 00000"].matrix_world.translation.z == before:
         raise RuntimeError("Blender's rigid bodies did not move")
-    return (end - start) / frames * 1e3
+    return (end - start) / FRAMES * 1e3
 
 
 def measure(large: bool) -> dict[str, tuple[float, str]]:
@@ -319,10 +320,10 @@ def measure(large: bool) -> dict[str, tuple[float, str]]:
     figures: dict[str, tuple[float, str]] = {}
     try:
         preview(20, 10)  # what is loaded once is loaded
-        for number, frames in FRAMES.items():
-            built, own = preview(number, frames)
-            least = limit(number, frames)
-            defaults, coarse = blender(number, frames), blender(number, frames, 4)
+        for number in SIZES:
+            built, own = preview(number)
+            least = limit(number)
+            defaults, coarse = blender(number), blender(number, 4)
             figures |= {
                 f"build_{number}": (built, "ms"), f"preview_{number}": (own, "ms"),
                 f"blender_defaults_{number}": (defaults, "ms"), f"blender_4_substeps_{number}": (coarse, "ms"),
