@@ -233,8 +233,9 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
     by_mass = Above(result.owners.wanted) if cuts else result.owners
     for path, prim in colliders.items():
         # Most colliders are at or just below their body.
-        heavy = enabled.get(path) or enabled.get(path.rpartition("/")[0])
-        collider: Any = prim.schemas[collider_name]
+        schemas = prim.schemas
+        heavy = enabled.get(path if body_name in schemas else path[: path.rfind("/")])
+        collider: Any = schemas[collider_name]
         if heavy is not None and collider.collision_enabled is None and not cuts:
             heavy.inside.append(prim)
             if heavy.colliders is not heavy.inside:
