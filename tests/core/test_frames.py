@@ -142,7 +142,8 @@ def test_many_quaternions_are_those_of_one_by_one() -> None:
         ODD,
         *(Gf.Rotation(Gf.Vec3d(*axis), 170) for axis in (*np.eye(3).tolist(), *(-np.eye(3)).tolist())),
     ]
-    matrices = np.array([np.array(Gf.Matrix3d(rotation)).T for rotation in turned])
+    # Twice: few are done one by one.
+    matrices = np.array([np.array(Gf.Matrix3d(rotation)).T for rotation in turned * 2])
     found = frames.quaternions_of(matrices)
     assert {int(index) for index in np.abs(found).argmax(axis=1)} == {0, 1, 2, 3}
     assert (found[:, 0] >= 0).all()
@@ -166,8 +167,20 @@ def test_many_rotations_are_those_of_one_by_one() -> None:
         np.diag((np.inf, 1.0, 1.0, 1.0)),
         np.zeros((4, 4)),
     ]
+    # Few are done one by one.
+    matrices *= 2
     alone = [frames.rotation_of(matrix) for matrix in matrices]
     np.testing.assert_allclose(frames.rotations_of(matrices), alone, atol=1e-9)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e3])
+def test_rotations_of_matrices_in_single_precision_are_those_of_their_polar_factors(spread: float) -> None:
+    random = np.random.default_rng(5)
+    turns = np.linalg.qr(random.normal(size=(200, 3, 3)))[0]
+    matrices = (turns * np.exp(random.uniform(0.0, np.log(spread), (200, 1, 3)))).astype(np.float32).astype(float)
+    left, _, right = np.linalg.svd(matrices)
+    polar = left @ right * np.sign(np.linalg.det(matrices))[:, None, None]
+    np.testing.assert_allclose(frames.rotations_of(matrices), polar, rtol=0.0, atol=1e-9)
 
 
 @pytest.mark.parametrize("function", [frames.quaternions_of, frames.matrices_of, frames.rotations_of])

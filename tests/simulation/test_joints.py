@@ -551,6 +551,19 @@ def test_a_joint_that_bears_nothing_breaks_at_once() -> None:
     assert place(world, "Load")[2] == pytest.approx(3 - G / 8, abs=0.1)
 
 
+@pytest.mark.parametrize(("bears", "broken"), [(50.0, 0), (25.0, 2), (8.0, 4)])
+def test_joints_of_a_chain_that_bear_too_much_in_one_step_break_together(bears: float, broken: int) -> None:
+    """As in PhysX. Four weights of 1 kg below each other pull by 39, 29, 20 and 10 N."""
+    file = File(CENTIMETERS)
+    for index in range(4):
+        above = f"{W}/Load{index - 1}" if index else ""
+        file.add(file.body(f"Load{index}", (0, 0, 10 - index), size=(0.2, 0.2, 0.2)))
+        file.add(file.joint(f"Hook{index}", "Fixed", above, f"{W}/Load{index}",
+                            pos0=(0, 0, -0.5 if index else 10.5), pos1=(0, 0, 0.5), break_force=bears))  # fmt: skip
+    world = run(world_of(file), 0.1)
+    assert world.broken_joints == tuple(f"{W}/Hook{index}" for index in range(broken))
+
+
 @pytest.mark.parametrize("bears", [0.08, 0.24])
 @pytest.mark.parametrize("number", [1, 2], ids=["alone", "in a loop"])
 @pytest.mark.parametrize("swapped", [False, True])

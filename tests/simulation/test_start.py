@@ -140,6 +140,20 @@ def test_frames_that_fit_leave_every_body_where_it_is_and_say_nothing() -> None:
     assert turn(world, "B") == pytest.approx(turn(world, "A"), abs=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["Fixed", "Prismatic", "D6"])
+@pytest.mark.parametrize("units", [Units("in_lb_Y", 0.0254, 0.4536, "Y"), Units("ft_g_Z", 0.3048, 0.001, "Z")])
+def test_a_gap_that_is_rounding_of_the_file_is_none(kind: str, units: Units) -> None:
+    """The frames are in the middle of the body, 7 m away: USD holds them in single precision, its place in double."""
+    file = File(units)
+    place_ = (0.3, -7.1, 2.3)
+    limits = dict.fromkeys(("transX", "transY", "transZ"), NEVER) if kind == "D6" else None
+    file.add(file.body("Box", place_, size=(0.2, 0.2, 0.2)),
+             file.joint("J", kind, "", f"{W}/Box", pos0=place_, axis="X" if kind == "Prismatic" else "",
+                        limits=limits))  # fmt: skip
+    world = world_of(file)
+    assert "JointApart" not in codes(world)
+
+
 @pytest.mark.parametrize(("shape", "gap"), [("Sphere", 0.0), ("Cube", 0.0), ("Sphere", 0.01)])
 def test_bodies_that_bounce_in_a_row_are_said(shape: str, gap: float) -> None:
     file = File()

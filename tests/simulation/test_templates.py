@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core.model import PhysicsModel
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.filters import Filters
 from usdphys_ext.usdphys_addon.simulation.layout import layout
@@ -140,7 +140,7 @@ def test_places_keep_position_and_rotation() -> None:
     file = File(METERS)
     crate(file, "One", (1.5, -20.25, 300.0), about("X", 80))
     found = layout(model_in(file), Notices())
-    (position,), (rotation,) = poses(found.places, [found.bodies[f"{W}/One"].row])
+    (position,), (rotation,) = poses(found.places, np.array([found.bodies[f"{W}/One"].row]))
     assert position == pytest.approx((1.5, -20.25, 300.0))
     x, y, z, w = rotation
     assert (w, x, y, z) == pytest.approx((math.cos(math.radians(40)), math.sin(math.radians(40)), 0, 0), abs=1e-6)
@@ -182,3 +182,27 @@ def test_friction_of_one_material_is_changed_live_for_all_twins() -> None:
     run(world, 0.5)
     way = np.linalg.norm(world.positions - start, axis=1)
     assert way == pytest.approx(0.5 * 9.81 * math.sin(math.radians(20)) * 0.25, rel=0.1)
+
+
+@pytest.mark.parametrize("scale", [(1.0, 1.0, 1.0), (0.3, 0.4, 0.5), (12.0, 0.25, 3.0)])
+def test_bodies_that_blender_turned_share_a_template(scale) -> None:
+    """Blender's matrices are of single precision, and each turn has noise of its own."""
+    random = np.random.default_rng(3)
+    model = PhysicsModel(angular_precision=1e-6)
+    for index in range(40):
+        turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+        turn *= np.sign(np.linalg.det(turn))
+        world = np.eye(4)
+        world[:3, :3], world[:3, 3] = turn * scale, random.uniform(-50.0, 50.0, 3)
+        prim = model.add(Prim(f"/Crate{index}", world=world.astype(np.float32).astype(float)))
+        prim.add(usd_physics.RigidBodyAPI())
+        prim.add(usd_physics.CollisionAPI())
+        prim.add(usd_geom.Cube(size=1.0))
+    found = layout(model, Notices())
+    bodies = list(found.bodies.values())
+    twins = Twins(bodies, found.places, Geometries(), Filters(), model.angular_precision)
+    assert len({twins.key(row) for row in range(len(bodies))}) == 1
+    model.prims["/Crate7"].world[:3, :3] *= 1.001
+    found = layout(model, Notices())
+    twins = Twins(list(found.bodies.values()), found.places, Geometries(), Filters(), model.angular_precision)
+    assert len({twins.key(row) for row in range(len(bodies))}) == 2

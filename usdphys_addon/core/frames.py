@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -17,6 +18,10 @@ IDENTITY_ROTATION: Quaternion = (1.0, 0.0, 0.0, 0.0)
 #: Matrices whose determinant is closer to zero scale an axis to zero.
 _FLAT = 1e-33
 _IDENTITY = np.eye(4)
+#: So many matrices take less time one by one than in arrays.
+_FEW = 8
+#: Cosines between the axes of a matrix below this are taken for the noise of single precision.
+_NOISY = 1e-6
 
 
 def rotation_of(matrix: ArrayLike) -> Matrix:
@@ -48,24 +53,44 @@ def rotation_of(matrix: ArrayLike) -> Matrix:
 def rotations_of(matrices: ArrayLike) -> Matrix:
     """`rotation_of` of many: rotations (n, 3, 3) of affine matrices (n, 4, 4) or (n, 3, 3)."""
     linear = np.asarray(matrices, float)[:, :3, :3]
+    if len(linear) <= _FEW:
+        return np.array([rotation_of(each) for each in linear], float).reshape(-1, 3, 3)
     if not np.isfinite(linear).all():
         linear = np.where(np.isfinite(linear).all(axis=(1, 2))[:, None, None], linear, np.eye(3))
     # Component by component: numpy takes four times as long for many small matrices.
     parts = np.ascontiguousarray(np.moveaxis(linear, 0, 2))
-    parts /= np.maximum(np.sqrt(parts[0] ** 2 + parts[1] ** 2 + parts[2] ** 2), 1e-300)
+    lengths = np.maximum(np.sqrt(parts[0] ** 2 + parts[1] ** 2 + parts[2] ** 2), 1e-300)
+    parts /= lengths
     x, y, z = parts[:, 0], parts[:, 1], parts[:, 2]
     products = [(one * other).sum(axis=0) for one, other in ((x, x), (y, y), (z, z), (x, y), (y, z), (z, x))]
     errors = np.abs(np.subtract(products, np.array([1.0, 1.0, 1.0, 0.0, 0.0, 0.0])[:, None])).max(axis=0)
+    noisy = (errors > 1e-9) & (errors < _NOISY)
+    if noisy.any():
+        parts = np.where(noisy, _unsheared(parts, lengths, products[3:]), parts)
     (a, b, c), (d, e, f), (g, h, i) = parts
     mirrored = a * (e * i - f * h) - b * (d * i - f * g) + c * (d * h - e * g) < 0
     rotations: Matrix = np.ascontiguousarray(np.moveaxis(np.where(mirrored, -parts, parts), 2, 0))
-    oblique = errors > 1e-9
+    oblique = (errors > 1e-9) & ~noisy
     if oblique.any():
         left, _, right = np.linalg.svd(linear[oblique])
         found = left @ right
         found[np.linalg.det(found) < 0] *= -1.0
         rotations[oblique] = found
     return rotations
+
+
+def _unsheared(units: Matrix, lengths: Matrix, cosines: Sequence[Matrix]) -> Matrix:
+    """The polar factors of n matrices that are sheared very little, to the first order of the shear.
+
+    units (3, 3, n): their columns (:, i, n) of length 1. lengths (3, n): of the columns. cosines: between columns 0 and
+    1, 1 and 2, 2 and 0.
+    """
+    result = units.copy()
+    for first, second, cosine in zip((0, 1, 2), (1, 2, 0), cosines, strict=True):
+        part = cosine / (lengths[first] + lengths[second])
+        result[:, first] -= units[:, second] * (part * lengths[second])
+        result[:, second] -= units[:, first] * (part * lengths[first])
+    return result
 
 
 def scale_of(matrix: ArrayLike) -> Matrix:
@@ -146,6 +171,8 @@ def quaternion_of(rotation: ArrayLike) -> Quaternion:
 def quaternions_of(rotations: ArrayLike) -> Matrix:
     """`quaternion_of` of many: quaternions (n, 4) of rotation matrices (n, 3, 3)."""
     matrices = np.asarray(rotations, float)
+    if len(matrices) <= _FEW:
+        return np.array([quaternion_of(each) for each in matrices], float).reshape(-1, 4)
     rows = np.array(_quaternion_rows(np.moveaxis(matrices, 0, 2)))
     largest = np.einsum("iin->in", rows).argmax(axis=0)
     chosen = np.asarray(rows[largest, :, np.arange(len(matrices))], float)

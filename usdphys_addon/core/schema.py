@@ -183,6 +183,8 @@ class Schema:
     unsaid: ClassVar[tuple[Attribute, ...]] = ()
     #: Returns the values of all attributes in declaration order, None if not authored.
     all_values: ClassVar[Callable[[Any], tuple[Any, ...]]]
+    #: The same of a value, without a call of Python for each; a single attribute is in no tuple.
+    values_of: ClassVar[Any]
 
     def __init__(self, *values: Any, **named: Any) -> None:
         # `__init__` is generated on first use: generating it for every class would slow down start-up.
@@ -297,10 +299,9 @@ def _give_attributes(cls: type[Schema], attributes: tuple[Attribute, ...]) -> No
     cls.attributes = attributes
     names = [attribute.field for attribute in attributes]
     # A getter in C: values of thousands of schemas are asked for.
-    get = attrgetter(*names) if names else None
-    if get is None:
-        cls.all_values = lambda _value: ()
-    elif len(names) == 1:
+    get: Callable[[Any], Any] = attrgetter(*names) if names else (lambda _value: ())
+    cls.values_of = staticmethod(get)
+    if len(names) == 1:
         cls.all_values = lambda value: (get(value),)
     else:
         cls.all_values = lambda value: get(value)

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core import frames
 from ..core.frames import Matrix
@@ -28,6 +29,8 @@ SAME_RATIO = 1e-4
 #: Without a bound material: the defaults of PhysX.
 DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
 _WORLD, _TYPE, _SCHEMAS = attrgetter("world"), attrgetter("type_name"), attrgetter("schemas")
+ROW = attrgetter("row")
+_BODY = attrgetter("rigid_body_enabled", "simulation_owner", "kinematic_enabled")
 
 
 @dataclass(slots=True)
@@ -103,18 +106,31 @@ class Places(Mapping[str, RigidPose]):
     def __init__(self, prims: Iterable[Prim]) -> None:
         self._prims = list(prims)
         worlds_of = list(map(_WORLD, self._prims))
+        numbers = list(map(id, worlds_of))
         # A prim and its geometry often share their matrix, and then a row. The matrices are kept, and so their numbers.
-        self._kept = dict(zip(map(id, worlds_of), worlds_of, strict=True))
+        self._kept = dict(zip(numbers, worlds_of, strict=True))
         self._row_of = dict(zip(self._kept, count()))
+        #: Rows of the prims, in their order.
+        self.in_order = list(map(self._row_of.__getitem__, numbers))
         #: Rows by path; made on first use, which a world of equal bodies never needs.
         self._rows: dict[str, int] | None = None
-        # Of twice the speed of np.array for thousands of matrices.
-        worlds = np.concatenate([np.zeros((0, 4)), *self._kept.values()])
-        self.worlds: Matrix = worlds.astype(float).reshape(-1, 4, 4)
+        worlds = np.array(list(self._kept.values()))
+        self.worlds: Matrix = worlds.astype(float, copy=False).reshape(-1, 4, 4)
         self.positions: Matrix = self.worlds[:, :3, 3]
-        self.rotations: Matrix = frames.rotations_of(self.worlds)
-        self.quaternions: Matrix = frames.quaternions_of(self.rotations)
-        self.stretches: Matrix = self.rotations.swapaxes(1, 2) @ self.worlds[:, :3, :3]
+        linear = np.ascontiguousarray(self.worlds[:, :3, :3])
+        # Many prims are turned and scaled alike.
+        middle = linear[len(linear) // 2 :][:1]
+        others = np.flatnonzero((linear != middle).any(axis=(1, 2)))
+        #: Row in `forms` and `turns` of each row: the different stretches (k, 3, 3) and quaternions (k, 4).
+        self.form_of: NDArray[np.int64] = np.zeros(len(linear), np.int64)
+        self.form_of[others] = np.arange(1, len(others) + 1)
+        linear = np.concatenate((middle, linear[others]))
+        rotations = frames.rotations_of(linear)
+        self.forms: Matrix = rotations.swapaxes(1, 2) @ linear
+        self.rotations: Matrix = rotations[self.form_of]
+        self.turns: Matrix = frames.quaternions_of(rotations)
+        self.quaternions: Matrix = self.turns[self.form_of]
+        self.stretches: Matrix = self.forms[self.form_of]
 
     def rows(self, prims: Iterable[Prim]) -> list[int]:
         """Rows of prims in the arrays. Raises KeyError where one got another world matrix since."""
@@ -129,7 +145,7 @@ class Places(Mapping[str, RigidPose]):
 
     def _by_path(self) -> dict[str, int]:
         if self._rows is None:
-            self._rows = dict(zip([prim.path for prim in self._prims], self.rows(self._prims), strict=True))
+            self._rows = dict(zip([prim.path for prim in self._prims], self.in_order, strict=True))
         return self._rows
 
     def __getitem__(self, path: str) -> RigidPose:
@@ -183,12 +199,13 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
     """Classify the prims of a model, in linear time."""
     body_name, collider_name = usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name
     prims = model.prims.values()
-    names = {*map(_TYPE, prims), *chain.from_iterable(map(_SCHEMAS, prims))}
+    names = {*map(_TYPE, prims)}.union(*map(_SCHEMAS, prims))
     bodies, colliders, cuts = dict[str, Prim](), dict[str, Prim](), set[str]()
     for path, prim in model.prims.items():
-        if body_name in prim.schemas:
+        schemas = prim.schemas
+        if body_name in schemas:
             bodies[path] = prim
-        if collider_name in prim.schemas:
+        if collider_name in schemas:
             colliders[path] = prim
         if prim.resets_xform_stack:
             cuts.add(path)
@@ -201,12 +218,14 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
         result.gravity[""] = np.array([0.0, 0.0, -EARTH_GRAVITY])
         notices.add("SceneMissing", None, "There is no physics scene: earth gravity is used.")
     first, enabled = next(iter(result.gravity)), result.bodies
-    for (path, prim), row in zip(bodies.items(), places.rows(bodies.values()), strict=True):
-        api: Any = prim.schemas[body_name]
+    apis: list[Any] = [prim.schemas[body_name] for prim in bodies.values()]
+    for (path, prim), api, (is_on, owners, moved), row in zip(
+        bodies.items(), apis, map(_BODY, apis), places.in_order[: len(bodies)], strict=True
+    ):
         # Asking for None first, not authored, is faster for thousands of bodies.
-        if api.rigid_body_enabled is None or api.resolved("rigid_body_enabled"):
-            scene = _scene(result, prim, api.simulation_owner, notices) if api.simulation_owner else first
-            is_kinematic = api.kinematic_enabled is not None and bool(api.resolved("kinematic_enabled"))
+        if is_on is None or api.resolved("rigid_body_enabled"):
+            scene = _scene(result, prim, owners, notices) if owners else first
+            is_kinematic = moved is not None and bool(api.resolved("kinematic_enabled"))
             inside: list[Prim] = []
             enabled[path] = Body(prim, is_kinematic, scene, places, row, inside, inside)
     if len(enabled) < len(bodies):
@@ -214,8 +233,9 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
     by_mass = Above(result.owners.wanted) if cuts else result.owners
     for path, prim in colliders.items():
         # Most colliders are at or just below their body.
-        heavy = enabled.get(path) or enabled.get(path.rpartition("/")[0])
-        collider: Any = prim.schemas[collider_name]
+        schemas = prim.schemas
+        heavy = enabled.get(path if body_name in schemas else path[: path.rfind("/")])
+        collider: Any = schemas[collider_name]
         if heavy is not None and collider.collision_enabled is None and not cuts:
             heavy.inside.append(prim)
             if heavy.colliders is not heavy.inside:

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain, count
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -31,7 +33,7 @@ from .articulations import Tree, trees
 from .filters import FILTERING, Filters, filters
 from .joint_facts import JointFacts, read_joints
 from .joint_poses import carried, clamped, moved, shift
-from .layout import Layout, layout
+from .layout import ROW, Layout, layout
 from .notices import Notices
 from .quality import QUALITIES, Quality
 from .rapier.constraints import NO_WRENCH, Constraint, matrix_of
@@ -41,6 +43,7 @@ from .rapier.space import FASTEST, SavedSpace, Setup, SolverSpace
 from .vendor_settings import report_others
 
 Floats = NDArray[np.float64]
+_KINEMATIC = attrgetter("is_kinematic")
 TIME_STEP = 1.0 / 60.0
 #: For the critically damped drive of `World.aim_joint`: smallest natural frequency (Hz), and largest sag (rad) under
 #: the weight of the carried bodies.
@@ -100,7 +103,6 @@ class World:
         with _panics_named():
             self._spaces = yield from _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
         self.paths = tuple(chain.from_iterable(space.paths for space in self._spaces))
-        self._index = dict(zip(self.paths, count()))
         self._ranges = []
         start = 0
         for space in self._spaces:
@@ -108,14 +110,14 @@ class World:
             start += len(space.paths)
         places = self._layout.places
         bodies = [body for space in self._spaces for body in space.bodies.values()]
-        rows = [body.row for body in bodies]
+        rows = np.fromiter(map(ROW, bodies), np.int64, len(bodies))
         self.positions: Floats = places.positions[rows]
         self.rotations: Floats = places.quaternions[rows]
         self.stretches: Floats = places.stretches[rows]
         for space, own in zip(self._spaces, self._ranges, strict=True):
             if space.is_moved_at_start:
                 space.read_poses(self.positions[own], self.rotations[own], everything=True)
-        self.kinematic = np.array([body.is_kinematic for body in bodies], bool)
+        self.kinematic = np.fromiter(map(_KINEMATIC, bodies), bool, len(bodies))
         self.awake = np.ones(len(self.paths), bool)
         self._joints = {
             constraint.facts.path: (space, constraint) for space in self._spaces for constraint in space.constraints
@@ -214,6 +216,10 @@ class World:
             if path in space.handles:
                 return space
         raise KeyError(path)
+
+    @cached_property
+    def _index(self) -> dict[str, int]:
+        return dict(zip(self.paths, count()))
 
     def index(self, path: str) -> int:
         """Row of a body in the arrays. Raises KeyError if it is not an enabled body."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -102,6 +102,8 @@ _COMBINE = {
     "average": CoefficientCombineRule.AVERAGE, "min": CoefficientCombineRule.MIN, "max": CoefficientCombineRule.MAX,
     "multiply": CoefficientCombineRule.MULTIPLY,
 }  # fmt: skip
+#: Number, body and colliders of a template.
+_Ready = tuple[int, Any, list[Any]]
 #: Metres: bounds of the length unit to which the solver's tolerances are scaled.
 SMALLEST, LARGEST = 0.005, 1.0
 
@@ -227,14 +229,15 @@ class SolverSpace:
         sizes = [template.size for template in self._templates]
         masses = [0.0 if item.weight is None or not item.sides else item.weight.mass for item in self._templates]
         sized = [kind for kind, mass in enumerate(masses) if mass > 0.0]
+        number = int(numbers[sized].sum())
         contacts = contact_steps(
             self.quality,
             parameters.dt,
             math.hypot(*self.gravity),
             [masses[kind] for kind in sized],
             [sizes[kind] for kind in sized],
-            self._column(np.array(sizes, float)),
-            int(numbers[sized].sum()),
+            0.0 if number > CROWD + 2 * len(self.constraints) else self._column(np.array(sizes, float)),
+            number,
         )
         parameters.num_solver_iterations = contacts.small_steps
         parameters.num_internal_pgs_iterations = self.quality.sweeps
@@ -289,6 +292,8 @@ class SolverSpace:
 
     def _tune_joints(self, small_steps: int) -> None:
         """Jointed bodies need more iterations and, where much hangs on a light one, smaller steps."""
+        if not self.constraints:
+            return
         bodies = self.physics.rigid_bodies
         masses = {path: weight.mass for path, weight in self.weights.items()}
         joined = ((item.facts.body0, item.facts.body1) for item in self.constraints)
@@ -321,53 +326,66 @@ class SolverSpace:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
         bodies = list(self.bodies.values())
-        twins = Twins(bodies, self.places, geometries, filters)
-        add, templates = self.physics.add_body, self._templates
-        #: Number, body and colliders of a template, by both keys of `Twins`.
-        made: dict[Hashable, tuple[int, Any, list[Any]]] = {}
-        by_key: dict[Hashable, tuple[int, Any, list[Any]]] = {}
+        twins = Twins(bodies, self.places, geometries, filters, self.model.angular_precision)
+        add = self.physics.add_body
+        positions, rotations = poses(self.places, twins.rows)
+        made: dict[Hashable, _Ready] = {}
+        by_key: dict[Hashable, _Ready] = {}
         handles: list[Any] = []
         numbers: list[int] = []
-        told = 0.0
-        for quick, position, rotation in zip(
-            twins.quick, *poses(self.places, [body.row for body in bodies]), strict=True
-        ):  # fmt: skip
-            ready = made.get(quick)
-            is_new = ready is None
-            if ready is None:
-                row, said = len(handles), len(self.notices.issues)
-                key = twins.key(row)
-                ready = by_key.get(key) if key is not None else None
-                if ready is None:
-                    template, part_told = yield from gains(self._template(bodies[row], weigher, filters))
-                    told += part_told
-                    ready = len(templates), template.body, template.colliders
-                    templates.append(template)
-                # What is said about one is to be said about each.
-                if key is not None and len(self.notices.issues) == said:
-                    made[quick] = by_key[key] = ready
-                geometries.forget()
-            number, body, colliders = ready
-            # Both as one pose take four times as long.
-            body.translation, body.rotation = position, rotation
-            handles.append(add(body, colliders))
-            numbers.append(number)
-            if is_new or len(handles) - told >= TOGETHER:
-                yield len(handles) - told
-                told = float(len(handles))
-        if len(handles) > told:
+        told, before, turn = 0.0, None, None
+        for start in range(0, len(bodies), TOGETHER):
+            chosen = slice(start, start + TOGETHER)
+            for quick, position, rotation in zip(
+                twins.quick[chosen], positions[chosen], rotations[chosen], strict=True
+            ):  # fmt: skip
+                if quick is not before:
+                    before, turn = quick, None
+                    if quick not in made:
+                        row = len(handles)
+                        key = twins.key(row)
+                        found, gained = yield from self._ready(bodies[row], key, by_key, weigher, filters)
+                        if key in by_key:
+                            made[quick] = found
+                        else:
+                            before = None
+                        geometries.forget()
+                        yield row + 1 - told - gained
+                        told = row + 1.0
+                    number, body, colliders = found if before is None else made[quick]
+                # Both as one pose take four times as long.
+                body.translation = position
+                if rotation is not turn:
+                    body.rotation = turn = rotation
+                handles.append(add(body, colliders))
+                numbers.append(number)
             yield len(handles) - told
+            told = float(len(handles))
         self._note(handles, numbers)
+
+    def _ready(
+        self, body: Body, key: Hashable, by_key: dict[Hashable, _Ready], weigher: Weigher, filters: Filters
+    ) -> Generator[float, None, tuple[_Ready, float]]:
+        """What to add for a body, by its key in `Twins` if others may have the same; and what the steps have told."""
+        if key is not None and key in by_key:
+            return by_key[key], 0.0
+        said = len(self.notices.issues)
+        template, told = yield from gains(self._template(body, weigher, filters))
+        ready = len(self._templates), template.body, template.colliders
+        self._templates.append(template)
+        # What is said about one is to be said about each.
+        if key is not None and len(self.notices.issues) == said:
+            by_key[key] = ready
+        return ready, told
 
     def _note(self, handles: Sequence[Any], numbers: Sequence[int]) -> None:
         """Keep what is needed of the bodies beside the solver. numbers: of their templates."""
         self._template_of = np.array(numbers, np.int64)
         self.handles = dict(zip(self.paths, handles, strict=True))
         weights = [template.weight for template in self._templates]
-        self.weights = {
-            path: weight
-            for path, weight in zip(self.paths, map(weights.__getitem__, numbers), strict=True) if weight is not None
-        }  # fmt: skip
+        self.weights = dict(zip(self.paths, map(weights.__getitem__, numbers), strict=True))  # type: ignore[arg-type]
+        if None in weights:
+            self.weights = {path: weight for path, weight in self.weights.items() if weight is not None}
         special = {number for number, template in enumerate(self._templates) if not template.is_plain}
         for row, number in enumerate(numbers) if special else ():
             if number in special:

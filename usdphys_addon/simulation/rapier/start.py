@@ -23,6 +23,8 @@ from .loads import Weight
 
 #: Frames are apart from here on: relative to the size of the joint's bodies, and rad.
 APART, TURNED = 2e-5, 1e-4
+#: Relative to how far its frames are from an origin, the gap of a joint that is written in single precision.
+ROUNDED = 2.5e-7
 #: From here on the user is told: relative to the size, and rad.
 TOLD, TOLD_TURNED = 2e-3, 0.005
 #: Frames back to back, rad, which the solver would leave so, are turned by this angle, rad, before they are closed.
@@ -67,6 +69,9 @@ def gap(facts: JointFacts, first: Matrix, second: Matrix) -> Gap:
     held = [freedom.is_locked for freedom in facts.freedoms]
     beyond = [_beyond(each, at) for each, at in zip(facts.freedoms[:3], relative[:3, 3].tolist(), strict=True)]
     length = float(np.linalg.norm([*relative[:3, 3][held[:3]], *beyond]))
+    anchors = (facts.frame0, facts.frame1, first @ facts.frame0)
+    if length <= ROUNDED * max(float(np.linalg.norm(frame[:3, 3])) for frame in anchors):
+        length = 0.0
     if held[3:] == [False, True, True]:
         angle = math.acos(min(max(float(relative[0, 0]), -1.0), 1.0))
         if _is_limited_hinge(facts):

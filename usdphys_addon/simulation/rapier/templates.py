@@ -7,25 +7,25 @@ from collections import defaultdict
 from collections.abc import Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from operator import attrgetter, is_, itemgetter, methodcaller
+from operator import attrgetter, is_, itemgetter
 from typing import Any
 
 import numpy as np
 import rapier3d
+from numpy.typing import NDArray
 
 from ...core.frames import Matrix
 from ...core.model import Prim
-from ...core.schema import Schema
+from ...core.schema import Schema, Vector
 from ...core.schemas import usd_physics
 from ..filters import Filters
-from ..layout import Body, Places
+from ..layout import ROW, Body, Places
 from ..vendor_settings import PLAIN, BodySettings, Surface
 from .loads import Weight
 from .matter import COARSE, DIGITS, Geometries, fingerprint
 
 _MATERIALS, _BINDING, _EXTRAS = attrgetter("materials"), attrgetter("physics_binding"), attrgetter("extras")
 _INSIDE, _MESH, _SCHEMAS = map(attrgetter, ("inside", "mesh", "schemas"))
-_VALUES = methodcaller("all_values")
 #: What this schema says of a body is about the axes of the world.
 _VENDOR = "PhysxRigidBodyAPI"
 
@@ -67,13 +67,19 @@ class Twins:
     be about the axes of the world.
     """
 
-    def __init__(self, bodies: Sequence[Body], places: Places, geometries: Geometries, filters: Filters) -> None:
+    def __init__(
+        self, bodies: Sequence[Body], places: Places, geometries: Geometries, filters: Filters, precision: float = 0.0
+    ) -> None:
+        """precision: of the world matrices, see `PhysicsModel.angular_precision`."""
         self._bodies, self._places, self._geometries, self._masks = bodies, places, geometries, filters.masks
+        #: In `places`, (n,).
+        self.rows: NDArray[np.int64] = np.fromiter(map(ROW, bodies), np.int64, len(bodies))
         #: Fingerprints of meshes by their loaders, which equal shapes often share.
         self._prints: dict[int, bytes] = {}
         numbers, prims = _Numbers(), [body.prim for body in bodies]
         self._own = numbers.of(prims)
         kinds = dict(zip(self._own, prims, strict=True))
+        #: Whether bodies of a kind may be equal whatever their place.
         plain = {number for number, prim in kinds.items() if not _moves(prim) and _VENDOR not in prim.schemas}
         # One collider at the place of its body, as most bodies have.
         self._only = [
@@ -82,16 +88,22 @@ class Twins:
             else None
             for number, body, own, inside in zip(self._own, bodies, prims, map(_INSIDE, bodies), strict=True)
         ] if not self._masks else [None] * len(bodies)  # fmt: skip
-        self._stretches = _rounded(places.stretches[[body.row for body in bodies]])
+        forms, form_of = _rounded(places.forms, precision), places.form_of[self.rows]
+        self._stretches = list(map(forms.__getitem__, form_of.tolist()))
         only = [prim for prim in self._only if prim is not None]
-        said = zip(numbers.of(only), map(id, map(_MESH, only)), strict=True)
-        #: Of each body: two with the same one are equal. No geometry is loaded for it.
+        said = [numbers.of(only), list(map(id, map(_MESH, only)))]
+        #: Of each body: two with the same one are equal; often the same object. No geometry is loaded for it.
         self.quick: list[Hashable]
         if len(only) == len(bodies):
-            self.quick = list(zip(self._own, self._stretches, said, map(is_, only, prims), strict=True))
+            columns: list[list[Any]] = [self._own, self._stretches, *said, list(map(is_, only, prims))]
+            alike = all(map(_is_same, columns))
+            self.quick = (
+                [next(zip(*columns, strict=True))] * len(only) if alike and only else list(zip(*columns, strict=True))
+            )
         else:
+            more = zip(*said, strict=True)
             self.quick = [
-                row if prim is None else (number, stretch, next(said), prim is own)
+                row if prim is None else (number, stretch, *next(more), prim is own)
                 for row, (number, stretch, prim, own) in enumerate(
                     zip(self._own, self._stretches, self._only, prims, strict=True)
                 )
@@ -103,7 +115,7 @@ class Twins:
                     others += listed
                     apart += [(body.row, row) for row in places.rows(listed)]
         self._numbers = dict(zip(map(id, others), numbers.of(others), strict=True))
-        self._frames = dict(zip(apart, _rounded(_local(places, apart)), strict=True)) if apart else {}
+        self._frames = dict(zip(apart, _rounded(_local(places, apart), precision), strict=True)) if apart else {}
 
     def key(self, row: int) -> Hashable:
         """All that decides what the body in a row is in the solver; None for one that moves at the start.
@@ -114,7 +126,7 @@ class Twins:
         own, inside, colliders = body.prim, body.inside, body.colliders
         if only is not None:
             quick: Any = self.quick[row]
-            return number, quick[1], quick[2][0], self._print_of(only), quick[3]
+            return *quick[:3], self._print_of(only), quick[4]
         if _moves(own):
             return None
         found: list[Hashable] = [number, self._stretches[row]]
@@ -180,9 +192,10 @@ class _Numbers:
 
     def _of_kind(self, names: tuple[str, ...], prims: Sequence[Prim], held: Sequence[dict[str, Schema]]) -> list[int]:
         """The same for prims with the same schemas, by column: several times as fast as one prim after the other."""
-        columns = [list(map(get, prims)) for get in (_MATERIALS, _BINDING)]
-        columns += [list(map(_VALUES, map(itemgetter(name), held))) for name in names]
-        columns.append([repr(extras) if extras else "" for extras in map(_EXTRAS, prims)])
+        columns: list[list[Any]] = [list(map(get, prims)) for get in (_MATERIALS, _BINDING)]
+        columns += [list(map(held[0][name].values_of, map(itemgetter(name), held))) for name in names]
+        if any(map(_EXTRAS, prims)):
+            columns.append([repr(prim.extras) for prim in prims])
         known = self._known
         try:
             if all(map(_is_same, columns)):
@@ -213,18 +226,28 @@ def _local(places: Places, apart: Sequence[tuple[int, int]]) -> Matrix:
     return np.asarray(places.rotations[owners].swapaxes(1, 2) @ local)
 
 
-def _rounded(matrices: Matrix) -> list[bytes]:
-    """Each of n matrices without the noise of a rotation; 0.0 turns -0.0 into 0.0."""
-    if not len(matrices):
-        return []
+def _rounded(matrices: Matrix, precision: float) -> list[bytes]:
+    """Each of n matrices without the noise of a rotation; 0.0 turns -0.0 into 0.0.
+
+    precision: relative to the power of ten above the largest element, what counts as noise; 0: of double precision.
+    """
     flat = np.ascontiguousarray(matrices).reshape(len(matrices), -1)
-    result = np.where(np.abs(flat).max(axis=1, keepdims=True) >= COARSE, np.round(flat, DIGITS) + 0.0, flat)
-    if (result == result[0]).all():
-        return [result[0].tobytes()] * len(result)
-    found: list[Any] = result.view(np.dtype((np.void, result.strides[0]))).ravel().tolist()
+    largest = np.abs(flat).max(axis=1, initial=0.0, keepdims=True)
+    if precision:
+        # Noise must not take an element of 1 over the power of ten.
+        unit = precision * 10.0 ** np.ceil(np.log10(np.maximum(largest, np.finfo(float).tiny)) - 1e-4)
+        result = np.round(flat / unit) * unit + 0.0
+    else:
+        result = np.where(largest >= COARSE, np.round(flat, DIGITS) + 0.0, flat)
+    found: list[Any] = result.view(np.dtype((np.void, result.strides[0]))).ravel().tolist() if len(result) else []
     return found
 
 
-def poses(places: Places, rows: Sequence[int]) -> tuple[list[list[float]], list[list[float]]]:
-    """Where prims are, for the solver: positions, and quaternions with w last."""
-    return places.positions[rows].tolist(), places.quaternions[rows][:, (1, 2, 3, 0)].tolist()
+def poses(places: Places, rows: NDArray[np.int64]) -> tuple[list[Vector], list[Any]]:
+    """Where prims are, for the solver, which takes tuples sooner than lists: positions, and quaternions with w last.
+
+    Prims that are turned alike share the object of the latter.
+    """
+    turns = list(zip(*places.turns[:, (1, 2, 3, 0)].T.tolist(), strict=True))
+    positions: list[Any] = list(zip(*places.positions[rows].T.tolist(), strict=True))
+    return positions, list(map(turns.__getitem__, places.form_of[rows].tolist()))
