@@ -555,14 +555,18 @@ def _issues_of(options: argparse.Namespace) -> list[Issue]:
 def _inspect(options: argparse.Namespace) -> int:
     from .core import summary
 
-    with _model_of(options) as (model, _):
+    with _model_of(options) as (model, issues):
         table = options.answer["table"] = summary.summarise(model)
     if options.json:
-        say(json.dumps({"file": options.file, **table}))
-    else:
-        say(options.file)
-        for line in summary.lines(table):
-            say(line)
+        options.answer["issues"] += issues
+        say(json.dumps({"file": options.file, **table, "issues": [asdict(issue) for issue in issues]}))
+        return 0
+    say(options.file)
+    for line in summary.lines(table):
+        say(line)
+    if issues:
+        say(f"issues ({len(issues)})")
+    _print_issues(options, issues, lambda line: say(f"  {line}"))
     return 0
 
 
