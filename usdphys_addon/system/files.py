@@ -136,8 +136,8 @@ def replace_together(
 
 def _taken(target: Path, place: Path) -> str:
     return (
-        f"'{target}' needs the file '{place.name}' beside it, and another one has that name; choose another folder, or a "
-        "format of one file."
+        f"'{target}' needs the file '{place.name}' beside it, and another one has that name; choose another folder, or "
+        "a format of one file."
     )
 
 
