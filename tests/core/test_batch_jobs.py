@@ -229,6 +229,22 @@ def test_a_child_is_replaced_after_its_jobs(make_workers):
     assert pids[0::2] == pids[1::2] and len(set(pids)) == 3
 
 
+def test_temporary_files_of_a_child_go_with_it_though_it_has_no_time_to_delete_them(make_workers):
+    workers = make_workers()
+    (left,) = workers.run(job("a", "temporary").as_table())["arguments"]
+    assert Path(left).is_dir()
+    workers.close()
+    assert not Path(left).parent.exists()
+
+
+@pytest.mark.parametrize(("name", "is_deleted"), [(f"{worker.FOLDER}abc", True), ("home", False)])
+def test_a_child_whose_batch_was_killed_deletes_its_folder_and_no_other(tmp_path, name, is_deleted):
+    (folder := tmp_path / name).mkdir()
+    environment = {**os.environ, worker.FAULT_LOG: str(folder / "faults.txt")}
+    subprocess.run(CHILD, stdin=subprocess.DEVNULL, capture_output=True, env=environment, check=True)
+    assert folder.exists() != is_deleted
+
+
 @posix_only
 @pytest.mark.parametrize(("work", "signal"), [("crash", 11), ("killed", 9)])
 def test_a_crash_costs_its_own_job_only(make_workers, work, signal):
