@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def perform(arguments: list[str]) -> dict[str, Any]:
-    """Run a command for a batch. Returns what it found: exit (its status), issues, error, table (of inspect)."""
+    """Run a command for a batch. Returns what it found: exit (its status), issues, notes, error, table."""
     answer: dict[str, Any] = {"issues": []}
     warned = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(warned):
@@ -465,7 +465,7 @@ def _convert(options: argparse.Namespace) -> int:
             from .authoring import blender_rigid_bodies
 
             for note in blender_rigid_bodies.convert_scene(scene).notes:
-                warn(f"usdphys: note: {note}")
+                _note(options, f"usdphys: note: {note}")
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
@@ -776,11 +776,11 @@ def _hand_off(
         poses = run.poses(units)
     recording, unknown = external.recording_of(preview, poses)
     if movers:
-        warn(f"warning: {name} gets the file as it is at the start: what is animated stands still there.")
+        _note(options, f"warning: {name} gets the file as it is at the start: what is animated stands still there.")
     for path in unknown:
-        warn(f"warning: {name} reports no body at '{path}'; it stays where it is.")
+        _note(options, f"warning: {name} reports no body at '{path}'; it stays where it is.")
     for line in external.told(external.differences(recording, preview), options.engine, recording.fps):
-        warn(line)
+        _note(options, line)
     return recording
 
 
@@ -904,6 +904,12 @@ def _write_text(target: Path, text: str) -> None:
     """Write a text to a temporary file, which replaces the target once it is complete."""
     with replacing(target) as scratch:
         scratch.write_text(text, encoding="utf-8")
+
+
+def _note(options: argparse.Namespace, line: str) -> None:
+    """Print a line that is no issue of the file, and keep it for the results of a batch."""
+    warn(line)
+    options.answer.setdefault("notes", []).append(line.removeprefix("usdphys: note: ").removeprefix("warning: "))
 
 
 def _print_issues(options: argparse.Namespace, issues: list[Issue], tell: Callable[[str], None]) -> None:

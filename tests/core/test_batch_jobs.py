@@ -73,6 +73,18 @@ def test_a_url_is_no_name_in_the_working_folder():
     assert (found.inputs, found.outputs) == (("s3://b/a.usda",), ("gs://b/p.json",))
 
 
+@pytest.mark.parametrize("option", ["onto", "srdf"])
+def test_a_changed_file_that_an_option_names_is_a_changed_job(tmp_path, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.urdf", "other"):
+        (tmp_path / name).write_text("1")
+    found = batch_jobs.job_of({"op": "validate", "in": "a.urdf", "options": {option: "other"}})
+    assert f"--{option}={tmp_path}/other" in found.arguments and found.inputs[1] == f"{tmp_path}/other"
+    before = found.stamp()
+    (tmp_path / "other").write_text("12")
+    assert found.stamp() != before
+
+
 @pytest.mark.parametrize(
     ("line", "word"),
     [
@@ -171,7 +183,7 @@ def test_only_what_is_done_as_it_is_now_is_left_out_of_a_rerun(tmp_path):
     source, output = tmp_path / "a.usda", tmp_path / "b.usda"
     source.write_text("a")
     output.write_text("out")
-    one = Job("a", "convert", str(source), (), (), (str(output),), "digest")
+    one = Job("a", "convert", str(source), (), (str(source),), (str(output),), "digest")
     outputs = [{"path": str(output), "bytes": 3}]
     found = {"id": "a", "status": "ok", "job": "digest", "input": one.stamp(), "outputs": outputs}
     assert journal.is_done(one, found)

@@ -445,3 +445,13 @@ def test_a_pipe_in_place_of_a_texture_is_refused_before_blender_waits_for_it(pip
     )
     with pytest.raises(InputError, match=r"'/Image' reads '.*', which is a device or a pipe"):
         importable.check(usd_read.open_stage(file), file)
+
+
+def test_a_file_for_which_there_is_too_little_memory_is_not_called_damaged(tmp_path, monkeypatch):
+    def full(*_arguments):
+        raise RuntimeError("'Exception thrown while opening layer: std::bad_alloc'")
+
+    (file := tmp_path / "large.usda").write_text("#usda 1.0\n")
+    monkeypatch.setattr(Usd.Stage, "Open", full)
+    with pytest.raises(InputError, match="too little memory"):
+        usd_read.open_stage(file)
