@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -686,20 +687,17 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     from .exchange import blend_file, formats, usd_export
 
     formats.expose_pxr()
-    from .usd import time_samples
-
     target = blend_file.refuse_own_files(Path(options.out).absolute())
     scene: Any = bpy.context.scene
     rate = checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
     if scene.frame_start + options.seconds * rate > _LAST_FRAME:
         raise UsageError(f"Blender has no frames after {_LAST_FRAME}; choose fewer --seconds.")
     scene.frame_end = scene.frame_start + math.ceil(options.seconds * rate)
-    with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
-        _print_issues(options, usd_export.export_usd(bpy.context, scratch, wanted).issues, warn)
-        options.out = str(layer)
-        found = _simulate_usd(options, str(scratch))
-        time_samples.flatten(layer, scratch)
-    return found
+
+    def export(file: Path) -> None:
+        _print_issues(options, usd_export.export_usd(bpy.context, file, wanted).issues, warn)
+
+    return _simulate_whole(options, target, export)
 
 
 def _simulate_copy(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
@@ -709,9 +707,17 @@ def _simulate_copy(options: argparse.Namespace, file: str) -> tuple[World, Recor
     formats.expose_pxr()
     from .usd import time_samples
 
-    target = Path(options.out).absolute()
+    return _simulate_whole(options, Path(options.out).absolute(), partial(time_samples.flatten, Path(file)))
+
+
+def _simulate_whole(
+    options: argparse.Namespace, target: Path, write: Callable[[Path], None]
+) -> tuple[World, Recording, StageUnits]:
+    """Simulate a file that `write` makes beside the target, which gets all of it with the motion as time samples."""
+    from .usd import time_samples
+
     with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
-        time_samples.flatten(Path(file), scratch)
+        write(scratch)
         options.out = str(layer)
         found = _simulate_usd(options, str(scratch))
         time_samples.flatten(layer, scratch)
