@@ -14,6 +14,7 @@ import traceback
 from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, redirect_stderr, redirect_stdout, suppress
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -69,7 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def perform(arguments: list[str]) -> dict[str, Any]:
-    """Run a command for a batch. Returns what it found: exit (its status), issues, error, table (of inspect)."""
+    """Run a command for a batch. Returns what it found: exit (its status), issues, notes, error, table."""
     answer: dict[str, Any] = {"issues": []}
     warned = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(warned):
@@ -465,7 +466,7 @@ def _convert(options: argparse.Namespace) -> int:
             from .authoring import blender_rigid_bodies
 
             for note in blender_rigid_bodies.convert_scene(scene).notes:
-                warn(f"usdphys: note: {note}")
+                _note(options, f"usdphys: note: {note}")
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
@@ -555,14 +556,18 @@ def _issues_of(options: argparse.Namespace) -> list[Issue]:
 def _inspect(options: argparse.Namespace) -> int:
     from .core import summary
 
-    with _model_of(options) as (model, _):
+    with _model_of(options) as (model, issues):
         table = options.answer["table"] = summary.summarise(model)
     if options.json:
-        say(json.dumps({"file": options.file, **table}))
-    else:
-        say(options.file)
-        for line in summary.lines(table):
-            say(line)
+        options.answer["issues"] += issues
+        say(json.dumps({"file": options.file, **table, "issues": [asdict(issue) for issue in issues]}))
+        return 0
+    say(options.file)
+    for line in summary.lines(table):
+        say(line)
+    if issues:
+        say(f"issues ({len(issues)})")
+    _print_issues(options, issues, lambda line: say(f"  {line}"))
     return 0
 
 
@@ -682,20 +687,17 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     from .exchange import blend_file, formats, usd_export
 
     formats.expose_pxr()
-    from .usd import time_samples
-
     target = blend_file.refuse_own_files(Path(options.out).absolute())
     scene: Any = bpy.context.scene
     rate = checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
     if scene.frame_start + options.seconds * rate > _LAST_FRAME:
         raise UsageError(f"Blender has no frames after {_LAST_FRAME}; choose fewer --seconds.")
     scene.frame_end = scene.frame_start + math.ceil(options.seconds * rate)
-    with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
-        _print_issues(options, usd_export.export_usd(bpy.context, scratch, wanted).issues, warn)
-        options.out = str(layer)
-        found = _simulate_usd(options, str(scratch))
-        time_samples.flatten(layer, scratch)
-    return found
+
+    def export(file: Path) -> None:
+        _print_issues(options, usd_export.export_usd(bpy.context, file, wanted).issues, warn)
+
+    return _simulate_whole(options, target, export)
 
 
 def _simulate_copy(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
@@ -705,9 +707,17 @@ def _simulate_copy(options: argparse.Namespace, file: str) -> tuple[World, Recor
     formats.expose_pxr()
     from .usd import time_samples
 
-    target = Path(options.out).absolute()
+    return _simulate_whole(options, Path(options.out).absolute(), partial(time_samples.flatten, Path(file)))
+
+
+def _simulate_whole(
+    options: argparse.Namespace, target: Path, write: Callable[[Path], None]
+) -> tuple[World, Recording, StageUnits]:
+    """Simulate a file that `write` makes beside the target, which gets all of it with the motion as time samples."""
+    from .usd import time_samples
+
     with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
-        time_samples.flatten(Path(file), scratch)
+        write(scratch)
         options.out = str(layer)
         found = _simulate_usd(options, str(scratch))
         time_samples.flatten(layer, scratch)
@@ -772,11 +782,11 @@ def _hand_off(
         poses = run.poses(units)
     recording, unknown = external.recording_of(preview, poses)
     if movers:
-        warn(f"warning: {name} gets the file as it is at the start: what is animated stands still there.")
+        _note(options, f"warning: {name} gets the file as it is at the start: what is animated stands still there.")
     for path in unknown:
-        warn(f"warning: {name} reports no body at '{path}'; it stays where it is.")
+        _note(options, f"warning: {name} reports no body at '{path}'; it stays where it is.")
     for line in external.told(external.differences(recording, preview), options.engine, recording.fps):
-        warn(line)
+        _note(options, line)
     return recording
 
 
@@ -900,6 +910,12 @@ def _write_text(target: Path, text: str) -> None:
     """Write a text to a temporary file, which replaces the target once it is complete."""
     with replacing(target) as scratch:
         scratch.write_text(text, encoding="utf-8")
+
+
+def _note(options: argparse.Namespace, line: str) -> None:
+    """Print a line that is no issue of the file, and keep it for the results of a batch."""
+    warn(line)
+    options.answer.setdefault("notes", []).append(line.removeprefix("usdphys: note: ").removeprefix("warning: "))
 
 
 def _print_issues(options: argparse.Namespace, issues: list[Issue], tell: Callable[[str], None]) -> None:

@@ -55,6 +55,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         self_collision: bool
         visuals: bool
         visual_colliders: bool
+        looked_at: str
     else:
         filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
         base: bpy.props.EnumProperty(name="Base", items=_BASES, description="What holds the base of the robot")
@@ -73,8 +74,10 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
             description="Where packages of ROS are: NAME=FOLDER; NAME2=FOLDER2. Those around the file are found",
         )
         arguments: bpy.props.StringProperty(
-            name="Arguments", description="Arguments of a xacro file, such as name:=value; name2:=value2"
-        )
+            name="Arguments", options={"SKIP_SAVE"},
+            description="Arguments of a xacro file, such as name:=value; name2:=value2",
+        )  # fmt: skip
+        looked_at: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         srdf: bpy.props.StringProperty(
             name="SRDF", description="File of MoveIt: links that it keeps apart do not collide", subtype="FILE_PATH"
         )
@@ -100,11 +103,20 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
             return found
         return super().invoke(context, event)
 
+    def check(self, _context: Any) -> bool:
+        """Show the arguments of a file that was just chosen in the file browser."""
+        if self.looked_at == self.filepath or not Path(self.filepath).is_file():
+            return False
+        self.looked_at = self.filepath
+        self.fill_arguments()
+        return True
+
     def fill_arguments(self) -> None:
         """Show the arguments of a xacro file with their values, to be changed."""
         from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.exchange import robot_files
 
+        self.arguments = ""
         try:
             found = robot_files.arguments_of(Path(self.filepath))
         except UsdPhysError:

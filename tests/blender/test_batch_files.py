@@ -10,6 +10,7 @@ from pathlib import Path
 
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.batch import drive, executors, journal, worker
 from usdphys_ext.usdphys_addon.batch import jobs as batch_jobs
 from usdphys_ext.usdphys_addon.system import isolate
@@ -127,3 +128,16 @@ def test_the_python_that_the_environment_names_holds_the_children(sources, tmp_p
     finally:
         workers.close()
     assert worker.program("/opt/blender/blender", "/root") == ["/opt/blender/blender", "--command", "usdphys"]
+
+
+def test_notes_of_a_command_are_in_the_results(tmp_path):
+    """What Blender's rigid bodies have and UsdPhysics has not is no issue of the file."""
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.ops.rigidbody.object_add()
+    bpy.context.object.rigid_body.collision_margin = 0.5
+    bpy.context.object.rigid_body.use_margin = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "a.blend"))
+    names = [str(tmp_path / "a.blend"), str(tmp_path / "a.usda")]
+    found = cli.perform(["convert", "--from-rigid-bodies", "--", *names])
+    assert found["exit"] == 0 and found["notes"] and not any("usdphys:" in note for note in found["notes"])
+    assert "notes" not in cli.perform(["convert", "--", *names])

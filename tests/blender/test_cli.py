@@ -129,6 +129,23 @@ def test_inspect(blend, tmp_path):
         assert "bodies (1)" in text and "/root/Crate" in text
 
 
+def test_inspect_lists_what_is_wrong_with_the_file(tmp_path):
+    """A part that is missing, as text and as JSON; a file without problems has an empty list."""
+    (file := tmp_path / "arm.usda").write_text(
+        '#usda 1.0\n(\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+        'def Xform "Arm" (prepend references = @gone.usda@)\n{\n}\n'
+    )
+    text = usdphys("inspect", file)
+    assert text.returncode == 0
+    (line,) = (line for line in text.stdout.splitlines() if "gone.usda" in line)
+    assert line.startswith("  warning: ") or line.startswith("  error: ")
+    assert "issues (1)" in text.stdout
+    issues = json.loads(usdphys("inspect", file, "--json").stdout)["issues"]
+    assert [issue["code"] for issue in issues] == [line.split(": ")[1]]
+    file.write_text(file.read_text().replace("prepend references = @gone.usda@", 'kind = "component"'))
+    assert json.loads(usdphys("inspect", file, "--json").stdout)["issues"] == []
+
+
 @pytest.mark.parametrize("scale_length", [1.0, 0.01])
 def test_simulate_a_blend(blend, tmp_path, scale_length):
     """The crate falls from 2 m as Galileo says and lands on the floor; the .blend and its USD move alike."""

@@ -718,3 +718,19 @@ def PhysicsCollisionGroup "Debris"
     )
     filtered = stage.GetPrimAtPath("/Debris").GetRelationship("physics:filteredGroups")
     assert [str(path) for path in filtered.GetTargets()] == ["/Elsewhere/Debris"]
+
+
+def test_curves_that_collide_stay_curves_also_empty_ones(tmp_path):
+    """Blender writes an Xform for curves without points."""
+    curves = (("Rope", "[2]", "[(0, 0, 0), (1, 0, 0)]"), ("None", "[]", "[]"))
+    load(tmp_path, "".join(
+        f'def BasisCurves "{name}" (prepend apiSchemas = ["PhysicsCollisionAPI"])\n{{\n'
+        f'    uniform token type = "linear"\n    int[] curveVertexCounts = {counts}\n'
+        f"    point3f[] points = {points}\n}}\n"
+        for name, counts, points in curves
+    ))  # fmt: skip
+    stage, codes = write(tmp_path)
+    assert "ColliderNotGprim" not in codes
+    for name in ("Rope", "None"):
+        prim = stage.GetPrimAtPath(f"/{name}")
+        assert prim.GetTypeName() == "BasisCurves" and "PhysicsCollisionAPI" in prim.GetAppliedSchemas()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shutil
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -173,6 +174,24 @@ def test_an_image_of_another_scene_in_the_same_folder_is_not_taken_for_that_of_t
         (image,) = images_of(stage)
         assert image.path == "./textures/wood_1.png"
         assert (tmp_path / image.path).read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "textures" / "wood.png").read_bytes() == b"of another scene"
+    assert len(list((tmp_path / "textures").iterdir())) == 2
+
+
+def test_an_image_that_another_process_writes_at_the_same_time_stays_its_own(tmp_path, monkeypatch):
+    """As of two jobs of a batch, whose scenes have different images of one name."""
+    painted()
+    copyfile = shutil.copyfile
+
+    def slow(source, scratch):
+        copyfile(source, scratch)
+        if Path(source).name == "wood.png" and not (other := tmp_path / "textures" / "wood.png").exists():
+            other.write_bytes(b"of another scene")
+
+    monkeypatch.setattr("shutil.copyfile", slow)
+    stage, _ = export(tmp_path / "out.usda")
+    (image,) = images_of(stage)
+    assert image.path == "./textures/wood_1.png"
     assert (tmp_path / "textures" / "wood.png").read_bytes() == b"of another scene"
     assert len(list((tmp_path / "textures").iterdir())) == 2
 

@@ -5,9 +5,10 @@ import ast
 import re
 from pathlib import Path
 
+import blf
 import bpy
 import pytest
-from usdphys_ext import preferences
+from usdphys_ext import operators, preferences
 from usdphys_ext.operators import translations
 from usdphys_ext.operators.outcome import message_of
 from usdphys_ext.usdphys_addon.authoring import tagging
@@ -219,3 +220,17 @@ def test_no_line_begins_with_the_sign_that_french_sets_after_a_space():
         wrapped_text.draw_text(layout, text, "INFO", length=length)
     assert all(line[0] not in ":;?" for line in layout.labels())
     assert " ".join(layout.labels()[-2:]).replace("\N{NO-BREAK SPACE}", " ") == text
+
+
+def test_names_of_what_opens_the_file_browser_fit_on_its_button():
+    """It is 127 pixels wide, 5 of them on each side without text."""
+    labels, found = rows("labels.tsv"), []
+    blf.size(0, 11)
+    for cls in operators.CLASSES:
+        if not issubclass(cls, bpy.types.Operator):
+            continue
+        properties = getattr(bpy.ops.usdphys, cls.bl_idname.removeprefix("usdphys.")).get_rna_type().properties
+        if {"filepath", "directory"} & {item.identifier for item in properties}:
+            found += [cls.bl_label, *labels.get(cls.bl_label, ())]
+    assert len(found) > 12
+    assert [text for text in found if blf.dimensions(0, text)[0] > 117] == []

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
+from usdphys_ext.operators.files import import_urdf
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
@@ -269,6 +270,29 @@ def test_the_menu_exports_the_robot(tmp_path, urdf):
     bpy.ops.usdphys.import_urdf(filepath=str(urdf))
     assert bpy.ops.usdphys.export_urdf(filepath=str(tmp_path / "out.urdf")) == {"FINISHED"}
     assert (tmp_path / "out.urdf").read_text() == ROBOT
+
+
+def test_the_arguments_of_a_xacro_that_is_chosen_in_the_file_browser_are_filled_in(tmp_path):
+    """Blender calls `check` when a file is chosen, and after an edit of the options, which stays."""
+
+    class Chooser:
+        filepath, looked_at, arguments = "", "", "old:=1"
+        check = import_urdf.USDPHYS_OT_import_urdf.check
+        fill_arguments = import_urdf.USDPHYS_OT_import_urdf.fill_arguments
+
+    (first := tmp_path / "a.xacro").write_text(
+        '<robot name="r" xmlns:xacro="http://ros.org/wiki/xacro">'
+        '<xacro:arg name="side" default="left"/><link name="base"/></robot>'
+    )
+    (second := tmp_path / "b.urdf").write_text('<robot name="r"><link name="base"/></robot>')
+    chooser = Chooser()
+    assert not chooser.check(None)
+    chooser.filepath = str(first)
+    assert chooser.check(None) and chooser.arguments == "side:=left"
+    chooser.arguments = "side:=right"
+    assert not chooser.check(None) and chooser.arguments == "side:=right"
+    chooser.filepath = str(second)
+    assert chooser.check(None) and chooser.arguments == ""
 
 
 def test_a_xacro_file_is_converted_with_its_arguments(tmp_path, urdf):

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -25,6 +26,8 @@ def perform(arguments: list[str]) -> dict[str, object]:
         os.write(1, b"Read blend: x.blend\nno line feed")
     if work == "write":
         Path(rest[0]).write_text(rest[1])
+    if work == "temporary":
+        rest = [tempfile.mkdtemp()]
     return {"exit": int(work == "fail"), "issues": [], "arguments": rest}
 
 

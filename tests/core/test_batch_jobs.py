@@ -73,6 +73,18 @@ def test_a_url_is_no_name_in_the_working_folder():
     assert (found.inputs, found.outputs) == (("s3://b/a.usda",), ("gs://b/p.json",))
 
 
+@pytest.mark.parametrize("option", ["onto", "srdf"])
+def test_a_changed_file_that_an_option_names_is_a_changed_job(tmp_path, monkeypatch, option):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.urdf", "other"):
+        (tmp_path / name).write_text("1")
+    found = batch_jobs.job_of({"op": "validate", "in": "a.urdf", "options": {option: "other"}})
+    assert f"--{option}={tmp_path}/other" in found.arguments and found.inputs[1] == f"{tmp_path}/other"
+    before = found.stamp()
+    (tmp_path / "other").write_text("12")
+    assert found.stamp() != before
+
+
 @pytest.mark.parametrize(
     ("line", "word"),
     [
@@ -171,7 +183,7 @@ def test_only_what_is_done_as_it_is_now_is_left_out_of_a_rerun(tmp_path):
     source, output = tmp_path / "a.usda", tmp_path / "b.usda"
     source.write_text("a")
     output.write_text("out")
-    one = Job("a", "convert", str(source), (), (), (str(output),), "digest")
+    one = Job("a", "convert", str(source), (), (str(source),), (str(output),), "digest")
     outputs = [{"path": str(output), "bytes": 3}]
     found = {"id": "a", "status": "ok", "job": "digest", "input": one.stamp(), "outputs": outputs}
     assert journal.is_done(one, found)
@@ -227,6 +239,22 @@ def test_a_child_is_replaced_after_its_jobs(make_workers):
     workers = make_workers(jobs_per_child=2)
     pids = [workers.run(job("a", "ok").as_table())["pid"] for _ in range(6)]
     assert pids[0::2] == pids[1::2] and len(set(pids)) == 3
+
+
+def test_temporary_files_of_a_child_go_with_it_though_it_has_no_time_to_delete_them(make_workers):
+    workers = make_workers()
+    (left,) = workers.run(job("a", "temporary").as_table())["arguments"]
+    assert Path(left).is_dir()
+    workers.close()
+    assert not Path(left).parent.exists()
+
+
+@pytest.mark.parametrize(("name", "is_deleted"), [(f"{worker.FOLDER}abc", True), ("home", False)])
+def test_a_child_whose_batch_was_killed_deletes_its_folder_and_no_other(tmp_path, name, is_deleted):
+    (folder := tmp_path / name).mkdir()
+    environment = {**os.environ, worker.FAULT_LOG: str(folder / "faults.txt")}
+    subprocess.run(CHILD, stdin=subprocess.DEVNULL, capture_output=True, env=environment, check=True)
+    assert folder.exists() != is_deleted
 
 
 @posix_only

@@ -208,6 +208,37 @@ def test_a_file_of_somebody_else_beside_the_target_is_not_replaced(pair: Path) -
     assert contents(pair) == {b"{old}"}
 
 
+@pytest.mark.parametrize("has_links", [True, False])
+def test_of_two_processes_that_add_one_name_at_the_same_time_one_wins(
+    pair: Path, monkeypatch: pytest.MonkeyPatch, has_links: bool
+) -> None:
+    """The other one writes its image after it was seen that there is none; and without hard links nothing is torn."""
+    place, copyfile = pair.parent / "sub/wood.png", shutil.copyfile
+    place.unlink()
+
+    def slow(source: Path, scratch: Path) -> None:
+        copyfile(source, scratch)
+        if source.name == place.name and has_links:
+            place.write_bytes(b"{who}")
+
+    def no_links(source: Path, scratch: Path) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    monkeypatch.setattr("shutil.copyfile", slow)
+    if not has_links:
+        monkeypatch.setattr(os, "link", no_links)
+        files.replace_together(pair.parent / "new", pair, [pair.with_suffix(".bin")])
+        assert contents(pair) == {b"{new}"}
+        return
+    assert not files.add(pair.parent / "new/sub/wood.png", place)
+    assert place.read_bytes() == b"{who}"
+    place.unlink()
+    with pytest.raises(OutputError, match=r"'wood.png'.*another one has that name"):
+        files.replace_together(pair.parent / "new", pair, [pair.with_suffix(".bin")])
+    assert place.read_bytes() == b"{who}"
+    assert pair.read_bytes() == b"{old}"
+
+
 def test_an_output_is_never_an_input_not_even_by_a_link(target: Path) -> None:
     link = target.with_name("link.usda")
     link.symlink_to(target)

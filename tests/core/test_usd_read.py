@@ -470,3 +470,13 @@ def test_a_rate_of_zero_without_animation_hurts_nobody(tmp_path: Path) -> None:
     file = tmp_path / "still.usda"
     file.write_text('#usda 1.0\n(\n    timeCodesPerSecond = 0\n)\ndef Xform "A"\n{\n}\n')
     assert usd_read.open_stage(file).GetPrimAtPath("/A")
+
+
+def test_a_file_for_which_there_is_too_little_memory_is_not_called_damaged(tmp_path, monkeypatch):
+    def full(*_arguments):
+        raise RuntimeError("'Exception thrown while opening layer: std::bad_alloc'")
+
+    (file := tmp_path / "large.usda").write_text("#usda 1.0\n")
+    monkeypatch.setattr(Usd.Stage, "Open", full)
+    with pytest.raises(InputError, match="too little memory"):
+        usd_read.open_stage(file)

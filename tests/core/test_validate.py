@@ -482,6 +482,9 @@ OWN = [
     ("limit not a number", lambda s: two(s, LowerLimit=NAN, **MEET), "NotFinite", J),
     ("infinite velocity", lambda s: UsdPhysics.RigidBodyAPI(solid(s)).CreateVelocityAttr((INF, 0, 0)), "NotFinite", B),
     ("transform not a number", lambda s: solid(s).AddTranslateOp().Set((NAN, 0, 0)), "NotFinite", B),
+    ("body in another galaxy", lambda s: solid(s).AddTranslateOp().Set((1e21, 0, 0)), "TooLargeToSimulate", B),
+    ("ball of 1e308", lambda s: UsdGeom.Sphere(collider(s, "/C", UsdGeom.Sphere)).CreateRadiusAttr(1e308),
+     "TooLargeToSimulate", "/C"),
     ("unknown approximation", lambda s: mesh(s, "/C", "voxels"), "TokenUnknown", "/C"),
     ("approximation of PhysX", lambda s: mesh(s, "/C", "sdf"), "ApproximationOfPhysx", "/C"),
     ("mass as a string", lambda s: run(mass(solid(s)), as_string(s, "/B", "physics:mass")), "AttributeTypeMismatch", B),
@@ -489,6 +492,17 @@ OWN = [
      lambda s: UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityDirectionAttr((0, 0, -9.8)),
      "GravityDirectionNotUnit", "/Scene"),
 ]  # fmt: skip
+
+
+def test_a_joint_that_is_switched_off_holds_no_mass():
+    """As for the two other rules about masses of joined bodies."""
+    stage = new_stage()
+    joined = two(stage, **MEET)
+    for path, kilograms in (("/A", 0.1), (B, 50.0)):
+        mass(UsdGeom.Cube.Get(stage, path), Mass=kilograms)
+    assert "MassRatioHigh" in {code for code, _ in found(usd_read.read_stage(stage))}
+    joined.CreateJointEnabledAttr(False)
+    assert "MassRatioHigh" not in {code for code, _ in found(usd_read.read_stage(stage))}
 
 
 def test_masses_that_joints_are_judged_by_need_no_geometry():

@@ -81,3 +81,8 @@ def test_the_dialog_of_blenders_gltf_exporter_has_the_physics_and_its_choices_co
 def test_a_robot_is_dropped_adjusted_undone_and_redone_in_one_step_posed_played_and_exported(drive):
     log = drive("robot", files=(window.ROOT / "scripts" / "robot.urdf",), usd=True)
     assert "ADJUSTED" in log and "UNDONE AND REDONE IN ONE STEP" in log and "EXPORTED AS IT CAME" in log
+
+
+@pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
+def test_each_collection_is_exported_as_an_asset_through_the_file_browser(drive):
+    assert "EXPORTED AS USD" in drive("assets", usd=True)

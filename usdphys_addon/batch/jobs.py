@@ -26,7 +26,7 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {"convert": ("in", "out")}
 _KEYS = frozenset({"id", "op", "in", "out", "json", "options"})
 _TAKEN = frozenset({"out", "json", "isolate", "debug", "help"})
 #: Options whose values are names of files.
-_FILES = frozenset({"onto", "engine-python"})
+_FILES = frozenset({"onto", "srdf", "engine-python"})
 _OPTION = re.compile(r"[a-z][a-z-]*\Z")
 
 
@@ -52,14 +52,15 @@ class Job:
         return {"id": self.id, "arguments": self.arguments, "inputs": self.inputs, "outputs": self.outputs}
 
     def stamp(self) -> list[int] | None:
-        """Size and time of the input as it is now; None for a URL, and where there is no such file."""
+        """Size and time of each input as it is now; None for a URL, and where there is no such file."""
         if is_url(self.source):
             return None
         try:
-            found = os.stat(self.source)  # noqa: PTH116 - a Path costs more than the call, ten thousand times
+            # A Path costs more than the call, ten thousand times.
+            found = [os.stat(name) for name in self.inputs if not is_url(name)]  # noqa: PTH116
         except OSError:
             return None
-        return [found.st_size, found.st_mtime_ns]
+        return [number for state in found for number in (state.st_size, state.st_mtime_ns)]
 
 
 def read(file: Path) -> list[Job]:
@@ -119,8 +120,8 @@ def job_of(value: Any) -> Job:
     arguments = (op, *flags, "--", *named)
     outputs = tuple(files[key] for key in ("out", "json") if key in files)
     digest = hashlib.blake2b(json.dumps(arguments).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-    onto = absolute(str(options["onto"])) if options.get("onto") else ""
-    return Job(identity, op, files["in"], arguments, (files["in"], *([onto] if onto else [])), outputs, digest)
+    others = [absolute(str(options[name])) for name in ("onto", "srdf") if options.get(name)]
+    return Job(identity, op, files["in"], arguments, (files["in"], *others), outputs, digest)
 
 
 def absolute(name: str) -> str:

@@ -7,6 +7,7 @@ import faulthandler
 import gc
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import clock
-from .worker import FAULT_LOG, MARK
+from .worker import FAULT_LOG, FOLDER, MARK
 
 
 def serve(perform: Callable[[list[str]], Mapping[str, Any]]) -> int:
@@ -39,6 +40,11 @@ def serve(perform: Callable[[list[str]], Mapping[str, Any]]) -> int:
             is_first = False
             gc.collect()
             gc.freeze()
+    # The process that has started this one would have ended it, and deleted its files: it is gone.
+    folder = Path(os.environ.get(FAULT_LOG, "")).parent
+    if folder.name.startswith(FOLDER):
+        log.close()
+        shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 

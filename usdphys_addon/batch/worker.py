@@ -29,6 +29,8 @@ from typing import Any
 MARK = "\x1eusdphys "
 #: Environment variable: the file that takes the stack of a crash.
 FAULT_LOG = "USDPHYS_FAULT_LOG"
+#: Beginning of the name of the folder of a child, for its log and its temporary files.
+FOLDER = "usdphys-child-"
 #: Environment variable: a Blender, or a Python with bpy, that the children run in.
 BLENDER = "USDPHYS_BLENDER"
 #: Seconds that a child has to start, and to stop itself after its job has taken too long.
@@ -79,14 +81,16 @@ class Child:
     def __init__(self, command: list[str], alarm: Alarm = threading.Timer) -> None:
         """Start it. Raises ChildError where it ends before it is ready."""
         self._alarm, self.jobs, self.is_overdue, self._is_large = alarm, 0, False, False
-        self._folder = Path(tempfile.mkdtemp(prefix="usdphys-"))
+        self._folder = Path(tempfile.mkdtemp(prefix=FOLDER))
         self._faults = self._folder / "faults.txt"
         try:
             with (self._folder / "log.txt").open("wb") as log:
-                # A session of its own: what a job has started is ended with it.
+                # A session of its own: what a job has started is ended with it. So are temporary files, which Blender
+                # has no time to delete.
+                own = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self._folder))
                 self._process = subprocess.Popen(
                     command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log,
-                    env={**os.environ, FAULT_LOG: str(self._faults)}, start_new_session=os.name == "posix",
+                    env={**os.environ, **own, FAULT_LOG: str(self._faults)}, start_new_session=os.name == "posix",
                 )  # fmt: skip
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)

@@ -67,7 +67,9 @@ class ColliderReader:
                 continue
             if is_geometry and not remembered.is_geometry(placement.obj):
                 # A collider on a prim without geometry: some readers take the geometry below it.
-                above = self.own_prim(placement.path, "Xform", placement, world)
+                type_name = remembered.type_of(placement.obj)
+                type_name = type_name if type_name in remembered.CURVE_TYPES else "Xform"
+                above = self.own_prim(placement.path, type_name, placement, world)
                 self.add_approximation(above, item, touched)
                 self.finish(above, item, touched, placement)
                 continue

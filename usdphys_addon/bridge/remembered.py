@@ -19,6 +19,8 @@ _NUMBER = re.compile(r"\.\d{3,}\Z")
 GPRIM_TYPES = frozenset(cls.usd_name for cls in usd_geom.Gprim.__subclasses__())
 #: Types of prims that are geometry themselves.
 GEOMETRY_TYPES = frozenset({"Mesh", "Points"}) | GPRIM_TYPES
+#: Types of prims that are curves, which have no faces.
+CURVE_TYPES = frozenset({"BasisCurves", "HermiteCurves", "NurbsCurves"})
 
 
 def prim_of(thing: Any) -> Any | None:

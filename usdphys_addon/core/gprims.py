@@ -10,12 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from . import frames
+from .model import Prim
 from .primitives import Primitive, radius_scale
 from .schema import Vector
 from .schemas import usd_geom
 
 #: Indices of the axes along which a plane has its width and its length, by the index of its normal.
 PLANE_AXES = ((2, 1), (0, 2), (0, 1))
+#: Largest number in a transform, and largest length of a gprim, m: solvers compute with 32 bits, and square them.
+LARGEST = 1e15
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +89,13 @@ def sizes(gprim: usd_geom.Gprim, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Sizes:
         radius, height = abs(gprim.resolved("radius")), abs(gprim.resolved("height"))
         found = Sizes(kind, radius=radius, height=height, axis=gprim.resolved("axis"))
     return found.scaled(scale)
+
+
+def reach(prim: Prim) -> tuple[float, float]:
+    """(largest number in the transform of a prim, largest length of its gprim), m; NaN if there is any."""
+    gprim = prim.get(usd_geom.Gprim)
+    found = Sizes(usd_geom.Gprim) if gprim is None else sizes(gprim, frames.scale_of(prim.world))
+    return float(np.abs(prim.world).max()), float(np.max((*found.edges, found.radius, found.height)))
 
 
 def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import filecmp
 import os
-import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from typing import Any
 import bpy
 
 from ..core.errors import OutputError
-from ..system.files import replacing
+from ..system.files import add
 
 
 def are_expected(target: Path) -> bool:
@@ -62,14 +61,13 @@ def brought(folder: Path, target: Path, asset: str) -> str:
     def is_there(tile: Path) -> bool:
         return filecmp.cmp(tile, named(tile), shallow=False)
 
-    while any(named(tile).exists() and not is_there(tile) for tile in tiles):
-        count += 1
     try:
         home.mkdir(parents=True, exist_ok=True)
-        for tile in tiles:
-            if not named(tile).exists():
-                with replacing(named(tile)) as scratch:
-                    shutil.copyfile(tile, scratch)
+        # Another process may take a name between the two.
+        while any(named(tile).exists() and not is_there(tile) for tile in tiles) or not all(
+            named(tile).exists() or add(tile, named(tile)) for tile in tiles
+        ):
+            count += 1
     except OSError as error:
         raise OutputError(f"'{named(file)}' could not be written ({error.strerror}).") from error
     return f"./{(place / named(file).name).as_posix()}"

@@ -180,6 +180,9 @@ def _merge_geometry(spec: Any, type_name: str) -> None:
 
     geometry = _content(spec, type_name)
     if geometry is None:
+        # Of curves without any, Blender writes an Xform alone.
+        if type_name in remembered.CURVE_TYPES:
+            spec.typeName = type_name
         return
     layer = spec.layer
     keep_mesh = geometry.typeName == type_name

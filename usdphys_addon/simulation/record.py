@@ -17,7 +17,6 @@ from ..core import frames, gprims
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
-from ..core.schemas import usd_geom
 from ..core.units import StageUnits
 from .load_history import JointBreak, LoadHistory
 from .world import World
@@ -27,8 +26,6 @@ Floats = NDArray[np.float64]
 Movers = Callable[[int], Mapping[str, Matrix]]
 #: Numbers that a recording keeps in memory, 0.8 GB, and how many there are for a body and a frame.
 _MOST_NUMBERS, _NUMBERS = 100_000_000, 23
-#: Largest number in a transform, m: the solver computes with 32 bits, and squares what it gets.
-_LARGEST = 1e15
 
 
 @dataclass(slots=True)
@@ -105,13 +102,13 @@ def most_frames(world: World) -> int:
 def refuse_lost(model: PhysicsModel) -> None:
     """Raise InputError for a body or collider that is nowhere: at NaN, or too far away or too large for the solver."""
     for prim in {**model.bodies, **model.colliders}.values():
-        if not (np.abs(prim.world) <= _LARGEST).all():
-            raise InputError(f"The transform of {prim.display} holds NaN or a number above {_LARGEST:g}; correct it.")
-        gprim = prim.get(usd_geom.Gprim)
-        if gprim is not None:
-            sizes = gprims.sizes(gprim, frames.scale_of(prim.world))
-            if not max(*sizes.edges, sizes.radius, sizes.height) <= _LARGEST:
-                raise InputError(f"The size of {prim.display} is NaN or above {_LARGEST:g} m; correct it.")
+        transform, size = gprims.reach(prim)
+        if not transform <= gprims.LARGEST:
+            raise InputError(
+                f"The transform of {prim.display} holds NaN or a number above {gprims.LARGEST:g}; correct it."
+            )
+        if not size <= gprims.LARGEST:
+            raise InputError(f"The size of {prim.display} is NaN or above {gprims.LARGEST:g} m; correct it.")
 
 
 def _flush() -> None:

@@ -109,16 +109,14 @@ def replace_together(
             place.parent.mkdir(parents=True, exist_ok=True)
             checked(place)
             if place != target and place.exists() and place not in replaceable and not _are_same(place, path):
-                raise OutputError(
-                    f"'{target}' needs the file '{place.name}' beside it, and another one has that name; choose "
-                    "another folder, or a format of one file."
-                )
+                raise OutputError(_taken(target, place))
             if not is_whole(path):
                 raise OutputError(_torn(target))
         with ExitStack() as stack:
             pairs = [(path, _real(place)) for path, place in zip(made, places, strict=True)]
             pairs = [(path, real) for path, real in pairs if path == last or not _are_same(path, real)]
             reals = [real for _, real in pairs]
+            unused = {real for path, real in pairs if path != last and not real.exists()}
             copies = [stack.enter_context(scratch_file(real)) for real in reals]
             for (path, real), copy in zip(pairs, copies, strict=True):
                 shutil.copyfile(path, copy)
@@ -126,11 +124,52 @@ def replace_together(
                 _force_to_disk(copy)
             # Nothing else is done here: a kill between two of these leaves whole files, some old and some new.
             for copy, real in zip(copies, reals, strict=True):
-                copy.replace(real)
+                if real not in unused:
+                    copy.replace(real)
+                elif not _add(copy, real):
+                    raise OutputError(_taken(target, real))
             for parent in {real.parent for real in reals}:
                 _force_to_disk(parent)
     except OSError as error:
         raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
+
+
+def _taken(target: Path, place: Path) -> str:
+    return (
+        f"'{target}' needs the file '{place.name}' beside it, and another one has that name; choose another folder, or "
+        "a format of one file."
+    )
+
+
+def add(source: Path, target: Path) -> bool:
+    """Copy a whole file to an unused name. Returns False where another file has that name. Raises OutputError.
+
+    Of processes that add files of one name at the same time, one wins.
+    """
+    try:
+        with scratch_file(target) as scratch:
+            shutil.copyfile(source, scratch)
+            if not is_whole(scratch):
+                raise OutputError(_torn(target))
+            _take_mode(scratch, target)
+            _force_to_disk(scratch)
+            is_added = _add(scratch, target)
+        _force_to_disk(target.parent)
+        return is_added
+    except OSError as error:
+        raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
+
+
+def _add(scratch: Path, target: Path) -> bool:
+    """Give a finished file an unused name. Returns False where another file has it, but for one with this content."""
+    try:
+        os.link(scratch, target)
+    except FileExistsError:
+        return _are_same(scratch, target)
+    except OSError:  # a file system without hard links
+        scratch.replace(target)
+    scratch.unlink(missing_ok=True)
+    return True
 
 
 def is_endless(path: Path) -> bool:
@@ -317,7 +356,9 @@ def temporary_files(target: Path) -> list[Path]:
     """Temporary files and folders for a target that are there now."""
     prefix = _prefix(target)
     with suppress(OSError):
-        return [path for path in target.absolute().parent.iterdir() if path.name.startswith(prefix)]
+        folder = target.absolute().parent
+        # Not `iterdir`: there may be ten thousand others.
+        return [folder / name for name in os.listdir(folder) if name.startswith(prefix)]  # noqa: PTH208
     return []
 
 

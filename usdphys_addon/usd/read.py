@@ -36,6 +36,7 @@ _MOST_LEVELS = 1000
 _RELOADABLE = ("usd", "usda", "usdc", "usdz")
 #: (pattern in an error message of USD, reason for the user).
 _REASONS = (
+    ("bad_alloc", "there is too little memory for it"),
     ("is not a valid usda layer", "it does not begin like a USD text file"),
     ("too small|[Cc]orrupt|while reading @|out of range|Failed to read", "it is cut off or damaged"),
     ("[Cc]annot determine file format|Unsupported|not a valid usdc|version", "its format is unknown"),

@@ -33,6 +33,8 @@ class WorldScales:
         self.prims = prims
         worlds = np.concatenate([prim.world for prim in prims]) if prims else np.zeros((0, 4))
         self.finite: Mask = np.isfinite(worlds.reshape(-1, 16)).all(axis=1)
+        #: The largest number in each transform (n,), m.
+        self.reach = np.abs(worlds.reshape(-1, 16)).max(axis=1)
         linear = worlds.reshape(-1, 4, 4)[:, :3, :3]
         if not self.finite.all():
             linear = np.where(self.finite[:, None, None], linear, np.eye(3))

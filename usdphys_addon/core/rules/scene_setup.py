@@ -267,21 +267,18 @@ def _uneven(facts: Facts) -> list[_Uneven]:
 
 def _uneven_steps(facts: Facts, found: list[_Uneven]) -> Iterator[None]:
     pairs: dict[tuple[str, str], None] = {}
-    for prim, joint in facts.joints:
-        ends = _ends(facts.mover, joint)
-        if all(end is not None and end.path in facts.dynamic for end in ends):
-            first, second = sorted(end.path for end in ends if end is not None)
-            if first != second and not _in_articulation(facts, prim):
-                pairs[first, second] = None
+    for _, *bodies in facts.once(_joined):
+        first, second = sorted(body.path for body in bodies)
+        pairs[first, second] = None
     yield
     solids = facts.once(_solids) if facts.dynamic else []
     for one, other in overlap.close_pairs(solids, 1e-4):
-        bodies = [facts.carrier.at(solids[row].prim.path) for row in (one, other)]
-        if any(body is None or body.path not in facts.dynamic for body in bodies):
+        carriers = [facts.carrier.at(solids[row].prim.path) for row in (one, other)]
+        if any(body is None or body.path not in facts.dynamic for body in carriers):
             continue
         upper, lower = sorted((one, other), key=lambda row: -float(solids[row].points[:, 2].mean()))
         if solids[upper].low[2] >= solids[lower].points[:, 2].mean():
-            first, second = sorted(body.path for body in bodies if body is not None)
+            first, second = sorted(body.path for body in carriers if body is not None)
             if first != second:
                 pairs[first, second] = None
         yield

@@ -7,14 +7,20 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from .. import gprims
 from ..schema import Attribute
 from ..schemas import usd_physics
 from ..value_types import elements_of
 from ..vendor_schemas import VendorAttribute
+from ..words import length_text
 from .base import Facts, Finding, rule
 
 #: Approximations that the PhysX schemas add to UsdPhysics' own.
 PHYSX_TOKENS = frozenset(("sdf", "sphereFill"))
+#: Attributes of gprims that are lengths.
+_SIZES = frozenset(("size", "radius", "height", "width", "length"))
 
 
 def _parts(value: Any) -> tuple[float, ...]:
@@ -52,6 +58,25 @@ def not_finite(facts: Facts) -> Iterator[Finding]:
                     problem = "infinite" if math.isinf(part) else "not a number"
                     yield Finding(prim, f"{column.name} of {prim.display} is {problem}.", {"value": column.name})
                     break
+
+
+@rule(
+    "TooLargeToSimulate", "error", "error", "error",
+    meaning="A body or collider is larger than 1e15 m, or as far away: solvers compute with 32 bits, and `simulate` "
+    "refuses it.",
+    fix="Check the transform and the size of {X}, and the units of the scene.",
+)  # fmt: skip
+def too_large(facts: Facts) -> Iterator[Finding]:
+    placed = facts.placements
+    lengths = [abs(value) for column in facts.columns if column.name in _SIZES for _, value in column.authored()]
+    # Most files end here: what could be too large is measured exactly.
+    if 2.0 * np.max(placed.reach, initial=0.0) * max((2.0, *lengths)) <= gprims.LARGEST:
+        return
+    for prim in placed.prims:
+        transform, size = gprims.reach(prim)
+        # NotFinite names other numbers.
+        if math.isfinite(transform) and (transform > gprims.LARGEST or size > gprims.LARGEST):
+            yield Finding(prim, f"{prim.display} is {length_text(max(transform, size))} large or far away.")
 
 
 @rule(
