@@ -237,7 +237,7 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
     """Export each collection in the active one to a file of its own, in processes beside Blender"""
 
     bl_idname = "usdphys.export_collections"
-    bl_label = "Export Collection as Assets"
+    bl_label = "Export Collections"
     #: A copy of the scene with the edits that are not saved.
     scene: Any = None
 
@@ -260,6 +260,12 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
             cls.poll_message_set(tr(environment.NO_USD))
             return False
         return super().poll(context)
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        layout.prop(self, "collection")
+        layout.prop(self, "format")
 
     def invoke(self, context: Any, _event: Any) -> set[Any]:
         active = context.collection

@@ -16,7 +16,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     """Write the edits since the import as a layer over the imported file, which does not change"""
 
     bl_idname = "usdphys.export_layer"
-    bl_label = "Export USD Layer over the Import"
+    bl_label = "Export USD Layer"
     bl_options = {"REGISTER", "PRESET"}
 
     if TYPE_CHECKING:

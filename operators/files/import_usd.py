@@ -135,10 +135,10 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
 
         overview = _overview(self.filepath, self.chosen())
         if overview is None:
-            column.label(text="Choose a USD file of less than 64 MB to see its contents")
+            draw_text(column, "Choose a USD file of less than 64 MB to see its contents", "NONE")
             return
         if overview.error:
-            column.label(text="This file cannot be read", icon="ERROR")
+            draw_text(column, overview.error, "ERROR")
             return
         if overview.refusal:
             draw_text(column, overview.refusal, "CANCEL")
@@ -149,7 +149,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
             column.separator()
         units = overview.units
         axis = f"{units.up_axis} up"
-        column.label(text=tr(f"{units.meters_per_unit:g} m, {units.kilograms_per_unit:g} kg per unit, {axis}"))
+        draw_text(column, f"{units.meters_per_unit:g} m, {units.kilograms_per_unit:g} kg per unit, {axis}", "NONE")
         column.label(text=tr(counted(overview.prims, "prim")))
         for kind, number in overview.counts.items():
             if number:
@@ -165,7 +165,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
                 column.separator()
                 column.label(text=tr(counted(len(found), severity)), icon=icon)
                 for issue in found[:3]:
-                    column.label(text=f"{issue.path or issue.label}: {issue.code}")
+                    draw_text(column, f"{issue.path or issue.label}: {issue.code}", "BLANK1")
 
     def chosen(self) -> tuple[str, ...]:
         """The variant choices in the syntax of USD paths."""
