@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..usdphys_addon.bridge import vendor_rows
+from ..usdphys_addon.bridge.language import tr_label
 from ..usdphys_addon.core import units
 from ..usdphys_addon.core.schema import Place
 from ..usdphys_addon.core.value_types import value_type
@@ -112,7 +113,7 @@ def _draw_concepts(
     for concept in concepts.concepts_of(*places):
         for dof in concepts.dofs_for(concept.twins[0].applied, dofs) if concept.place == "dof" else ("",):
             row = authored.get((concept.identifier, dof))
-            label = f"{concept.label} {_DOF_LABELS.get(dof, dof)}".strip()
+            label = f"{tr_label(concept.label)} {tr_label(_DOF_LABELS.get(dof, dof))}".strip()
             if row is not None:
                 _draw_concept(column, row, label, concept.identifier, dof, data_path)
             elif concept.twins_for(targets):

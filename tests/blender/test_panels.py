@@ -1460,6 +1460,14 @@ def test_no_label_of_a_file_dialog_is_cut(name, language):
     ] == []
 
 
+def test_a_rope_shows_what_matters_for_the_objects_that_were_selected():
+    assert {"slack", "ends"} < set(drawn_operator("usdphys.rope").props())
+    held = drawn_operator("usdphys.rope", idle="ends")
+    assert "slack" in held.props() and "ends" not in held.props()
+    assert " ".join(held.labels()) == "Both ends are fixed to the selected objects"
+    assert not {"slack", "ends"} & set(drawn_operator("usdphys.rope", idle="slack ends").props())
+
+
 def test_copying_shows_all_parts_to_choose_from():
     (parts,) = drawn_operator("usdphys.copy_physics").all("prop")
     assert parts.name == "parts" and parts.arguments["expand"]

@@ -177,7 +177,7 @@ def concepts() -> dict[str, Concept]:
         _concept("rolling_friction", "material", "Rolling Friction", "Friction against rolling",
                  newton="NewtonMaterialAPI newton:rollingFriction", mujoco="MjcMaterialAPI mjc:rollingfriction"),
         # ---------------------------------------------------------------- joints
-        _concept("joint_armature", "joint", "Armature", "Inertia of the motor that the joint turns along",
+        _concept("joint_armature", "joint", "Motor Inertia", "Inertia of the motor that the joint turns along",
                  newton="NewtonJointAPI newton:armature", physx=f"PhysxJointAxisAPI:{INSTANCE} {_AXIS}:armature",
                  mujoco="MjcJointAPI mjc:armature"),
         _concept("joint_friction", "joint", "Friction", "Force or torque that the joint resists with while it moves",
