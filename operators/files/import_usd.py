@@ -8,7 +8,7 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ...usdphys_addon.bridge.language import tr
-from ...usdphys_addon.core.words import counted, tally
+from ...usdphys_addon.core.words import counted, phrase, tally
 from ...usdphys_addon.viewport.wrapped_text import draw_text
 from .usd_file import USD_FILTER, SteppedImport
 
@@ -144,12 +144,14 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
             draw_text(column, overview.refusal, "CANCEL")
             column.separator()
         if overview.outside:
-            text = f"It reads {counted(len(overview.outside), 'file')} from other folders, such as"
-            draw_text(column, f"{text} '{printable(overview.outside[0])}'", "ERROR")
+            files, first = counted(len(overview.outside), "file"), printable(overview.outside[0])
+            text = phrase("It reads {files} from other folders, such as '{file}'", files=files, file=first)
+            draw_text(column, text, "ERROR")
             column.separator()
         units = overview.units
-        axis = f"{units.up_axis} up"
-        draw_text(column, f"{units.meters_per_unit:g} m, {units.kilograms_per_unit:g} kg per unit, {axis}", "NONE")
+        axis = phrase("{axis} up", axis=units.up_axis)
+        sizes = {"meters": f"{units.meters_per_unit:g}", "kilograms": f"{units.kilograms_per_unit:g}"}
+        draw_text(column, phrase("{meters} m, {kilograms} kg per unit, {axis}", **sizes, axis=axis), "NONE")
         column.label(text=tr(counted(overview.prims, "prim")))
         for kind, number in overview.counts.items():
             if number:

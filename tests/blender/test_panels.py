@@ -16,10 +16,11 @@ from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks.report import FoundIssue, Report
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
+from usdphys_ext.usdphys_addon.core.words import in_language
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback import joint_inspector
 from usdphys_ext.usdphys_addon.simulation.load_history import JointBreak
-from usdphys_ext.usdphys_addon.viewport import readout
+from usdphys_ext.usdphys_addon.viewport import readout, wrapped_text
 
 from . import scenes
 from .layout_recorder import (
@@ -1436,7 +1437,7 @@ def test_a_handle_shows_an_angle_a_place_or_a_length(handle, fields):
 
 #: Pixels that a window of the default size has in the file browser's column of options: for a label left of its field,
 #: beside a box to tick, in a drop-down, for a line of text; and for the button that runs the operator.
-ROOMS = {"field": 88, "BOOLEAN": 106, "item": 106, "label": 232, "button": 117}
+ROOMS = {"field": 88, "BOOLEAN": 105, "item": 106, "label": 232, "button": 117}
 
 
 @pytest.mark.parametrize("language", ["en_US", "de_DE", "fr_FR"])
@@ -1604,6 +1605,19 @@ def test_blender_may_end_the_file_browser_before_and_during_an_import():
         part.end = lambda _context: told.append("timer removed")
         part.cancel(bpy.context)
         assert told == ["undone", "timer removed"]
+
+
+def test_what_a_file_holds_is_told_in_the_language_of_blender(tmp_path, monkeypatch):
+    words = translations.table("de_DE")
+    monkeypatch.setattr(wrapped_text, "tr", lambda text: in_language(text, lambda one: words.get(("*", one), one)))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "asset").mkdir()
+    (tmp_path / "elsewhere" / "part.usda").write_text('#usda 1.0\n(\n    defaultPrim = "P"\n)\ndef Xform "P"\n{\n}\n')
+    file = tmp_path / "asset" / "asset.usda"
+    file.write_text(f'#usda 1.0\ndef Xform "A" (references = @{tmp_path}/elsewhere/part.usda@)\n{{\n}}\n')
+    said = " ".join(drawn_operator("usdphys.import_usd", filepath=str(file)).labels())
+    assert "Sie liest 1 Datei aus anderen Ordnern, etwa '" in said
+    assert "0.01 m, 1 kg je Einheit, Y nach oben" in said
 
 
 def test_an_import_without_a_readable_file_says_so(tmp_path):
