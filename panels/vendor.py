@@ -20,6 +20,8 @@ _VIEWS = {
     units.LENGTH: "length", units.ANGLE: "angle", units.ANGULAR_VELOCITY: "angle", units.VELOCITY: "speed",
     units.ACCELERATION: "acceleration",
 }  # fmt: skip
+#: Views with their label within the field. Beside the others' fields a narrow sidebar has no room for one.
+_WITHIN = {*_VIEWS.values(), "number", "whole", "flag"}
 #: Vectors of numbers that Blender shows as such; others are edited as text.
 _SIZES = (2, 3, 4)
 
@@ -140,7 +142,13 @@ def _draw_value(line: Any, row: Any, label: str) -> None:
     if not row.name:
         line.label(text=label, icon="CHECKMARK")
         return
-    line.prop(row, view_of(row), text=label)
+    view = view_of(row)
+    if view in _WITHIN:
+        line.prop(row, view, text=label)
+        return
+    column = line.column(align=True)
+    column.label(text=label)
+    column.row(align=True).prop(row, view, text="")
 
 
 def _draw_search(
