@@ -399,10 +399,14 @@ def _in_articulation(facts: Facts, prim: Prim) -> bool:
     fix="Check the scale of {X} and the units of the scene.",
 )  # fmt: skip
 def extreme_size(facts: Facts) -> Iterator[Finding]:
-    for solid in facts.once(_solids):
-        size = float((solid.high - solid.low).max())
-        if 0.0 < size < SMALLEST or size > LARGEST:
-            yield Finding(solid.prim, f"The collider {solid.prim.display} is {length_text(size)} large.")
+    sizes = {solid.prim.path: float((solid.high - solid.low).max()) for solid in facts.once(_solids)}
+    for prim, geometry in _shapes(facts):
+        size = sizes.get(prim.path, 0.0)
+        if prim.path not in sizes and isinstance(geometry, Mesh) and len(geometry.points):
+            edges = np.ptp(np.asarray(geometry.points, float), axis=0) * np.linalg.norm(prim.world[:3, :3], axis=0)
+            size = float(edges.max())
+        if 0.0 < size < SMALLEST or LARGEST < size < np.inf:
+            yield Finding(prim, f"The collider {prim.display} is {length_text(size)} large.")
 
 
 @rule(
