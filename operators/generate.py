@@ -10,6 +10,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted, joined, named, phrase
 from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
 from .action_bar import can_edit
 from .outcome import check_numbers, finish, refuse
 
@@ -102,7 +103,9 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
         damping: float
         articulation: bool
         skin: bool
+        idle: str
     else:
+        idle: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="What is made")
         segments: bpy.props.IntProperty(
             name="Segments",
@@ -131,7 +134,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             description="How much longer it is than the distance between two objects",
         )
         mass: bpy.props.FloatProperty(
-            name="Mass per Metre", default=1.0, min=1e-4, description="Kilograms for each metre of length"
+            name="Mass (kg/m)", default=1.0, min=1e-4, description="Kilograms for each metre of length"
         )
         ends: bpy.props.EnumProperty(
             name="Fixed Ends",
@@ -140,7 +143,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             description="Ends of a curve that are fixed to the world; between two objects both ends are fixed to them",
         )
         stiffness: bpy.props.FloatProperty(
-            name="Stiffness", default=1.0, min=0.0, description="Of a cable against bending, N m²"
+            name="Stiffness (N m²)", default=1.0, min=0.0, description="Of a cable against bending"
         )
         damping: bpy.props.FloatProperty(
             name="Damping",
@@ -158,19 +161,23 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
 
     def draw(self, _context: Any) -> None:
         bridge, cable = self.kind == "BRIDGE", self.kind == "CABLE"
-        self.draw_all(
+        # What does not matter for the objects that were selected is left out.
+        self.draw_all(*(name for name in (
             "kind", "segments", "radius", *(["width"] if bridge else []), "slack", "mass", "ends",
             *(["stiffness"] if cable else []), "damping", "articulation", *(["skin"] if self.kind in ("ROPE", "CABLE")
             else []),
-        )  # fmt: skip
+        ) if name not in self.idle.split()))  # fmt: skip
+        if "ends" in self.idle.split():
+            draw_text(self.layout, "Both ends are fixed to the selected objects", "INFO", length=OPERATION_LINE)
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import ropes
 
-        made = ropes.make_row(context, ropes.RopeOptions(
+        made, idle = ropes.make_row(context, ropes.RopeOptions(
             self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
             self.damping, self.articulation, self.skin,
         ))  # fmt: skip
+        self.idle = " ".join(idle)
         notes: list[str] = []
         if self.articulation and (ends := ropes.moving_ends(context, made)):
             notes.append(phrase(
@@ -217,7 +224,7 @@ class USDPHYS_OT_net(_Generator, bpy.types.Operator):
             name="Radius", default=0.01, min=1e-4, subtype="DISTANCE", description="Radius of the strings"
         )
         mass: bpy.props.FloatProperty(
-            name="Mass per Area", default=0.5, min=1e-4, description="Kilograms for each square metre"
+            name="Mass (kg/m²)", default=0.5, min=1e-4, description="Kilograms for each square metre"
         )
 
     def make(self, context: Any) -> tuple[str, list[str]]:
@@ -527,7 +534,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
             ),
         )  # fmt: skip
         spin: bpy.props.FloatProperty(
-            name="Turns", default=1.0, description="Angular velocity of a turntable (radians a second)"
+            name="Angular Velocity (°/s)", default=1.0, subtype="ANGLE", description="Of a turntable"
         )
         speed: bpy.props.FloatProperty(
             name="Speed", default=1.0, unit="VELOCITY", description="Speed of the surface of a conveyor"

@@ -64,8 +64,8 @@ _SLIDE_SPEED: Any = {
 }  # fmt: skip
 _ARMATURE: Any = {
     "default": True,
-    "description": "Where no number of iterations lets PhysX keep sag and response, give the joints an armature, the "
-    "inertia of a motor with a gearbox",
+    "description": "Where no number of iterations lets PhysX keep sag and response, give the joints the "
+    "inertia of a motor with a gearbox, which robotics calls armature",
 }  # fmt: skip
 
 
@@ -301,7 +301,7 @@ hinge with limits and a servo that holds it, and all together are an articulatio
         upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.radians(120))
         # In PhysX, whose iterations leave a velocity in an arm, the sag grows with this: see tuning/arm_motion.
         response: bpy.props.FloatProperty(name="Response", **{**_RESPONSE, "default": 0.1})
-        armature: bpy.props.BoolProperty(name="Add Armature", **_ARMATURE)
+        armature: bpy.props.BoolProperty(name="Motor Inertia", **_ARMATURE)
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits, robot_arm
@@ -458,7 +458,7 @@ follows from the masses and the load"""
             name="Distance", subtype="DISTANCE", description="Target position of a joint that slides"
         )
         response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
-        armature: bpy.props.BoolProperty(name="Add Armature", **_ARMATURE)
+        armature: bpy.props.BoolProperty(name="Motor Inertia", **_ARMATURE)
         outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         dof: bpy.props.EnumProperty(
             name="Degree of Freedom",

@@ -57,7 +57,7 @@ class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
         from ..usdphys_addon.core.concepts import concepts
 
         found = concepts().get(properties.concept)
-        return f"{found.doc}. {cls.__doc__}" if found is not None else str(cls.__doc__)
+        return ". ".join(tr(text) for text in (found.doc if found is not None else "", str(cls.__doc__)) if text)
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits

@@ -85,7 +85,7 @@ TOOLS = (
     )),
     ("batch_files", "Batch of Files", "FILE_FOLDER", (
         ("usdphys.batch_convert_folder", "Batch Convert Folder", "FILE_FOLDER"),
-        ("usdphys.export_collections", "Export Collection as Assets", "OUTLINER_COLLECTION"),
+        ("usdphys.export_collections", "Export Collections", "OUTLINER_COLLECTION"),
         ("usdphys.batch_report", "Batch Report", "TEXT"),
     )),
     ("checks", "Checks", "CHECKMARK", (

@@ -248,7 +248,9 @@ def _fold(layout: Any, name: str, label: str) -> Any:
 
 
 def _draw_owner(layout: Any, context: Any, group: Any) -> None:
-    layout.prop_search(group, "simulation_owner", context.scene.usdphys, "physics_scenes", icon="SCENE_DATA")
+    layout.prop_search(
+        group, "simulation_owner", context.scene.usdphys, "physics_scenes", text="Scene", icon="SCENE_DATA"
+    )
 
 
 def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..usdphys_addon.bridge import vendor_rows
+from ..usdphys_addon.bridge.language import tr_label
 from ..usdphys_addon.core import units
 from ..usdphys_addon.core.schema import Place
 from ..usdphys_addon.core.value_types import value_type
@@ -19,6 +20,8 @@ _VIEWS = {
     units.LENGTH: "length", units.ANGLE: "angle", units.ANGULAR_VELOCITY: "angle", units.VELOCITY: "speed",
     units.ACCELERATION: "acceleration",
 }  # fmt: skip
+#: Views with their label within the field. Beside the others' fields a narrow sidebar has no room for one.
+_WITHIN = {*_VIEWS.values(), "number", "whole", "flag"}
 #: Vectors of numbers that Blender shows as such; others are edited as text.
 _SIZES = (2, 3, 4)
 
@@ -112,7 +115,7 @@ def _draw_concepts(
     for concept in concepts.concepts_of(*places):
         for dof in concepts.dofs_for(concept.twins[0].applied, dofs) if concept.place == "dof" else ("",):
             row = authored.get((concept.identifier, dof))
-            label = f"{concept.label} {_DOF_LABELS.get(dof, dof)}".strip()
+            label = f"{tr_label(concept.label)} {tr_label(_DOF_LABELS.get(dof, dof))}".strip()
             if row is not None:
                 _draw_concept(column, row, label, concept.identifier, dof, data_path)
             elif concept.twins_for(targets):
@@ -139,7 +142,13 @@ def _draw_value(line: Any, row: Any, label: str) -> None:
     if not row.name:
         line.label(text=label, icon="CHECKMARK")
         return
-    line.prop(row, view_of(row), text=label)
+    view = view_of(row)
+    if view in _WITHIN:
+        line.prop(row, view, text=label)
+        return
+    column = line.column(align=True)
+    column.label(text=label)
+    column.row(align=True).prop(row, view, text="")
 
 
 def _draw_search(

@@ -10,11 +10,14 @@ from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.props import nested_bodies
 from ...usdphys_addon.core.words import phrase
 from ...usdphys_addon.playback import guard as preview_guard
+from ...usdphys_addon.viewport.wrapped_text import draw_text
 from ..outcome import refuse
 from .usd_file import USD_FILTER, UsdExportOperator
 
 #: Largest number of errors listed in the file browser.
 MAX_ERRORS = 5
+#: Pixels of a box's margins.
+BOX = 16
 
 
 class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper):
@@ -46,14 +49,14 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         animation: bpy.props.BoolProperty(name="Animation", description="Write the frame range as time samples")
         hierarchy: nested_bodies()
         meters_per_unit: bpy.props.FloatProperty(
-            name="Meters per Unit",
+            name="m per Unit",
             default=1.0,
             min=1e-9,
             precision=6,
             description="Length of one unit of the file in metres: 1 for metres, 0.01 for centimetres",
         )
         kilograms_per_unit: bpy.props.FloatProperty(
-            name="Kilograms per Unit",
+            name="kg per Unit",
             default=1.0,
             min=1e-9,
             precision=6,
@@ -145,9 +148,9 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             if not found:
                 continue
             column = layout.box().column(align=True)
-            column.label(text=tr(title), icon="CANCEL" if found is new else "INFO")
+            draw_text(column, title, "CANCEL" if found is new else "INFO", BOX)
             for issue in found[:MAX_ERRORS]:
-                column.label(text=tr(issue.short), icon="BLANK1")
+                draw_text(column, issue.short, "DOT", BOX)
             if len(found) > MAX_ERRORS:
                 column.label(text=tr(phrase("and {count} more", count=len(found) - MAX_ERRORS)), icon="BLANK1")
 

@@ -23,7 +23,7 @@ _BASES = (
 )
 _COLLIDERS = (
     ("convexHull", "Convex Hull", "One convex hull for each mesh"),
-    ("convexDecomposition", "Convex Decomposition", "Several convex parts for each mesh"),
+    ("convexDecomposition", "Convex Parts", "Several convex parts for each mesh"),
     ("boundingCube", "Box", "The box around each mesh"),
 )
 _DRIVES = (
@@ -87,7 +87,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         )
         visuals: bpy.props.BoolProperty(name="Visuals", default=True, description="Import what is only seen, too")
         visual_colliders: bpy.props.BoolProperty(
-            name="Colliders from Visuals", description="What is seen of a link without colliders collides, too"
+            name="Visuals Collide", description="What is seen of a link without colliders collides, too"
         )
 
     def draw(self, _context: Any) -> None:

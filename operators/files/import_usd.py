@@ -8,7 +8,7 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ...usdphys_addon.bridge.language import tr
-from ...usdphys_addon.core.words import counted, tally
+from ...usdphys_addon.core.words import counted, phrase, tally
 from ...usdphys_addon.viewport.wrapped_text import draw_text
 from .usd_file import USD_FILTER, SteppedImport
 
@@ -135,21 +135,23 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
 
         overview = _overview(self.filepath, self.chosen())
         if overview is None:
-            column.label(text="Choose a USD file of less than 64 MB to see its contents")
+            draw_text(column, "Choose a USD file of less than 64 MB to see its contents", "NONE")
             return
         if overview.error:
-            column.label(text="This file cannot be read", icon="ERROR")
+            draw_text(column, overview.error, "ERROR")
             return
         if overview.refusal:
             draw_text(column, overview.refusal, "CANCEL")
             column.separator()
         if overview.outside:
-            text = f"It reads {counted(len(overview.outside), 'file')} from other folders, such as"
-            draw_text(column, f"{text} '{printable(overview.outside[0])}'", "ERROR")
+            files, first = counted(len(overview.outside), "file"), printable(overview.outside[0])
+            text = phrase("It reads {files} from other folders, such as '{file}'", files=files, file=first)
+            draw_text(column, text, "ERROR")
             column.separator()
         units = overview.units
-        axis = f"{units.up_axis} up"
-        column.label(text=tr(f"{units.meters_per_unit:g} m, {units.kilograms_per_unit:g} kg per unit, {axis}"))
+        axis = phrase("{axis} up", axis=units.up_axis)
+        sizes = {"meters": f"{units.meters_per_unit:g}", "kilograms": f"{units.kilograms_per_unit:g}"}
+        draw_text(column, phrase("{meters} m, {kilograms} kg per unit, {axis}", **sizes, axis=axis), "NONE")
         column.label(text=tr(counted(overview.prims, "prim")))
         for kind, number in overview.counts.items():
             if number:
@@ -165,7 +167,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
                 column.separator()
                 column.label(text=tr(counted(len(found), severity)), icon=icon)
                 for issue in found[:3]:
-                    column.label(text=f"{issue.path or issue.label}: {issue.code}")
+                    draw_text(column, f"{issue.path or issue.label}: {issue.code}", "BLANK1")
 
     def chosen(self) -> tuple[str, ...]:
         """The variant choices in the syntax of USD paths."""

@@ -1249,6 +1249,24 @@ def test_a_lid_turns_about_its_back_edge():
     assert close(the_joint().matrix_world.translation, (0, 0.6, 0.4))
 
 
+@pytest.mark.parametrize("unit", [1.0, 0.0254, 0.001])
+@pytest.mark.parametrize("half", [(0.25, 0.25, 0.075), (0.25, 0.15, 0.075)])
+def test_a_drawer_in_a_solid_cabinet_slides_out_by_its_front_in_any_unit(half, unit):
+    """Square or wider than deep: nothing is free, so it leaves where it is nearest to the outside."""
+    bpy.context.scene.unit_settings.scale_length = unit
+    rig = scenes.add("Rig", location=(1 / unit, 2 / unit, 0), rotation_euler=(0.2, 0.1, 0.9), scale=(1.5,) * 3)
+    sizes = {"Cabinet": ((0.3, 0.25, 0.5), (0, 0, 0.5)), "Drawer": (half, (0, half[1] - 0.25 - 0.02, 0.8))}
+    pair = [
+        scenes.add_box(name, [part / unit for part in size], location=[part / unit for part in place], parent=rig)
+        for name, (size, place) in sizes.items()
+    ]
+    select(*pair)
+    bpy.ops.usdphys.joint_add(type="PRISMATIC")
+    bpy.context.view_layer.update()
+    slide = bpy.context.object.matrix_world.to_3x3().col[2].normalized()
+    assert abs(slide.dot(rig.matrix_world.to_3x3().col[1].normalized())) == pytest.approx(1.0, abs=1e-5)
+
+
 def test_a_drawer_slides_out_of_the_cabinet_and_not_through_its_walls():
     """It is longest across, where the walls are: the free axis counts."""
     cabinet = scenes.add_box("Cabinet", half=(0.6, 0.5, 0.4))

@@ -6,19 +6,21 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
+import blf
 import bpy
 import pytest
 from usdphys_ext import panels, preferences
-from usdphys_ext.operators import batch
+from usdphys_ext.operators import batch, translations
 from usdphys_ext.panels import object_physics, overlays
 from usdphys_ext.usdphys_addon.bridge import property_values
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks.report import FoundIssue, Report
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
+from usdphys_ext.usdphys_addon.core.words import in_language
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback import joint_inspector
 from usdphys_ext.usdphys_addon.simulation.load_history import JointBreak
-from usdphys_ext.usdphys_addon.viewport import readout
+from usdphys_ext.usdphys_addon.viewport import readout, wrapped_text
 
 from . import scenes
 from .layout_recorder import (
@@ -1433,6 +1435,40 @@ def test_a_handle_shows_an_angle_a_place_or_a_length(handle, fields):
     assert drawn_operator("usdphys.drag_handle", handle=handle).props() == fields
 
 
+#: Pixels that a window of the default size has in the file browser's column of options: for a label left of its field,
+#: beside a box to tick, in a drop-down, for a line of text; and for the button that runs the operator.
+ROOMS = {"field": 88, "BOOLEAN": 105, "item": 106, "label": 232, "button": 117}
+
+
+@pytest.mark.parametrize("language", ["en_US", "de_DE", "fr_FR"])
+@pytest.mark.parametrize(
+    "name", ["export_usd", "export_layer", "import_usd", "export_urdf", "import_urdf", "batch_convert_folder",
+             "export_collections"],
+)  # fmt: skip
+def test_no_label_of_a_file_dialog_is_cut(name, language):
+    blf.size(0, 11)
+    words = translations.table(language)
+    layout, rna = drawn_operator(f"usdphys.{name}"), operator_type(f"usdphys.{name}")
+    shown = [("button", rna.name), *(("label", one.text) for one in layout.all("label"))]
+    for one in layout.all("prop"):
+        item = rna.properties[one.name]
+        shown.append((item.type if item.type in ROOMS else "field", one.arguments.get("text", item.name)))
+        shown += [("item", choice.name) for choice in (item.enum_items if item.type == "ENUM" else ())]
+    assert len(shown) > 1
+    texts = [(kind, words.get(("Operator" if kind == "button" else "*", text), text)) for kind, text in shown]
+    assert [
+        (text, blf.dimensions(0, text)[0]) for kind, text in texts if blf.dimensions(0, text)[0] > ROOMS[kind]
+    ] == []
+
+
+def test_a_rope_shows_what_matters_for_the_objects_that_were_selected():
+    assert {"slack", "ends"} < set(drawn_operator("usdphys.rope").props())
+    held = drawn_operator("usdphys.rope", idle="ends")
+    assert "slack" in held.props() and "ends" not in held.props()
+    assert " ".join(held.labels()) == "Both ends are fixed to the selected objects"
+    assert not {"slack", "ends"} & set(drawn_operator("usdphys.rope", idle="slack ends").props())
+
+
 def test_copying_shows_all_parts_to_choose_from():
     (parts,) = drawn_operator("usdphys.copy_physics").all("prop")
     assert parts.name == "parts" and parts.arguments["expand"]
@@ -1468,9 +1504,9 @@ def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
 def test_an_export_tells_errors_of_the_imported_file_apart(known_report, monkeypatch):
     known_report(found("error", 1), found("error", 2))
     monkeypatch.setattr(bpy.types.USDPHYS_OT_export_usd, "errors_of_source", frozenset({("Code2", "Crate")}))
-    assert drawn_operator("usdphys.export_usd").labels() == [
-        "1 error: written anyway", "Issue 1", "1 error came with the imported file", "Issue 2",
-    ]  # fmt: skip
+    assert " ".join(drawn_operator("usdphys.export_usd").labels()) == (
+        "1 error: written anyway Issue 1 1 error came with the imported file Issue 2"
+    )
 
 
 def test_a_layer_says_which_file_it_goes_over():
@@ -1571,15 +1607,29 @@ def test_blender_may_end_the_file_browser_before_and_during_an_import():
         assert told == ["undone", "timer removed"]
 
 
+def test_what_a_file_holds_is_told_in_the_language_of_blender(tmp_path, monkeypatch):
+    words = translations.table("de_DE")
+    monkeypatch.setattr(wrapped_text, "tr", lambda text: in_language(text, lambda one: words.get(("*", one), one)))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "asset").mkdir()
+    (tmp_path / "elsewhere" / "part.usda").write_text('#usda 1.0\n(\n    defaultPrim = "P"\n)\ndef Xform "P"\n{\n}\n')
+    file = tmp_path / "asset" / "asset.usda"
+    file.write_text(f'#usda 1.0\ndef Xform "A" (references = @{tmp_path}/elsewhere/part.usda@)\n{{\n}}\n')
+    said = " ".join(drawn_operator("usdphys.import_usd", filepath=str(file)).labels())
+    assert "Sie liest 1 Datei aus anderen Ordnern, etwa '" in said
+    assert "0.01 m, 1 kg je Einheit, Y nach oben" in said
+
+
 def test_an_import_without_a_readable_file_says_so(tmp_path):
     for content, expected in (
-        (None, "Choose a USD file of less than 64 MB to see its contents"), ("no USD", "This file cannot be read"),
+        (None, "Choose a USD file of less than 64 MB to see its contents"), ("no USD", "file.usda' is not"),
         ('#usda 1.0\ndef Cube "Box" {\n}\n', "No physics in this file"),
     ):  # fmt: skip
         file = tmp_path / "file.usda"
         if content is not None:
             file.write_text(content)
-        assert expected in drawn_operator("usdphys.import_usd", filepath=str(file)).labels()
+        labels = drawn_operator("usdphys.import_usd", filepath=str(file)).labels()
+        assert expected in " ".join(labels) and max(map(len, labels)) <= 32
 
 
 def test_before_a_hostile_file_is_opened_its_reader_is_told_why_it_is_refused(tmp_path):

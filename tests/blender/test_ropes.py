@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from pxr import Gf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core.building import rope_shapes
+from usdphys_ext.usdphys_addon.generators import ropes
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
@@ -87,6 +88,33 @@ def test_a_rope_between_two_objects_sags_like_a_catenary(kind, articulation):
     sag = a * (math.cosh(2 / a) - 1)
     assert 3.0 - min(obj.matrix_world.translation.z for obj in row) == pytest.approx(sag, rel=0.02)
     assert widest_gap(row, [4.8 / 20] * 20) < 0.005
+
+
+@pytest.mark.parametrize(("ends", "idle"), [(None, {"ends"}), (0, {"slack"}), (1, {"slack"}), (2, {"slack", "ends"})])
+def test_an_option_that_does_not_matter_for_the_selection_is_not_offered(ends, idle):
+    """ends: objects at the ends of a curve; None for two objects without one. What matters changes the bodies."""
+    places = [(0, 0, 3), (4, 0, 3)]
+    shapes = {}
+    for name, value in ((None, None), ("slack", 0.6), ("ends", "NONE"), ("ends", "BOTH")):
+        bpy.data.batch_remove(bpy.data.objects)
+        held = [
+            scenes.add(f"Post {n}", location=place) for n, place in enumerate(places[: 2 if ends is None else ends])
+        ]
+        if ends is not None:
+            data = bpy.data.curves.new("Path", "CURVE")
+            data.dimensions = "3D"
+            data.splines.new("POLY").points.add(1)
+            for point, place in zip(data.splines[0].points, places, strict=True):
+                point.co = (*place, 1)
+            held.append(scenes.add("Path", data))
+        select(*held)
+        options = ropes.RopeOptions(segments=6, **({} if name is None else {name: value}))
+        assert ropes.make_row(bpy.context, options)[1] == idle
+        shapes[name, value] = sorted(
+            (obj.name, *(round(part, 3) for part in obj.matrix_world.translation))
+            for obj in bpy.data.objects if obj not in held
+        )  # fmt: skip
+    assert {name for (name, _), made in shapes.items() if made != shapes[None, None]} == {"slack", "ends"} - idle
 
 
 def test_a_rope_along_a_curve_in_centimetres_has_its_length_and_hangs_from_its_start():

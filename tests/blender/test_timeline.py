@@ -159,6 +159,27 @@ def test_an_edit_drops_the_kept_frames_and_the_first_frame_begins_anew():
     assert leader.kept == list(range(1, 26))
 
 
+@pytest.mark.parametrize("adds", [False, True])
+def test_after_an_edit_at_the_first_frame_the_next_one_begins_anew(adds):
+    """Back to the start, edit, play: the first frame that Blender then shows is the second."""
+    obj = solid("Crate", (0, 0, 50))
+    obj.usdphys.mass.mass = 1.0
+    leader = begin()
+    go(*range(2, 26), 1)
+    if adds:
+        solid("More", (5, 0, 50))
+    else:
+        obj.usdphys.mass.mass = 3.0
+    bpy.context.view_layer.update()
+    go(2)
+    assert leader.kept == [1, 2]
+    assert 50 - height(obj) == pytest.approx(fallen(1), rel=0.5)
+    go(*range(3, 14))
+    assert 50 - height(obj) == pytest.approx(fallen(12), rel=0.1)
+    go(1)
+    assert height(obj) == pytest.approx(50, abs=1e-5)
+
+
 def test_an_edit_of_the_structure_while_scrubbed_back_begins_anew_at_the_first_frame():
     obj = solid("Crate", (0, 0, 50))
     leader = begin()

@@ -14,6 +14,7 @@ from usdphys_ext.operators.outcome import message_of
 from usdphys_ext.usdphys_addon.authoring import tagging
 from usdphys_ext.usdphys_addon.checks.fixes import FIXES
 from usdphys_ext.usdphys_addon.core.common_materials import MATERIALS
+from usdphys_ext.usdphys_addon.core.concepts import concepts
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.words import counted, in_language, phrase
 from usdphys_ext.usdphys_addon.viewport import wrapped_text
@@ -103,6 +104,9 @@ def words():
         for prop in owner.bl_rna.properties:
             if prop.identifier.startswith("usdphys") and prop.type == "POINTER":
                 of_properties(prop.fixed_type, names, tips, seen)
+    for concept in concepts().values():
+        names.add(concept.label)
+        tips.add(concept.doc)
     return {name for name in names if any(map(str.isalpha, name))}, {tip for tip in tips if tip and not is_data(tip)}
 
 

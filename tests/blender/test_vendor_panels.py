@@ -4,9 +4,11 @@ import re
 from pathlib import Path
 from typing import Any
 
+import blf
 import bpy
 import pytest
 from usdphys_ext import panels
+from usdphys_ext.operators import translations
 from usdphys_ext.panels import vendor as vendor_panel
 from usdphys_ext.usdphys_addon.authoring import vendor_edits
 from usdphys_ext.usdphys_addon.bridge import vendor_rows
@@ -99,6 +101,31 @@ def test_every_field_is_added_drawn_and_removed(place):
         assert not row.name or layout.prop_of(row, vendor_panel.view_of(row))
         assert bpy.ops.usdphys.concept_remove(**values) == {"FINISHED"}
         assert vendor_rows.applied_names(thing) == []
+
+
+@pytest.mark.parametrize("language", ["en_US", "de_DE", "fr_FR"])
+@pytest.mark.parametrize("place", wanted())
+def test_no_label_of_a_setting_is_cut_in_a_sidebar_of_the_default_width(place, language):
+    """Beside a number of seven digits there are 112 pixels; a box to tick or a line of its own has 190."""
+    words = translations.table(language)
+    bpy.context.scene.usdphys.targets = {"NEUTRAL"}
+    thing, kind, path, places = owner_for(place)
+    blf.size(0, 11)
+    cut = []
+    for concept in concepts.concepts_of(place):
+        dof = "angular" if concept.place == "dof" else ""
+        bpy.ops.usdphys.concept_add(data_path=path, concept=concept.identifier, dof=dof)
+        row = vendor_edits.rows_of(thing, concept, dof)[0]
+        text = words.get(("*", concept.label), concept.label)
+        layout = drawn(thing, kind, path, places)
+        is_number = row.name and vendor_panel.view_of(row) != "flag" and layout.prop_of(
+            row, vendor_panel.view_of(row)
+        ).arguments.get("text")  # fmt: skip
+        if blf.dimensions(0, text)[0] > (112 if is_number else 190):
+            cut.append(text)
+        assert is_number or not row.name or vendor_panel.view_of(row) == "flag" or concept.label in layout.labels()
+        bpy.ops.usdphys.concept_remove(data_path=path, concept=concept.identifier, dof=dof)
+    assert cut == []
 
 
 def test_a_field_is_written_for_each_target_in_its_unit(tmp_path):

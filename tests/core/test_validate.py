@@ -386,6 +386,8 @@ OWN = [
      "LightBetweenHeavy", "/A"),
     ("dust", lambda s: collider(s, "/C", scale=(1e-4, 1e-4, 1e-4)), "ColliderSizeExtreme", "/C"),
     ("planet", lambda s: collider(s, "/C", scale=(1e4, 1e4, 1e4)), "ColliderSizeExtreme", "/C"),
+    ("a wide slab of triangles",
+     lambda s: mesh(s, "/C").AddScaleOp().Set((2e4, 2e4, 1.0)), "ColliderSizeExtreme", "/C"),
     ("a cup of 100 m", lambda s: solid(s).AddScaleOp().Set((50, 50, 50)), "SceneScaleUnusual", "/"),
     ("nothing to land on", solid, "NoFloor", "/"),
     ("joint of two kinematic bodies", lambda s: run(solid(s, "/A", kinematic=True), solid(s, kinematic=True),

@@ -344,7 +344,7 @@ class Outlook:
             percent=100.0 * self.motion.sag, seconds=self.motion.settling,
         )  # fmt: skip
         if self.armature:
-            return joined("; ", (text, phrase("it needs the armature that the joints got for that")))
+            return joined("; ", (text, phrase("it needs the motor inertia that the joints got for that")))
         return text
 
 

@@ -392,11 +392,11 @@ StageProperties = make_group(
     "Settings of the exported stage.",
     {
         "meters_per_unit": bpy.props.FloatProperty(
-            name="Meters per Unit", default=1.0, min=1e-9, precision=6, override=OVERRIDABLE,
+            name="m per Unit", default=1.0, min=1e-9, precision=6, override=OVERRIDABLE,
             description="Length of one unit of the stage. USD: metersPerUnit",
         ),
         "kilograms_per_unit": bpy.props.FloatProperty(
-            name="Kilos per Unit", default=1.0, min=1e-9, precision=6, override=OVERRIDABLE,
+            name="kg per Unit", default=1.0, min=1e-9, precision=6, override=OVERRIDABLE,
             description="Mass of one unit of the stage. USD: kilogramsPerUnit",
         ),
         "up_axis": bpy.props.EnumProperty(

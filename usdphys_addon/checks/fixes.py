@@ -725,7 +725,7 @@ def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- simulators
 
 
-@_fix("VendorJointApiDead", safe=False, label="Use Newton's words for armature and velocity")
+@_fix("VendorJointApiDead", safe=False, label="Use Newton's words for motor inertia and velocity")
 def _convert_dead_joint_api(scene: Any, issue: FoundIssue) -> None:
     obj = _editable(_object(scene, issue))
     if not vendor_edits.convert_joint_api(obj.usdphys):

@@ -61,11 +61,16 @@ class _Path:
     end: Any | None
     is_start_fixed: bool
     is_end_fixed: bool
+    idle: frozenset[str] = frozenset()
 
 
-def make_row(context: Any, options: RopeOptions) -> list[Any]:
-    """Make a rope, cable, chain or bridge from the selection, and select its bodies. Raises InputError."""
-    return _make(context, options, _path(context, options))
+def make_row(context: Any, options: RopeOptions) -> tuple[list[Any], frozenset[str]]:
+    """Make a rope, cable, chain or bridge from the selection, and select its bodies. Raises InputError.
+
+    Returns the bodies, and which of the options `ends` and `slack` do not matter for this selection.
+    """
+    path = _path(context, options)
+    return _make(context, options, path), path.idle
 
 
 def make_between(context: Any, options: RopeOptions, points: Array, start: Any, end: Any) -> list[Any]:
@@ -112,6 +117,7 @@ def _path(context: Any, options: RopeOptions) -> _Path:
         return _Path(
             line, start, end, start is not None or options.ends in ("START", "BOTH"),
             end is not None or options.ends == "BOTH",
+            frozenset(("slack",) if start is None or end is None else ("slack", "ends")),
         )  # fmt: skip
     if curves or len(chosen) != 2:
         raise InputError("Select a curve, or the two objects that hold the ends.")
@@ -123,7 +129,9 @@ def _path(context: Any, options: RopeOptions) -> _Path:
         raise InputError(f"'{active.name}' and '{other.name}' touch; move them apart.")
     length = straight * (1.0 + max(options.slack, 0.0))
     count = options.segments or _fitting(length, options)
-    return _Path(rope_shapes.catenary(ends_at[0], ends_at[1], length, count), active, other, True, True)
+    return _Path(
+        rope_shapes.catenary(ends_at[0], ends_at[1], length, count), active, other, True, True, frozenset(["ends"])
+    )
 
 
 def _fitting(length: float, options: RopeOptions) -> int:

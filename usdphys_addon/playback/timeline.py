@@ -42,7 +42,7 @@ class Timeline:
     """A preview session that is led by the current frame of its scene.
 
     The simulation begins at the frame at which the session was started. An edit of the physics drops all kept frames:
-    from the current frame on the bodies go on as they are in the world, and the first frame begins anew.
+    from the current frame on the bodies go on as they are in the world. At the first frame they begin anew.
     """
 
     @classmethod
@@ -84,7 +84,11 @@ class Timeline:
         if self._take_edits(context) or self._is_animated_anew(frame, scene, animated):
             self._frames.clear()
             self._is_outdated = True
+            # After an edit at the first frame, the world of a later one must not be shown.
+            begins = self.shown == self.start < self.front
             self.front = min(frame, self.front)
+            if begins:
+                self._begin_anew(context, animated)
         if self._is_outdated and scene.frame_current == self.start:
             self._begin_anew(context, animated)
         missing = frame - self.front

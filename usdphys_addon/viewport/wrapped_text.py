@@ -25,7 +25,7 @@ def draw_text(layout: Any, text: str, icon: str, taken: int = 0, length: int = 0
     # French puts a space before such a sign, which must not begin a line.
     whole = re.sub(r" (?=[:;!?»])", "\N{NO-BREAK SPACE}", tr(text))
     for number, line in enumerate(textwrap.wrap(whole, length or _line_length(taken))):
-        layout.label(text=line, translate=False, icon="BLANK1" if number else icon)
+        layout.label(text=line, translate=False, icon="BLANK1" if number and icon != "NONE" else icon)
 
 
 def _line_length(taken: int) -> int:

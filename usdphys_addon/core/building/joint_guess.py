@@ -130,8 +130,21 @@ def slide(points0: Array, triangles0: Array, points1: Array, axes1: Array) -> Gu
         row for row in range(3)
         if any(_is_free(points0, triangles0, box, row, sign) for sign in (-1.0, 1.0))
     ]  # fmt: skip
-    chosen = max(free or range(3), key=lambda row: round(float(box.extents[row]), 6))
+    # Of axes of the same length, and in a body without an opening, the one by which it is nearest to the outside.
+    outside = _outside(points0, points1, axes1)
+    lengths = np.round(box.extents / max(float(box.extents.max()), 1e-30), 2) if free else np.zeros(3)
+    chosen = max(free or range(3), key=lambda row: (lengths[row], outside[row]))
     return Guess(box.center, _positive(axes1[:, chosen]), "its longest free axis")
+
+
+def _outside(points0: Array, points1: Array, axes: Array) -> Array:
+    """How far points (n, 3) stand out of the box of others along each axis (3,); negative inside."""
+    if not len(points0):
+        return np.zeros(3)
+    along0, along1 = points0 @ axes, points1 @ axes
+    front, back = along1.max(axis=0) - along0.max(axis=0), along0.min(axis=0) - along1.min(axis=0)
+    result: Array = np.round(np.maximum(front, back) / max(float(np.ptp(along0, axis=0).max()), 1e-30), 6)
+    return result
 
 
 def _positive(axis: Array) -> Array:

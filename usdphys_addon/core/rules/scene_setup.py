@@ -71,14 +71,37 @@ def _solids(facts: Facts) -> list[Solid]:
     return overlap.solids_of(_shapes(facts))
 
 
+def _sizes(facts: Facts) -> list[tuple[Prim, float]]:
+    return _sizes_of(_shapes(facts), facts.once(_solids))
+
+
+def _sizes_of(
+    shapes: list[tuple[Prim, Mesh | SpherePoints | None]], solids: list[Solid]
+) -> list[tuple[Prim, float]]:  # fmt: skip
+    """The longest edge, m, of the boxes of colliders: of solids in the world, of other meshes in their own space."""
+    sizes = [(solid.prim, float((solid.high - solid.low).max())) for solid in solids]
+    known = {prim.path for prim, _ in sizes}
+    for prim, geometry in shapes:
+        if prim.path not in known and isinstance(geometry, Mesh) and len(geometry.points):
+            edges = np.ptp(np.asarray(geometry.points, float), axis=0) * np.linalg.norm(prim.world[:3, :3], axis=0)
+            sizes.append((prim, float(edges.max())))
+    return sizes
+
+
 def prepare(facts: Facts) -> Iterator[None]:
     """Compute in short steps what the rules of this module need, for checks that must not block the interface."""
     solids: list[Solid] = []
+    sizes: list[tuple[Prim, float]] = []
     shapes = _shapes(facts)
     for start in range(0, len(shapes), _AT_ONCE):
-        solids += overlap.solids_of(shapes[start : start + _AT_ONCE])
+        part = shapes[start : start + _AT_ONCE]
+        found = overlap.solids_of(part)
+        solids += found
+        yield
+        sizes += _sizes_of(part, found)
         yield
     facts.remember(_solids, solids)
+    facts.remember(_sizes, sizes)
     meetings: list[_Meeting] = []
     yield from _meeting_steps(facts, meetings)
     facts.remember(_meetings, meetings)
@@ -396,10 +419,9 @@ def _in_articulation(facts: Facts, prim: Prim) -> bool:
     fix="Check the scale of {X} and the units of the scene.",
 )  # fmt: skip
 def extreme_size(facts: Facts) -> Iterator[Finding]:
-    for solid in facts.once(_solids):
-        size = float((solid.high - solid.low).max())
-        if 0.0 < size < SMALLEST or size > LARGEST:
-            yield Finding(solid.prim, f"The collider {solid.prim.display} is {length_text(size)} large.")
+    for prim, size in facts.once(_sizes):
+        if 0.0 < size < SMALLEST or LARGEST < size < np.inf:
+            yield Finding(prim, f"The collider {prim.display} is {length_text(size)} large.")
 
 
 @rule(

@@ -76,7 +76,7 @@ def _in_articulation(facts: Facts) -> frozenset[str]:
 @rule(
     "VendorJointApiDead", "info", "warning", "info",
     meaning="PhysxJointAPI is on a joint. PhysX has dropped it: its values are ignored without a word.",
-    fix="Use the armature and the largest velocity of Newton's joint schema for {X}, which PhysX reads.",
+    fix="Use the motor inertia and the largest velocity of Newton's joint schema for {X}, which PhysX reads.",
 )  # fmt: skip
 def dead_joint_api(facts: Facts) -> Iterator[Finding]:
     for prim, _, value in _all(facts, "PhysxJointAPI"):
