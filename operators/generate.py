@@ -101,6 +101,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
         stiffness: float
         damping: float
         articulation: bool
+        load: float
         skin: bool
     else:
         kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="What is made")
@@ -150,6 +151,12 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             description="Damping ratio of the swing of the whole; 1 stops it at once",
         )
         articulation: bpy.props.BoolProperty(name="Articulation", description=_ARTICULATION)
+        load: bpy.props.FloatProperty(
+            name="Load",
+            default=100.0,
+            min=0.0,
+            description="Kilograms that the bridge bears in PhysX as an articulation: its hinges resist the more",
+        )
         skin: bpy.props.BoolProperty(
             name="Skin",
             description="A curve follows the segments, which are not rendered. Other programs show it in "
@@ -160,22 +167,28 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
         bridge, cable = self.kind == "BRIDGE", self.kind == "CABLE"
         self.draw_all(
             "kind", "segments", "radius", *(["width"] if bridge else []), "slack", "mass", "ends",
-            *(["stiffness"] if cable else []), "damping", "articulation", *(["skin"] if self.kind in ("ROPE", "CABLE")
-            else []),
+            *(["stiffness"] if cable else []), "damping", "articulation",
+            *(["load"] if bridge and self.articulation else []),
+            *(["skin"] if self.kind in ("ROPE", "CABLE") else []),
         )  # fmt: skip
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import ropes
 
-        made = ropes.make_row(context, ropes.RopeOptions(
+        made, steps = ropes.make_row(context, ropes.RopeOptions(
             self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
-            self.damping, self.articulation, self.skin,
+            self.damping, self.articulation, self.skin, self.load,
         ))  # fmt: skip
         notes: list[str] = []
         if self.articulation and (ends := ropes.moving_ends(context, made)):
             notes.append(phrase(
                 "{names} moves, and is kinematic or joined to something else: PhysX and Newton lose an articulated row "
                 "at such an end. Make it without Articulation.", names=named(ends),
+            ))  # fmt: skip
+        if self.articulation and steps > 60:
+            notes.append(phrase(
+                "The segments are light for what they bear. As an articulation PhysX needs {number} time steps a "
+                "second to hold them; make them heavier or fewer, or make it without Articulation.", number=steps,
             ))  # fmt: skip
         return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), notes
 

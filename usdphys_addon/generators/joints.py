@@ -7,8 +7,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..authoring import vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions
+from ..bridge import vendor_rows
 from ..bridge.joint_frames import place_joint
+from ..bridge.property_units import property_factor
+from ..core import vendor_schemas
+from ..core.array_text import text_of
 from ..core.frames import Matrix
 
 TRANSLATIONS = ("transX", "transY", "transZ")
@@ -69,6 +74,16 @@ def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0, target: f
         drive.stiffness = stiffness * scale
     if target:
         drive.target_position = target
+
+
+def slow(joint: Any, dof: str, speed: float) -> None:
+    """Let a degree of freedom that turns go no faster than speed, rad/s, in the words of PhysX."""
+    applied, name = f"PhysxJointAxisAPI:{dof}", f"physxJointAxis:{dof}:maxJointVelocity"
+    attribute = vendor_schemas.attribute_named(applied, name)
+    assert attribute is not None
+    row = vendor_edits.apply_row(joint.usdphys, applied, attribute)
+    factor = property_factor(vendor_rows.dimension_of(row, attribute), 1.0)
+    row.text = text_of(attribute.value, speed / factor)
 
 
 def let_through(body: Any, other: Any) -> None:
