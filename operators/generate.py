@@ -524,6 +524,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
         speed: float
         stages: int
         rise: float
+        articulation: bool
     else:
         kind: bpy.props.EnumProperty(
             name="Kind", description="What the selected objects become",
@@ -551,11 +552,13 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
         rise: bpy.props.FloatProperty(
             name="Rise", default=0.3, subtype="DISTANCE", description="How far the drive lifts the platform"
         )
+        articulation: bpy.props.BoolProperty(
+            name="Articulation", description="One articulation that hangs on the world: only as such it moves in Newton"
+        )
 
     def draw(self, _context: Any) -> None:
-        self.draw_all("kind", *{
-            "TURNTABLE": ["spin"], "CONVEYOR": ["speed"], "SCISSOR_LIFT": ["stages", "rise"]
-        }.get(self.kind, []))  # fmt: skip
+        own = {"TURNTABLE": ["spin"], "CONVEYOR": ["speed"], "SCISSOR_LIFT": ["stages", "rise"]}.get(self.kind, [])
+        self.draw_all("kind", *own, *([] if self.kind in ("CONVEYOR", "PULLEY", "SCISSOR_LIFT") else ["articulation"]))
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import linkages, mechanisms
@@ -566,7 +569,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
             joints = linkages.make_scissor_lift(context, self.stages, self.rise)
             return f"Made a scissor lift with {len(joints)} joints", []
         speed = self.spin if self.kind == "TURNTABLE" else self.speed
-        made = mechanisms.make_mechanism(context, self.kind, speed)
+        made = mechanisms.make_mechanism(context, self.kind, speed, articulation=self.articulation)
         joints = [counted(len(made), "joint")] if len(made) > 1 else []
         return joined(": ", (phrase("Made"), joined(", ", (kind_of(self), *joints)))), []
 

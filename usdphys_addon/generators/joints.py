@@ -7,6 +7,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from ..authoring import vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions
 from ..bridge import vendor_rows
@@ -15,6 +17,7 @@ from ..bridge.property_units import property_factor
 from ..core import vendor_schemas
 from ..core.array_text import text_of
 from ..core.frames import Matrix
+from . import shapes
 
 TRANSLATIONS = ("transX", "transY", "transZ")
 ROTATIONS = ("rotX", "rotY", "rotZ")
@@ -91,3 +94,18 @@ def let_through(body: Any, other: Any) -> None:
     pairs = body.usdphys.filtered_pairs
     pairs.is_applied = True
     pairs.filtered_pairs.add().object = other
+
+
+def anchor(body: Any) -> Any:
+    """An Empty at the origin of the world, for a fixed joint: only these hold the root of an articulation.
+
+    Newton places joints with the world in the space of that root.
+    """
+    made = shapes.add_object(body.users_collection[0], f"{body.name.split()[0]} Anchor", None, np.eye(4))
+    made.empty_display_size = 0.1
+    made.usdphys.rigid_body.is_applied = True
+    own = made.usdphys.mass
+    own.is_applied, own.mass = True, 1.0
+    own.diagonal_inertia, own.principal_axes = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.0)
+    own.center_of_mass = (0.0, 0.0, 0.0)
+    return made

@@ -252,7 +252,8 @@ def _joints(
         for holder in (path.start, path.end):
             if holder is not None and not is_body(holder) and holder.type in meshes.GEOMETRY_TYPES:
                 make_body([holder], moves=False)
-    anchor = _anchor(bodies[0]) if options.articulation and path.is_start_fixed and not _moves(path.start) else None
+    hangs = options.articulation and path.is_start_fixed and not _moves(path.start)
+    anchor = joints.anchor(bodies[0]) if hangs else None
     joiner = joints.Joiner(context)
     meters = unit_length(context.scene)
     length = float(lengths.sum()) * meters
@@ -384,21 +385,6 @@ def moving_ends(context: Any, bodies: Sequence[Any]) -> list[str]:
         if is_joint(obj) and joint.exclude_from_articulation and ends & own:
             found.update((end.name, None) for end in ends - own if _moves(end))
     return list(found)
-
-
-def _anchor(body: Any) -> Any:
-    """An Empty at the origin of the world, for a fixed joint: only these hold the root of an articulation.
-
-    Newton places joints with the world in the space of that root.
-    """
-    anchor = shapes.add_object(body.users_collection[0], f"{body.name.split()[0]} Anchor", None, np.eye(4))
-    anchor.empty_display_size = 0.1
-    anchor.usdphys.rigid_body.is_applied = True
-    own = anchor.usdphys.mass
-    own.is_applied, own.mass = True, 1.0
-    own.diagonal_inertia, own.principal_axes = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.0)
-    own.center_of_mass = (0.0, 0.0, 0.0)
-    return anchor
 
 
 def _skin(context: Any, collection: Any, options: RopeOptions, points: Array, bodies: Sequence[Any]) -> None:
