@@ -74,6 +74,8 @@ def _check_scales(objects: Any) -> None:
     from ..usdphys_addon.core.errors import InputError
 
     for obj in objects:
+        if not all(map(math.isfinite, (value for row in obj.matrix_world for value in row))):
+            raise InputError(f"The place of '{obj.name}' is no number; clear its transforms (Alt G, Alt R, Alt S).")
         if frames.is_flat(obj.matrix_world.determinant()):
             raise InputError(f"'{obj.name}' has scale 0 along an axis; give it another scale.")
 
@@ -187,6 +189,9 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             ))  # fmt: skip
         if self.articulation and steps > 60:
             notes.append(phrase(
+                "The segments are far too light for what they bear, and PhysX loses them as an articulation; make them "
+                "heavier or fewer, or make it without Articulation."
+            ) if steps > 960 else phrase(
                 "The segments are light for what they bear. As an articulation PhysX needs {number} time steps a "
                 "second to hold them; make them heavier or fewer, or make it without Articulation.", number=steps,
             ))  # fmt: skip
