@@ -278,6 +278,18 @@ def test_the_joints_of_an_articulated_row_are_at_zero_in_its_pose_and_free_in_ne
         assert pair.object in walls
 
 
+def test_the_end_of_a_row_goes_through_the_colliders_below_an_empty_that_holds_it():
+    """Imported files have their colliders below Xforms. Newton ignores a pair with one of these."""
+    empties = [scenes.add("Wall", location=(x, 0, 3)) for x in (-2, 2)]
+    walls = [scenes.add_box("Part", (0.1, 0.5, 0.5), parent=empty) for empty in empties]
+    select(*walls)
+    bpy.ops.usdphys.make_static()
+    select(*empties)
+    bpy.ops.usdphys.rope(articulation=True, segments=10)
+    found = [bpy.data.objects[f"Rope {number}"].usdphys.filtered_pairs.filtered_pairs for number in (1, 10)]
+    assert {pair.object for pairs in found for pair in pairs} == {*walls}
+
+
 def test_an_articulated_cable_springs_back_to_a_straight_line():
     """Its zero is the curve that it was made along: the targets of its springs are what is missing to a line."""
     data = bpy.data.curves.new("Path", "CURVE")

@@ -14,6 +14,7 @@ from ..authoring.joint_maker import JointMaker, JointOptions
 from ..bridge import vendor_rows
 from ..bridge.joint_frames import place_joint
 from ..bridge.property_units import property_factor
+from ..bridge.roles import is_body
 from ..core import vendor_schemas
 from ..core.array_text import text_of
 from ..core.frames import Matrix
@@ -90,10 +91,15 @@ def slow(joint: Any, dof: str, speed: float) -> None:
 
 
 def let_through(body: Any, other: Any) -> None:
-    """Keep two objects from colliding with each other."""
+    """Keep two objects from colliding with each other; of one without colliders or a body, the colliders below it.
+
+    Newton ignores pairs with what is neither.
+    """
+    solid = [one for one in (other, *other.children_recursive) if is_body(one) or len(one.usdphys.colliders)]
     pairs = body.usdphys.filtered_pairs
     pairs.is_applied = True
-    pairs.filtered_pairs.add().object = other
+    for one in solid if solid and solid[0] != other else [other]:
+        pairs.filtered_pairs.add().object = one
 
 
 def anchor(body: Any) -> Any:
