@@ -75,6 +75,8 @@ def _check_scales(objects: Any) -> None:
     from ..usdphys_addon.core.errors import InputError
 
     for obj in objects:
+        if not all(map(math.isfinite, (value for row in obj.matrix_world for value in row))):
+            raise InputError(f"The place of '{obj.name}' is no number; clear its transforms (Alt G, Alt R, Alt S).")
         if frames.is_flat(obj.matrix_world.determinant()):
             raise InputError(f"'{obj.name}' has scale 0 along an axis; give it another scale.")
 
@@ -102,6 +104,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
         stiffness: float
         damping: float
         articulation: bool
+        load: float
         skin: bool
         idle: str
     else:
@@ -153,6 +156,12 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             description="Damping ratio of the swing of the whole; 1 stops it at once",
         )
         articulation: bpy.props.BoolProperty(name="Articulation", description=_ARTICULATION)
+        load: bpy.props.FloatProperty(
+            name="Load",
+            default=100.0,
+            min=0.0,
+            description="Kilograms that the bridge bears in PhysX as an articulation: its hinges resist the more",
+        )
         skin: bpy.props.BoolProperty(
             name="Skin",
             description="A curve follows the segments, which are not rendered. Other programs show it in "
@@ -164,8 +173,9 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
         # What does not matter for the objects that were selected is left out.
         self.draw_all(*(name for name in (
             "kind", "segments", "radius", *(["width"] if bridge else []), "slack", "mass", "ends",
-            *(["stiffness"] if cable else []), "damping", "articulation", *(["skin"] if self.kind in ("ROPE", "CABLE")
-            else []),
+            *(["stiffness"] if cable else []), "damping", "articulation",
+            *(["load"] if bridge and self.articulation else []),
+            *(["skin"] if self.kind in ("ROPE", "CABLE") else []),
         ) if name not in self.idle.split()))  # fmt: skip
         if "ends" in self.idle.split():
             draw_text(self.layout, "Both ends are fixed to the selected objects", "INFO", length=OPERATION_LINE)
@@ -173,9 +183,9 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import ropes
 
-        made, idle = ropes.make_row(context, ropes.RopeOptions(
+        made, steps, idle = ropes.make_row(context, ropes.RopeOptions(
             self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
-            self.damping, self.articulation, self.skin,
+            self.damping, self.articulation, self.skin, self.load,
         ))  # fmt: skip
         self.idle = " ".join(idle)
         notes: list[str] = []
@@ -183,6 +193,14 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             notes.append(phrase(
                 "{names} moves, and is kinematic or joined to something else: PhysX and Newton lose an articulated row "
                 "at such an end. Make it without Articulation.", names=named(ends),
+            ))  # fmt: skip
+        if self.articulation and steps > 60:
+            notes.append(phrase(
+                "The segments are far too light for what they bear, and PhysX loses them as an articulation; make them "
+                "heavier or fewer, or make it without Articulation."
+            ) if steps > 960 else phrase(
+                "The segments are light for what they bear. As an articulation PhysX needs {number} time steps a "
+                "second to hold them; make them heavier or fewer, or make it without Articulation.", number=steps,
             ))  # fmt: skip
         return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), notes
 
@@ -518,6 +536,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
         speed: float
         stages: int
         rise: float
+        articulation: bool
     else:
         kind: bpy.props.EnumProperty(
             name="Kind", description="What the selected objects become",
@@ -545,11 +564,13 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
         rise: bpy.props.FloatProperty(
             name="Rise", default=0.3, subtype="DISTANCE", description="How far the drive lifts the platform"
         )
+        articulation: bpy.props.BoolProperty(
+            name="Articulation", description="One articulation that hangs on the world: only as such it moves in Newton"
+        )
 
     def draw(self, _context: Any) -> None:
-        self.draw_all("kind", *{
-            "TURNTABLE": ["spin"], "CONVEYOR": ["speed"], "SCISSOR_LIFT": ["stages", "rise"]
-        }.get(self.kind, []))  # fmt: skip
+        own = {"TURNTABLE": ["spin"], "CONVEYOR": ["speed"], "SCISSOR_LIFT": ["stages", "rise"]}.get(self.kind, [])
+        self.draw_all("kind", *own, *([] if self.kind in ("CONVEYOR", "PULLEY", "SCISSOR_LIFT") else ["articulation"]))
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import linkages, mechanisms
@@ -560,7 +581,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
             joints = linkages.make_scissor_lift(context, self.stages, self.rise)
             return f"Made a scissor lift with {len(joints)} joints", []
         speed = self.spin if self.kind == "TURNTABLE" else self.speed
-        made = mechanisms.make_mechanism(context, self.kind, speed)
+        made = mechanisms.make_mechanism(context, self.kind, speed, articulation=self.articulation)
         joints = [counted(len(made), "joint")] if len(made) > 1 else []
         return joined(": ", (phrase("Made"), joined(", ", (kind_of(self), *joints)))), []
 

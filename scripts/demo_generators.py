@@ -92,10 +92,10 @@ def _wall() -> None:
 def _bridge() -> None:
     """A crate of 100 kg stands on a bridge."""
     select(*(_box("Bank", (x, 0.0, 0.5), (1.0, 2.0, 1.0)) for x in (-3.0, 3.0)))
-    planks = ropes.make_row(
+    row = ropes.make_row(
         bpy.context, ropes.RopeOptions("BRIDGE", PLANKS, 0.03, slack=0.03, mass=20.0)
     )  # fmt: skip
-    low = min(obj.matrix_world.translation.z for obj in planks)
+    low = min(obj.matrix_world.translation.z for obj in row.bodies)
     _moving(_box("Cargo", (0.0, 0.0, low + 0.4), (0.6, 0.6, 0.6)), 100.0)
 
 

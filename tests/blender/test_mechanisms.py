@@ -72,6 +72,33 @@ def test_a_turntable_turns_at_its_speed():
     assert plate.matrix_world.translation.z == pytest.approx(1.0, abs=1e-3)
 
 
+@pytest.mark.parametrize("has_base", [False, True])
+def test_a_turntable_that_is_an_articulation_hangs_on_an_anchor_as_newton_wants_it(has_base):
+    """Newton moves the joint of a single body on the world, and leaves the pose of the body."""
+    plate = scenes.add_box("Plate", (0.5, 0.5, 0.05), location=(0, 0, 1))
+    base = [scenes.add_box("Base", (0.1, 0.1, 0.45), location=(0, 0, 0.5))] if has_base else []
+    select(plate, *base)
+    bpy.context.view_layer.objects.active = (base or [plate])[0]
+    bpy.ops.usdphys.mechanism(kind="TURNTABLE", spin=0.5, articulation=True)
+    (hinge,) = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.type == "REVOLUTE"]
+    assert hinge.body0.usdphys.articulation_root.is_applied and hinge.body1 == plate
+    fixed = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    assert [(one.body0, one.body1) for one in fixed if one.type == "FIXED"] == [(None, hinge.body0)]
+    assert [pair.object for pair in plate.usdphys.filtered_pairs.filtered_pairs] == base
+    play(3.0)
+    assert plate.matrix_world.to_euler().z == pytest.approx(1.5, rel=0.1)
+    assert plate.matrix_world.translation.z == pytest.approx(1.0, abs=1e-3)
+
+
+def test_drawers_of_a_cabinet_that_moves_are_links_of_its_articulation():
+    cabinet, drawer = scenes.solid("Cabinet", (0.3, 0.3, 0.4)), scenes.add_box("Drawer", (0.25, 0.28, 0.1))
+    drawer.location.y = -0.1
+    select(drawer, cabinet)
+    bpy.context.view_layer.objects.active = cabinet
+    bpy.ops.usdphys.mechanism(kind="DRAWER", articulation=True)
+    assert cabinet.usdphys.articulation_root.is_applied and joint().body0 == cabinet
+
+
 def test_a_button_springs_back_and_is_pushed_by_half_of_its_height():
     base = scenes.add_box("Base", (0.5, 0.5, 0.1))
     button = scenes.add_box("Button", (0.1, 0.1, 0.05), location=(0, 0, 0.15))

@@ -206,6 +206,76 @@ def test_shapes_fit_the_mesh_and_knees_and_elbows_are_hinges():
     assert box.shape == "CUBE"
 
 
+def test_bones_that_an_import_made_a_hundred_times_too_long_make_bodies_of_their_true_size():
+    """Blender reads the skeletons of Mixamo's glTF files so. All bodies overlapped, and were 43 m long."""
+    found = []
+    for factor in (1.0, 100.0):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        rows = [(name, above, at, tuple(np.add(at, factor * np.subtract(to, at)))) for name, above, at, to in BONES]
+        select(add_armature(rows))
+        bpy.ops.usdphys.ragdoll()
+        found.append({obj.name: obj.usdphys.colliders[0] for obj in bodies()})
+        found[-1] = {name: (*one.size, one.radius, one.height) for name, one in found[-1].items()}
+        assert sum(len(obj.usdphys.filtered_pairs.filtered_pairs) for obj in bodies()) <= 2
+    # What hangs on a bone is not always at its end.
+    assert found[0].keys() == found[1].keys()
+    for name, sizes in found[0].items():
+        assert found[1][name] == pytest.approx(sizes, rel=0.3), name
+
+
+@pytest.mark.parametrize("letter", "XZ")
+def test_bodies_lie_along_limbs_whose_bones_have_another_axis_along_them(letter):
+    """FBX and glTF files mean any axis, and Blender shows bones along Y: those of Mixamo's arms stuck out of them."""
+    armature = add_armature()
+    skin = add_skin(armature, 0.06)
+    select(armature)
+    bpy.ops.usdphys.ragdoll()
+    usual = {obj.name: world_box(obj) for obj in bodies()}
+    for obj in [*bodies(), *(obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied)]:
+        bpy.data.objects.remove(obj)
+    for bone in armature.pose.bones:
+        bone.constraints.remove(bone.constraints[0]) if bone.constraints else None
+    select(armature)
+    bpy.ops.object.mode_set(mode="EDIT")
+    turn = Matrix.Rotation(math.pi / 2, 4, "Z" if letter == "X" else "X")
+    for bone in armature.data.edit_bones:
+        bone.use_connect = False
+        bone.matrix = bone.matrix @ turn
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert skin.modifiers[0].object == armature
+    bpy.ops.usdphys.ragdoll()
+    for name, (low, high) in usual.items():
+        obj = bpy.data.objects[name]
+        if obj.usdphys.colliders[0].shape == "CAPSULE" and "head" not in name:
+            assert obj.usdphys.colliders[0].axis == letter, name
+            assert world_box(obj) == (pytest.approx(low, abs=0.05), pytest.approx(high, abs=0.05)), name
+
+
+def world_box(obj):
+    """Lowest and highest corner of the collider of a body."""
+    own = obj.usdphys.colliders[0]
+    half = np.array(own.size) / 2.0
+    if own.shape == "CAPSULE":
+        half = np.full(3, own.radius)
+        half["XYZ".index(own.axis)] += own.height / 2.0
+    world = np.array(obj.matrix_world)
+    center = world[:3, :3] @ np.array(own.location) + world[:3, 3]
+    reach = np.abs(world[:3, :3]) @ half
+    return center - reach, center + reach
+
+
+def test_rigid_parts_of_a_robot_give_bodies_their_shapes():
+    """They hang on bones, without weights."""
+    armature = add_armature()
+    part = scenes.add_box("Chest", (0.3, 0.1, 0.12), location=(0, 0, 1.375))
+    part.parent, part.parent_type, part.parent_bone = armature, "BONE", "spine.002"
+    part.matrix_world = Matrix.Translation((0, 0, 1.375))
+    select(armature)
+    bpy.ops.usdphys.ragdoll()
+    (own,) = of("spine.002").usdphys.colliders
+    assert sorted((own.size[0], own.size[2])) == pytest.approx([0.2, 0.6], rel=0.02)
+
+
 def test_shapes_that_overlap_without_a_joint_are_filtered():
     rig = add_armature()
     add_skin(rig, 0.13)

@@ -109,7 +109,7 @@ def test_an_option_that_does_not_matter_for_the_selection_is_not_offered(ends, i
             held.append(scenes.add("Path", data))
         select(*held)
         options = ropes.RopeOptions(segments=6, **({} if name is None else {name: value}))
-        assert ropes.make_row(bpy.context, options)[1] == idle
+        assert ropes.make_row(bpy.context, options).idle == idle
         shapes[name, value] = sorted(
             (obj.name, *(round(part, 3) for part in obj.matrix_world.translation))
             for obj in bpy.data.objects if obj not in held
@@ -190,6 +190,54 @@ def test_a_part_of_a_load_holds_the_articulated_rope_as_the_load_does():
     assert [joint.body0.name for joint in found if joint.body1 == load] == ["Rope 8"]
 
 
+def joint_above(obj):
+    (found,) = [
+        other for other in bpy.data.objects if other.usdphys.joint.is_applied and other.usdphys.joint.body1 == obj
+    ]
+    return found
+
+
+def test_the_joints_of_an_articulated_rope_resist_by_what_hangs_on_them():
+    """PhysX takes joints as coordinates; a pull T on a segment of length l is a spring T l that comes one step late.
+
+    With less damping, a load of 20 kg that swings on a rope of 1.9 kg had no numbers for poses after 40 steps.
+    """
+    wall, load = scenes.add_box("Wall", (0.2, 0.2, 0.2), location=(0, 0, 3)), scenes.solid("Load", (0.1, 0.1, 0.1))
+    load.usdphys.mass.is_applied, load.usdphys.mass.mass = True, 20.0
+    select(wall, load)
+    bpy.ops.usdphys.rope(segments=8, radius=0.03, articulation=True, damping=0.0, slack=0.0)
+    part = (bpy.data.objects["Rope 2"].location - bpy.data.objects["Rope 1"].location).length
+    for number in range(2, 9):
+        joint = joint_above(bpy.data.objects[f"Rope {number}"])
+        pull = 9.81 * (20.0 + sum(bpy.data.objects[f"Rope {row}"].usdphys.mass.mass for row in range(number, 9)))
+        got = math.degrees(joint.usdphys.joint.drives.rotY.damping)
+        assert got == pytest.approx(2.0 / 60.0 * pull * part, rel=1e-3)
+        speeds = {row.name: float(row.text) for row in joint.usdphys.vendor if row.name.endswith("maxJointVelocity")}
+        assert speeds == {
+            f"physxJointAxis:{dof}:maxJointVelocity": pytest.approx(math.radians(400.0))
+            for dof in ("rotX", "rotY", "rotZ")
+        }
+
+
+@pytest.mark.parametrize(("mass", "said"), [(1e-3, "far too light"), (0.5, "needs 180 time steps"), (20.0, "")])
+def test_planks_that_are_too_light_for_the_load_are_named(mass, said, capfd):
+    select(*(scenes.add_box("Bank", (0.5, 1, 1), location=(x, 0, 0)) for x in (-3, 3)))
+    bpy.ops.usdphys.rope(kind="BRIDGE", slack=0.05, segments=14, mass=mass, radius=0.03, articulation=True)
+    out = capfd.readouterr().out
+    assert said in out and ("light for what they bear" in out) is bool(said)
+    hinge = joint_above(bpy.data.objects["Bridge 3"]).usdphys
+    # The slope of a bridge that is a twentieth longer than its span, with its load in the middle: cos a = 1 / 1.05.
+    pull = 9.81 * (100.0 + mass * 5.25) / (2.0 * math.sqrt(1.0 - 1.05**-2))
+    assert math.degrees(hinge.joint.drives.angular.damping) == pytest.approx(pull * 5.25 / 14 / 30.0, rel=0.03)
+
+
+def test_the_hinges_of_a_bridge_without_articulation_are_free_of_what_only_articulations_need():
+    posts()
+    bpy.ops.usdphys.rope(kind="BRIDGE", damping=0.0)
+    hinge = joint_above(bpy.data.objects["Bridge 3"]).usdphys
+    assert not hinge.joint.drives.angular.is_applied and "vendor" not in hinge.keys()
+
+
 def test_a_rope_between_two_loads_is_one_tree():
     first, last = (scenes.solid(name, (0.1, 0.1, 0.1), location=(x, 0, 0)) for name, x in (("A", -1), ("B", 1)))
     select(first, last)
@@ -256,6 +304,18 @@ def test_the_joints_of_an_articulated_row_are_at_zero_in_its_pose_and_free_in_ne
     for number in (1, 10):
         (pair,) = bpy.data.objects[f"{kind.title()} {number}"].usdphys.filtered_pairs.filtered_pairs
         assert pair.object in walls
+
+
+def test_the_end_of_a_row_goes_through_the_colliders_below_an_empty_that_holds_it():
+    """Imported files have their colliders below Xforms. Newton ignores a pair with one of these."""
+    empties = [scenes.add("Wall", location=(x, 0, 3)) for x in (-2, 2)]
+    walls = [scenes.add_box("Part", (0.1, 0.5, 0.5), parent=empty) for empty in empties]
+    select(*walls)
+    bpy.ops.usdphys.make_static()
+    select(*empties)
+    bpy.ops.usdphys.rope(articulation=True, segments=10)
+    found = [bpy.data.objects[f"Rope {number}"].usdphys.filtered_pairs.filtered_pairs for number in (1, 10)]
+    assert {pair.object for pairs in found for pair in pairs} == {*walls}
 
 
 def test_an_articulated_cable_springs_back_to_a_straight_line():
@@ -337,6 +397,15 @@ def test_the_skin_follows_the_bodies():
     heights = np.array([vertex.co.z for vertex in mesh.vertices])
     assert heights.min() == pytest.approx(bpy.data.objects["Rope 4"].matrix_world.translation.z, abs=0.5)
     assert heights.max() == pytest.approx(3.0, abs=0.05)
+
+
+def test_an_object_whose_place_is_no_number_is_named_for_that():
+    """It was said to have scale 0."""
+    (first, _) = posts()
+    first.location.x = math.nan
+    bpy.context.view_layer.update()
+    with pytest.raises(RuntimeError, match="The place of 'Post' is no number"):
+        bpy.ops.usdphys.rope()
 
 
 def test_what_holds_no_row_is_refused_with_nothing_changed():

@@ -618,6 +618,38 @@ def test_severity_depends_on_the_target():
         assert ("NestedRigidBody", "/B/N") not in found(model, target="physx", hierarchy=hierarchy)
 
 
+def test_newton_is_said_to_leave_a_single_body_on_the_world_where_it_is():
+    """Measured with Newton 1.8: the joint of a turntable on the world runs, and the pose of the table stays.
+
+    An articulation of that body alone changes nothing; one of two links does.
+    """
+
+    def still(author, target="newton"):
+        stage = new_stage()
+        solid(stage, "/Table")
+        UsdPhysics.RevoluteJoint.Define(stage, "/J").CreateBody1Rel().SetTargets(["/Table"])
+        author(stage)
+        issues = validate.validate(usd_read.read_stage(stage), target)
+        return [issue.severity for issue in issues if issue.code == "WorldJointStill"]
+
+    def alone(stage):
+        UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath("/Table"))
+
+    def two(stage):
+        alone(stage)
+        solid(stage, "/Arm")
+        joint = UsdPhysics.RevoluteJoint.Define(stage, "/K")
+        joint.CreateBody0Rel().SetTargets(["/Table"])
+        joint.CreateBody1Rel().SetTargets(["/Arm"])
+
+    def fixed(stage):
+        stage.RemovePrim("/J")
+        UsdPhysics.FixedJoint.Define(stage, "/J").CreateBody1Rel().SetTargets(["/Table"])
+
+    assert still(lambda stage: None) == still(alone) == ["warning"]
+    assert still(two) == still(fixed) == still(lambda stage: None, "physx") == []
+
+
 def test_newton_is_said_to_refuse_joints_that_no_articulation_holds():
     """Measured with Newton 1.8: it refuses a file with a joint between two bodies that is in no articulation.
 
@@ -902,6 +934,7 @@ def test_every_code_has_a_case():
         "UnitsInvalid",
         "JointOutsideArticulation",
         "JointTouchesStatic",
+        "WorldJointStill",
     }  # tests of their own, above
     of_vendors = {code for code, _, _ in (*test_vendor_rules.CASES, *test_vendor_rules.NEWTON_CASES)}
     assert {row.code for row in validate.issue_table()} == tested | on_models | of_vendors

@@ -7,9 +7,18 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ..authoring import vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions
+from ..bridge import vendor_rows
 from ..bridge.joint_frames import place_joint
+from ..bridge.property_units import property_factor
+from ..bridge.roles import is_body
+from ..core import vendor_schemas
+from ..core.array_text import text_of
 from ..core.frames import Matrix
+from . import shapes
 
 TRANSLATIONS = ("transX", "transY", "transZ")
 ROTATIONS = ("rotX", "rotY", "rotZ")
@@ -71,8 +80,38 @@ def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0, target: f
         drive.target_position = target
 
 
+def slow(joint: Any, dof: str, speed: float) -> None:
+    """Let a degree of freedom that turns go no faster than speed, rad/s, in the words of PhysX."""
+    applied, name = f"PhysxJointAxisAPI:{dof}", f"physxJointAxis:{dof}:maxJointVelocity"
+    attribute = vendor_schemas.attribute_named(applied, name)
+    assert attribute is not None
+    row = vendor_edits.apply_row(joint.usdphys, applied, attribute)
+    factor = property_factor(vendor_rows.dimension_of(row, attribute), 1.0)
+    row.text = text_of(attribute.value, speed / factor)
+
+
 def let_through(body: Any, other: Any) -> None:
-    """Keep two objects from colliding with each other."""
+    """Keep two objects from colliding with each other; of one without colliders or a body, the colliders below it.
+
+    Newton ignores pairs with what is neither.
+    """
+    solid = [one for one in (other, *other.children_recursive) if is_body(one) or len(one.usdphys.colliders)]
     pairs = body.usdphys.filtered_pairs
     pairs.is_applied = True
-    pairs.filtered_pairs.add().object = other
+    for one in solid if solid and solid[0] != other else [other]:
+        pairs.filtered_pairs.add().object = one
+
+
+def anchor(body: Any) -> Any:
+    """An Empty at the origin of the world, for a fixed joint: only these hold the root of an articulation.
+
+    Newton places joints with the world in the space of that root.
+    """
+    made = shapes.add_object(body.users_collection[0], f"{body.name.split()[0]} Anchor", None, np.eye(4))
+    made.empty_display_size = 0.1
+    made.usdphys.rigid_body.is_applied = True
+    own = made.usdphys.mass
+    own.is_applied, own.mass = True, 1.0
+    own.diagonal_inertia, own.principal_axes = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.0)
+    own.center_of_mass = (0.0, 0.0, 0.0)
+    return made

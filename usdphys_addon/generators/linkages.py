@@ -14,12 +14,11 @@ import numpy as np
 
 from ..authoring.joint_maker import JointMaker, JointOptions
 from ..authoring.tagging import Tagging
-from ..bridge import scene_read
 from ..bridge.writing import unit_length
-from ..core import frames, mass
+from ..core import frames
 from ..core.building import rope_shapes
 from ..core.errors import InputError
-from . import damping, joints, ropes, shapes, vehicle
+from . import damping, joints, ropes, shapes, vehicle, weights
 
 _GRAVITY = 9.81
 #: Part of the length of base and platform that the bars of a scissor lift take, and thickness of a bar by its length.
@@ -95,7 +94,7 @@ def make_scissor_lift(context: Any, stages: int, rise: float) -> list[Any]:
             made.append(joiner.add("REVOLUTE", rising[number - 1], falling[number], at(span, place), axis="Y"))
     made.append(joiner.add("REVOLUTE", falling[-1], platform, at(0.0, top - bottom), axis="Y"))
     made.append(_slide(joiner, platform, rising[-1], at(span, top - bottom), span, length))
-    load = _mass_of(context, platform) + sum(bar.usdphys.mass.mass for bar in (*rising, *falling)) / 2.0
+    load = weights.mass_of(context, platform) + sum(bar.usdphys.mass.mass for bar in (*rising, *falling)) / 2.0
     _lift(made[0], load, stages, (span * meters, stage * meters, wanted * meters), meters)
     return made
 
@@ -151,14 +150,6 @@ def _lift(joint: Any, load: float, stages: int, sizes: Sequence[float], meters: 
     drive.max_force = _STRENGTH * load * _GRAVITY * max(gears)
 
 
-def _mass_of(context: Any, obj: Any) -> float:
-    """Mass of a rigid body, kg."""
-    context.view_layer.update()
-    model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
-    path = next(path for path, prim in model.bodies.items() if prim.label == obj.name)
-    return mass.mass_properties(model, path).mass
-
-
 # --------------------------------------------------------------------------- a pulley
 
 #: Length of a segment of the rope over a pulley by its radius (longer ones lose energy as they bend over the wheel),
@@ -197,11 +188,11 @@ def make_pulley(context: Any) -> list[Any]:
     Tagging(depsgraph, [active, *loads], "DYNAMIC").apply()
     meters = unit_length(context.scene)
     length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum()) * meters
-    lighter = min(_mass_of(context, load) for load in loads)
+    lighter = min(weights.mass_of(context, load) for load in loads)
     turn = np.stack((axis, plane[0], plane[1]), axis=1)
     joints.Joiner(context).add("REVOLUTE", None, active, frames.transform(wheel.center, turn))
     options = ropes.RopeOptions(radius=radius, mass=_ROPE_MASS * lighter / length, damping=0.0)
-    made = ropes.make_between(context, options, points, *loads)
+    made = ropes.make_between(context, options, points, *loads).bodies
     for body in (*made, *loads):
         damping.set_rows(body, {"solverPositionIterationCount": 255})
     return made

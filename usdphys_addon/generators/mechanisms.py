@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions, bodies_of
 from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
-from ..bridge.roles import parents_of
+from ..bridge.roles import is_body, parents_of
 from ..core import vendor_schemas
 from ..core.errors import InputError
+from . import joints
 
 #: How far a mechanism turns, rad, and a button is pushed, as a part of its height.
 OPENING, TILT, PUSH = math.radians(110.0), math.radians(45.0), 0.5
@@ -24,10 +26,11 @@ _DRAWN = 0.8
 _HINGES = {"DOOR": "AUTO", "LID": "AUTO", "WHEEL": "AUTO", "LEVER": "CLOSEST", "TURNTABLE": "CENTER_1"}
 
 
-def make_mechanism(context: Any, kind: str, speed: float) -> list[Any]:
+def make_mechanism(context: Any, kind: str, speed: float, *, articulation: bool = False) -> list[Any]:
     """Make each selected object a part that moves against the active one, or against the world. Returns the joints.
 
-    speed: of a turntable, rad/s, or of a conveyor, Blender units a second, along its longest side. Raises InputError.
+    speed: of a turntable, rad/s, or of a conveyor, Blender units a second, along its longest side.
+    articulation: it is one that hangs on the world, as which Newton moves it. Raises InputError.
     """
     if kind == "CONVEYOR":
         for obj in context.selected_objects:
@@ -71,7 +74,25 @@ def make_mechanism(context: Any, kind: str, speed: float) -> list[Any]:
         joint_edits.add_motors(
             context, [(joint, dof, target) for joint in made], holds=kind != "TURNTABLE", response=0.3
         )
+    if articulation:
+        _make_articulations(context, made)
     return made
+
+
+def _make_articulations(context: Any, made: Sequence[Any]) -> None:
+    """Let joints with what stands still hang on an anchor that is fixed to the world; a moving base is the root."""
+    anchor = None
+    for joint in made:
+        own = joint.usdphys.joint
+        base = own.body0
+        if base is not None and is_body(base):
+            base.usdphys.articulation_root.is_applied = True
+            continue
+        if anchor is None:
+            anchor = joints.anchor(own.body1)
+            joints.Joiner(context).add("FIXED", None, anchor, np.eye(4))
+            anchor.usdphys.articulation_root.is_applied = True
+        own.body0 = anchor
 
 
 def _span(maker: JointMaker, plan: tuple[Any, Any, Any, str]) -> tuple[float, float]:

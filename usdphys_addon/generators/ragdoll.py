@@ -12,6 +12,7 @@ import bpy
 import mathutils
 import numpy as np
 
+from ..bridge import mesh as meshes
 from ..bridge import scene_read
 from ..bridge.writing import unit_length
 from ..core import frames, overlap
@@ -89,9 +90,12 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
             np.array(evaluated.matrix_world @ bone.head) * meters,
             np.array(evaluated.matrix_world @ bone.tail) * meters,
             armature.data.bones[bone.name].use_deform,
+            frames.rotation_of(np.array(evaluated.matrix_world @ bone.matrix)),
         )
         for bone in poses
     ]  # fmt: skip
+    ragdolls.shorten(bones)
+    ragdolls.aim(bones)
     parts, is_human = ragdolls.parts_of(bones, options.detail)
     if len(parts) < 2:
         raise InputError(f"'{armature.name}' has no two bones that are long enough for bodies.")
@@ -100,7 +104,9 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
     fits = []
     for number, (part, place, own) in enumerate(zip(parts, places, points, strict=True)):
         scale = float(frames.scale_of(place)[0])
-        fits.append(ragdolls.fit(part.segment, ragdolls.reach(bones, parts, number) / (scale * meters), own))
+        turn = bones[part.bone].turn
+        found = ragdolls.fit(part.segment, ragdolls.reach(bones, parts, number) / (scale * meters), own @ turn)
+        fits.append(found._replace(center=turn @ found.center, size=np.abs(turn) @ found.size))
     volumes = [
         fit.volume * (float(frames.scale_of(place)[0]) * meters) ** 3 for fit, place in zip(fits, places, strict=True)
     ]
@@ -126,8 +132,18 @@ def _points(context: Any, armature: Any, bones: Any, parts: Any, places: Any) ->
     depsgraph = context.evaluated_depsgraph_get()
     found: list[list[Any]] = [[] for _ in parts]
     for obj in context.view_layer.objects:
+        if obj.type != "MESH":
+            continue
+        if obj.parent == armature and obj.parent_type == "BONE":
+            # A rigid part of the character, as robots have them.
+            if (number := owners.get(obj.parent_bone)) is not None:
+                matrix = np.array(obj.evaluated_get(depsgraph).matrix_world)
+                found[number].append(
+                    meshes.vertices_of(obj.evaluated_get(depsgraph)) @ matrix[:3, :3].T + matrix[:3, 3]
+                )
+            continue
         is_moved = any(item.type == "ARMATURE" and item.object == armature for item in obj.modifiers)
-        if obj.type != "MESH" or not is_moved or not obj.vertex_groups:
+        if not is_moved or not obj.vertex_groups:
             continue
         names = {group.index: group.name for group in obj.vertex_groups}
         weights = [
@@ -170,7 +186,8 @@ def _bodies(
         if fit.is_box:
             shapes.give_box(obj, fit.size.tolist(), fit.center.tolist())
         else:
-            shapes.give_capsule(obj, fit.radius, fit.height, "Y", fit.center.tolist())
+            axis = "XYZ"[int(np.argmax(np.abs(bones[part.bone].turn[:, 1])))]
+            shapes.give_capsule(obj, fit.radius, fit.height, axis, fit.center.tolist())
         damping.set_rows(obj, {
             "linearDamping": 0.1 * options.damping, "angularDamping": options.damping,
             "solverPositionIterationCount": 16, "maxDepenetrationVelocity": 1.0 / unit_length(context.scene),

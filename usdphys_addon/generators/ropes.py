@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import mathutils
@@ -20,7 +20,7 @@ from ..bridge.writing import unit_length
 from ..core import frames
 from ..core.building import rope_shapes
 from ..core.errors import InputError
-from . import damping, joints, shapes
+from . import damping, joints, shapes, weights
 
 Array = Any
 _LABELS = {"ROPE": "Rope", "CABLE": "Cable", "CHAIN": "Chain", "BRIDGE": "Bridge"}
@@ -28,6 +28,12 @@ _LABELS = {"ROPE": "Rope", "CABLE": "Cable", "CHAIN": "Chain", "BRIDGE": "Bridge
 _BEND, _TWIST = math.radians(80.0), math.radians(10.0)
 #: Gap between two planks, as a part of their length.
 _GAP = 0.08
+#: Longest time step (s) at which PhysX is to hold an articulated row, and least sine of the slope of its ends.
+_STEP, _LEAST_SLOPE = 1.0 / 60.0, 0.1
+#: How fast joints of an articulated row may turn, rad/s, by how light their segments are for what pulls at them.
+_SPEEDS = ((2.0, math.radians(400.0)), (math.inf, math.radians(150.0)))
+#: PhysX loses segments that are lighter in steps of `_STEP`.
+_LIGHTEST = 4.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +44,8 @@ class RopeOptions:
     units; of a bridge, half of the thickness. width: of a bridge. slack: how much longer it is than the distance of its
     ends. mass: kg for each metre. ends: of a curve that are fixed to the world, NONE, START or BOTH; a row between two
     objects is fixed to both. stiffness: of a cable, N m² against bending. damping: ratio of the swing of the whole; 1
-    is without a swing. articulation: the bodies are one articulation. skin: a curve follows it.
+    is without a swing. articulation: the bodies are one articulation. skin: a curve follows it. load: kg that an
+    articulated bridge bears.
     """
 
     kind: str = "ROPE"
@@ -52,6 +59,7 @@ class RopeOptions:
     damping: float = 0.1
     articulation: bool = False
     skin: bool = False
+    load: float = 100.0
 
 
 @dataclass(slots=True)
@@ -64,21 +72,28 @@ class _Path:
     idle: frozenset[str] = frozenset()
 
 
-def make_row(context: Any, options: RopeOptions) -> tuple[list[Any], frozenset[str]]:
-    """Make a rope, cable, chain or bridge from the selection, and select its bodies. Raises InputError.
+class Row(NamedTuple):
+    """steps: time steps a second with which PhysX holds an articulation of the bodies; 60 is what simulators take.
 
-    Returns the bodies, and which of the options `ends` and `slack` do not matter for this selection.
+    idle: which of the options `ends` and `slack` do not matter for the selection.
     """
-    path = _path(context, options)
-    return _make(context, options, path), path.idle
+
+    bodies: list[Any]
+    steps: int
+    idle: frozenset[str]
 
 
-def make_between(context: Any, options: RopeOptions, points: Array, start: Any, end: Any) -> list[Any]:
+def make_row(context: Any, options: RopeOptions) -> Row:
+    """Make a rope, cable, chain or bridge from the selection, and select its bodies. Raises InputError."""
+    return _make(context, options, _path(context, options))
+
+
+def make_between(context: Any, options: RopeOptions, points: Array, start: Any, end: Any) -> Row:
     """Make a row along points (n, 3) in the world that is fixed to two objects, and select its bodies."""
     return _make(context, options, _Path(points, start, end, True, True))
 
 
-def _make(context: Any, options: RopeOptions, path: _Path) -> list[Any]:
+def _make(context: Any, options: RopeOptions, path: _Path) -> Row:
     if options.articulation:
         path.start, path.end = _carrier(path.start), _carrier(path.end)
     if options.articulation and path.is_end_fixed and _moves(path.start) and not _moves(path.end):
@@ -90,11 +105,11 @@ def _make(context: Any, options: RopeOptions, path: _Path) -> list[Any]:
     collection = _home(context, _LABELS[options.kind])
     turned = rope_shapes.frames_along(path.points)
     bodies = _bodies(context, collection, options, path.points, turned, lengths)
-    _joints(context, options, path, bodies, turned, lengths)
+    steps = _joints(context, options, path, bodies, turned, lengths)
     if options.skin and options.kind in ("ROPE", "CABLE"):
         _skin(context, collection, options, path.points, bodies)
     _select(context, bodies)
-    return bodies
+    return Row(bodies, steps, path.idle)
 
 
 # --------------------------------------------------------------------------- where it runs
@@ -239,12 +254,14 @@ def _mesh(label: str, options: RopeOptions, length: float) -> Any:
 
 def _joints(
     context: Any, options: RopeOptions, path: _Path, bodies: Sequence[Any], turned: Array, lengths: Array
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
+    """Returns the time steps a second with which PhysX holds them."""
     if path.start is not None or path.end is not None:
         for holder in (path.start, path.end):
             if holder is not None and not is_body(holder) and holder.type in meshes.GEOMETRY_TYPES:
                 make_body([holder], moves=False)
-    anchor = _anchor(bodies[0]) if options.articulation and path.is_start_fixed and not _moves(path.start) else None
+    hangs = options.articulation and path.is_start_fixed and not _moves(path.start)
+    anchor = joints.anchor(bodies[0]) if hangs else None
     joiner = joints.Joiner(context)
     meters = unit_length(context.scene)
     length = float(lengths.sum()) * meters
@@ -259,6 +276,10 @@ def _joints(
     stiffness = options.stiffness / part if options.kind == "CABLE" else 0.0
     # Critical for a segment on its spring: without, an articulation of PhysX at 60 steps a second swings up.
     resistance += 2.0 * math.sqrt(stiffness * options.mass * part * part**2 / 3.0)
+    pulls = _pulls(context, options, path, lengths * meters) if options.articulation else np.zeros(len(bodies) + 1)
+    # How far the pull moves a segment in a step, by its length.
+    lightness = float(pulls.max()) * _STEP**2 / (options.mass * part**2)
+    speed = next(speed for most, speed in _SPEEDS if lightness <= most)
     rows = list(range(1, len(bodies)))
     if path.is_start_fixed:
         rows.insert(0, 0)
@@ -267,6 +288,7 @@ def _joints(
     for row in rows:
         is_end = row in (0, len(bodies))
         own = bodies[min(row, len(bodies) - 1)]
+        resists = resistance + 2.0 * _STEP * pulls[row] * part
         before = path.start if row == 0 else bodies[row - 1]
         if row == len(bodies):
             before, own = path.end, bodies[-1]
@@ -291,8 +313,8 @@ def _joints(
             joint = joiner.add("SPHERICAL", before, own, one, other)
         elif options.kind == "BRIDGE":
             joint = joiner.add("REVOLUTE", before, own, one, other, "Y")
-            if resistance:
-                joints.damp(joint, "angular", resistance)
+            if resists:
+                joints.damp(joint, "angular", resists)
         else:
             joint = joiner.add("GENERIC", before, own, one, other)
             joints.lock(joint, joints.TRANSLATIONS)
@@ -303,11 +325,14 @@ def _joints(
                 elif options.articulation:
                     joints.free(joint, dof)
                 own_stiffness = 0.0 if is_end or dof == "rotX" else stiffness
-                if resistance or own_stiffness:
-                    joints.damp(joint, dof, resistance, own_stiffness, straight if own_stiffness else 0.0)
+                if resists or own_stiffness:
+                    joints.damp(joint, dof, resists, own_stiffness, straight if own_stiffness else 0.0)
         if options.articulation and is_end and not is_link and (before is None or before is not anchor):
             # An articulation is a tree without loops.
             joint.usdphys.joint.exclude_from_articulation = True
+        elif options.articulation:
+            for dof in ("angular",) if options.kind == "BRIDGE" else joints.ROTATIONS:
+                joints.slow(joint, dof, speed)
     if anchor is not None:
         joiner.add("FIXED", None, anchor, np.eye(4))
     if options.articulation:
@@ -315,6 +340,27 @@ def _joints(
         if anchor is None and path.start is not None and path.start.name not in moving_ends(context, bodies):
             root = path.start
         root.usdphys.articulation_root.is_applied = True
+    return round(1.0 / _STEP) * (1 if lightness <= _LIGHTEST else math.ceil(math.sqrt(lightness)))
+
+
+def _pulls(context: Any, options: RopeOptions, path: _Path, lengths: Array) -> Array:
+    """Pull (n + 1,), N, at the joints of a row of lengths (n,), m.
+
+    PhysX takes the joints of an articulation as coordinates, so that a pull T on a segment of length l acts as a spring
+    T l between angles, one step late: light segments swing up. T l / 8 steps of damping stop the worst mode at rest;
+    16 times as much is for what falls onto the row. A bent joint then loses its bend in two steps, which nobody sees.
+    """
+    masses = options.mass * lengths
+    carried = [weights.mass_of(context, end) if _moves(end) else 0.0 for end in (path.start, path.end)]
+    is_held = (path.is_start_fixed and not _moves(path.start), path.is_end_fixed and not _moves(path.end))
+    if all(is_held):
+        weight = float(masses.sum()) + (options.load if options.kind == "BRIDGE" else 0.0)
+        span = float(np.linalg.norm(path.points[-1] - path.points[0])) * unit_length(context.scene)
+        slope = max(math.sqrt(max(1.0 - (span / float(lengths.sum())) ** 2, 0.0)), _LEAST_SLOPE)
+        return np.full(len(lengths) + 1, 9.81 * weight * max(1.0, 0.5 / slope))
+    beyond = np.append(np.cumsum(masses[::-1])[::-1], 0.0) + carried[1]
+    before = np.append(0.0, np.cumsum(masses)) + carried[0]
+    return 9.81 * (beyond if is_held[0] else before if is_held[1] else np.minimum(beyond, before))
 
 
 def _moves(obj: Any | None) -> bool:
@@ -347,21 +393,6 @@ def moving_ends(context: Any, bodies: Sequence[Any]) -> list[str]:
         if is_joint(obj) and joint.exclude_from_articulation and ends & own:
             found.update((end.name, None) for end in ends - own if _moves(end))
     return list(found)
-
-
-def _anchor(body: Any) -> Any:
-    """An Empty at the origin of the world, for a fixed joint: only these hold the root of an articulation.
-
-    Newton places joints with the world in the space of that root.
-    """
-    anchor = shapes.add_object(body.users_collection[0], f"{body.name.split()[0]} Anchor", None, np.eye(4))
-    anchor.empty_display_size = 0.1
-    anchor.usdphys.rigid_body.is_applied = True
-    own = anchor.usdphys.mass
-    own.is_applied, own.mass = True, 1.0
-    own.diagonal_inertia, own.principal_axes = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.0)
-    own.center_of_mass = (0.0, 0.0, 0.0)
-    return anchor
 
 
 def _skin(context: Any, collection: Any, options: RopeOptions, points: Array, bodies: Sequence[Any]) -> None:

@@ -129,19 +129,86 @@ def named(name: str) -> Named:
 # --------------------------------------------------------------------------- bones
 
 
+#: Bones that reach so many times farther than what hangs on them are not what the artist drew.
+_TOO_LONG = 4.0
+#: Cosine from which a bone points to what hangs on it.
+_ALONG = 0.7
+
+
 @dataclass(slots=True)
 class Bone:
-    """A bone in the world, m. above: number of its parent in the list, -1 for none. deforms: it moves vertices."""
+    """A bone in the world, m. above: number of its parent in the list, -1 for none. deforms: it moves vertices.
+
+    axes: its rotation (3, 3) in the world. turn: rotation (3, 3) in its space from Y to the axis along which it lies.
+    """
 
     name: str
     above: int
     head: Array
     tail: Array
     deforms: bool = True
+    axes: Array | None = None
+    turn: Array = field(default_factory=lambda: np.eye(3))
 
     @property
     def length(self) -> float:
         return float(np.linalg.norm(self.tail - self.head))
+
+
+def shorten(bones: Sequence[Bone]) -> None:
+    """Shorten bones that are all too long by one factor, as those of glTF files with a scaled armature are in Blender.
+
+    There a Mixamo character of 1.8 m has thighs of 43 m: its joints are in place, its tails a hundred times too far.
+    """
+    farthest = [0.0] * len(bones)
+    for bone in bones:
+        if bone.above >= 0:
+            apart = float(np.linalg.norm(bone.head - bones[bone.above].head))
+            farthest[bone.above] = max(farthest[bone.above], apart)
+    factors = [bone.length / far for bone, far in zip(bones, farthest, strict=True) if far > 0.0]
+    factor = float(np.median(factors)) if factors else 1.0
+    if factor > _TOO_LONG:
+        for bone in bones:
+            bone.tail = bone.head + (bone.tail - bone.head) / factor
+
+
+def aim(bones: Sequence[Bone]) -> None:
+    """Let the bones of a rig point to what hangs on them where most do not, as in files whose bones lie along X.
+
+    Blender shows bones along Y, whatever a glTF or FBX file means. Which axis it is may differ from limb to limb.
+    """
+    below: dict[int, list[Array]] = defaultdict(list)
+    for bone in bones:
+        if bone.above >= 0 and np.linalg.norm(away := bone.head - bones[bone.above].head) > 1e-3 * bone.length:
+            below[bone.above].append(away)
+    ways = [(bone.tail - bone.head) / max(bone.length, 1e-12) for bone in bones]
+    aligned = {
+        row: max(float(away @ ways[row]) / float(np.linalg.norm(away)) for away in all_away) > _ALONG
+        for row, all_away in below.items()
+    }  # fmt: skip
+    single = [aligned[row] for row, all_away in below.items() if len(all_away) == 1]
+    if not single or sum(single) > len(single) / 2:
+        return
+    turned: dict[int, tuple[int, float]] = {}
+    for row in _parents_first(bones):
+        bone, length = bones[row], bones[row].length
+        if bone.axes is None or aligned.get(row) or named(bone.name).segment == "head":
+            continue
+        if row in below:
+            local = bone.axes.T @ np.sum(below[row], axis=0)
+            axis = int(np.argmax(np.abs(local)))
+            turned[row] = axis, float(np.sign(local[axis]))
+            length = max(abs(float((bone.axes.T @ away)[axis])) for away in below[row])
+        elif bone.above in turned:
+            turned[row] = turned[bone.above]
+        else:
+            continue
+        axis, sign = turned[row]
+        bone.turn = np.zeros((3, 3))
+        bone.turn[axis, 1] = sign
+        bone.turn[(axis + 1) % 3, 2] = 1.0
+        bone.turn[(axis + 2) % 3, 0] = sign
+        bone.tail = bone.head + bone.axes[:, axis] * sign * length
 
 
 @dataclass(slots=True)

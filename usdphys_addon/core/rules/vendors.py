@@ -300,6 +300,31 @@ def outside_articulation(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
+    "WorldJointStill", None, None, "warning",
+    meaning="A joint holds a single body to the world, in no articulation of two links or more. Newton leaves the pose "
+    "of the body as it is in the file, although the joint moves.",
+    fix="Join {X} to a body that a fixed joint holds to the world, and make that body an articulation root.",
+)  # fmt: skip
+def world_joint_still(facts: Facts) -> Iterator[Finding]:
+    inside = facts.once(_in_articulation)
+    others: dict[str, int] = defaultdict(int)
+    ends = {}
+    for prim, joint in facts.joints:
+        ends[prim.path] = [end for end in _moving_ends(facts, joint) if end is not None]
+        for end in ends[prim.path] if prim.path in inside else ():
+            others[end.path] += 1
+    still = [
+        prim for prim, joint in facts.joints
+        if joint.joint_enabled is not False and not isinstance(joint, usd_physics.FixedJoint)
+        and len(own := ends[prim.path]) == 1 and others[own[0].path] <= (prim.path in inside)
+    ]  # fmt: skip
+    if still:
+        more = f", and {len(still) - 1} more" if len(still) > 1 else ""
+        message = f"What {still[0].display} holds to the world seems to stand still in Newton{more}."
+        yield Finding(still[0], message)
+
+
+@rule(
     "BreakIgnored", None, None, "warning",
     meaning="A joint has a break force or torque. Newton has no joints that break.",
     fix="Simulate {X} in another simulator, or remove its break force and torque.",
