@@ -153,6 +153,60 @@ def test_nodes_without_names_and_nodes_of_one_name_have_their_own_physics(tmp_pa
     assert sorted((obj.location.x, obj.usdphys.mass.mass) for obj in found) == [(mass, mass) for mass in masses]
 
 
+def alike(extension: str, motion: dict, shape: dict) -> dict:
+    """A file with nodes that say the same of physics; four of them are held by a joint or have a part below them."""
+    body = {"motion": motion, "collider": {"geometry": {"shape": 0}} if extension == BODY else {"shape": 0}}
+    turned = [{"rotation": [0, 0, 0.6, 0.8]}, {}]
+    joint = {"connectedNode": 5, "joint": 0}
+    hold = {BODY: {"joint": joint}} if extension == BODY else {names.OMI_JOINT: joint}
+    nodes: list[dict] = [{"name": f"Crate {at}", "translation": [at, 0, 0], **turned[at < 3]} for at in range(6)]
+    for node in nodes:
+        node["extensions"] = {extension: body}
+    nodes += [
+        {"name": "Sensor", "extensions": {extension: {"trigger": {"nodes": [1]}}}},
+        {"name": "Part", "extensions": {extension: {key: body[key] for key in ("collider",)}}},
+        {"name": "Hinge", "extensions": hold},
+    ]  # fmt: skip
+    nodes[2]["children"], nodes[3]["children"] = [7], [8]
+    limits = [{"linearAxes": [0, 1, 2], "min": 0, "max": 0}, {"angularAxes": [0, 1], "min": 0, "max": 0}]
+    joints, shapes = {"physicsJoints": [{"limits": limits}]}, {"shapes": [shape]}
+    lists = (
+        {BODY: joints, names.KHR_SHAPE: shapes}
+        if extension == BODY
+        else {names.OMI_JOINT: joints, names.OMI_SHAPE: shapes}
+    )
+    return {
+        "asset": {"version": "2.0"}, "extensionsUsed": [*lists, extension], "extensions": lists, "nodes": nodes,
+        "scenes": [{"nodes": [0, 1, 2, 3, 4, 5, 6]}],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("family", [BODY, names.OMI_BODY])
+@pytest.mark.parametrize(
+    "motion", [{"mass": 2}, {"mass": 2, "gravityFactor": 0.5}, {"mass": 2, "linearVelocity": [0, 3, 0]}]
+)
+def test_nodes_that_say_the_same_get_the_same_and_those_of_joints_are_not_mixed_up(tmp_path, family, motion):
+    """OMI velocities are of the world: in the space of a node that is turned, they are others."""
+    kind = {} if family == BODY else {"type": "dynamic"}
+    content = alike(family, {**kind, **motion}, {"type": "box", "box": {"size": [1, 2, 3]}})
+    (tmp_path / "alike.gltf").write_text(json.dumps(content))
+    result = gltf_import.import_gltf(tmp_path / "alike.gltf")
+    assert (result.counts["bodies"], result.counts["colliders"], result.counts["joints"]) == (6, 7, 1)
+    hinge_ = bpy.data.objects["Hinge"].usdphys.joint
+    assert (hinge_.body0.name, hinge_.body1.name) == ("Crate 3", "Crate 5")
+    crates = [bpy.data.objects[f"Crate {at}"] for at in range(6)]
+    assert [tuple(one.usdphys.colliders[0].size) for one in crates] == [(1, 3, 2)] * 6
+    document, _ = exported(tmp_path / "again.gltf", "KHR" if family == BODY else "OMI", export_extras=False)
+    again = [physics(document, one.name, family) for one in crates]
+    for key in motion:
+        assert [one["motion"][key] for one in again] == [pytest.approx(motion[key], abs=1e-6)] * 6
+    assert [one["collider"] for one in again] == [again[0]["collider"]] * 6
+    reading = read.read(Document.load(tmp_path / "alike.gltf"), finds_copies=True)
+    # 1, 2, 3 and 5 have to do with others. What is kept aside, and what depends on the place, is read for each.
+    alone = "gravityFactor" in motion or (family != BODY and "linearVelocity" in motion)
+    assert reading.copies == ({} if alone else {4: 0})
+
+
 def test_nodes_that_blender_makes_several_objects_of_do_not_move_the_physics_of_others(tmp_path):
     """Its importer numbers instances and skinned meshes 3.0 or 3.skinned."""
     nodes = [
