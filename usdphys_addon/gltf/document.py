@@ -53,7 +53,8 @@ class Document:
     def __init__(self, content: dict[str, Any], path: Path, binary: bytes | None = None) -> None:
         """Raises InputError where the structure of the document is not that of glTF 2.0."""
         self.json, self.path, self.binary = content, path, binary
-        self._buffers: dict[int, bytes] = {}
+        self._buffers: dict[int, bytes | bytearray] = {}
+        self._is_changed = False
         self._meshes: dict[int, Mesh | None] = {}
         self._worlds: dict[int, Matrix] = {}
         self._added = bytearray()
@@ -344,7 +345,7 @@ class Document:
             return np.zeros((0, width), dtype)
         return np.ndarray((count, width), dtype, data, start + offset, (stride, dtype.itemsize))
 
-    def buffer(self, index: Any) -> bytes:
+    def buffer(self, index: Any) -> bytes | bytearray:
         """The bytes of a buffer: of the file, of a data URI, or of a file in the same folder or below it."""
         buffers = self.json.get("buffers", [])
         if not _is_index(index, len(buffers)):
@@ -537,6 +538,34 @@ class Document:
         self._added += data
         return len(views) - 1
 
+    def scale_accessor(self, index: int, factor: float, columns: slice = slice(None)) -> None:
+        """Multiply columns of the values of an accessor with floats in the first buffer. Raises InputError."""
+        item = self.json["accessors"][index]
+        width = _ALL_WIDTHS.get(str(item.get("type")), 0)
+        parts = [(item.get("bufferView"), item.get("byteOffset", 0), item["count"])]
+        if "sparse" in item:
+            values = item["sparse"]["values"]
+            parts.append((values["bufferView"], values.get("byteOffset", 0), item["sparse"]["count"]))
+        if item.get("componentType") != 5126 or not width:
+            raise self._wrong(f"accessor {index} has no floats, so it cannot be scaled")
+        for view, offset, count in parts:
+            if view is None:
+                continue
+            if self.json["bufferViews"][view].get("buffer", 0) != 0:
+                raise self._wrong(f"accessor {index} is not in the first buffer, so it cannot be scaled")
+            if not isinstance(self.buffer(0), bytearray):
+                self._buffers[0] = bytearray(self.buffer(0))
+            self._viewed(view, offset, count, width, np.dtype("<f4"))[:, columns] *= factor
+            self._is_changed = True
+        for key in ("min", "max"):
+            if key in item:
+                item[key][columns] = [factor * value for value in item[key][columns]]
+
+    def forget(self) -> None:
+        """Forget what was read of places and meshes: they have changed."""
+        self._worlds.clear()
+        self._meshes.clear()
+
     def _old_length(self) -> int:
         return len(self.buffer(0)) if self.json.get("buffers") else 0
 
@@ -571,15 +600,15 @@ class Document:
 
     def _merge_added(self, target: Path, *, is_glb: bool) -> tuple[Path, bytes] | None:
         """Put the appended bytes into the first buffer; returns a file to be written beside the document."""
-        if not self._added:
+        if not self._added and not self._is_changed:
             return None
         buffers: list[Any] = self.json.setdefault("buffers", [])
-        data = (self.buffer(0) if buffers else b"") + bytes(self._added)
+        data = bytes(self.buffer(0) if buffers else b"") + bytes(self._added)
         if not buffers:
             buffers.append({} if is_glb else {"uri": f"{target.stem}.bin"})
         buffers[0]["byteLength"] = len(data)
         self._buffers[0] = data
-        self._added = bytearray()
+        self._added, self._is_changed = bytearray(), False
         uri = buffers[0].get("uri")
         if uri is None:
             self.binary = data

@@ -69,7 +69,10 @@ def _physics(extensions: Any) -> dict[str, Any]:
 
 
 def put(document: Document, model: PhysicsModel, beside: Beside) -> None:
-    """Put a model into a finished document."""
+    """Put a model into a finished document. A collider that is the geometry of its object gets a pose."""
+    for prim in model.colliders.values():
+        if prim.local is None and prim.path not in beside.nodes:
+            prim.local = np.eye(4)
     extras = document.json.get("extras")
     if not isinstance(extras, dict):
         extras = document.json["extras"] = {}
