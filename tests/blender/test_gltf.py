@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -306,6 +307,27 @@ def test_switched_off_means_no_physics(tmp_path):
     with enabled():
         bpy.ops.export_scene.gltf(filepath=str(tmp_path / "box.glb"))
     assert "extensionsUsed" not in Document.load(tmp_path / "box.glb").json
+
+
+def test_gravity_factor_goes_through_usd_as_mujoco_and_newton_read_it(tmp_path):
+    node = {"name": "Kite", "extensions": {BODY: {"motion": {"mass": 1, "gravityFactor": 0.25}}}}
+    content = {"asset": {"version": "2.0"}, "extensionsUsed": [BODY], "scenes": [{"nodes": [0]}], "nodes": [node]}
+    (tmp_path / "kite.gltf").write_text(json.dumps(content))
+    gltf_import.import_gltf(tmp_path / "kite.gltf")
+    formats.USD.write(str(tmp_path / "kite.usda"), formats.WriteOptions())
+    text = (tmp_path / "kite.usda").read_text()
+    assert "float mjc:gravcomp = 0.75" in text
+    # As another program writes it, which knows nothing of glTF.
+    (tmp_path / "other.usda").write_text(re.sub(r"string gltf = .*", "", text))
+    assert "gravityFactor" not in (tmp_path / "other.usda").read_text()
+    for name in ("kite", "other"):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        formats.USD.load(str(tmp_path / f"{name}.usda"), formats.LoadOptions())
+        document, result = exported(tmp_path / f"{name}.glb", "KHR")
+        assert physics(document, "Kite")["motion"]["gravityFactor"] == pytest.approx(0.25)
+        assert not [one for one in result.issues if "do not declare" in one.message]
+        formats.USD.write(str(tmp_path / "again.usda"), formats.WriteOptions())
+        assert (tmp_path / "again.usda").read_text().count("mjc:gravcomp = 0.75") == 1
 
 
 def test_chosen_family_is_the_only_one(tmp_path):
