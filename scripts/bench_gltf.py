@@ -109,13 +109,17 @@ class AskingImport:
 
 
 class FloorImport(AskingImport):
-    """Sets four properties of each body."""
+    """Sets four properties of each body, all in one assignment."""
+
+    values: dict[str, Any] = {  # noqa: RUF012
+        "rigid_body": {"is_applied": True}, "colliders": [{"shape": 2, "size": [1.0] * 3, "location": [0.0] * 3}],
+    }  # fmt: skip
 
     def put(self, obj: Any) -> None:
-        physics = obj.usdphys
-        physics.rigid_body.is_applied = True
-        item = physics.colliders.add()
-        item.shape, item.size, item.location = "CUBE", (1, 1, 1), (0, 0, 0)
+        import bpy
+
+        holder = obj.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0) else obj
+        holder["usdphys"] = self.values
 
 
 def floor(importer: type[AskingImport] = FloorImport) -> str:
