@@ -107,3 +107,16 @@ def validator_errors(usd_python: Path) -> Callable[..., list[str]]:
         return done.stdout.splitlines()
 
     return validate
+
+
+@pytest.fixture(scope="session")
+def gltf_validator() -> Callable[..., list[str]]:
+    """glTF files -> errors and warnings of the validator of Khronos. Skips where node or npm is not there."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parents[2] / "scripts"))
+        validator = importlib.import_module("gltf_validator")
+    try:
+        validator.modules()
+    except validator.ValidatorError as error:
+        pytest.skip(f"the validator of Khronos cannot be run here: {error}")
+    return validator.findings

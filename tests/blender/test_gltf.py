@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ import mathutils
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError, UsdPhysError
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.exchange import formats, gltf_export, gltf_import, gltf_panels
 from usdphys_ext.usdphys_addon.gltf import names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
@@ -307,6 +309,27 @@ def test_switched_off_means_no_physics(tmp_path):
     assert "extensionsUsed" not in Document.load(tmp_path / "box.glb").json
 
 
+def test_gravity_factor_goes_through_usd_as_mujoco_and_newton_read_it(tmp_path):
+    node = {"name": "Kite", "extensions": {BODY: {"motion": {"mass": 1, "gravityFactor": 0.25}}}}
+    content = {"asset": {"version": "2.0"}, "extensionsUsed": [BODY], "scenes": [{"nodes": [0]}], "nodes": [node]}
+    (tmp_path / "kite.gltf").write_text(json.dumps(content))
+    gltf_import.import_gltf(tmp_path / "kite.gltf")
+    formats.USD.write(str(tmp_path / "kite.usda"), formats.WriteOptions())
+    text = (tmp_path / "kite.usda").read_text()
+    assert "float mjc:gravcomp = 0.75" in text
+    # As another program writes it, which knows nothing of glTF.
+    (tmp_path / "other.usda").write_text(re.sub(r"string gltf = .*", "", text))
+    assert "gravityFactor" not in (tmp_path / "other.usda").read_text()
+    for name in ("kite", "other"):
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        formats.USD.load(str(tmp_path / f"{name}.usda"), formats.LoadOptions())
+        document, result = exported(tmp_path / f"{name}.glb", "KHR")
+        assert physics(document, "Kite")["motion"]["gravityFactor"] == pytest.approx(0.25)
+        assert not [one for one in result.issues if "do not declare" in one.message]
+        formats.USD.write(str(tmp_path / "again.usda"), formats.WriteOptions())
+        assert (tmp_path / "again.usda").read_text().count("mjc:gravcomp = 0.75") == 1
+
+
 def test_chosen_family_is_the_only_one(tmp_path):
     cube("Box")
     bpy.context.scene.usdphys.gltf.families = "OMI"
@@ -405,13 +428,76 @@ def test_two_scenes_have_their_own_physics(tmp_path):
     assert "motion" in physics(document, "There")
 
 
-def test_unit_scale_is_named_and_physics_follows_the_geometry(tmp_path):
+def test_unit_scale_is_named_in_the_menu_and_physics_follows_the_geometry(tmp_path, capfd):
     bpy.context.scene.unit_settings.scale_length = 0.01
     cube("Box", (100, 0, 0))
-    document, result = exported(tmp_path / "unit.glb")
-    assert "GltfUnitScale" in {issue.code for issue in result.issues}
+    with enabled():
+        bpy.ops.export_scene.gltf(filepath=str(tmp_path / "unit.glb"))
+    assert "takes a unit for a metre" in "".join(capfd.readouterr())
+    document = Document.load(tmp_path / "unit.glb")
     assert nodes_of(document)["Box"]["translation"][0] == pytest.approx(100)
     assert document.pool(names.KHR_SHAPE, "shapes")[0]["box"]["size"] == pytest.approx([2, 2, 2])
+
+
+@pytest.mark.parametrize("suffix", ["glb", "gltf"])
+def test_file_of_the_command_line_is_in_metres_whatever_the_unit_scale(tmp_path, suffix, gltf_validator):
+    """Places, meshes, shape keys, bones, animation, cameras and lights; and the physics, which is that of metres."""
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = 0.01
+    box, hull = cube("Box", (100, 0, 0)), cube("Hull", (0, 300, 0))
+    hull.usdphys.colliders[0].shape = "MESH"
+    box.usdphys.rigid_body.velocity = (200, 0, 0)
+    hull.shape_key_add(name="Basis")
+    hull.shape_key_add(name="Wide").data[0].co = (-50, 0, 0)
+    hull.data.shape_keys.key_blocks["Wide"].value = 0.0
+    box.location = (100, 0, 0)
+    box.keyframe_insert("location", frame=1)
+    box.location = (500, 0, 0)
+    box.keyframe_insert("location", frame=10)
+    scene.frame_set(1)
+    rig = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = rig.data.edit_bones.new("Bone")
+    bone.head, bone.tail = (0, 0, 70), (0, 0, 90)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    skin = bpy.data.objects.new("Skin", hull.data.copy())
+    scene.collection.objects.link(skin)
+    skin.parent = rig
+    skin.modifiers.new("Armature", "ARMATURE").object = rig
+    skin.vertex_groups.new(name="Bone").add(range(8), 1.0, "ADD")
+    camera = bpy.data.objects.new("Eye", bpy.data.cameras.new("Eye"))
+    scene.collection.objects.link(camera)
+    camera.data.clip_end = 5000
+    hinge("Hinge", box, hull, (50, 0, 0))
+    document, _ = exported(tmp_path / f"unit.{suffix}", export_animations=True, export_cameras=True, export_apply=False)
+    found, content = nodes_of(document), document.json
+    assert found["Box"]["translation"][0] == pytest.approx(1)
+    assert found["Hull"]["translation"] == pytest.approx([0, 0, -3])
+    shape = document.json["meshes"][found["Hull"]["mesh"]]["primitives"][0]
+    assert document.accessor(shape["attributes"]["POSITION"], "VEC3").max() == pytest.approx(0.01)
+    assert document.accessor(shape["targets"][0]["POSITION"], "VEC3").min() == pytest.approx(-0.49)
+    channel = next(one for one in content["animations"][0]["channels"] if one["target"]["path"] == "translation")
+    output = content["animations"][0]["samplers"][channel["sampler"]]["output"]
+    assert document.accessor(output, "VEC3")[:, 0].max() == pytest.approx(5, abs=1e-5)
+    view = content["bufferViews"][content["accessors"][content["skins"][0]["inverseBindMatrices"]]["bufferView"]]
+    binding = np.frombuffer(document.buffer(0), "<f4", 16, view["byteOffset"])
+    assert np.abs(binding[12:15]).max() == pytest.approx(0.7)
+    assert np.abs(binding[:3]).max() == pytest.approx(1)
+    assert content["cameras"][0]["perspective"]["zfar"] == pytest.approx(50)
+    reading = read.read(document)
+    assert reading.model.bodies["/Box"].schemas["PhysicsRigidBodyAPI"].velocity == pytest.approx((2, 0, 0))
+    assert document.pool(names.KHR_SHAPE, "shapes")[0]["box"]["size"] == pytest.approx([0.02] * 3)
+    (collider,) = (one for path, one in reading.model.colliders.items() if path.startswith("/Hull/"))
+    assert np.abs(collider.mesh().points).max() == pytest.approx(0.01)
+    assert reading.model.prims["/Box/Hinge"].get(usd_physics.Joint).local_pos0 == pytest.approx((-0.5, 0, 0), abs=1e-6)
+    # Blender leaves a skinned mesh below its armature.
+    assert [one for one in gltf_validator(tmp_path / f"unit.{suffix}") if "NON_ROOT" not in one] == []
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.context.scene.unit_settings.scale_length = 0.01
+    gltf_import.import_gltf(tmp_path / f"unit.{suffix}")
+    assert bpy.data.objects["Hull"].location.y == pytest.approx(300)
 
 
 def test_import_follows_the_unit_scale(tmp_path):

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 from pathlib import Path
@@ -10,12 +11,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade
+from usdphys_ext.usdphys_addon.core import mass
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Mesh, Prim, SpherePoints
-from usdphys_ext.usdphys_addon.core.schemas import usd_geom
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
+from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.system import arcs
 from usdphys_ext.usdphys_addon.usd import importable
 from usdphys_ext.usdphys_addon.usd import read as usd_read
+from usdphys_ext.usdphys_addon.usd import write as usd_write
 
 #: A tetrahedron whose right-handed faces look outwards.
 POINTS = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
@@ -480,3 +484,26 @@ def test_a_file_for_which_there_is_too_little_memory_is_not_called_damaged(tmp_p
     monkeypatch.setattr(Usd.Stage, "Open", full)
     with pytest.raises(InputError, match="too little memory"):
         usd_read.open_stage(file)
+
+
+def test_gravity_factor_of_mujoco_is_that_of_gltf_and_back(tmp_path):
+    """A body that the model takes from glTF gets the attribute; one that has it in USD keeps it as it is."""
+    stage = new_stage()
+    for name, value in (("Light", 0.75), ("Floating", 1.0), ("Plain", None)):
+        body = UsdGeom.Xform.Define(stage, f"/{name}").GetPrim()
+        UsdPhysics.RigidBodyAPI.Apply(body)
+        if value is not None:
+            body.CreateAttribute("mjc:gravcomp", Sdf.ValueTypeNames.Float).Set(value)
+    model = usd_read.read_stage(stage)
+    assert {path: mass.gravity_factor(prim) for path, prim in model.bodies.items()} == {
+        "/Light": 0.25, "/Floating": 0.0, "/Plain": 1.0
+    }  # fmt: skip
+    of_gltf = Prim("/Of", "Xform", extras={"motion": {"gravityFactor": 0.25}})
+    of_gltf.add(usd_physics.RigidBodyAPI())
+    for prim, expected, kept in ((model.prims["/Light"], None, None), (of_gltf, 0.75, of_gltf.extras)):
+        layer = Sdf.Layer.CreateAnonymous()
+        usd_write.SpecWriter(layer, StageUnits()).write(prim)
+        spec = layer.GetPrimAtPath(prim.path)
+        found = spec.attributes["mjc:gravcomp"].default if "mjc:gravcomp" in spec.attributes else None
+        assert found == expected
+        assert json.loads(spec.customData.get("gltf", "null")) == kept

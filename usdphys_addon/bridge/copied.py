@@ -92,7 +92,7 @@ class Copies:
         shape = placement.mesh_key if obj.data is not None else ""
         if shape.startswith("object"):
             return None
-        values = _values_of(obj)
+        values = values_of(obj)
         content = _content_of(values)
         may_copy = self._contents.get(content)
         if may_copy is None:
@@ -172,14 +172,14 @@ def _may_copy(values: dict[str, Any], *, names_data: bool) -> bool:
 
 if bpy.app.version >= (5, 0):
 
-    def _values_of(obj: Any) -> dict[str, Any]:
+    def values_of(obj: Any) -> dict[str, Any]:
         """All properties of ours that are set on an object."""
         found: dict[str, Any] = obj.bl_system_properties_get()["usdphys"].to_dict()
         return found
 
 else:
 
-    def _values_of(obj: Any) -> dict[str, Any]:
+    def values_of(obj: Any) -> dict[str, Any]:
         """All properties of ours that are set on an object."""
         found: dict[str, Any] = obj["usdphys"].to_dict()
         return found

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..core import frames, paths
 from ..core.frames import Matrix
+from . import copied
 from .imported import ImportedIDs
 
 Floats = NDArray[np.float64]
@@ -78,6 +79,14 @@ def _place(obj: Any, pose: Matrix | None) -> None:
     turn = pose[:3, :3] / scale
     obj.location, obj.scale = pose[:3, 3].tolist(), scale.tolist()
     obj.rotation_euler = frames.euler_angles(turn)
+
+
+def copy_properties(source: Any, others: Iterable[Any]) -> None:
+    """Give other objects all properties of ours that an object has. Those that they had are lost."""
+    values = copied.values_of(source)
+    for obj in others:
+        holder = obj.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0) else obj
+        holder["usdphys"] = values
 
 
 def fill(mesh: bpy.types.Mesh, points: Floats, counts: Ints, corners: Ints) -> None:

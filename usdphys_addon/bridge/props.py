@@ -423,7 +423,7 @@ GltfProperties = make_group(
             description="Extensions of glTF that the physics is written in",
         ),
         "hierarchy": bpy.props.EnumProperty(
-            name="Nested Bodies", default="NESTED",
+            name="Hierarchy", default="NESTED",
             items=(
                 ("NESTED", "Nested", "Bodies stay below bodies, as they are parented"),
                 ("FLAT", "Flat", "Bodies below a body become its siblings, which Babylon.js needs"),
@@ -435,7 +435,7 @@ GltfProperties = make_group(
             description="Keep in the extras of the file what glTF cannot say, for an import with this add-on",
         ),
         "is_for_godot": bpy.props.BoolProperty(
-            name="Capsules for Godot 4",
+            name="Godot 4 Capsules",
             description="Write OMI capsules and cylinders with the one radius, and capsules with the full height, that "
             "Godot 4 reads, in place of the published form",
         ),

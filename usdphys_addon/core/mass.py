@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from . import frames, gprims, paths, schema
 from .frames import IDENTITY_ROTATION, Matrix
 from .hull import hull_steps, merged_steps, support_steps
-from .model import Mesh, PhysicsModel, Prim, SpherePoints
+from .model import GRAVCOMP, Mesh, PhysicsModel, Prim, SpherePoints
 from .schema import Quaternion, Vector
 from .schemas import usd_geom, usd_physics
 from .schemas.usd_physics import MassAPI
@@ -184,6 +184,19 @@ def tapered(bottom: float, top: float, height: float, axis: str = "Z", *, has_ca
         along += float(w @ (area * area)) / 2.0
     center = moment / volume if volume > 0.0 else 0.0
     return _around(axis, volume, center, along, along / 2.0 + square - center * moment)
+
+
+def gravity_factor(prim: Prim) -> float:
+    """How much gravity pulls a body, as a glTF file or `mjc:gravcomp` of a USD file says; 1 for others.
+
+    0 of a glTF file is a flag of PhysX here, which the user may have cleared since.
+    """
+    motion = prim.extras.get("motion") if prim.extras else None
+    if not isinstance(motion, dict):
+        return 1.0
+    value: Any = motion.get("gravityFactor")
+    is_factor = isinstance(value, int | float) and math.isfinite(value) and (value != 0.0 or motion.get(GRAVCOMP))
+    return float(value) if is_factor else 1.0
 
 
 def taper_of(prim: Prim) -> tuple[float, float] | None:

@@ -23,6 +23,9 @@ from .units import SI, StageUnits
 
 #: Key of `Prim.extras` in the customData of a USD prim.
 EXTRAS_KEY = "gltf"
+#: Attribute that MuJoCo and Newton read of a body: the share of gravity that does not pull it. In `extras`, a USD file
+#: has it, so that the text that an object carries along writes it.
+GRAVCOMP = "mjc:gravcomp"
 #: Names of a base schema and of all schemas that derive from it, by base class.
 _DERIVED: dict[type[Schema], frozenset[str]] = {
     base: frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, base))

@@ -116,6 +116,9 @@ class ExportExtension:
     @_guarded
     def pre_export_hook(self, _settings: Any) -> None:
         self.job = self.make_job()
+        if self.job is None or not any(map(self.job.is_guide, bpy.data.objects)):
+            # Blender calls it for each node.
+            self.__dict__["gather_node_mesh_hook"] = None
 
     @_guarded
     def vtree_after_filter_hook(self, vtree: Any, settings: Any) -> None:

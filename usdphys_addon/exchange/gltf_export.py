@@ -21,7 +21,7 @@ from ..core import summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from ..gltf import keep, names
+from ..gltf import keep, names, scaling
 from ..gltf import write as gltf_write
 from ..gltf.document import SUFFIXES, Document
 from ..system.console import printed_on_success
@@ -61,9 +61,9 @@ class _Watched:
 class GltfExport:
     """One export. issues, counts: what was found and written."""
 
-    def __init__(self, options: gltf_write.WriteOptions, *, checks: bool = True) -> None:
-        """checks: look for mistakes in the physics, which takes as long as writing it."""
-        self.options, self.checks = options, checks
+    def __init__(self, options: gltf_write.WriteOptions, *, checks: bool = True, is_own: bool = False) -> None:
+        """checks: look for mistakes in the physics, which takes as long as writing it. is_own: the file gets metres."""
+        self.options, self.checks, self.is_own = options, checks, is_own
         self.scenes: list[_Watched] = []
         self.issues: list[Issue] = []
         self.counts: dict[str, int] = {}
@@ -73,7 +73,7 @@ class GltfExport:
         """Read the physics of the scene whose nodes are about to be written."""
         depsgraph = bpy.context.evaluated_depsgraph_get()
         scene: Any = bpy.context.scene
-        if abs(unit_length(scene) - 1.0) > 1e-6:
+        if not self.is_own and _is_scaled():
             self.issues.append(Issue(
                 "GltfUnitScale", "warning", "", "", "Blender's glTF exporter takes a unit for a metre, whatever the "
                 f"unit scale of the scene ({scene.unit_settings.scale_length:g}) says; so does the physics.",
@@ -91,7 +91,7 @@ class GltfExport:
             ))  # fmt: skip
             return
         root = "" if scene.usdphys.source.filepath else DEFAULT_ROOT
-        reading = scene_read.read_scene(depsgraph, root=root, meters=1.0)
+        reading = scene_read.read_scene(depsgraph, root=root, meters=None if self.is_own else 1.0)
         for prim in reading.model.prims.values():
             if prim.mesh is not None:
                 # The evaluated objects are gone when the file is finished.
@@ -150,13 +150,16 @@ class GltfExport:
         """Put the physics into the finished file, which is replaced in one step."""
         wanted = [watched for watched in self.scenes if _has_physics(watched.reading.model)]
         self.is_done = True
-        if not wanted and bpy.app.version >= (5, 0):
+        is_scaled = self.is_own and _is_scaled()
+        if not wanted and not is_scaled and bpy.app.version >= (5, 0):
             return
         document = Document.load(file)
+        if is_scaled:
+            scaling.scale_lengths(document, unit_length(bpy.context.scene))  # type: ignore[arg-type]
         # Before Blender 5.0 the properties of add-ons are custom properties, which the exporter writes on request.
         had_properties = document.drop_extras("usdphys")
         if not wanted:
-            if had_properties:
+            if had_properties or is_scaled:
                 document.save(file)
             return
         before = len(document.nodes)
@@ -174,16 +177,12 @@ class GltfExport:
         if is_kept:
             beside = wanted[0].beside
             beside.nodes, beside.made = wanted[0].nodes, before
-            keep.put(document, _with_places(wanted[0]), beside)
+            keep.put(document, wanted[0].reading.model, beside)
         document.save(file)
 
 
-def _with_places(watched: _Watched) -> PhysicsModel:
-    """The model, with a pose for each collider that is the geometry of its object."""
-    for prim in watched.reading.model.colliders.values():
-        if prim.local is None and prim.path not in watched.nodes:
-            prim.local = np.eye(4)
-    return watched.reading.model
+def _is_scaled() -> bool:
+    return abs(unit_length(bpy.context.scene) - 1.0) > 1e-6  # type: ignore[arg-type]
 
 
 def _has_physics(model: PhysicsModel) -> bool:
@@ -240,7 +239,7 @@ def export_gltf(
         raise OutputError(f"'{target}' is no glTF file name; end it with one of {', '.join(SUFFIXES)}.")
     checked(target)
     require_blenders_gltf()
-    job = GltfExport(options)
+    job = GltfExport(options, is_own=True)
     made: list[gltf_calls.ExportExtension] = []
 
     def make() -> gltf_calls.ExportExtension:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import bpy
@@ -24,20 +25,12 @@ def _make_job() -> gltf_export.GltfExport | None:
     return gltf_export.GltfExport(gltf_export.options_of(settings), checks=False) if settings.is_exported else None
 
 
-def _importer() -> gltf_calls.ImportExtension:
-    return gltf_calls.ImportExtension(_put)
-
-
-def _exporter() -> gltf_calls.ExportExtension:
-    return gltf_calls.ExportExtension(_make_job)
-
-
 def extension(name: str) -> Any:
     """What Blender looks for in the root module under a name. Raises AttributeError for other names."""
     if name == gltf_calls.IMPORTER and not gltf_calls.is_suspended():
-        return _importer
+        return partial(gltf_calls.ImportExtension, _put)
     if name == gltf_calls.EXPORTER and not gltf_calls.is_suspended():
-        return _exporter
+        return partial(gltf_calls.ExportExtension, _make_job)
     if name == "draw_import":
         # The import dialog adds it by itself to the panels that it draws; ours is there already.
         return gltf_panels.draw_nothing

@@ -11,14 +11,13 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..bridge import physics_collections, scene_write
+from ..bridge import object_copies, physics_collections, scene_write
 from ..bridge.imported import ImportedIDs
-from ..bridge.writing import unit_length
+from ..bridge.writing import Written, unit_length
 from ..core import paths
 from ..core.errors import InputError
 from ..core.model import Mesh, Prim
 from ..core.validate import Issue
-from ..core.words import counted
 from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
@@ -96,10 +95,10 @@ def require_blenders_gltf() -> None:
 def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     """Put the physics of a file on the objects that Blender's importer has just made. None if the file has none."""
     document = Document.load(gltf.filename)
-    reading = gltf_read.read(document)
-    result = GltfImport(issues=list(reading.issues))
-    _report_other_scenes(document, result)
     kept, is_stale = keep.take(document)
+    # A node that Blender makes a bone gets an object of its own.
+    reading = gltf_read.read(document, finds_copies=kept is None and not document.json.get("skins"))
+    result = GltfImport(issues=list(reading.issues))
     if kept is None and (reading.family is None or not reading.model.prims):
         return None
     meters = unit_length(scene)
@@ -124,17 +123,31 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     written = scene_write.write_scene(
         reading.model, scene, found.objects, {**found.materials}, meters=meters, local=meters, is_usd=False
     )
+    copies = _write_copies(gltf, reading, written)
     result.counts = dict(written.counts)
     _report_missing(result, written.missing)
     _remove_sources(gltf, reading)
     if reading.model.joints:
         bpy.context.view_layer.update()  # type: ignore[union-attr]
-        size = physics_collections.joint_size(found.objects.values())
+        size = physics_collections.joint_size([*found.objects.values(), *copies])
         for path in reading.model.joints:
             obj = found.objects.get(path)
             if obj is not None and obj.type == "EMPTY":
                 physics_collections.show_joint(obj, size)
     return result
+
+
+def _write_copies(gltf: Any, reading: gltf_read.GltfReading, written: Written) -> list[Any]:
+    """Give the objects of copies all properties of what they are copies of; returns these objects."""
+    groups: dict[int, list[Any]] = {}
+    for index, first in reading.copies.items():
+        groups.setdefault(first, []).append(gltf.vnodes[index].blender_object)
+    for first, objects in groups.items():
+        source = gltf.vnodes[first].blender_object
+        object_copies.copy_properties(source, objects)
+        written.counts["bodies"] += len(objects) * source.usdphys.rigid_body.is_applied
+        written.counts["colliders"] += len(objects) * len(source.usdphys.colliders)
+    return [obj for objects in groups.values() for obj in objects]
 
 
 def _put_kept(
@@ -166,15 +179,6 @@ def _report_missing(result: GltfImport, missing: list[str]) -> None:
         result.issues.append(Issue(
             "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
             "Look at the file in the program that wrote it.",
-        ))  # fmt: skip
-
-
-def _report_other_scenes(document: Document, result: GltfImport) -> None:
-    others = len(document.json.get("scenes", [])) - 1
-    if others > 0:
-        result.issues.append(Issue(
-            "GltfOtherScenes", "warning", "", "", f"The file has {counted(others, 'more scene')}, whose physics is "
-            "not read.", "Make the scene that you need the default one of the file.",
         ))  # fmt: skip
 
 

@@ -27,7 +27,7 @@ _SOURCE = ("units", "default_prim", "carried", "carried_trees")
 
 
 #: Attributes about physics in the text that a prim carries along.
-_PHYSICAL = re.compile(r"\b(?:physics|physx\w*|newton|mjc|drive|limit|state):")
+_PHYSICAL = re.compile(r"\b(?:physics|physx\w*|newton|mjc(?!:gravcomp\b)|drive|limit|state):")
 
 
 def carrying(reading: SceneReading) -> set[str]:

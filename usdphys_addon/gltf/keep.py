@@ -22,7 +22,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from . import names
-from .document import Document
+from .document import Document, is_number, is_numbers
 
 _VERSION = 1
 _INFINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
@@ -69,7 +69,10 @@ def _physics(extensions: Any) -> dict[str, Any]:
 
 
 def put(document: Document, model: PhysicsModel, beside: Beside) -> None:
-    """Put a model into a finished document."""
+    """Put a model into a finished document. A collider that is the geometry of its object gets a pose."""
+    for prim in model.colliders.values():
+        if prim.local is None and prim.path not in beside.nodes:
+            prim.local = np.eye(4)
     extras = document.json.get("extras")
     if not isinstance(extras, dict):
         extras = document.json["extras"] = {}
@@ -144,6 +147,8 @@ def _kept(document: Document, found: dict[str, Any]) -> Kept:
         prim.label, prim.is_xformable = str(value.get("label", "")), bool(value.get("xformable", True))
         prim.extras = dict(value.get("extras", {}))
         if "local" in value:
+            if not is_numbers(value["local"], 16):
+                raise ValueError("a pose is not 16 numbers")
             prim.local = np.array(value["local"], float).reshape(4, 4)
         model.add(prim)
     model.order = {path: number for number, path in enumerate(model.prims)}
@@ -162,8 +167,13 @@ def _kept(document: Document, found: dict[str, Any]) -> Kept:
 
 def _beside(document: Document, found: dict[str, Any]) -> Beside:
     count = len(document.nodes)
+    # Each node stands for one object.
+    owners: dict[int, str] = {}
+    for path, index in found.get("nodes", {}).items():
+        if type(index) is int and 0 <= index < count:
+            owners.setdefault(index, str(path))
     return Beside(
-        {str(path): index for path, index in found.get("nodes", {}).items() if 0 <= int(index) < count},
+        {path: index for index, path in owners.items()},
         {str(path): _texts(one) for path, one in found.get("texts", {}).items()}, _texts(found.get("source", {})),
         {str(path): (str(one[0]), int(one[1])) for path, one in found.get("origins", {}).items()},
         {
@@ -217,8 +227,11 @@ def _is_paths(value: Any) -> bool:
 
 
 def _value_in(attribute: Attribute, value: Any) -> Any:
+    """A value of a file. Raises ValueError for a number that Blender cannot hold."""
     if isinstance(value, list):
         return tuple(_value_in(attribute, item) for item in value)
     if isinstance(value, str) and attribute.value.base != "text":
         return _INFINITE.get(value, value)
+    if type(value) in (int, float) and not is_number(value):
+        raise ValueError("a number is too large")
     return value

@@ -11,7 +11,8 @@ Each is written back while the values of the schemas are still those that it gav
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import marshal
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,10 +25,12 @@ from ..core.model import Mesh, PhysicsModel, Prim
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
+from ..core.words import counted
 from . import axes, filters, joints, names, vendor
 from .document import Document, is_number, is_numbers
 from .names import KHR, OMI, Family
 
+_TYPES = {"box": "Cube", "sphere": "Sphere", "capsule": "Capsule", "cylinder": "Cylinder", "plane": "Plane"}
 MATERIALS, GROUPS = "/Materials", "/CollisionGroups"
 
 
@@ -36,7 +39,8 @@ class GltfReading:
     """The physics of a document.
 
     paths: of the nodes of the scene, by index. own_mesh: colliders that are the mesh of their own node. sources: nodes
-    that only stand for the mesh of a collider. issues: what was not understood.
+    that only stand for the mesh of a collider. copies: nodes that say the same of physics as another one, with that;
+    they have neither a path nor prims. issues: what was not understood.
     """
 
     document: Document
@@ -44,6 +48,7 @@ class GltfReading:
     paths: dict[int, str] = field(default_factory=dict)
     own_mesh: set[str] = field(default_factory=set)
     sources: set[int] = field(default_factory=set)
+    copies: dict[int, int] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
     family: Family | None = None
 
@@ -53,6 +58,8 @@ def family_of(document: Document) -> Family | None:
     used = document.json.get("extensionsUsed")
     declared = set(filter(_is_text, used)) if isinstance(used, list) else set()
     declared |= document.extensions.keys()
+    if names.KHR_BODY in declared:
+        return KHR
     for node in document.nodes:
         declared |= node.get("extensions", {}).keys()
     if names.KHR_BODY in declared:
@@ -64,11 +71,14 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str)
 
 
-def read(document: Document) -> GltfReading:
-    """Read the physics of a document. Raises InputError with one sentence for one that is damaged."""
+def read(document: Document, *, finds_copies: bool = False) -> GltfReading:
+    """Read the physics of a document. Raises InputError with one sentence for one that is damaged.
+
+    finds_copies: leave nodes out of the model whose physics is that of another one; see `GltfReading.copies`.
+    """
     reading = GltfReading(document, PhysicsModel(source=str(document.path)))
     try:
-        _Reader(reading).read()
+        _Reader(reading).read(finds_copies=finds_copies)
     except (TypeError, KeyError, AttributeError, IndexError, OverflowError, ValueError, np.linalg.LinAlgError) as error:
         raise InputError(
             f"The physics of '{document.path.name}' is damaged: a value is not of the type that glTF asks for."
@@ -91,13 +101,32 @@ class _Reader:
         self.body_kinds: dict[str, dict[str, Schema]] = {}
         self.collider_kinds: dict[str, Prim] = {}
 
-    def read(self) -> None:
-        self._name_nodes()
-        if self.reading.family is None:
-            return
-        self._read_gravity()
+    def read(self, *, finds_copies: bool) -> None:
+        copies = self.reading.copies
         # Most nodes of a scene may have nothing to do with physics.
         physical = [index for index in self.live if self.document.nodes[index].get("extensions")]
+        if finds_copies and self.reading.family is not None:
+            self._find_copies(physical)
+        self._name_nodes([index for index in self.live if index not in copies])
+        if self.reading.family is None:
+            return
+        self._report_other_scenes()
+        self._read_gravity()
+        self._read_nodes([index for index in physical if index not in copies])
+        if copies:
+            special = self._special_nodes()
+            late = [index for index, first in copies.items() if self.reading.paths[first] in special]
+            for index in late:
+                del copies[index]
+            self._name_nodes(late)
+            self._read_nodes(late)
+        for index in physical:
+            if index not in copies:
+                self._read_joint(index)
+        self._read_groups()
+        self.model.order = {path: number for number, path in enumerate(self.model.prims)}
+
+    def _read_nodes(self, physical: list[int]) -> None:
         for index in physical:
             motion = self._motion(index)
             if motion is not None:
@@ -106,10 +135,61 @@ class _Reader:
         for index in physical:
             self._read_colliders(index)
             self._read_parts(index)
+
+    # ------------------------------------------------------------------ copies
+
+    def _find_copies(self, physical: list[int]) -> None:
+        """Find nodes without children that say the same as one before, and nothing of a third one."""
+        nodes = self.document.nodes
+        kinds: dict[tuple[Any, bytes], list[int]] = {}
         for index in physical:
-            self._read_joint(index)
-        self._read_groups()
-        self.model.order = {path: number for number, path in enumerate(self.model.prims)}
+            node = nodes[index]
+            # Without references, equal values have equal bytes. A collider may be the mesh of its node.
+            kinds.setdefault((node.get("mesh"), marshal.dumps(node["extensions"], 2)), []).append(index)
+        named = {one for same in kinds.values() for one in self._named_nodes(same[0])}
+        for same in kinds.values():
+            if len(same) > 1 and not self._depends_on_others(same[0]):
+                free = [index for index in same if index not in named and not nodes[index].get("children")]
+                self.reading.copies.update((index, free[0]) for index in free[1:])
+
+    def _named_nodes(self, index: int) -> Iterator[int]:
+        """Nodes that the joint or the trigger of a node names."""
+        extensions = self.document.nodes[index]["extensions"]
+        body, joint = extensions.get(self.family.body), extensions.get(self.family.joint)
+        for holder in (joint, *((body.get("joint"), body.get("trigger")) if isinstance(body, dict) else ())):
+            if isinstance(holder, dict):
+                values = [holder.get(key) for key in ("connectedNode", "nodeA", "nodeB")]
+                parts = holder.get("nodes")
+                yield from (one for one in (*values, *(parts if isinstance(parts, list) else ())) if type(one) is int)
+
+    def _depends_on_others(self, index: int) -> bool:
+        """True for the physics of a node that others are a part of, or whose values depend on its place."""
+        body = self.document.node_extension(index, self.family.body)
+        if self.document.node_extension(index, names.GRAVITY) or "joint" in body:
+            return True
+        if not self.family.is_khr and self.document.node_extension(index, self.family.joint):
+            return True
+        parts = [body.get(key) for key in ("motion", "collider", "trigger")]
+        known = {"collisionFilter", "nodes"}
+        if not self.family.is_khr:
+            known |= {"linearVelocity", "angularVelocity"}
+        return any(isinstance(part, dict) and known & part.keys() for part in (body, *parts))
+
+    def _special_nodes(self) -> set[str]:
+        """Paths of nodes that something was said about, or whose prims are more than values of schemas."""
+        found = {issue.path for issue in self.reading.issues}
+        for path, prim in self.model.prims.items():
+            if prim.extras or (prim.type_name == "Mesh" and path not in self.reading.own_mesh):
+                found |= {path, paths.parent_of(path)}
+        return found | {paths.parent_of(path) for path in found}
+
+    def _report_other_scenes(self) -> None:
+        others = len(self.document.json.get("scenes", [])) - 1
+        if others > 0:
+            self._issue(
+                "GltfOtherScenes", f"The file has {counted(others, 'more scene')}, whose physics is not read.",
+                "Make the scene that you need the default one of the file.",
+            )  # fmt: skip
 
     def _pool(self, extension: str, name: str) -> list[dict[str, Any]]:
         key = (extension, name)
@@ -119,8 +199,8 @@ class _Reader:
 
     # ------------------------------------------------------------------ nodes
 
-    def _name_nodes(self) -> None:
-        for index in self.live:
+    def _name_nodes(self, nodes: Iterable[int]) -> None:
+        for index in nodes:
             parent = self.document.parents[index]
             above = self.reading.paths.get(parent, "") if parent is not None else ""
             leaf = names.leaf(self.document.node_name(index)) or f"node_{index}"
@@ -300,9 +380,11 @@ class _Reader:
     ) -> None:  # fmt: skip
         node = self.reading.paths[index]
         world = self.document.world(index)
-        path = self._made(
-            f"{node}/{names.collider_leaf(node.rpartition('/')[2], 'trigger' if trigger else 'collider')}"
-        )
+        sizes = shape.get(kind)
+        sizes = sizes if isinstance(sizes, dict) else {}
+        # As those that a user makes in Blender, so that objects with equal colliders have equal properties.
+        is_cone = kind == "cylinder" and is_number(sizes.get("radiusTop")) and not sizes["radiusTop"]
+        path = self._made(f"{node}/{'Cone' if is_cone else _TYPES.get(kind, 'Mesh')}_collider")
         label = self.document.node_name(index)
         # Filters list their colliders.
         key = f"{kind} {trigger} {value!r}" if value and "collisionFilter" not in value else ""
@@ -314,8 +396,6 @@ class _Reader:
             prim.physics_binding, prim.materials = known.physics_binding, known.materials
             self.model.add(prim)
             return
-        sizes = shape.get(kind)
-        sizes = sizes if isinstance(sizes, dict) else {}
         prim = Prim(path, "Mesh", world, label=label, local=np.eye(4))
         if not self._set_shape(prim, index, kind, sizes):
             self._issue(

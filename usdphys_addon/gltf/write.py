@@ -306,10 +306,7 @@ class _Writer:
     def _gravity_factor(self, prim: Prim) -> float:
         if not prim.extras and vendor.BODY not in prim.schemas:
             return 1.0
-        kept = prim.extras.get("motion", {}).get("gravityFactor", 1.0)
-        if vendor.value(prim, vendor.BODY, "disableGravity"):
-            return 0.0
-        return float(kept) if kept != 0.0 else 1.0
+        return 0.0 if vendor.value(prim, vendor.BODY, "disableGravity") else mass.gravity_factor(prim)
 
     def _write_velocities(
         self, family: Family, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]

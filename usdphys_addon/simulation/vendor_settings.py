@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import schema, vendor_schemas
+from ..core import mass, schema, vendor_schemas
 from ..core.joint_settings import GEAR, RACK, following
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
@@ -77,7 +77,7 @@ PLAIN = BodySettings()
 def body_settings(prim: Prim) -> BodySettings:
     """What PhysxRigidBodyAPI says about a body; only what is authored: the fallbacks of PhysX are not everybody's."""
     api: Any = prim.schemas.get("PhysxRigidBodyAPI")
-    factor = _gravity_factor(prim)
+    factor = mass.gravity_factor(prim)
     if api is None:
         return PLAIN if factor == 1.0 else BodySettings(gravity=factor)
     return BodySettings(
@@ -85,14 +85,6 @@ def body_settings(prim: Prim) -> BodySettings:
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
         _positive(api.max_linear_velocity) or math.inf, _positive(api.max_angular_velocity) or math.inf,
     )  # fmt: skip
-
-
-def _gravity_factor(prim: Prim) -> float:
-    """The factor of a glTF file; 0 is a flag of PhysX there, which the user may have cleared since."""
-    motion = prim.extras.get("motion")
-    value: Any = motion.get("gravityFactor") if isinstance(motion, dict) else None
-    is_factor = isinstance(value, int | float) and math.isfinite(value) and value != 0.0
-    return float(value) if is_factor else 1.0
 
 
 class Surface(NamedTuple):

@@ -17,7 +17,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
 from ..core import frames, schema, units, vendor_schemas
 from ..core.errors import InputError
-from ..core.model import EXTRAS_KEY, Mesh, PhysicsModel, Prim, SpherePoints
+from ..core.model import EXTRAS_KEY, GRAVCOMP, Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.schemas.usd_geom import TAPERED
@@ -325,6 +325,8 @@ class _Reader:
         tapered = TAPERED.get(kind.type_name) if usd_physics.CollisionAPI.usd_name in found else None
         if tapered is not None:
             extras = {**extras, "usd_type": kind.type_name, "taper": self.taper(opinions, tapered, found)}
+        if GRAVCOMP in kind.names and usd_physics.RigidBodyAPI.usd_name in found:
+            extras = self.with_gravity(opinions, extras)
         prim = self.placed(opinions, found)
         prim.extras = extras
         if tapered is not None:
@@ -354,6 +356,14 @@ class _Reader:
         except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
+
+    def with_gravity(self, opinions: Opinions, extras: dict[str, Any]) -> dict[str, Any]:
+        """Extras with the gravity factor that MuJoCo and Newton read, which wins over that of a glTF file before."""
+        value, motion = opinions.usd_prim.GetAttribute(GRAVCOMP).Get(), extras.get("motion")
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            return extras
+        kept = motion if isinstance(motion, dict) else {}
+        return {**extras, "motion": {**kept, "gravityFactor": float(f"{1.0 - value:.7g}"), GRAVCOMP: True}}
 
     def taper(self, opinions: Opinions, cls: type[usd_geom.Gprim], found: dict[str, Schema]) -> list[float]:
         """Add a capsule or cylinder with the larger of two radii; returns the shares of it that the two are."""

@@ -16,7 +16,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 from ..core import frames, mass, schema, units, vendor_schemas
 from ..core.errors import InputError
 from ..core.gprims import half_extent
-from ..core.model import EXTRAS_KEY, PhysicsModel, Prim
+from ..core.model import EXTRAS_KEY, GRAVCOMP, PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.schemas.usd_geom import TAPERED
@@ -166,6 +166,17 @@ class Translator:
                 yield Property(f"physics:localRot{side}", "quatf", usd_value("quatf", world_rotation, 1.0), False)
 
 
+def _of_gltf(extras: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that no attribute of a USD file has."""
+    found = {name: value for name, value in extras.items() if name not in ("usd_type", "taper")}
+    motion = found.get("motion")
+    if isinstance(motion, dict) and motion.get(GRAVCOMP):
+        found["motion"] = {key: value for key, value in motion.items() if key not in ("gravityFactor", GRAVCOMP)}
+        if not found["motion"]:
+            del found["motion"]
+    return found
+
+
 class SpecWriter:
     """Authors prims of a model in a layer."""
 
@@ -193,8 +204,20 @@ class SpecWriter:
             self.relationship(spec, PHYSICS_BINDING, [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
         self.taper(spec, prim)
-        if extras := {name: value for name, value in prim.extras.items() if name not in ("usd_type", "taper")}:
+        if extras := _of_gltf(prim.extras):
             spec.customData[EXTRAS_KEY] = json.dumps(extras)
+            self.gravity(spec, prim)
+
+    def gravity(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
+        """Author the gravity factor of a glTF file, as MuJoCo and Newton read it."""
+        motion = prim.extras.get("motion")
+        api: Any = prim.schemas.get("PhysxRigidBodyAPI")
+        if not isinstance(motion, dict) or motion.get(GRAVCOMP) or GRAVCOMP in spec.attributes:
+            return
+        factor = 0.0 if api is not None and api.disable_gravity else mass.gravity_factor(prim)
+        if factor != 1.0:
+            self.set(spec, GRAVCOMP, "float", 1.0 - factor)
+            spec.attributes[GRAVCOMP].custom = True
 
     def taper(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
         """Author the two radii of a prim that came with them and still has its shape."""
