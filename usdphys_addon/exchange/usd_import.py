@@ -275,8 +275,9 @@ class _Landing:
 
 def _name_bodies(model: PhysicsModel, found: ImportedIDs) -> None:
     """Give bodies the names of their prims where another new object has it: a mesh below may be called the same."""
-    others = {obj.name: obj for path, obj in found.objects.items() if path not in model.bodies}
-    for path in model.bodies:
+    bodies = model.bodies
+    others = {obj.name: obj for path, obj in found.objects.items() if path not in bodies}
+    for path in bodies:
         obj, leaf = found.objects.get(path), paths.name_of(path)
         if obj is not None and obj.name != leaf and leaf in others:
             other, numbered = others.pop(leaf), obj.name
