@@ -160,7 +160,10 @@ class _States:
         """(transform and what moves the object besides, data and modifiers, materials in the slots, properties)."""
         start = self.starts[obj]
         transform = _placed(obj, self.transforms[start : start + _ROW])
-        return transform, _data_of(obj, self.meshes), _slots_of(obj, self.materials), _properties_of(obj)
+        data = obj.data
+        if data is None:
+            return transform, "", "", _properties_of((obj,))
+        return transform, _data_of(obj, self.meshes), _slots_of(obj, self.materials), _properties_of((obj, data))
 
 
 def _placed(obj: Any, transform: bytes) -> str:
@@ -206,10 +209,10 @@ def _movers(obj: Any) -> str:
     return "".join(f" {name}" for name in found)
 
 
-def _properties_of(obj: Any) -> str:
+def _properties_of(owners: tuple[Any, ...]) -> str:
     """Digest of the custom properties of an object and of its data."""
     found = []
-    for owner in (obj,) if obj.data is None else (obj, obj.data):
+    for owner in owners:
         for name in owner.keys():
             value = owner[name]
             # Add-ons keep groups of values there.

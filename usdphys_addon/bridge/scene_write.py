@@ -280,7 +280,8 @@ def _write_collider(
     _write_collision(writing, item, prim, collision)
     item.purpose = prim.purpose.upper()
     gprim = prim.get(usd_geom.Gprim)
-    item.is_geometry = prim.type_name not in remembered.GEOMETRY_TYPES
+    if prim.type_name not in remembered.GEOMETRY_TYPES:
+        item.is_geometry = True
     item.shape = shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
     if gprim is not None and shape != "MESH":
         item.is_geometry = True

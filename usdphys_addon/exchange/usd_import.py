@@ -274,12 +274,12 @@ class _Landing:
 
 def _name_bodies(model: PhysicsModel, found: ImportedIDs) -> None:
     """Give bodies the names of their prims where another new object has it: a mesh below may be called the same."""
-    bodies = model.bodies
-    others = {obj.name: obj for path, obj in found.objects.items() if path not in bodies}
-    for path in bodies:
-        obj, leaf = found.objects.get(path), paths.name_of(path)
-        if obj is not None and obj.name != leaf and leaf in others:
-            other, numbered = others.pop(leaf), obj.name
+    bodies = {path: found.objects[path] for path in model.bodies if path in found.objects}
+    wrong = [(paths.name_of(path), obj) for path, obj in bodies.items() if obj.name != paths.name_of(path)]
+    others = set(found.objects.values()).difference(bodies.values()) if wrong else set()
+    for leaf, obj in wrong:
+        other, numbered = bpy.data.objects.get((leaf, None)), obj.name
+        if other is not None and other in others:
             other.name = f"{numbered} "
             obj.name, other.name = leaf, numbered
 
