@@ -7,6 +7,7 @@ from pathlib import Path
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks, usd_import
 
 SHARED = Path(os.environ.get("SHARED_DIR", Path(__file__).resolve().parents[3] / "shared"))
@@ -207,6 +208,23 @@ def Xform "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
     bodies = {obj.name: obj.usdphys.prim.path for obj in bpy.data.objects if obj.usdphys.rigid_body.is_applied}
     assert bodies == {"Box": "/Box"}
     assert bpy.data.objects["Box.001"].parent.name == "Lid"
+
+
+def test_the_prims_of_a_file_are_searched_as_often_for_many_bodies_as_for_few(tmp_path, monkeypatch):
+    searches = []
+    original = PhysicsModel.having
+
+    def having(model, cls):
+        searches[-1] += 1
+        return original(model, cls)
+
+    monkeypatch.setattr(PhysicsModel, "having", having)
+    for number in (2, 20):
+        body = 'def Cube "Box{}" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])\n{{\n}}\n'
+        path = write(tmp_path / f"{number}.usda", "".join(body.format(index) for index in range(number)))
+        searches.append(0)
+        import_usd(path)
+    assert searches[0] == searches[1] < 20
 
 
 def test_part_of_a_file(tmp_path):

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon.bridge.property_types import values_only
+from usdphys_ext.usdphys_addon.bridge.property_units import PropertyReader, PropertyWriter
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.exchange import usd_import
 
 from . import scenes
@@ -146,3 +150,38 @@ def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
     shown = {name: (bpy.data.objects[name].display_type, bpy.data.objects[name].hide_render)
              for name in ("Hull", "Skin")}  # fmt: skip
     assert shown == {"Hull": ("WIRE", True), "Skin": ("TEXTURED", False)}
+
+
+VALUES = [
+    (usd_physics.MassAPI(mass=2.5, density=3, center_of_mass=(1.0, 2.0, 4.0)),
+     {"mass": 2.5, "density": 3.0, "center_of_mass": (10.0, 20.0, 40.0)}),
+    (usd_physics.MassAPI(mass=True, density="3", center_of_mass=(1.0, 2.0)), {}),
+    (usd_physics.RigidBodyAPI(rigid_body_enabled=False, kinematic_enabled=1.0, velocity=(0.0, 0.5, -0.0)),
+     {"rigid_body_enabled": False, "velocity": (0.0, 5.0, 0.0)}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("value", "expected"), VALUES)
+def test_values_of_another_type_are_left_out_and_the_others_are_in_the_units_of_the_scene(value, expected):
+    physics = scenes.add("Thing").usdphys
+    group = physics.mass if isinstance(value, usd_physics.MassAPI) else physics.rigid_body
+    with values_only():
+        PropertyWriter(0.1, 0.1).write(group, value)
+    found = {name: tuple(each) if hasattr(each := getattr(group, name), "__len__") else each for name in group.keys()}
+    assert found == {name: pytest.approx(each) for name, each in expected.items()}
+
+
+def test_unknown_words_are_no_values_and_gains_follow_the_type_of_their_drive():
+    physics = scenes.add("Thing").usdphys
+    writer = PropertyWriter(1.0, 1.0)
+    item = physics.colliders.add()
+    writer.write(item, usd_physics.MeshCollisionAPI(approximation="sdf"))
+    assert not item.is_property_set("approximation")
+    writer.write(item, usd_physics.MeshCollisionAPI(approximation="boundingCube"))
+    assert item.approximation == "boundingCube"
+    for dof, kind in (("rotX", "force"), ("rotY", "acceleration")):
+        drive = usd_physics.DriveAPI(type=kind, stiffness=180.0, max_force=math.inf)
+        group = getattr(physics.joint.drives, dof)
+        writer.write(group, drive, instance=dof)
+        assert (group.type, group.stiffness) == (kind, pytest.approx(math.pi))
+        assert PropertyReader(1.0).read(group, usd_physics.DriveAPI, angular=True).max_force == math.inf

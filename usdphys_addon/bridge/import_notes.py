@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import count
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -23,11 +24,13 @@ _IDLE = frozenset({"name", "name_full", "users", "tag", "is_evaluated", "session
 
 #: What a note tells apart of a mesh.
 MESH_PARTS = ("points", "faces", "face_materials", "texture_coordinates", "colors", "shading", "attributes")
-#: Attributes of a mesh that are told apart by other means, or that nothing outside Blender reads.
+#: Attributes of a mesh that are noted by other means, or that nothing outside Blender reads.
 _OWN_ATTRIBUTES = frozenset({
     "position", "material_index", "sharp_edge", "sharp_face", "custom_normal", "uv_seam", "freestyle_edge",
     "freestyle_face",
 })  # fmt: skip
+#: All attributes that most meshes have.
+_USUAL_ATTRIBUTES = _OWN_ATTRIBUTES | {".edge_verts", ".corner_vert", ".corner_edge"}
 #: Name and number of the values of an attribute, and the type of its column, by its data type.
 _COLUMNS = {
     "FLOAT": ("value", 1, "f4"), "INT": ("value", 1, "i4"), "BOOLEAN": ("value", 1, "?"), "INT8": ("value", 1, "i1"),
@@ -102,7 +105,7 @@ def has_new_data(obj: bpy.types.Object) -> bool:
 def is_moved(obj: bpy.types.Object) -> bool:
     """True where the place of an imported object below its parent is not that of the import, or it noted nothing."""
     values: list[float] = []
-    for name, _ in _TRANSFORM:
+    for name, _ in TRANSFORM:
         value: Any = getattr(obj, name)
         columns = zip(*value, strict=True) if name.startswith("matrix") else [value]
         values += [part for column in columns for part in column]
@@ -130,12 +133,12 @@ def edited_inputs(material: bpy.types.Material) -> frozenset[str] | None:
 # --------------------------------------------------------------------------- objects
 
 #: What places an object below its parent, with the number of values.
-_TRANSFORM = (
+TRANSFORM = (
     ("location", 3), ("rotation_euler", 3), ("rotation_quaternion", 4), ("rotation_axis_angle", 4), ("scale", 3),
     ("delta_location", 3), ("delta_rotation_euler", 3), ("delta_rotation_quaternion", 4), ("delta_scale", 3),
     ("matrix_parent_inverse", 16),
 )  # fmt: skip
-_ROW = 4 * sum(size for _, size in _TRANSFORM)
+_ROW = 4 * sum(size for _, size in TRANSFORM)
 
 
 class _States:
@@ -144,24 +147,23 @@ class _States:
     def __init__(self, materials: Mapping[str, str]) -> None:
         objects: Any = bpy.data.objects
         columns = []
-        for name, size in _TRANSFORM:
+        for name, size in TRANSFORM:
             values = np.empty(len(objects) * size, "f4")
             objects.foreach_get(name, values)
             columns.append(values.reshape(-1, size))
         self.transforms = np.hstack(columns).tobytes()
-        self.starts = {obj.as_pointer(): _ROW * row for row, obj in enumerate(objects)}
+        self.starts = dict(zip(objects, count(0, _ROW), strict=False))
         self.meshes: dict[int, str] = {}
         self.materials = dict(materials)
 
     def of(self, obj: Any) -> tuple[str, str, str, str]:
         """(transform and what moves the object besides, data and modifiers, materials in the slots, properties)."""
-        return (
-            self.transform(obj), _data_of(obj, self.meshes), _slots_of(obj, self.materials), _properties_of(obj)
-        )  # fmt: skip
-
-    def transform(self, obj: Any) -> str:
-        start = self.starts[obj.as_pointer()]
-        return _placed(obj, self.transforms[start : start + _ROW])
+        start = self.starts[obj]
+        transform = _placed(obj, self.transforms[start : start + _ROW])
+        data = obj.data
+        if data is None:
+            return transform, "", "", _properties_of((obj,))
+        return transform, _data_of(obj, self.meshes), _slots_of(obj, self.materials), _properties_of((obj, data))
 
 
 def _placed(obj: Any, transform: bytes) -> str:
@@ -188,13 +190,12 @@ def _slots_of(obj: Any, known: dict[str, str]) -> str:
     """
     if obj.data is None:
         return ""
-    found = []
-    for slot in obj.material_slots:
-        material = slot.material
-        if material is not None and material.name not in known:
-            known[material.name] = remembered.path_of(material) or material.name
-        found.append("" if material is None else known[material.name])
-    return "\t".join(found)
+    slots = obj.material_slots
+    names = slots.keys()  # of their materials
+    for row, name in enumerate(names):
+        if name and name not in known:
+            known[name] = remembered.path_of(slots[row].material) or name
+    return "\t".join([known[name] if name else "" for name in names])
 
 
 def _movers(obj: Any) -> str:
@@ -208,10 +209,10 @@ def _movers(obj: Any) -> str:
     return "".join(f" {name}" for name in found)
 
 
-def _properties_of(obj: Any) -> str:
+def _properties_of(owners: tuple[Any, ...]) -> str:
     """Digest of the custom properties of an object and of its data."""
     found = []
-    for owner in (obj,) if obj.data is None else (obj, obj.data):
+    for owner in owners:
         for name in owner.keys():
             value = owner[name]
             # Add-ons keep groups of values there.
@@ -224,23 +225,28 @@ def _properties_of(obj: Any) -> str:
 def mesh_digest(mesh: Any) -> str:
     """Digests of MESH_PARTS, with a dot between them."""
     attributes = mesh.attributes
-    names = frozenset(attributes.keys())
-    points = b"".join([_column(mesh.vertices, "co", 3), *_shape_keys_of(mesh)])
-    faces = _column(attributes[".corner_vert"].data, "value", 1, "i4") if ".corner_vert" in names else b""
+    names = attributes.keys()
+    points = _column(mesh.vertices, "co", 3)
+    if mesh.shape_keys is not None:
+        points += b"".join(_shape_keys_of(mesh))
     # The last face ends where the corners end.
-    faces += _column(mesh.polygons, "loop_start", 1, "i4")
+    faces = _column(mesh.polygons, "loop_start", 1, "i4")
+    if ".corner_vert" in names:
+        faces = _column(attributes[".corner_vert"].data, "value", 1, "i4") + faces
     materials = _column(mesh.polygons, "material_index", 1, "i4") if len(mesh.materials) > 1 else b""
+    shading = b"custom" if "custom_normal" in names else b""
+    for name in ("sharp_face", "sharp_edge"):
+        if name in names:
+            shading += _column(attributes[name].data, "value", 1, "?").rstrip(b"\0")
+        shading += b"."
     layers = colors = others = b""
-    if more := [name for name in names - _OWN_ATTRIBUTES if not name.startswith(".")]:
+    more = () if _USUAL_ATTRIBUTES.issuperset(names) else {name for name in names if name[:1] != "."} - _OWN_ATTRIBUTES
+    if more:
         layers = b"".join([layer.name.encode() + _column(layer.uv, "vector", 2) for layer in mesh.uv_layers])
         colors = b"".join([item.name.encode() + _column(item.data, "color", 4) for item in mesh.color_attributes])
         known = {*mesh.uv_layers.keys(), *mesh.color_attributes.keys()}
         others = b"".join([_values_of(attributes[name]) for name in sorted(more) if name not in known])
-    shading = b"custom" if "custom_normal" in names else b""
-    for name in ("sharp_face", "sharp_edge"):
-        column = _column(attributes[name].data, "value", 1, "?") if name in names else b""
-        shading += column.rstrip(b"\0") + b"."
-    return ".".join([_digest(part) for part in (points, faces, materials, layers, colors, shading, others)])
+    return ".".join(map(_digest, (points, faces, materials, layers, colors, shading, others)))
 
 
 def _values_of(attribute: Any) -> bytes:

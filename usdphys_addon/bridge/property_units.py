@@ -131,6 +131,12 @@ def _number(value: float, factor: float) -> float:
     return value * factor
 
 
+#: Types of the values that need no check, by type of the attribute.
+_PLAIN: dict[str, type] = {"float": float, "double": float, "bool": bool}
+#: Field; attribute, None where it is no property; type of the values that need no check; factor from SI, None for none.
+_Row = tuple[str, Attribute | None, type | None, float | None]
+
+
 class PropertyWriter:
     """Schemas -> property groups, authored values only; the reverse of PropertyReader.
 
@@ -140,34 +146,36 @@ class PropertyWriter:
 
     def __init__(self, meters: float, local: float) -> None:
         self.meters, self.local = meters, local
-        self._factors: dict[tuple[type[Schema], str, str | None], dict[str, float]] = {}
+        self._rows: dict[tuple[type[Schema], str, str | None], list[_Row]] = {}
 
     def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:
         cls = type(value)
         key = (cls, instance, getattr(value, "type", None) if issubclass(cls, usd_physics.DriveAPI) else None)
-        factors = self._factors.get(key)
-        if factors is None:
-            factors = self._factors[key] = self._factors_of(*key)
-        for attribute, content in value.authored():
-            if attribute.field in skip or not attribute.is_editable or not attribute.accepts(content):
+        rows = self._rows.get(key)
+        if rows is None:
+            rows = self._rows[key] = self._rows_of(*key)
+        for content, (field, attribute, plain, factor) in zip(value.all_values(), rows, strict=True):
+            if content is None or attribute is None or field in skip:
                 continue
-            if attribute.value.base == "float":
-                factor = factors[attribute.field]
-                if attribute.is_sentinel(content):
-                    pass
-                elif attribute.value.name in ("float", "double"):
+            if type(content) is not plain and not attribute.allows(content):
+                continue
+            if factor is not None and not (attribute.automatic and attribute.is_sentinel(content)):
+                if plain is float:
                     content = units.scaled(content, factor)
                 else:
                     content = with_elements(attribute.value, content, partial(units.scaled, factor=factor))
-            elif not attribute.allows(content):
-                continue
-            setattr(group, attribute.field, text_of_value(attribute, content) if is_text(attribute) else content)
+            if plain is None and is_text(attribute):
+                content = text_of_value(attribute, content)
+            setattr(group, field, content)
 
-    def _factors_of(self, cls: type[Schema], instance: str, drive_type: str | None) -> dict[str, float]:
-        """Factors from SI to the properties of a schema, by field."""
-        found = {}
+    def _rows_of(self, cls: type[Schema], instance: str, drive_type: str | None) -> list[_Row]:
+        """A row for each attribute of a schema, in their order."""
+        found: list[_Row] = []
         for attribute in cls.attributes:
-            meters = self.local if attribute.space == "local" else self.meters
-            dimension = attribute.dimension_for(instance or "transX", drive_type)
-            found[attribute.field] = 1.0 / property_factor(dimension, meters)
+            kind, factor = attribute.value, None
+            if kind.base == "float":
+                meters = self.local if attribute.space == "local" else self.meters
+                factor = 1.0 / property_factor(attribute.dimension_for(instance or "transX", drive_type), meters)
+            plain = _PLAIN.get(kind.name) if not attribute.tokens else None
+            found.append((attribute.field, attribute if attribute.is_editable else None, plain, factor))
         return found

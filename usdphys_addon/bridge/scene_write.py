@@ -86,17 +86,17 @@ class _OriginWriter:
             group.extras = json.dumps(prim.extras)
         if not self.is_usd:
             return
-        path, order = prim.path, self.model.order
+        path, order, texts = prim.path, self.model.order, self.texts
         group.path, group.type_name, group.id_name = path, prim.type_name, id_name
         group.order = order.get(path, len(order))
-        if path in self.texts.transforms:
-            group.transform = self.texts.transforms[path]
-        if path in self.texts.carried:
-            group.carried = self.texts.carried[path]
-        if path in self.texts.shapes:
-            group.shape = self.texts.shapes[path]
-        if path in self.texts.bindings:
-            group.binding = self.texts.bindings[path]
+        if text := texts.transforms.get(path):
+            group.transform = text
+        if text := texts.carried.get(path):
+            group.carried = text
+        if text := texts.shapes.get(path):
+            group.shape = text
+        if text := texts.bindings.get(path):
+            group.binding = text
 
 
 # --------------------------------------------------------------------------- scenes, materials, groups
@@ -175,9 +175,10 @@ def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
     known: dict[str, Any] = prim.schemas
     body = known.get(usd_physics.RigidBodyAPI.usd_name)
     if body is not None:
-        physics.rigid_body.is_applied = True
-        properties.write(physics.rigid_body, body)
-        _write_owner(writing, physics.rigid_body, body.simulation_owner)
+        group = physics.rigid_body
+        group.is_applied = True
+        properties.write(group, body)
+        _write_owner(writing, group, body.simulation_owner)
         written.count("bodies")
     collision = known.get(usd_physics.CollisionAPI.usd_name)
     if collision is not None:
@@ -199,11 +200,13 @@ def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
 
 def _write_mass_and_pairs(writing: WritingContext, owner: Any, prim: Prim) -> None:
     """Write the mass and the filtered pairs of an object or a collider."""
-    mass = prim.get(usd_physics.MassAPI)
+    known: dict[str, Any] = prim.schemas
+    mass = known.get(usd_physics.MassAPI.usd_name)
     if mass is not None:
-        owner.mass.is_applied = True
-        writing.properties.write(owner.mass, mass)
-    pairs = prim.get(usd_physics.FilteredPairsAPI)
+        group = owner.mass
+        group.is_applied = True
+        writing.properties.write(group, mass)
+    pairs = known.get(usd_physics.FilteredPairsAPI.usd_name)
     if pairs is not None:
         owner.filtered_pairs.is_applied = True
         for target in pairs.filtered_pairs or ():
@@ -277,9 +280,10 @@ def _write_collider(
     _write_collision(writing, item, prim, collision)
     item.purpose = prim.purpose.upper()
     gprim = prim.get(usd_geom.Gprim)
-    item.is_geometry = prim.type_name not in remembered.GEOMETRY_TYPES
-    item.shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
-    if gprim is not None and item.shape != "MESH":
+    if prim.type_name not in remembered.GEOMETRY_TYPES:
+        item.is_geometry = True
+    item.shape = shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
+    if gprim is not None and shape != "MESH":
         item.is_geometry = True
         # In the space of the object: its own transform carries place and scale.
         item.location = (0.0, 0.0, 0.0)
@@ -294,7 +298,7 @@ def _write_collision(writing: WritingContext, item: Any, prim: Prim, collision: 
     """Write what does not depend on the shape of a collider."""
     writing.properties.write(item, collision)
     _write_owner(writing, item, collision.simulation_owner)
-    approximation = prim.get(usd_physics.MeshCollisionAPI)
+    approximation: Any = prim.schemas.get(usd_physics.MeshCollisionAPI.usd_name)
     if approximation is not None:
         item.has_mesh_collision = True
         writing.properties.write(item, approximation)

@@ -38,6 +38,8 @@ PLACES: dict[str, tuple[Place, ...]] = {
     "material": ("material",),
     "scene": ("scene",),
 }
+#: Names of schemas that are no vendor's.
+_OWN_NAMES = frozenset(name for name, cls in schema.SCHEMAS.items() if cls.family in schema.OWN_FAMILIES)
 
 
 def _value(row: Any, fallback: Any) -> Any:
@@ -385,6 +387,8 @@ def write_vendor(
     writer: PropertyWriter, thing: Any, owner: str, prim: Prim, objects: Mapping[str, Any]
 ) -> None:  # fmt: skip
     """Write the vendor schemas of a prim to the rows of an owner of properties. objects: by prim path."""
+    if _OWN_NAMES.issuperset(prim.schemas):  # the usual case
+        return
     for name, value in prim.schemas.items():
         cls = type(value)
         if cls.family in schema.OWN_FAMILIES or cls.on not in PLACES[owner]:

@@ -91,11 +91,8 @@ class Prim:
     def get(self, cls: type[SchemaT]) -> SchemaT | None:
         """The schema of this class, or of a class derived from it, on this prim."""
         found = self.schemas.get(cls.usd_name)
-        if found is None and cls in _DERIVED:
-            derived = _DERIVED[cls]
-            for name, value in self.schemas.items():
-                if name in derived:
-                    return value  # type: ignore[return-value]
+        if found is None and (derived := _DERIVED.get(cls)) and not derived.isdisjoint(self.schemas):
+            return next(value for name, value in self.schemas.items() if name in derived)  # type: ignore[return-value]
         return found  # type: ignore[return-value]
 
     def instances(self, cls: type[SchemaT]) -> Iterator[tuple[str, SchemaT]]:

@@ -114,6 +114,8 @@ class Attribute:
         """True for a value of the right type; if there are tokens, it must be one of them, or an array of them."""
         if not self.tokens or not self.accepts(value):
             return self.accepts(value)
+        if type(value) is str:  # the usual case
+            return value in self.tokens
         return all(token in self.tokens for token in (value if isinstance(value, tuple) else (value,)))
 
     def is_automatic(self, value: Any, instance: str = "") -> bool:

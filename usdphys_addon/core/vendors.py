@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 
-from . import schema, vendor_schemas
+from . import schema, vendor_data, vendor_schemas
 from .joint_kinds import BY_TYPE_NAME
 from .model import Prim
 from .schema import Attribute, Schema
@@ -35,7 +36,7 @@ def _has_blender_properties(cls: type[Schema], type_name: str, applied: Collecti
     if cls.kind == "typed":
         return cls.on == "prim" and cls.usd_name == type_name
     if cls.on == "prim":
-        return is_vendor_type(type_name)
+        return bool(is_vendor_type(type_name))
     if cls.on == "scene":
         return type_name == usd_physics.PhysicsScene.usd_name
     if cls.on == "material":
@@ -49,6 +50,8 @@ def _has_blender_properties(cls: type[Schema], type_name: str, applied: Collecti
     return cls.on == "body" and (type_name == "Xform" or usd_physics.RigidBodyAPI.usd_name in applied)
 
 
+@vendor_data.follows
+@cache
 def is_vendor_type(type_name: str) -> bool:
     """True for a type of prims that a table declares, such as a gear joint. Such a prim has no place of its own."""
     cls = vendor_schemas.find(type_name) if type_name not in schema.SCHEMAS else None
@@ -57,7 +60,7 @@ def is_vendor_type(type_name: str) -> bool:
 
 def is_placeless(prim: Prim) -> bool:
     """True for joints and for prims of vendors' types, which have no transform."""
-    return prim.get(usd_physics.Joint) is not None or is_vendor_type(prim.type_name)
+    return prim.get(usd_physics.Joint) is not None or bool(is_vendor_type(prim.type_name))
 
 
 def is_held(cls: type[Schema], attribute: Attribute) -> bool:

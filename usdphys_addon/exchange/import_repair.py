@@ -34,15 +34,16 @@ def repair(
     is_converted = conversion != mathutils.Matrix()
     loose: set[str] = set()
     for path in sorted(objects):
-        for missing in reversed(_missing_above(path, found, below)):
+        above = paths.parent_of(path)
+        for missing in () if above in objects else reversed(_missing_above(path, found, below)):
             empty = objects[missing] = _empty(scene, missing)
             _place(empty, missing, stage, cache, _parent(missing, found))
             if empty.parent is None:
                 # Blender leaves out the root prim of its own files, and with it the conversion of units and up axis.
                 empty.matrix_basis = conversion @ empty.matrix_basis
             _settle(empty, missing, stage, conversion, loose)
-        obj, above = objects[path], paths.parent_of(path)
-        parent, expected = obj.parent, objects.get(above)
+        obj, expected = objects[path], objects.get(above)
+        parent = obj.parent
         if expected is not None and parent is None and above not in loose and not is_converted:
             # Its transform is that of its prim below the parent already; only the parent is new.
             obj.parent = expected

@@ -182,10 +182,10 @@ def _frames(stage: Any, model: PhysicsModel) -> list[Frame]:
     """The links that a URDF had as mere frames, see `urdf.layout`."""
     from ..urdf.build import Frame
 
-    found = []
+    found, bodies = [], model.bodies
     for prim in stage.TraverseAll():
         path = str(prim.GetPath())
-        if prim.GetAttribute("urdf:joint:type").Get() != "fixed" or path in model.bodies:
+        if prim.GetAttribute("urdf:joint:type").Get() != "fixed" or path in bodies:
             continue
         world = model.locate(path) if model.locate is not None else None
         if world is not None:

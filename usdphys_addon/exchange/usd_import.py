@@ -216,7 +216,7 @@ class _Landing:
 
     def finish(self, found: ImportedIDs) -> ImportResult:
         """Put the physics on the new objects, inside Blender's hook: Blender evaluates the scene once, after it."""
-        from ..usd import carry, looks
+        from ..usd import carry, composition, looks
         from ..usd import read as usd_read
 
         scene, stage = self.scene, self.stage
@@ -226,7 +226,8 @@ class _Landing:
         _report_instances(source.instances, issues)
         scale = model.units.meters_per_unit / self.scene_meters if self.options.convert_units else 1.0
         below = self.options.prim_path
-        typed = [path for path, prim in model.prims.items() if is_vendor_type(prim.type_name)]
+        types = set(filter(is_vendor_type, {prim.type_name for prim in model.prims.values()}))
+        typed = [path for path, prim in model.prims.items() if prim.type_name in types]
         import_repair.add_empties(scene, found, [path for path in typed if paths.is_at_or_below(path, below)])
         import_repair.repair(scene, stage, found, source.resets, below, scale)
         if self.complete is not None:
@@ -235,8 +236,8 @@ class _Landing:
             # Joints are placed in the world, so the matrices of their parents must be up to date.
             self.context.view_layer.update()  # type: ignore[union-attr]
         for path, prim in model.prims.items():
-            obj, gprim = found.objects.get(path), prim.get(usd_geom.Gprim)
-            if "usd_type" in prim.extras and gprim is not None and obj is not None and obj.type == "EMPTY":
+            gprim, obj = prim.get(usd_geom.Gprim) if "usd_type" in prim.extras else None, found.objects.get(path)
+            if gprim is not None and obj is not None and obj.type == "EMPTY":
                 # Blender does not know gprims with two radii.
                 found.objects[path] = import_repair.with_data(
                     obj, gprim_mesh.mesh_of(prim.name, gprim, model.units.local)
@@ -248,8 +249,6 @@ class _Landing:
         result.issues[:0] = issues
         import_materials.bind(source, found, result.issues)
         physics_collections.tidy(model, found)
-        from ..usd import composition
-
         import_materials.resolve_interfaces(stage, found)
         memory = scene.usdphys.source
         shown = {*found.materials, *model.materials}
@@ -277,11 +276,12 @@ class _Landing:
 
 def _name_bodies(model: PhysicsModel, found: ImportedIDs) -> None:
     """Give bodies the names of their prims where another new object has it: a mesh below may be called the same."""
-    others = {obj.name: obj for path, obj in found.objects.items() if path not in model.bodies}
-    for path in model.bodies:
-        obj, leaf = found.objects.get(path), paths.name_of(path)
-        if obj is not None and obj.name != leaf and leaf in others:
-            other, numbered = others.pop(leaf), obj.name
+    bodies = {path: found.objects[path] for path in model.bodies if path in found.objects}
+    wrong = [(paths.name_of(path), obj) for path, obj in bodies.items() if obj.name != paths.name_of(path)]
+    others = set(found.objects.values()).difference(bodies.values()) if wrong else set()
+    for leaf, obj in wrong:
+        other, numbered = bpy.data.objects.get((leaf, None)), obj.name
+        if other is not None and other in others:
             other.name = f"{numbered} "
             obj.name, other.name = leaf, numbered
 

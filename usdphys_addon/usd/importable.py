@@ -24,8 +24,7 @@ from .opinions import Opinions
 MAX_DEPTH = 200
 #: Largest sum of squared corner counts: Blender's time for the normal of a face grows with the square of its corners.
 _MAX_WORK = 4e9
-#: (name, type) of the arrays of a mesh.
-_MESH_ARRAYS = (("points", Vt.Vec3fArray), ("faceVertexCounts", Vt.IntArray), ("faceVertexIndices", Vt.IntArray))
+_MESH_ARRAYS = ("points", "faceVertexCounts", "faceVertexIndices")
 #: Largest number of faces and corners for the fast check.
 _SMALL = 4096
 
@@ -42,7 +41,7 @@ def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
     sound: set[Any] = set()
     for one in usd_opinions.of_stage(stage):
         found.append(one)
-        refusal = _too_deep(one)
+        refusal = _too_deep(one.path) if one.path.count("/") > MAX_DEPTH else ""
         check_shape = _shape_check(one.type_name)
         if not refusal and check_shape is not None and (reason := check_shape(one, sound)):
             if check_shape is _endless_file:
@@ -122,10 +121,8 @@ def _name(path: str) -> str:
     return f"'{path}'" if len(path) <= 120 else f"'{path[:60]}...{path[-57:]}'"
 
 
-def _too_deep(opinions: Opinions) -> str:
-    if opinions.path.count("/") <= MAX_DEPTH:
-        return ""
-    root = opinions.path[: opinions.path.index("/", 1)]
+def _too_deep(path: str) -> str:
+    root = path[: path.index("/", 1)]
     return f"the prims below {_name(root)} are nested more than {MAX_DEPTH} levels deep"
 
 
@@ -166,14 +163,11 @@ def _is_plain_mesh(opinions: Opinions, sound: set[bytes]) -> bool:
     """True for a valid small mesh: a fast test for the usual case, which gives no reason if it fails."""
     if opinions.spec is None:
         return False
-    find, arrays = opinions.spec.properties.get, []
-    for name, kind in _MESH_ARRAYS:
-        item = find(name)
-        array = item.default if isinstance(item, Sdf.AttributeSpec) else None
-        if not isinstance(array, kind):
-            return False
-        arrays.append(array)
+    find = opinions.spec.properties.get
+    arrays: list[Any] = [getattr(find(name), "default", None) for name in _MESH_ARRAYS]
     points, counts, indices = arrays
+    if not (isinstance(points, Vt.Vec3fArray) and isinstance(counts, Vt.IntArray) and isinstance(indices, Vt.IntArray)):
+        return False
     if len(counts) > _SMALL or len(indices) > _SMALL:
         return False
     faces = np.asarray(counts)

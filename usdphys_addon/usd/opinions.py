@@ -140,12 +140,6 @@ class Opinions:
         is_animated = attribute.GetNumTimeSamples() > 0 and source != Usd.ResolveInfoSourceDefault
         return attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
 
-    def has_clips(self) -> bool:
-        """True if value clips are authored on the prim."""
-        if self.spec is not None:
-            return bool(self.spec.HasInfo("clips"))
-        return bool(self.usd_prim.HasAuthoredMetadata("clips"))
-
     def resets_xform_stack(self) -> bool:
         """True if the prim resets the transform stack."""
         if self.operations is not None:
@@ -174,7 +168,7 @@ def of_prims(stage: Usd.Stage, prims: Iterable[Usd.Prim]) -> Iterator[Opinions]:
     is_still = not any(layer.ListAllTimeSamples() for layer in stage.GetUsedLayers())
     for usd_prim in prims:
         opinions = Opinions(usd_prim, is_still=is_still)
-        if opinions.has_clips():
+        if opinions.spec.HasInfo("clips") if opinions.spec is not None else usd_prim.HasAuthoredMetadata("clips"):
             layers.check_clips(usd_prim)
             is_still = opinions.is_still = False
         yield opinions
