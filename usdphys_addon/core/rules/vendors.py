@@ -300,6 +300,44 @@ def outside_articulation(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
+    "JointWithoutMotion", None, None, "warning",
+    meaning="A joint holds a body to what has none, and nothing else holds the body. Newton's solver moves the joint, "
+    "from another place where its other side is static, and leaves the body where it was.",
+    fix="Make what {X} holds {body} to a rigid body that a fixed joint holds to the world, and make an object above "
+    "both an articulation root.",
+)  # fmt: skip
+def joint_without_motion(facts: Facts) -> Iterator[Finding]:
+    linked: set[str] = set()
+    single = []
+    for prim, joint in facts.joints:
+        if joint.joint_enabled is False:
+            continue
+        ends = [end for end in _moving_ends(facts, joint) if end is not None]
+        if len(ends) == 2:
+            linked.update(end.path for end in ends)
+        elif ends and not isinstance(joint, usd_physics.FixedJoint):
+            single.append((prim, ends[0]))
+    found = [(prim, body) for prim, body in single if body.path not in linked]
+    for prim, body in found[:1]:
+        message = f"Newton does not move {body.display}, which {prim.display} holds to what has no body."
+        if len(found) > 1:
+            number = len(found)
+            message = f"Newton does not move {body.display}, one of {number} that joints hold to what has no body."
+        yield Finding(prim, message, {"body": body.label or body.name})
+
+
+@rule(
+    "DistanceJointRefused", None, None, "error",
+    meaning="MuJoCo's solver in Newton has no distance joints, and refuses the whole file.",
+    fix="Use a ball joint for {X}, or disable it.",
+)  # fmt: skip
+def distance_joint_refused(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        if isinstance(joint, usd_physics.DistanceJoint) and joint.joint_enabled is not False:
+            yield Finding(prim, f"Newton refuses the file for the distance joint {prim.display}.")
+
+
+@rule(
     "BreakIgnored", None, None, "warning",
     meaning="A joint has a break force or torque. Newton has no joints that break.",
     fix="Simulate {X} in another simulator, or remove its break force and torque.",
