@@ -81,3 +81,8 @@ def test_the_dialog_of_blenders_gltf_exporter_has_the_physics_and_its_choices_co
 def test_a_robot_is_dropped_adjusted_undone_and_redone_in_one_step_posed_played_and_exported(drive):
     log = drive("robot", files=(window.ROOT / "scripts" / "robot.urdf",), usd=True)
     assert "ADJUSTED" in log and "UNDONE AND REDONE IN ONE STEP" in log and "EXPORTED AS IT CAME" in log
+
+
+@pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
+def test_the_dialog_of_exports_writes_runtime_variants(drive):
+    assert "VARIANTS WRITTEN" in drive("export_variants", usd=True)
