@@ -80,6 +80,11 @@ def demonstrate(out: Path, usd_python: str, environment: dict[str, str]) -> None
     for name in ("demo.blend", "generators.blend", *CONVERSIONS):
         found = run([sys.executable, "-m", "usdphys_addon", "validate", str(out / name)], environment)
         print(f"validated  {shown(out / name)}: {found.splitlines()[-1].rpartition(': ')[2]}")
+    for target in ("physx", "newton"):
+        found = run(
+            [sys.executable, "-m", "usdphys_addon", "validate", "--target", target, str(out / "demo.usda")], environment
+        )
+        print(f"validated  {shown(out / 'demo.usda')} for {target}: {found.splitlines()[-1].rpartition(': ')[2]}")
     judge(out, usd_python, expected)
 
 

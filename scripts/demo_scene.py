@@ -48,12 +48,12 @@ MATERIALS: dict[str, tuple[str, tuple[float, float, float, float] | None]] = {
 }
 
 #: What the playground holds, by our own count.
-COUNTS = {"scenes": 1, "bodies": 55, "colliders": 86, "joints": 24, "groups": 2, "materials": 5, "articulations": 1}
+COUNTS = {"scenes": 1, "bodies": 59, "colliders": 86, "joints": 28, "groups": 2, "materials": 5, "articulations": 7}
 #: The same as OpenUSD's parsing utilities see it, by object type.
 PARSED = {
-    "Scene": 1, "RigidBody": 55, "RigidBodyMaterial": 5, "CollisionGroup": 2, "Articulation": 1,
+    "Scene": 1, "RigidBody": 59, "RigidBodyMaterial": 5, "CollisionGroup": 2, "Articulation": 7,
     "CubeShape": 44, "SphereShape": 15, "CylinderShape": 13, "CapsuleShape": 12, "MeshShape": 2,
-    "FixedJoint": 1, "RevoluteJoint": 8, "PrismaticJoint": 1, "SphericalJoint": 12, "DistanceJoint": 1, "D6Joint": 1,
+    "FixedJoint": 5, "RevoluteJoint": 8, "PrismaticJoint": 1, "SphericalJoint": 13, "D6Joint": 1,
 }  # fmt: skip
 #: What they see in the scene of Blender's own rigid bodies.
 PARSED_RIGID = {
@@ -245,6 +245,22 @@ def limits(of: Any, low: float, high: float, *dofs: str) -> None:
         apply(getattr(of.limits, dof), low=low, high=high)
 
 
+def setting(obj: bpy.types.Object, schema: str, name: str, kind: str, text: str) -> None:
+    """Apply a schema of a simulator, with one of its attributes."""
+    for row_name, row_type, row_text in (("", "", ""), (name, kind, text)):
+        row = obj.usdphys.vendor.add()
+        row.applied, row.name, row.type, row.text = schema, row_name, row_type, row_text
+
+
+def fixed_base(root: bpy.types.Object, base: bpy.types.Object, mass: float) -> None:
+    """Make an articulation of what is below `root`, with a base that a joint holds to the world.
+
+    In Newton what a joint holds to an object without a body stands still.
+    """
+    apply(root.usdphys.articulation_root)
+    joint("FIXED", f"{base.name}Anchor", root, ORIGIN, None, body(base, mass=mass))
+
+
 def join_group(name: str, objects: Iterable[bpy.types.Object]) -> None:
     """Make objects members of a collision group."""
     for obj in objects:
@@ -281,6 +297,7 @@ def _door() -> None:
         Part("SPHERE", (0.05,), "Brass", (-0.96, -0.08, 1.1), collides=False),
     ], room, (0.535, -0.2, 0.0))  # fmt: skip
     body(panel, mass=30.0)
+    fixed_base(room, frame, 100.0)
     hinge = joint("REVOLUTE", "Hinge", room, (0.535, -0.2, 1.15), frame, panel, axis="Z")
     hinge.revolute.lower_limit, hinge.revolute.upper_limit = 0.0, math.radians(110)
     drive(hinge, "angular", target_position=math.radians(70), stiffness=4.0, damping=1.6, max_force=400.0)
@@ -311,6 +328,7 @@ def _cart() -> None:
         Part("CUBE", (0.8, 0.66, 0.06), "Wood", (-0.43, 0.0, 0.13), collides=False),
     ], cart, (0.0, 0.0, 0.42))  # fmt: skip
     body(chassis)
+    apply(chassis.usdphys.articulation_root)
     apply(chassis.usdphys.mass, mass=120.0, center_of_mass=(0.0, 0.0, -0.08))
     for name, x, y in (("RearLeft", -0.55, 0.48), ("RearRight", -0.55, -0.48),
                        ("FrontLeft", 0.55, 0.48), ("FrontRight", 0.55, -0.48)):  # fmt: skip
@@ -327,7 +345,7 @@ def _cart() -> None:
 
 
 def _gallows() -> None:
-    """A chain of capsules on ball joints, and a weight on a distance joint."""
+    """A chain of capsules, and a weight on a rod, on ball joints. MuJoCo's solver in Newton has no distance joints."""
     frame = station("Gantry", (-4.6, 2.7, 0.0))
     beam = thing("Beam", [
         Part("CUBE", (0.2, 0.2, 3.9), "Concrete", (-1.5, 0.0, 1.95)),
@@ -346,6 +364,10 @@ def _gallows() -> None:
         ball = joint("SPHERICAL", f"Ball{index + 1:02}", chain, tuple(at[0]), before, link, axis="Z")
         if before is not None:
             ball.spherical.cone_angle0_limit = ball.spherical.cone_angle1_limit = math.radians(75)
+        else:
+            apply(link.usdphys.articulation_root)
+            # Newton needs the articulation, in which PhysX loses such thin links at 60 steps a second.
+            setting(link, "PhysxArticulationAPI", "physxArticulation:articulationEnabled", "bool", "false")
         before = link
     weight = thing("Weight", [
         Part("SPHERE", (0.3,), "Violet"),
@@ -353,15 +375,14 @@ def _gallows() -> None:
         Part("CYLINDER", (0.012, 1.76), "Dark", (0.0, 0.0, 1.2), collides=False),
     ], frame, (0.6, -2.1 * math.sin(swing), 3.8 - 2.1 * math.cos(swing)), (-30.0, 0.0, 0.0))  # fmt: skip
     body(weight, mass=15.0)
-    rope = joint("DISTANCE", "Rope", frame, (0.6, 0.0, 3.8), beam, weight, local_pos1=(0.0, 0.0, 0.3))
-    rope.distance.max_distance = 1.8
+    fixed_base(frame, beam, 900.0)
+    joint("SPHERICAL", "Rod", frame, (0.6, 0.0, 3.8), beam, weight, axis="Z")
 
 
 def _arm() -> None:
     """An articulation with a fixed base; each link is parented to the one before."""
     arm = station("Arm", (2.6, 0.1, 0.0), 20.0)
-    apply(arm.usdphys.articulation_root)
-    base = body(thing("Base", Part("CYLINDER", (0.42, 0.3), "Dark"), arm, (0.0, 0.0, 0.15)), mass=60.0)
+    base = thing("Base", Part("CYLINDER", (0.42, 0.3), "Dark"), arm, (0.0, 0.0, 0.15))
     turret = body(thing("Turret", [
         Part("CYLINDER", (0.3, 0.3), "Orange"), Part("CYLINDER", (0.2, 0.56), "Dark", (0.0, 0.0, 0.25), "Y"),
     ], base, (0.0, 0.0, 0.31)), mass=25.0)  # fmt: skip
@@ -375,7 +396,7 @@ def _arm() -> None:
         Part("CUBE", (0.24, 0.06, 0.1), "Dark", (1.22, 0.16, 0.0)),
         Part("CUBE", (0.24, 0.06, 0.1), "Dark", (1.22, -0.16, 0.0)),
     ], upper, (0.0, 0.0, 1.2), (0.0, 26.0, 0.0)), mass=9.0)  # fmt: skip
-    joint("FIXED", "Anchor", arm, ORIGIN, None, base)
+    fixed_base(arm, base, 60.0)
     yaw = joint("REVOLUTE", "Yaw", base, (0.0, 0.0, 0.16), base, turret, axis="Z")
     shoulder = joint("REVOLUTE", "Shoulder", turret, (0.0, 0.0, 0.25), turret, upper, axis="Y")
     elbow = joint("REVOLUTE", "Elbow", upper, (0.0, 0.0, 1.2), upper, fore, axis="Y")
@@ -457,6 +478,7 @@ def _slider() -> None:
         Part("CUBE", (0.6, 0.7, 0.12), "Teal", (0.0, 0.0, 0.0)),
         Part("CUBE", (0.4, 0.4, 0.3), "Cream", (0.0, 0.0, 0.2)),
     ], track, (-0.7, 0.0, 1.12)), mass=20.0)  # fmt: skip
+    fixed_base(track, rails, 300.0)
     slide = joint("PRISMATIC", "Slide", track, (-0.7, 0.0, 1.12), rails, carriage, axis="X")
     slide.prismatic.lower_limit, slide.prismatic.upper_limit = -0.1, 1.5
     drive(slide, "linear", target_position=1.2, stiffness=300.0, damping=140.0, max_force=500.0)
@@ -470,9 +492,14 @@ def _turntable() -> None:
         Part("CYLINDER", (0.85, 0.12), "Violet"),
         *(Part("CUBE", (0.6, 0.1, 0.02), "Cream", (x, 0.0, 0.055), collides=False) for x in (-0.45, 0.45)),
     ], post, (0.0, 0.0, 0.85)), mass=25.0)  # fmt: skip
+    fixed_base(post, column, 90.0)
+    # PhysX has no such joint in reduced coordinates.
+    setting(post, "PhysxArticulationAPI", "physxArticulation:articulationEnabled", "bool", "false")
     generic = joint("GENERIC", "SpringTurn", post, (0.0, 0.0, 0.85), column, disc)
     limits(generic, 1.0, -1.0, "transX", "transY", "rotX", "rotY")
     limits(generic, -0.2, 0.2, "transZ")
+    # Newton locks what has no limits.
+    limits(generic, -math.inf, math.inf, "rotZ")
     drive(generic, "transZ", stiffness=6000.0, damping=300.0)
     drive(generic, "rotZ", target_velocity=math.radians(90), damping=1.0)
     gem = place(bpy.data.objects.new("Gem", _gem_mesh()), post, (0.0, 0.0, 1.26))

@@ -126,7 +126,8 @@ _UNIT_IF = {
 _AXIS_OF_JOINT = (_TENDON_AXIS,)
 #: Fallbacks that have a unit and decide how far things move: they are authored where the units of a file change.
 _STATED = ("physxTendon:__INSTANCE_NAME__:gearing float[]", "physxTendon:__INSTANCE_NAME__:forceCoefficient",
-           "physics:ratio")  # fmt: skip
+           "physics:ratio", "newton:torsionalFriction", "newton:rollingFriction", "newton:sdfNarrowBandInner",
+           "newton:sdfNarrowBandOuter", "newton:hydroelasticStiffness")  # fmt: skip
 #: Documented as per degree and taken as per radian (both measured in ovphysx 0.7).
 _PER_RADIAN = ("physxLimit:__INSTANCE_NAME__:stiffness", "physxLimit:__INSTANCE_NAME__:damping")
 #: Attributes that PhysX reads of a schema because its own schema brings another one.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A file with a variant for each simulator: what each holds, and in which words and units."""
 
+import math
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from pxr import Sdf, Usd
 
 from usdphys_addon.core import runtimes
 from usdphys_addon.core.errors import InputError, OutputError
+from usdphys_addon.usd import read as usd_read
 from usdphys_addon.usd import runtime_variants
 from usdphys_addon.usd.opinions import applied_schemas
 
@@ -100,6 +102,25 @@ def test_each_selection_holds_the_schemas_of_its_own_simulator_only(divided: Pat
         found |= {runtimes.runtime_of_property(name) for name in prim.GetPropertyNames()}
     assert found == {"", *filter(None, [chosen_name])}
     assert [*stage.GetDefaultPrim().GetVariantSets().GetNames()] == [*runtimes.FILES]
+
+
+def test_a_soft_limit_of_physx_alone_is_for_newton_what_physx_makes_of_it() -> None:
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().ImportFromString("""#usda 1.0
+(
+    metersPerUnit = 1
+)
+def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["PhysxLimitAPI:angular"])
+{
+    float physxLimit:angular:stiffness = 57.2957795
+    float physxLimit:angular:damping = 5.72957795
+}
+""")
+    model = usd_read.read_stage(stage)
+    (prim,) = model.joints.values()
+    made = runtimes.translated(model, prim, "Newton")["NewtonJointAPI"]
+    # N m per degree are 57.3 N m per radian.
+    assert (made.limit_stiffness, made.limit_damping) == pytest.approx((math.degrees(1), math.degrees(0.1)))
 
 
 def test_what_is_said_for_one_simulator_is_said_for_the_others_in_their_words(divided: Path) -> None:

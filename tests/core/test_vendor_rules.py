@@ -55,6 +55,12 @@ def ball(applied: str, values: str = "", *, scene: str = "\n{\n}") -> str:
     return BALL.format(applied=applied, values=values, scene=scene)
 
 
+def tied(kind: str, root: str = "") -> str:
+    """A body that a joint holds to the world."""
+    body = f'\ndef Xform "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"{root}])\n'
+    return body + f'{{\n    float physics:mass = 1\n}}\ndef {kind} "W"\n{{\n    rel physics:body1 = </B>\n}}\n'
+
+
 ALLOWED = ' (prepend apiSchemas = ["PhysxSceneAPI"])\n{\n    bool physxScene:enableCCD = 1\n}'
 GEAR = """
 def PhysxPhysicsGearJoint "G"
@@ -106,6 +112,7 @@ BREAKS = "float physics:breakForce = 10"
 BELT = '"PhysxSurfaceVelocityAPI"'
 RUNS = "vector3f physxSurfaceVelocity:surfaceVelocity = (1, 0, 0)"
 OPEN = ", ".join(f'"PhysicsLimitAPI:{dof}"' for dof in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ"))[1:-1]
+HANGING = '\ndef PhysicsRevoluteJoint "W"\n{\n    rel physics:body1 = </B>\n}\n'
 #: The same for Newton; measured with Newton 1.8. Each is no issue for PhysX.
 NEWTON_CASES = [
     ("BreakIgnored", arm("NewtonJointAPI", BREAKS), arm("NewtonJointAPI", "float physics:breakForce = inf")),
@@ -115,6 +122,11 @@ NEWTON_CASES = [
      ball(BELT, RUNS + "\nbool physxSurfaceVelocity:surfaceVelocityEnabled = 0")),
     ("FreedomLocked", arm("PhysicsLimitAPI:rotX", kind="PhysicsJoint"), arm(OPEN, kind="PhysicsJoint")),
     ("FreedomLocked", arm("PhysicsLimitAPI:rotX", kind="PhysicsJoint"), arm("NewtonJointAPI")),
+    # With an articulation root on the body it stands still, too; a chain that hangs on the world moves.
+    ("WorldJointStill", tied("PhysicsRevoluteJoint"), HANGING + arm("NewtonJointAPI")),
+    ("WorldJointStill", tied("PhysicsRevoluteJoint", ROOT), tied("PhysicsFixedJoint")),
+    ("DistanceJointRefused", arm("NewtonJointAPI", kind="PhysicsDistanceJoint"),
+     arm("NewtonJointAPI", "bool physics:jointEnabled = 0", kind="PhysicsDistanceJoint")),
 ]  # fmt: skip
 
 SLIDE, BALL_JOINT, FREE = "PhysicsPrismaticJoint", "PhysicsSphericalJoint", "PhysicsJoint"

@@ -321,6 +321,24 @@ def PhysicsRevoluteJoint "Turns" (prepend apiSchemas = ["PhysxTendonAxisAPI:t"])
     assert not stage.GetAttributeAtPath("/Turns.physxTendon:t:forceCoefficient")
 
 
+def test_fallbacks_that_newton_takes_as_plain_numbers_are_written_where_the_units_change() -> None:
+    """Measured with Newton 1.8: 0.005 is its torsional friction in a file in metres and in one in centimetres.
+
+    PhysX takes its fallbacks as metres in all units (push-out speed, sleep, speed of bounces: measured, ovphysx 0.7).
+    """
+    stage = in_metres("""
+def Material "Rough" (prepend apiSchemas = ["PhysicsMaterialAPI", "NewtonMaterialAPI"])
+{
+}
+def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"])
+{
+}
+""")
+    assert stage.GetAttributeAtPath("/Rough.newton:torsionalFriction").Get() == pytest.approx(0.005 * 0.01)
+    assert stage.GetAttributeAtPath("/Rough.newton:rollingFriction").Get() == pytest.approx(1e-4 * 0.01)
+    assert not stage.GetAttributeAtPath("/Body.physxRigidBody:maxDepenetrationVelocity")
+
+
 def test_a_negative_number_that_means_no_limit_is_the_same_in_all_units() -> None:
     """A negative distance is none. A negative place of a limit is one, and so is a depth."""
     stage = in_metres("""

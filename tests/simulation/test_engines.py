@@ -119,6 +119,10 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
             "'joints. Orphan joints: ' + str(['/World/Hinge', '/World/Slide']))",
             "because the joint '/World/Hinge' is in no articulation; add an Articulation Root",
         ),
+        (
+            "raise NotImplementedError('Joint type 5 is not supported yet')",
+            "its solver has no distance joints; use ball",
+        ),
         ("raise RuntimeError('two\\nlines')", "could not simulate 'crate.usda': two lines"),
         (
             "raise RuntimeError('the first line\\nValueError: is the cause of it')",

@@ -150,11 +150,18 @@ def test_a_soft_limit_gives_way_by_force_over_stiffness(api, meters, kilograms) 
     assert world.joint_position("/Joint", "linear") == pytest.approx(-0.5 - MASS * 9.81 / k, abs=0.002)
 
 
-def test_a_soft_limit_is_a_spring() -> None:
-    """The time beyond the limit is half a period of the oscillator."""
+SOFTNESS = "physxLimit:angular:stiffness"
+
+
+@pytest.mark.parametrize(("api", "word", "of_radian"), [
+    ("NewtonJointAPI", "newton:limitStiffness", math.radians(1)), ("PhysxLimitAPI:angular", SOFTNESS, 1),
+    ('NewtonJointAPI", "PhysxLimitAPI:angular', f"{SOFTNESS} = 7\nfloat newton:limitStiffness", math.radians(1)),
+])  # fmt: skip
+def test_a_soft_limit_is_a_spring(api, word, of_radian) -> None:
+    """The time beyond the limit is half a period of the oscillator. PhysX takes its own word per radian."""
     k, w = 20.0, math.radians(60)
-    values = f"float newton:limitStiffness = {math.radians(k)}\nfloat physics:upperLimit = 30"
-    world = joint("Revolute", '"NewtonJointAPI"', values, body=spin(60))
+    values = f"float {word} = {k * of_radian}\nfloat physics:upperLimit = 30"
+    world = joint("Revolute", f'"{api}"', values, body=spin(60))
     period = math.pi * math.sqrt(INERTIA / k)
     run(world, math.radians(30) / w + period / 2)
     assert world.joint_position("/Joint", "angular") == pytest.approx(

@@ -86,3 +86,8 @@ def test_a_robot_is_dropped_adjusted_undone_and_redone_in_one_step_posed_played_
 @pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
 def test_each_collection_is_exported_as_an_asset_through_the_file_browser(drive):
     assert "EXPORTED AS USD" in drive("assets", usd=True)
+
+
+@pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
+def test_the_dialog_of_exports_writes_runtime_variants(drive):
+    assert "VARIANTS WRITTEN" in drive("export_variants", usd=True)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .model import Prim
+from .schema import attribute_of
+from .vendor_schemas import number_for_simulator
 
 
 def _positive(value: Any) -> float:
@@ -84,7 +86,10 @@ def axis_settings(prim: Prim, dof: str) -> AxisSettings:
 
     def of_limit(field: str, name: str) -> float:
         own = getattr(newton, field) if newton is not None else None
-        return _positive(own if own is not None else getattr(limit, name) if limit is not None else None)
+        if own is not None or limit is None:
+            return _positive(own)
+        # As PhysX takes it, which is the only one to read it.
+        return _positive(getattr(limit, name)) / number_for_simulator(attribute_of(type(limit), name), dof)
 
     found = AxisSettings(
         _from_any(prim, dof, "armature", "armature", "armature"), joint_friction(prim, dof), joint_damping(prim, dof),

@@ -56,10 +56,12 @@ class Solid:
 
 def solids_of(shapes: Sequence[tuple[Prim, Mesh | SpherePoints | None]]) -> list[Solid]:
     """The convex solids of colliders, without those that are not convex, infinite or broken."""
-    usable = [(prim, geometry) for prim, geometry in shapes if np.isfinite(prim.world).all()]
+    known = [pair for pair in shapes if pair[1] is not None or pair[0].get(usd_geom.Gprim) is not None]
+    worlds = np.array([prim.world for prim, _ in known], float).reshape(-1, 4, 4)
+    finite = np.isfinite(worlds).all(axis=(1, 2))
+    usable, worlds = [known[number] for number in np.flatnonzero(finite)], worlds[finite]
     if not usable:
         return []
-    worlds = np.array([prim.world for prim, _ in usable], float)
     rotations = frames.rotations_of(worlds)
     stretches = rotations.transpose(0, 2, 1) @ worlds[:, :3, :3]
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)

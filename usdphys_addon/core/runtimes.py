@@ -108,6 +108,7 @@ def _translate(
             if not is_alike or not other.allows(value):
                 continue
             factor = vendor_schemas.number_for_simulator(other, _dof(prim, applied))
+            factor /= vendor_schemas.number_for_simulator(attribute, _dof(prim, name))
             value = value * factor if factor != 1.0 else value
             made = found.setdefault(applied, cls())
             if getattr(made, other.field) is None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from . import mass
@@ -26,7 +27,8 @@ _COUNTED = {
 def counts(model: PhysicsModel) -> dict[str, int]:
     """Number of prims of each kind."""
     found = dict.fromkeys(_COUNTED.values(), 0)
-    numbers = Counter(type(value) for prim in model.prims.values() for value in prim.schemas.values())
+    values: Iterator[Schema] = chain.from_iterable(prim.schemas.values() for prim in model.prims.values())
+    numbers: Counter[type[Schema]] = Counter(map(type, values))
     for cls, number in numbers.items():
         kind = "joints" if issubclass(cls, usd_physics.Joint) else _COUNTED.get(cls.usd_name)
         if kind is not None:

@@ -325,6 +325,17 @@ def world_joint_still(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
+    "DistanceJointRefused", None, None, "error",
+    meaning="MuJoCo's solver in Newton has no distance joints, and refuses the whole file.",
+    fix="Use a ball joint for {X}, or disable it.",
+)  # fmt: skip
+def distance_joint_refused(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        if isinstance(joint, usd_physics.DistanceJoint) and joint.joint_enabled is not False:
+            yield Finding(prim, f"Newton refuses the file for the distance joint {prim.display}.")
+
+
+@rule(
     "BreakIgnored", None, None, "warning",
     meaning="A joint has a break force or torque. Newton has no joints that break.",
     fix="Simulate {X} in another simulator, or remove its break force and torque.",

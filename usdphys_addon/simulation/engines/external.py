@@ -159,12 +159,18 @@ class Run:
                 f"{self._engine.name} cannot simulate '{self._file.name}', because the joint '{loose[1]}' is in no "
                 "articulation; add an Articulation Root to the first of the bodies that joints connect to it."
             )
+        if _DISTANCE_JOINT.search(last):
+            return (
+                f"{self._engine.name} cannot simulate '{self._file.name}', because its solver has no distance joints; "
+                "use ball joints, or disable them."
+            )
         return f"{self._engine.name} could not simulate '{self._file.name}': {last[:MOST_SAID]}"
 
 
-#: What Newton says of bodies without mass, and of joints that no articulation holds.
+#: What Newton says of bodies without mass, of joints that no articulation holds, and of distance joints.
 _LIGHT = re.compile(r"mass and inertia of moving bodies must be larger than \w+ Element name '([^']*)'")
 _LOOSE_JOINT = re.compile(r"joint\(s\) not belonging to any articulation.*Orphan joints: \['([^']*)'")
+_DISTANCE_JOINT = re.compile(r"Joint type 5 is not supported")
 _ERROR = re.compile(r"(?:[\w.]+\.)?\w*(?:Error|Exception|Exit|Warning): ")
 #: Characters of a message that is passed on as it is.
 MOST_SAID = 300
