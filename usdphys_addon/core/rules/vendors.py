@@ -319,8 +319,10 @@ def world_joint_still(facts: Facts) -> Iterator[Finding]:
         and len(own := ends[prim.path]) == 1 and others[own[0].path] <= (prim.path in inside)
     ]  # fmt: skip
     if still:
-        more = f", and {len(still) - 1} more" if len(still) > 1 else ""
-        message = f"What {still[0].display} holds to the world seems to stand still in Newton{more}."
+        name, number = still[0].display, len(still)
+        message = f"What {name} holds to the world seems to stand still in Newton."
+        if number > 1:
+            message = f"What {name}, one of {number} such joints, holds to the world seems to stand still in Newton."
         yield Finding(still[0], message)
 
 
