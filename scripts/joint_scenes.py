@@ -276,9 +276,9 @@ def limits() -> Iterator[tuple[str, Experiment]]:
                 f"cone_{name}_{'XYZ'[towards]}",
                 Experiment(arm, cone(40, 10), "turned", (-180, 180), about(angle, least=1.0), 3.0),
             )
-    # It meets the limit after 0.286 s with 2.8 m/s, and is at the top of its bounce after 0.43 s.
+    # It meets the limit with 2.8 m/s and would rise by 0.1 m; PhysX stops it in the step before, by which it is slower.
     bounce: Build = lambda: base.put("Joint", "limit_bounce", 0.5, dof="linear")  # noqa: E731
-    yield "bounce", Experiment(pgs_slide, bounce, "z", about(-0.4, least=0.02), about(-0.3, least=0.03), 0.43)
+    yield "bounce", Experiment(pgs_slide, bounce, "z", about(-0.4, least=0.02), (-0.36, -0.29), 0.4)
     yield "hinge_low", Experiment(
         hinge(weight=True, axis="Y"), put(revolute__lower_limit=-1.0, revolute__upper_limit=math.radians(30)),
         "turn y", (60.0, 180.0), about(30.0, least=1.0), 0.8,
