@@ -2,13 +2,14 @@
 """Do settings of simulators, made as the panels make them, change the motion in PhysX and Newton as they should?
 
     .venv/bin/python scripts/compare_vendor.py [--physx PYTHON] [--newton PYTHON] [--only TEXT] [--keep FOLDER]
-        [--check]
+        [--centimetres] [--check]
 
-Each scene of vendor_scenes.py is exported without a setting and with it, and both files are simulated. A row is good
-where both motions are what a textbook says, or what PhysX was seen to do with a file written by hand. Needs Blender
-(bpy) and a Python with ovphysx or newton[sim]; a simulator whose Python is not named (PHYSX_PYTHON, NEWTON_PYTHON) is
-left out. Prints a row per setting, and per simulator the number of good ones that change the motion, and that must not.
-With --check, exit status 1 where one is not good, or fewer than 30 change the motion in PhysX or 8 in Newton.
+Each scene of vendor_scenes.py, and for PhysX of joint_scenes.py (its guide to joints), is exported without a setting
+and with it, and both files are simulated. A row is good where both motions are what a textbook says, or what PhysX was
+seen to do with a file written by hand. Needs Blender (bpy) and a Python with ovphysx or newton[sim]; a simulator whose
+Python is not named (PHYSX_PYTHON, NEWTON_PYTHON) is left out. Prints a row per setting, and per simulator the number of
+good ones that change the motion, and that must not. With --centimetres the files are in centimetres with Y up. With
+--check, exit status 1 where one is not good, or fewer than 30 change the motion in PhysX or 8 in Newton.
 """
 
 from __future__ import annotations
@@ -38,12 +39,15 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="only settings with this in their name")
     parser.add_argument("--keep", type=Path, help="keep the files in this folder")
+    parser.add_argument("--centimetres", action="store_true", help="files in centimetres with Y up, in place of Z")
     parser.add_argument("--check", action="store_true", help="exit with 1 where too few settings are good")
     options = parser.parse_args()
     package = bench.load_extension()
     package.register()
     scenes = importlib.import_module("vendor_scenes")
-    pythons = {"physx": (options.physx, scenes.in_physx), "newton": (options.newton, scenes.in_newton)}
+    guide = importlib.import_module("joint_scenes")
+    in_physx = lambda: scenes.in_physx() | guide.experiments()  # noqa: E731
+    pythons = {"physx": (options.physx, in_physx), "newton": (options.newton, scenes.in_newton)}
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         kept = options.keep or Path(folder)
@@ -53,7 +57,7 @@ def main() -> int:
                 print(f"{engine} is left out: name its Python with --{engine}")
                 continue
             found = {name: one for name, one in chosen().items() if options.only in name}
-            good = compare(engine, python, found, kept)
+            good = compare(engine, python, found, kept, options.centimetres)
             changing = [name for name, one in found.items() if one.with_ != one.without]
             changed = len(good.intersection(changing))
             print(f"{engine}_changes {changed} of {len(changing)}")
@@ -62,21 +66,20 @@ def main() -> int:
     return 1 if failed and options.check else 0
 
 
-def compare(engine: str, python: str, experiments: dict[str, Any], folder: Path) -> set[str]:
+def compare(engine: str, python: str, experiments: dict[str, Any], folder: Path, centimetres: bool) -> set[str]:
     """Simulate all pairs and print a row for each. Returns the names of the good ones."""
     jobs: list[str] = []
     pairs: dict[str, tuple[Path, Path]] = {}
-    places: dict[str, Any] = {}
     for name, experiment in experiments.items():
         pairs[name] = folder / f"{engine}-{name}-without.usda", folder / f"{engine}-{name}-with.usda"
-        places[name] = write(experiment, *pairs[name])
+        write(experiment, *pairs[name], centimetres)
         for file in pairs[name]:
             file.with_suffix(".npz").unlink(missing_ok=True)
             jobs += [str(file), str(round(experiment.seconds * 60)), str(1 / 60), str(file.with_suffix(".npz"))]
     simulate(engine, python, jobs, folder)
     good = set()
     for name, experiment in experiments.items():
-        found = [measured(file.with_suffix(".npz"), experiment, places[name]) for file in pairs[name]]
+        found = [measured(file, experiment) for file in pairs[name]]
         spans = (experiment.without, experiment.with_)
         is_good = all(low <= value <= high for value, (low, high) in zip(found, spans, strict=True))
         if is_good:
@@ -104,13 +107,16 @@ def simulate(engine: str, python: str, jobs: list[str], folder: Path) -> None:
             print(line, file=sys.stderr)
 
 
-def write(experiment: Any, without: Path, with_: Path) -> Any:
-    """Export a scene twice. Returns the place where the watched body is authored."""
+def write(experiment: Any, without: Path, with_: Path, centimetres: bool) -> None:
+    """Export a scene twice."""
     import bpy
 
     usd_export = importlib.import_module("usdphys_ext.usdphys_addon.exchange.usd_export")
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.usdphys.targets = set(experiment.targets)
+    if centimetres:
+        stage = bpy.context.scene.usdphys.stage
+        stage.meters_per_unit, stage.up_axis = 0.01, "Y"
     experiment.build()
     bpy.context.view_layer.update()
     usd_export.export_usd(bpy.context, without, usd_export.ExportOptions())
@@ -121,29 +127,47 @@ def write(experiment: Any, without: Path, with_: Path) -> Any:
     lines = [sorted(file.read_text(encoding="utf-8").splitlines()) for file in (without, with_)]
     if lines[0] == lines[1]:
         raise RuntimeError(f"The setting is not in '{with_}': it looks as if the simulator ignored it.")
-    return tuple(bpy.data.objects[experiment.watched].matrix_world.translation)
 
 
-def measured(poses: Path, experiment: Any, place: Any) -> float:
-    """What a simulator moves the watched body by; NaN where it does not simulate it."""
+def authored(file: Path, path: str) -> tuple[Any, Any, float, bool]:
+    """(place, orientation, metres of a unit, is Z up) that a file says of a body."""
+    from mathutils import Matrix
+    from pxr import Usd, UsdGeom
+
+    stage = Usd.Stage.Open(str(file))
+    place = UsdGeom.XformCache().GetLocalToWorldTransform(stage.GetPrimAtPath(path))
+    location, rotation, _ = Matrix(np.array(place).T.tolist()).decompose()
+    return location, rotation, UsdGeom.GetStageMetersPerUnit(stage), UsdGeom.GetStageUpAxis(stage) == "Z"
+
+
+def measured(file: Path, experiment: Any) -> float:
+    """What a simulator moves the watched body by, with Z up; NaN where it does not simulate it."""
+    from mathutils import Quaternion, Vector
+
+    poses = file.with_suffix(".npz")
     if not poses.is_file():
         return math.nan
     with np.load(poses) as found:
-        names = [name.rpartition("/")[2] for name in found["names"]]
-        if experiment.watched not in names:
+        names = [str(name) for name in found["names"]]
+        paths = [name for name in names if name.rpartition("/")[2] == experiment.watched]
+        if not paths:
             return math.nan
-        end = found["poses"][-1, names.index(experiment.watched)]
-    position, turned, w = end[:3], end[3:6], end[6]
-    moved = position - place
+        end = found["poses"][-1, names.index(paths[0])]
+    place, rotation, meters, is_z_up = authored(file, paths[0])
+    moved = (Vector(end[:3].tolist()) - place) * meters
+    turned = Quaternion((end[6], *end[3:6].tolist())) @ rotation.inverted()
+    about = Vector((turned.x, turned.y, turned.z))
+    if not is_z_up:
+        moved, about = (Vector((one.x, -one.z, one.y)) for one in (moved, about))
     kind, _, axis = experiment.measure.partition(" ")
     if kind == "way":
-        return float(np.linalg.norm(moved))
+        return moved.length
     if kind == "tilt":
-        y, z = turned[1], turned[2]
-        return math.degrees(math.acos(max(-1.0, min(1.0, 1 - 2 * (y * y + z * z)))))
-    if kind != "turn":
+        return math.degrees(Vector((1, 0, 0)).angle(Quaternion((turned.w, *about)) @ Vector((1, 0, 0))))
+    if kind not in ("turn", "turned"):
         return float(moved["xyz".index(kind)])
-    angle = math.degrees(2 * math.atan2(turned["xyz".index(axis)], w))
+    part = about.length if kind == "turned" else about["xyz".index(axis)]
+    angle = math.degrees(2 * math.atan2(part, turned.w))
     return (angle + 180.0) % 360.0 - 180.0
 
 

@@ -34,8 +34,8 @@ class Experiment:
     """One setting, and a measure of the body "Body" (or `watched`) at the end.
 
     build: makes the scene, with all that both runs share. change: makes the setting.
-    measure: "x", "y", "z", "way": metres that it moved; "turn x" and the like: degrees about a world axis; "tilt":
-    degrees of its X axis. without, with_: least and most of the measure in each run.
+    measure: "x", "y", "z", "way": metres that it moved; "turn x" and the like: degrees about a world axis; "turned":
+    about any axis; "tilt": degrees of its X axis. without, with_: least and most of the measure in each run.
     """
 
     build: Callable[[], None]

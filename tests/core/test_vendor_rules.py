@@ -72,6 +72,7 @@ def PhysxPhysicsGearJoint "G"
 #: A soft limit in the words of both, as the rules of PhysX and of Newton see it.
 SOFT_APIS = 'PhysxLimitAPI:angular", "NewtonJointAPI'
 SOFT = "float physxLimit:angular:stiffness = {}\nfloat newton:limitStiffness = 5"
+CONE = "float physics:coneAngle0Limit = {}\n    float physics:coneAngle1Limit = {}"
 MESH = '"PhysicsMeshCollisionAPI", "PhysxSDFMeshCollisionAPI"'
 
 
@@ -104,6 +105,10 @@ CASES = [
     ("LimitStiffnessPerRadian", arm(SOFT_APIS, SOFT.format(5)), arm(SOFT_APIS, SOFT.format(5 * 57.2957795))),
     ("VendorOtherApproximation", ball(MESH, 'uniform token physics:approximation = "convexHull"'),
      ball(MESH, 'uniform token physics:approximation = "sdf"')),
+    ("ConeTurnsOtherWay", arm("NewtonJointAPI", CONE.format(40, 10), kind="PhysicsSphericalJoint"),
+     arm("NewtonJointAPI", CONE.format(40, 40), kind="PhysicsSphericalJoint")),
+    ("ConeTurnsOtherWay", arm("NewtonJointAPI", CONE.format(40, -1), kind="PhysicsSphericalJoint"),
+     arm("NewtonJointAPI", CONE.format(-1, -1), kind="PhysicsSphericalJoint")),
     ("TriggerOnBody", ball('"PhysxTriggerAPI"'), ball('"PhysxTriggerAPI"', "bool physics:kinematicEnabled = 1")),
 ]  # fmt: skip
 

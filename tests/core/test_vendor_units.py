@@ -324,7 +324,9 @@ def PhysicsRevoluteJoint "Turns" (prepend apiSchemas = ["PhysxTendonAxisAPI:t"])
 def test_fallbacks_that_newton_takes_as_plain_numbers_are_written_where_the_units_change() -> None:
     """Measured with Newton 1.8: 0.005 is its torsional friction in a file in metres and in one in centimetres.
 
-    PhysX takes its fallbacks as metres in all units (push-out speed, sleep, speed of bounces: measured, ovphysx 0.7).
+    PhysX takes its fallbacks as metres in all units (push-out speed, sleep, speed of bounces, distance of friction,
+    automatic contact and rest offset: measured, ovphysx 0.7; other numbers of frictionCorrelationDistance and
+    stabilizationThreshold changed no motion that we tried).
     """
     stage = in_metres("""
 def Material "Rough" (prepend apiSchemas = ["PhysicsMaterialAPI", "NewtonMaterialAPI"])
@@ -333,7 +335,11 @@ def Material "Rough" (prepend apiSchemas = ["PhysicsMaterialAPI", "NewtonMateria
 def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxRigidBodyAPI"])
 {
 }
+def PhysicsScene "Scene" (prepend apiSchemas = ["PhysxSceneAPI"])
+{
+}
 """)
+    assert not stage.GetAttributeAtPath("/Scene.physxScene:frictionOffsetThreshold")
     assert stage.GetAttributeAtPath("/Rough.newton:torsionalFriction").Get() == pytest.approx(0.005 * 0.01)
     assert stage.GetAttributeAtPath("/Rough.newton:rollingFriction").Get() == pytest.approx(1e-4 * 0.01)
     assert not stage.GetAttributeAtPath("/Body.physxRigidBody:maxDepenetrationVelocity")

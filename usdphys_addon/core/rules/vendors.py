@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import concepts, schema, vendor_schemas
+from ..joint_kinds import cone_angles
 from ..joint_settings import gearing_of
 from ..model import Prim
 from ..schema import Attribute, Schema
@@ -237,6 +238,19 @@ def _is_corrected(prim: Prim, instance: str, value: Any) -> bool:
     meant = (newton.limit_stiffness or 0.0) if newton is not None else 0.0
     factor = vendor_schemas.number_for_simulator(schema.attribute_of(type(value), "stiffness"), instance)
     return math.isclose(value.stiffness, meant * factor, rel_tol=1e-3)
+
+
+@rule(
+    "ConeTurnsOtherWay", None, "warning", None,
+    meaning="The cone of a ball joint has two angles. USD tilts towards the next axis by the first one; PhysX turns "
+            "about that axis by it, so the joint tilts by the other angle.",
+    fix="Give both cone angles of {X} the same number, or use a generic joint with limits of its rotations.",
+)  # fmt: skip
+def cone_turns_other_way(facts: Facts) -> Iterator[Finding]:
+    for prim, joint in facts.joints:
+        cone = cone_angles(joint) if isinstance(joint, usd_physics.SphericalJoint) else None
+        if cone is not None and cone[0] != cone[1] and joint.joint_enabled is not False:
+            yield Finding(prim, f"PhysX swaps the two cone angles of {prim.display}.")
 
 
 @rule(
