@@ -202,6 +202,22 @@ def test_a_part_that_carries_what_holds_it_is_refused(kind):
     assert not part.usdphys.rigid_body.is_applied and len(bpy.data.objects) == 2
 
 
+@pytest.mark.parametrize("kind", ["DOOR", "DRAWER", "LEVER", "TURNTABLE"])
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_camera_or_a_light_is_no_part_of_a_mechanism_and_holds_none(kind, which):
+    """They became bodies without a collider, and the report was of success."""
+    pair = [scenes.add_box("Box"), scenes.add_box("Frame", location=(2, 0, 0))]
+    data = bpy.data.cameras.new("Eye") if which else bpy.data.lights.new("Eye", "POINT")
+    pair[which] = scenes.add("Eye", data, location=(1, 0, 0))
+    select(*pair)
+    before = len(bpy.data.objects)
+    with pytest.raises(RuntimeError, match="'Eye' has no faces"):
+        bpy.ops.usdphys.mechanism(kind=kind)
+    with pytest.raises(RuntimeError, match="'Eye' has no faces"):
+        bpy.ops.usdphys.rope()
+    assert len(bpy.data.objects) == before and not any(obj.usdphys.rigid_body.is_applied for obj in bpy.data.objects)
+
+
 def test_an_empty_is_no_conveyor():
     select(scenes.add("Empty"))
     with pytest.raises(RuntimeError, match="'Empty' has no faces"):

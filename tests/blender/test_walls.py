@@ -146,6 +146,27 @@ def test_a_wall_breaks_where_it_is_hit_and_nowhere_else():
     assert corners and all(abs(obj.matrix_world.translation.y) < 0.05 for obj in corners)
 
 
+@pytest.mark.parametrize(("strength", "velocity", "broken"), [(1.0, 0.0, (0, 0)), (1.0, 20.0, (3, 15)),
+                                                              (0.5, 10.0, (3, 20)), (5.0, 20.0, (1, 10))])  # fmt: skip
+def test_a_wall_that_is_hit_at_a_corner_breaks_there_and_not_at_rest(strength, velocity, broken):
+    """8 times 6 bricks of 0.2 m, and a ball of 8 kg at the upper corner."""
+    floor()
+    select(scenes.add_box("Brick", (0.1, 0.1, 0.05), location=(-0.7, 0, 0.05)))
+    bpy.ops.usdphys.wall(kind="WALL", counts=(8, 1, 6))
+    bricks = list(bpy.context.selected_objects)
+    walls.bond(bpy.context, bricks, walls.BondOptions(strength=strength))
+    x, z = 0.6, 0.55
+    if velocity:
+        ball = scenes.solid("Ball", (0.06, 0.06, 0.06), location=(x, -0.5, z), shape="SPHERE")
+        ball.usdphys.rigid_body.velocity = (0, velocity, 0)
+        ball.usdphys.mass.is_applied, ball.usdphys.mass.mass = True, 8.0
+    bpy.context.view_layer.update()
+    places = {obj.name: obj.matrix_world.translation.copy() for obj in bpy.data.objects if obj.usdphys.joint.is_applied}
+    found = [places[name] for name in play(0.7).broken]
+    assert broken[0] <= len(found) <= broken[1]
+    assert all(math.hypot(place.x - x, place.z - z) < 0.45 for place in found)
+
+
 def test_masses_follow_from_the_volume_and_the_strength_from_the_area_and_material():
     one = scenes.add_box("One", (0.5, 0.5, 0.5))
     other = scenes.add_box("Other", (0.25, 0.25, 0.25), location=(0.75, 0, 0))

@@ -17,11 +17,20 @@ from ..bridge.property_units import property_factor
 from ..bridge.roles import is_body
 from ..core import vendor_schemas
 from ..core.array_text import text_of
+from ..core.errors import InputError
 from ..core.frames import Matrix
 from . import shapes
 
 TRANSLATIONS = ("transX", "transY", "transZ")
 ROTATIONS = ("rotX", "rotY", "rotZ")
+#: Types of objects that nothing hangs on, unless they are bodies. An Empty marks a place.
+_BODILESS = frozenset({"CAMERA", "LIGHT", "LIGHT_PROBE", "SPEAKER"})
+
+
+def check_holder(obj: Any, maker: JointMaker, *, moves: bool = False) -> None:
+    """Raises InputError for a camera and the like without faces below it; moves: and for anything without faces."""
+    if (moves or obj.type in _BODILESS) and not is_body(obj) and not len(maker.surface(obj)[1]):
+        raise InputError(f"'{obj.name}' has no faces and is no rigid body; select an object with faces.")
 
 
 class Joiner:

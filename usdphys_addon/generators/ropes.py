@@ -118,6 +118,9 @@ def _make(context: Any, options: RopeOptions, path: _Path) -> Row:
 def _path(context: Any, options: RopeOptions) -> _Path:
     """The points between the bodies of a row. Raises InputError."""
     chosen = [obj for obj in context.selected_objects if not is_joint(obj)]
+    maker = JointMaker(context, JointOptions())
+    for obj in chosen:
+        joints.check_holder(obj, maker)
     curves = [obj for obj in chosen if obj.type == "CURVE"]
     if len(curves) == 1:
         points, is_closed = _curve_points(context, curves[0])
