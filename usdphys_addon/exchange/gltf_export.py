@@ -189,7 +189,9 @@ def _is_scaled() -> bool:
 
 
 def _has_physics(model: PhysicsModel) -> bool:
-    return bool(model.bodies or model.colliders or model.joints or model.groups) or any(prim.extras for prim in model.prims.values())
+    if model.bodies or model.colliders or model.joints or model.groups:
+        return True
+    return any(prim.extras for prim in model.prims.values())
 
 
 def _chain(vtree: Any, vnode: Any) -> tuple[str, ...]:
