@@ -206,6 +206,30 @@ def test_nodes_that_say_the_same_get_the_same_and_those_of_joints_are_not_mixed_
     assert reading.copies == ({} if alone else {4: 0})
 
 
+def test_another_add_on_may_look_at_the_physics_of_objects_while_they_are_imported(tmp_path):
+    """A look makes an empty group of properties, in whose place Blender takes no other one."""
+
+    class Looking:
+        def gather_import_node_after_hook(self, _vnode, _node, obj, _gltf):
+            seen.append(obj.usdphys.rigid_body.is_applied)
+
+    seen: list[bool] = []
+    module = types.ModuleType("looks_at_physics")
+    module.glTF2ImportUserExtension = Looking
+    content = alike(BODY, {"mass": 2}, {"type": "box", "box": {"size": [1, 2, 3]}})
+    (tmp_path / "alike.gltf").write_text(json.dumps(content))
+    addons = bpy.context.preferences.addons
+    entry = addons.new()
+    sys.modules[module.__name__], entry.module = module, module.__name__
+    try:
+        gltf_import.import_gltf(tmp_path / "alike.gltf")
+    finally:
+        addons.remove(entry)
+        del sys.modules[module.__name__]
+    assert seen and not any(seen)
+    assert [bpy.data.objects[f"Crate {at}"].usdphys.mass.mass for at in range(6)] == [2.0] * 6
+
+
 def test_nodes_that_blender_makes_several_objects_of_do_not_move_the_physics_of_others(tmp_path):
     """Its importer numbers instances and skinned meshes 3.0 or 3.skinned."""
     nodes = [

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..core.frames import Matrix
 from ..core.model import Prim
@@ -36,11 +37,13 @@ class _Made:
 
     end: the rest of its path behind the path of the object; None for the prim of the geometry.
     offset: (3,) from the origin of the object to that of the prim, in metres of the world; None if it is zero.
+    is_there: it has the very world matrix of the object.
     """
 
     prim: Prim
     end: str | None
     offset: Matrix | None
+    is_there: bool = False
 
 
 @dataclass(slots=True)
@@ -105,7 +108,8 @@ class Copies:
 
     def learn(self, placement: Placement, group: Group, count: int) -> None:
         """Remember the prims that reading an object has added: the last `count` of the model."""
-        place = self.context.metric(placement.matrix)[:3, 3]
+        world = self.context.metric(placement.matrix)
+        place = world[:3, 3]
         for prim in reversed(list(islice(reversed(self.context.model.prims.values()), count))):
             if prim.local is not None:
                 # The copies share it.
@@ -114,7 +118,8 @@ class Copies:
             if prim.path == placement.geometry:
                 group.made.append(_Made(prim, None, None))
             elif prim.path == placement.path or prim.path.startswith(f"{placement.path}/"):
-                group.made.append(_Made(prim, prim.path[len(placement.path) :], offset if offset.any() else None))
+                end, is_there = prim.path[len(placement.path) :], np.array_equal(prim.world, world)
+                group.made.append(_Made(prim, end, offset if offset.any() else None, is_there))
         group.path = placement.path
 
     def add(self, placement: Placement, group: Group) -> bool:
@@ -142,7 +147,7 @@ class Copies:
 def _copied(one: _Made, path: str, world: Matrix, label: str) -> Prim:
     """The prim of a copy; the schemas are values that nobody changes, so all copies share them."""
     prim = one.prim
-    if prim.local is not None:
+    if prim.local is not None and not one.is_there:
         place = world[:3, 3]
         world = prim.world.copy()
         world[:3, 3] = place if one.offset is None else place + one.offset

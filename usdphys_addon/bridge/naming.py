@@ -17,6 +17,8 @@ def prim_name(name: str) -> str:
     if not name:
         return "_"
     if name.isascii():
+        if name.isidentifier():
+            return name
         made = _NOT_ASCII_WORD.sub("_", name)
     else:
         made = "".join(letter if letter.isidentifier() or letter in "0123456789" else "_" for letter in name)

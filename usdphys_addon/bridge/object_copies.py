@@ -84,9 +84,15 @@ def _place(obj: Any, pose: Matrix | None) -> None:
 def copy_properties(source: Any, others: Iterable[Any]) -> None:
     """Give other objects all properties of ours that an object has. Those that they had are lost."""
     values = copied.values_of(source)
+    is_apart = bpy.app.version >= (5, 0)
     for obj in others:
-        holder = obj.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0) else obj
-        holder["usdphys"] = values
+        holder = obj.bl_system_properties_get(do_create=True) if is_apart else obj
+        try:
+            holder["usdphys"] = values
+        except TypeError:
+            # Whoever looks at a property makes an empty group, which Blender does not replace.
+            del holder["usdphys"]
+            holder["usdphys"] = values
 
 
 def fill(mesh: bpy.types.Mesh, points: Floats, counts: Ints, corners: Ints) -> None:

@@ -133,9 +133,12 @@ class GltfExport:
         """Find the index of each object's node; they are final now."""
         numbers = {id(node): index for index, node in enumerate(gltf.nodes)}
         for watched in self.scenes:
-            by_name = _only_by_name(watched.vnodes)
+            by_name: dict[str, Any] | None = None
             for placement in watched.reading.placements:
-                vnode = _vnode_of(watched, placement, by_name)
+                vnode = watched.vnodes.get(placement.chain) if placement.instance is None else None
+                if vnode is None:
+                    by_name = _only_by_name(watched.vnodes) if by_name is None else by_name
+                    vnode = _vnode_of(watched, placement, by_name)
                 index = numbers.get(id(vnode.node)) if vnode is not None and vnode.node is not None else None
                 if index is None:
                     continue
@@ -186,8 +189,9 @@ def _is_scaled() -> bool:
 
 
 def _has_physics(model: PhysicsModel) -> bool:
-    found = model.bodies or model.colliders or model.joints or model.groups
-    return bool(found) or any(prim.extras for prim in model.prims.values())
+    if model.bodies or model.colliders or model.joints or model.groups:
+        return True
+    return any(prim.extras for prim in model.prims.values())
 
 
 def _chain(vtree: Any, vnode: Any) -> tuple[str, ...]:
@@ -205,11 +209,11 @@ def _chain(vtree: Any, vnode: Any) -> tuple[str, ...]:
 
 
 def _vnode_of(watched: _Watched, placement: Any, by_name: dict[str, Any]) -> Any:
-    """The node that the exporter makes of a placement; None if there is none."""
+    """The node that the exporter makes of a placement whose names do not tell it; None if there is none."""
     if placement.instance is None:
-        return watched.vnodes.get(tuple(placement.chain)) or by_name.get(placement.obj.name)
+        return by_name.get(placement.obj.name)
     if placement.parent is not None:
-        return watched.vnodes.get(tuple(placement.chain))
+        return watched.vnodes.get(placement.chain)
     # Geometry nodes have made it: nothing but its place tells it from the others.
     same = watched.instances.get((placement.instance[0], placement.matrix.tobytes()))
     return same.pop() if same else None

@@ -119,7 +119,8 @@ class Document:
     def _are_nodes_fine(self) -> bool:
         """What `_check_node` asks, of all nodes at once: one by one takes several times as long."""
         nodes, meshes = self.nodes, self.json.get("meshes", [])
-        found = {key: [node[key] for node in nodes if key in node] for key in _OF_NODES}
+        there = set().union(*nodes)
+        found = {key: [node[key] for node in nodes if key in node] if key in there else [] for key in _OF_NODES}
         if any(not {kind}.issuperset(map(type, found[key])) for key, kind in _OF_NODES.items()):
             return False
         for key, width in _TRANSFORMS:
@@ -143,8 +144,11 @@ class Document:
     def _find_parents(self) -> list[int | None]:
         """Raises InputError for circles, for nodes with two parents and for too many levels."""
         parents: list[int | None] = [None] * len(self.nodes)
-        for index, node in enumerate(self.nodes):
-            for child in node.get("children", ()):
+        above = [(index, node["children"]) for index, node in enumerate(self.nodes) if "children" in node]
+        if not above:
+            return parents
+        for index, children in above:
+            for child in children:
                 if parents[child] is not None or child == index:
                     raise self._wrong(f"node {child} has two parents or is its own child")
                 parents[child] = index

@@ -18,8 +18,6 @@ _USD = ("UsdPhysics", "UsdGeom")
 def facts(model: PhysicsModel, copies: Mapping[str, str]) -> Iterator[tuple[Prim, str]]:
     """(prim, fact) of all that is lost. copies: see `write.write`; they lose what the prims lose that they are of."""
     groups: dict[str, list[str]] = {}
-    for path, first in copies.items():
-        groups.setdefault(first, []).append(path)
     if materials := model.materials:
         whole = {prim.physics_binding or (prim.materials or ("",))[-1] for prim in model.prims.values()}
         for path, prim in materials.items():
@@ -30,6 +28,9 @@ def facts(model: PhysicsModel, copies: Mapping[str, str]) -> Iterator[tuple[Prim
             continue
         for fact in _of_prim(model, prim):
             yield prim, fact
+            if not groups:
+                for one, first in copies.items():
+                    groups.setdefault(first, []).append(one)
             for copy in groups.get(path, ()):
                 yield model.prims[copy], fact
 

@@ -82,6 +82,8 @@ class _Writer:
     ) -> None:  # fmt: skip
         self.document, self.model, self.nodes, self.origins = document, model, nodes, origins
         self.copies = copies
+        #: What is no copy: these have no facts of their own, and most prims of a large scene are copies.
+        self.first = replace(model, prims={path: prim for path, prim in model.prims.items() if path not in copies})
         self.families = [one for one in options.families if not self._is_foreign(one)]
         self.options = options
         self.written = Written()
@@ -93,7 +95,7 @@ class _Writer:
                     "GltfForeign", f"Another add-on has written {one.body}, so that is left as it is.",
                     "Switch off one of the two add-ons for glTF physics.",
                 )  # fmt: skip
-        self.has_bindings = any(prim.physics_binding or prim.materials for prim in model.prims.values())
+        self.has_bindings = any(prim.physics_binding or prim.materials for prim in self.first.prims.values())
         self.bodies: dict[str, int] = {}
         self.body_nodes: set[int] = set()
         self.pools: dict[tuple[str, str], dict[str, int]] = {}
@@ -108,7 +110,7 @@ class _Writer:
         self.decided: dict[str, dict[str, None]] = {"mass": {}, "centre": {}}
         #: Nodes of the parts of compound triggers.
         self.parts = {
-            self.origins[part] for prim in model.prims.values() if prim.extras
+            self.origins[part] for prim in self.first.prims.values() if prim.extras
             for part in prim.extras.get("trigger_nodes") or () if part in self.origins
         }  # fmt: skip
         #: Colliders that are written.
@@ -127,7 +129,7 @@ class _Writer:
         rest = [path for path, first in copied.items() if not self._write_copy(path, first)]
         if rest:
             self._write_bodies(self.model, rest)
-        for prim in self.model.joints.values():
+        for prim in self.first.joints.values():
             self._write_joint(prim)
         self._write_kept()
         self._write_gravity()
@@ -171,7 +173,7 @@ class _Writer:
 
     def _copied_bodies(self) -> dict[str, str]:
         """Bodies whose node gets the extensions of the node of another one, with that. Filters are of each collider."""
-        if self.model.groups or self.model.having(usd_physics.FilteredPairsAPI):
+        if self.first.groups or self.first.having(usd_physics.FilteredPairsAPI):
             return {}
         return {path: first for path in self.bodies if (first := self.copies.get(path)) in self.bodies}
 
@@ -887,7 +889,7 @@ class _Writer:
 
     def _write_kept(self) -> None:
         """Compound triggers and volumes with gravity, as they were imported."""
-        for path, prim in self.model.prims.items():
+        for path, prim in self.first.prims.items():
             if not prim.extras:
                 continue
             index = self.nodes.get(path)
@@ -918,11 +920,11 @@ class _Writer:
         return [one for child in children for one in self._triggers_at(child, family)]
 
     def _write_gravity(self) -> None:
-        scenes = [scene for prim in self.model.scenes.values() if (scene := prim.get(usd_physics.PhysicsScene))]
+        scenes = [scene for prim in self.first.scenes.values() if (scene := prim.get(usd_physics.PhysicsScene))]
         if not scenes:
             return
         if len(scenes) > 1:
-            prim = list(self.model.scenes.values())[1]
+            prim = list(self.first.scenes.values())[1]
             self.lose(prim, "more than one physics scene, such as this one", "Use one gravity for all.")
         scene = scenes[0]
         size = scene.decided("gravity_magnitude")
