@@ -1098,7 +1098,9 @@ def test_bodies_without_a_floor_get_one_at_their_lowest_point(scale, spread):
     bpy.context.view_layer.update()
     corners = [ground.matrix_world @ mathutils.Vector(corner) for corner in ground.bound_box]
     assert max(corner.z for corner in corners) == pytest.approx(6.0, abs=1e-3)
-    assert min(corner.x for corner in corners) < -spread / 2 - 1 and max(corner.x for corner in corners) > spread / 2 + 1
+    assert (
+        min(corner.x for corner in corners) < -spread / 2 - 1 and max(corner.x for corner in corners) > spread / 2 + 1
+    )
     assert len(ground.usdphys.colliders) == 1 and not ground.usdphys.rigid_body.is_applied
     left = [left.code for left in checks.report("Scene").issues]
     assert not {"NoFloor", "BodiesOverlap"} & set(left)

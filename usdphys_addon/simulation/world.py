@@ -275,9 +275,9 @@ class World:
 
     def motion(self) -> Motion:
         """Copy of how the bodies move now, in single precision."""
-        linear, angular = self.velocities()
-        parts = (array.astype(np.float32) for array in (self.positions, self.rotations, linear, angular))
-        return Motion(*parts, awake=self.awake.copy())
+        arrays = (self.positions, self.rotations, *self.velocities())
+        places, turns, linear, angular = (array.astype(np.float32) for array in arrays)
+        return Motion(places, turns, linear, angular, self.awake.copy())
 
     def move_model(
         self, model: PhysicsModel, old_paths: Mapping[str, str] | None = None, motion: Motion | None = None
