@@ -92,7 +92,9 @@ class USDPHYS_PT_preview_state(bpy.types.Panel):
             row = column.row()
             row.label(text="Frames kept")
             kept = leader.kept
-            row.label(text=tr(_range(kept[0], kept[-1])) if kept else "none after an edit")
+            row.label(text=tr(_range(kept[0], kept[-1])))
+            if leader.edited:
+                draw_text(column, leader.edited, "INFO")
         from ..usdphys_addon.viewport import joint_loads, load_plot
 
         for name, loads in joint_loads.of_selected(context, session):

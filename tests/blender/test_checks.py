@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import bpy
+import mathutils
 import pytest
 from usdphys_ext.usdphys_addon.authoring import vendor_edits
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
@@ -545,7 +546,8 @@ def test_a_light_body_that_bears_a_heavy_one_is_named_with_both_masses(typed, jo
 
 
 def test_every_fix_is_tested():
-    assert {code for code, _, _ in BROKEN} == set(fixes.FIXES)
+    # The fix of the missing floor adds an object, and has tests of its own.
+    assert {code for code, _, _ in BROKEN} == set(fixes.FIXES) - {"NoFloor"}
 
 
 def test_fix_that_is_not_needed_says_so():
@@ -1080,6 +1082,38 @@ def test_a_sunken_body_is_lifted_to_the_floor():
     sunken()
     bpy.ops.usdphys.check_fix(code="BodiesOverlap", kind="object", name="A", path=the_issue("BodiesOverlap").path)
     assert bpy.data.objects["A"].location.z == pytest.approx(-18.5, abs=0.01)
+
+
+@pytest.mark.parametrize(("scale", "spread"), [(1.0, 3.0), (0.01, 300.0), (1.0, 90.0)])
+def test_bodies_without_a_floor_get_one_at_their_lowest_point(scale, spread):
+    """In metres, in centimetres, and with bodies further apart than the ground of Add > Physics is wide."""
+    scene = bpy.context.scene
+    scene.unit_settings.scale_length = scale
+    body(location=(spread / 2, 0, 6.5))
+    body("B", location=(-spread / 2, 4, 12))
+    issue = the_issue("NoFloor")
+    assert issue.can_be_fixed
+    bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path)
+    ground = bpy.data.objects["Ground"]
+    bpy.context.view_layer.update()
+    corners = [ground.matrix_world @ mathutils.Vector(corner) for corner in ground.bound_box]
+    assert max(corner.z for corner in corners) == pytest.approx(6.0, abs=1e-3)
+    assert (
+        min(corner.x for corner in corners) < -spread / 2 - 1 and max(corner.x for corner in corners) > spread / 2 + 1
+    )
+    assert len(ground.usdphys.colliders) == 1 and not ground.usdphys.rigid_body.is_applied
+    left = [left.code for left in checks.report("Scene").issues]
+    assert not {"NoFloor", "BodiesOverlap"} & set(left)
+
+
+def test_a_floor_is_not_put_beside_a_gravity_that_goes_sideways():
+    scene = bpy.context.scene
+    body()
+    scene.usdphys.physics_scenes.add().gravity_direction = (1, 0, 0)
+    issue = the_issue("NoFloor")
+    with pytest.raises(RuntimeError, match="across the direction of gravity"):
+        bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path)
+    assert "Ground" not in bpy.data.objects
 
 
 def test_a_joint_without_bodies_takes_the_nearest_one():

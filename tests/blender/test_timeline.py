@@ -136,7 +136,7 @@ def test_a_jump_does_not_simulate_everything_between():
     assert leader.front == 2 and 50 - height(obj) == pytest.approx(fallen(1), rel=0.5)
 
 
-def test_an_edit_drops_the_kept_frames_and_the_first_frame_begins_anew():
+def test_an_edit_drops_the_frames_before_and_the_first_frame_begins_anew():
     ice = scenes.physics_material("Ice", dynamic_friction=0.0, static_friction=0.0, restitution=0.0)
     floor = scenes.add_box("Floor", (50, 50, 0.5), location=(0, 0, -0.5))
     scenes.make_collider(floor, "AUTO")
@@ -148,12 +148,13 @@ def test_an_edit_drops_the_kept_frames_and_the_first_frame_begins_anew():
     assert obj.matrix_world.translation.x == pytest.approx(2.0, abs=0.1)
     ice.usdphys.physics_material.dynamic_friction = 1.0
     go(26)
-    assert leader.kept == []
+    assert leader.kept == [25, 26] and "goes on from frame 25" in leader.edited
     go(*range(27, 60))
     # It brakes from where it was: v^2 / 2 g.
     assert obj.matrix_world.translation.x == pytest.approx(2.08 + 4.0 / (2 * 9.81), abs=0.1)
     go(1)
     assert obj.matrix_world.translation.x == pytest.approx(0.0, abs=1e-5) and leader.kept == [1]
+    assert not leader.edited
     go(*range(2, 26))
     assert obj.matrix_world.translation.x == pytest.approx(4.0 / (2 * 9.81), abs=0.1)
     assert leader.kept == list(range(1, 26))
@@ -180,29 +181,120 @@ def test_after_an_edit_at_the_first_frame_the_next_one_begins_anew(adds):
     assert height(obj) == pytest.approx(50, abs=1e-5)
 
 
-def test_an_edit_of_the_structure_while_scrubbed_back_begins_anew_at_the_first_frame():
-    obj = solid("Crate", (0, 0, 50))
+@pytest.mark.parametrize("adds", [False, True], ids=["value", "structure"])
+def test_an_edit_while_scrubbed_back_goes_on_from_the_shown_frame(adds):
+    """Half of the frames are shown again: from there on the body falls as it fell there, not as at the last frame."""
+    obj = solid("Crate", (0, 0, 50), velocity=(1, 0, 0), angular_velocity=(0, 0, 1))
+    obj.usdphys.mass.mass = 1.0
     leader = begin()
-    go(*range(2, 26), 5)
-    more = solid("More", (5, 0, 50))
-    bpy.context.view_layer.update()
-    go(6)
-    assert leader.kept == []
-    go(1)
-    assert height(obj) == pytest.approx(50, abs=1e-5) and height(more) == pytest.approx(50, abs=1e-5)
-    go(*range(2, 14))
-    assert height(obj) == pytest.approx(height(more), abs=1e-4)
+    go(*range(2, 26), 13)
     assert 50 - height(obj) == pytest.approx(fallen(12), rel=0.1)
+    if adds:
+        more = solid("More", (5, 0, 50))
+    else:
+        obj.usdphys.mass.mass = 3.0
+    bpy.context.view_layer.update()
+    go(14)
+    assert leader.kept == [13, 14] and (leader.front, leader.shown) == (14, 14)
+    assert "goes on from frame 13" in leader.edited
+    go(*range(15, 26))
+    assert 50 - height(obj) == pytest.approx(fallen(24), rel=0.05)
+    assert obj.matrix_world.translation.x == pytest.approx(1.0, rel=1e-3)
+    assert obj.matrix_world.to_euler().z == pytest.approx(1.0, abs=0.02)
+    # Frames before the edit are not known any more: the frame of the edit is shown, and says so.
+    go(5)
+    assert leader.shown == 13 and 50 - height(obj) == pytest.approx(fallen(12), rel=0.1)
+    assert dict(leader.session.readout)["Time"] == f"{12 / FPS:.2f} s"
+    go(20)
+    assert leader.shown == 20 and 50 - height(obj) == pytest.approx(fallen(19), rel=0.05)
+    go(1)
+    assert height(obj) == pytest.approx(50, abs=1e-5) and leader.kept == [1]
+    go(*range(2, 14))
+    assert 50 - height(obj) == pytest.approx(fallen(12), rel=0.1)
+    if adds:
+        assert height(obj) == pytest.approx(height(more), abs=1e-4)
 
 
-def test_a_changed_animation_drops_the_kept_frames():
+def test_an_edit_while_a_kept_frame_is_visited_goes_on_from_that_one():
+    """Edited at the last frame, then scrubbed back: what is shown there is what goes on."""
+    obj = solid("Crate", (0, 0, 50))
+    obj.usdphys.mass.mass = 1.0
+    leader = begin()
+    go(*range(2, 26))
+    obj.usdphys.mass.mass = 3.0
+    bpy.context.view_layer.update()
+    go(13)
+    assert leader.front == leader.shown == 13 and 50 - height(obj) == pytest.approx(fallen(12), rel=0.1)
+    go(14, 15)
+    assert 50 - height(obj) == pytest.approx(fallen(14), rel=0.1)
+
+
+def test_an_edit_after_a_joint_broke_begins_anew_because_the_kept_frames_do_not_hold_that():
+    obj = solid("Crate", (0, 0, 50))
+    obj.usdphys.mass.mass = 1.0
+    joint = scenes.add_joint("Thread", "FIXED", None, obj, location=(0, 0, 50))
+    joint.usdphys.joint.break_force = 1.0
+    leader = begin()
+    go(*range(2, 26))
+    assert leader.session.world.broken_joints and height(obj) < 49.9
+    go(13)
+    obj.usdphys.mass.mass = 3.0
+    bpy.context.view_layer.update()
+    go(14)
+    assert "begins anew at frame 1" in leader.edited and "Thread" in leader.edited
+    assert leader.kept == [1] and height(obj) == pytest.approx(50, abs=1e-5)
+
+
+def test_a_keyed_body_begins_at_its_first_frame_after_an_edit_there():
+    """The next frame that Blender shows is the second; a box that touches the pusher must not be hit by a jump."""
+    bpy.context.scene.use_gravity = False
+    pusher = keyed_pusher(speed=4.0)
+    obj = solid("Pushed", (50, 0, 0))
+    obj.usdphys.mass.mass = 1.0
+    leader = begin()
+    row = leader.session.names.index("Pusher")
+    go(*range(2, 13), 1)
+    obj.usdphys.mass.mass = 3.0
+    bpy.context.view_layer.update()
+    go(2)
+    world = leader.session.world
+    assert leader.kept == [1, 2]
+    assert world.positions[row][0] == pytest.approx(pusher.matrix_world.translation.x, abs=1e-4)
+    linear, _ = world.velocities()
+    assert linear[row][0] == pytest.approx(4.0, rel=0.05)
+    go(1)
+    assert world.positions[row][0] == pytest.approx(0.0, abs=1e-5) and leader.kept == [1, 2]
+
+
+def test_a_key_moved_at_the_first_frame_moves_the_beginning():
+    bpy.context.scene.use_gravity = False
+    pusher, _ = keyed_pusher(speed=0.0), solid("Pushed", (50, 0, 0))
+    leader = begin()
+    row = leader.session.names.index("Pusher")
+    go(*range(2, 13), 1)
+    for frame in (1, 49):
+        pusher.location.y = -3.0
+        pusher.keyframe_insert("location", frame=frame)
+    bpy.context.view_layer.update()
+    leader.session.take_edits(bpy.context)
+    go(1, 2)
+    assert leader.session.world.positions[row][1] == pytest.approx(-3.0, abs=1e-4)
+    go(1)
+    assert leader.kept == [1, 2] and leader.session.world.positions[row][1] == pytest.approx(-3.0, abs=1e-4)
+
+
+def test_a_changed_animation_goes_on_from_the_visited_frame():
     pusher, _ = keyed_pusher(), solid("Pushed", (50, 0, 0))
     leader = begin()
     go(*range(2, 13))
     pusher.animation_data.action.layers[0].strips[0].channelbags[0].fcurves[0].keyframe_points[1].co[1] = 9.0
     pusher.animation_data.action.layers[0].strips[0].channelbags[0].fcurves[0].update()
     go(6)
-    assert leader.kept == []
+    assert leader.kept == [6]
+    row = leader.session.names.index("Pusher")
+    assert leader.session.world.positions[row][0] == pytest.approx(pusher.matrix_world.translation.x, abs=1e-4)
+    go(7, 8)
+    assert leader.session.world.positions[row][0] == pytest.approx(pusher.matrix_world.translation.x, abs=1e-4)
     go(1)
     assert leader.kept == [1]
 

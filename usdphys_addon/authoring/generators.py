@@ -90,6 +90,16 @@ def _aimed(context: Any, unit: float) -> tuple[Any, Vector3] | None:
     return place, (speed, 0.0, 9.81 * unit * FLIGHT / 2.0)
 
 
+def ground(scene: Any, place: Vector3, width: float) -> Any:
+    """Add a static box whose surface is at a place; it is at least as wide as `add` makes it. Blender units."""
+    x, y, thickness = (part / unit_length(scene) for part in GROUND)
+    obj: Any = bpy.data.objects.new("Ground", box("Ground", (max(x, width), max(y, width), thickness)))
+    scene.collection.objects.link(obj)
+    obj.location = (place[0], place[1], place[2] - thickness / 2.0)
+    make_body([obj], moves=False)
+    return obj
+
+
 def add(
     context: Any, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0), throw: bool = False
 ) -> list[Any]:  # fmt: skip

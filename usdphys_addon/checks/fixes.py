@@ -274,6 +274,24 @@ def _normalize_gravity(scene: Any, issue: FoundIssue) -> None:
     found.gravity_direction = [part / length for part in found.gravity_direction]
 
 
+@_fix("NoFloor", safe=False, label="Add a ground at the lowest point")
+def _add_ground(scene: Any, issue: FoundIssue) -> None:
+    from ..authoring import generators
+    from ..bridge import scene_read
+
+    if any(item.gravity_direction[2] > 0 or any(item.gravity_direction[:2]) for item in scene.usdphys.physics_scenes):
+        raise InputError(
+            "Things do not fall along -Z here: add a box across the direction of gravity, and make it Static."
+        )
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+    found = scene_setup.moving_bounds(Facts(reading.model))
+    if found is None:
+        raise _nothing_to_do(issue)
+    low, high = (bound / reading.model.units.meters_per_unit for bound in found)
+    middle = (low + high) / 2.0
+    generators.ground(_editable(scene), (middle[0], middle[1], low[2]), 2.0 * max((high - low)[:2]))
+
+
 # --------------------------------------------------------------------------- colliders
 
 

@@ -170,6 +170,8 @@ def _after_undo_step(*_: Any) -> None:
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if _session is not None and scene.name == _session.scene_name:
         _session.note_updates(depsgraph)
+        if _timeline is not None:
+            _timeline.note_updates(bpy.context)
 
 
 def _guarded(act: Callable[[], Any]) -> None:

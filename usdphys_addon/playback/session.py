@@ -27,7 +27,7 @@ from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
 if TYPE_CHECKING:
     from ..core.difference import Difference
-    from ..simulation.world import World
+    from ..simulation.world import Motion, World
 
 #: Largest number of steps in one redraw, so that a slow scene runs slower instead of hanging.
 CATCH_UP = 4
@@ -100,18 +100,18 @@ class PreviewSession:
 
     def _begin(
         self, context: bpy.types.Context, reading: reading.SceneReading, time_step: float,
-        before: World | None = None, old_paths: Mapping[str, str] | None = None,
+        before: World | None = None, old_paths: Mapping[str, str] | None = None, motion: Motion | None = None,
     ) -> Steps[None]:  # fmt: skip
         """Build the world from a reading of the authored scene, and let the objects follow it.
 
-        before: a world whose bodies keep their current states. old_paths: of the bodies that have another path in it,
-        that path. time_step: s.
+        before: a world whose bodies keep their current states, or those of `motion`. old_paths: of the bodies that have
+        another path in it, that path. time_step: s.
         """
         world_type = _world_type()
         settings = context.scene.usdphys.preview  # type: ignore[union-attr]
         self.model: PhysicsModel = reading.model
         self.meters = self.model.units.meters_per_unit
-        start = self.model if before is None else before.moved_copy(self.model, old_paths)
+        start = self.model if before is None else before.moved_copy(self.model, old_paths, motion)
         self.world = yield from world_type.steps(
             start, time_step=time_step, substeps=settings.substeps, quality=settings.quality
         )
@@ -551,10 +551,10 @@ class PreviewSession:
         """True if something has changed that may be an edit of the physics."""
         return self._edited or self._unseen() != self._unseen_before
 
-    def take_edits(self, context: bpy.types.Context) -> bool:
+    def take_edits(self, context: bpy.types.Context, motion: Motion | None = None) -> bool:
         """Apply edits to the running world if it can change them; otherwise rebuild the world in its current state.
 
-        Returns True if there were any.
+        Returns True if there were any. motion: of an earlier moment, from which a rebuilt world goes on in any case.
         """
         from ..core import difference
 
@@ -564,18 +564,33 @@ class PreviewSession:
         fresh = self._keep_frames(new)
         have_moved = self._move_statics(new)
         edits = difference.difference(self.model, new)
-        if not edits:
+        if not edits and (motion is None or not have_moved):
             self.model = new
             return have_moved
-        if _are_live(edits):
+        if motion is None and _are_live(edits):
             self._apply_live(edits)
             self.model = new
         else:
             for joint, values in fresh:
                 for name, value in values.items():
                     setattr(joint, name, value)
-            self._rebuild(context, reading)
+            self._rebuild(context, reading, motion)
         return True
+
+    def go_on_from(self, context: bpy.types.Context, motion: Motion) -> None:
+        """Rebuild the world from the scene as it is now, with the bodies as they moved at an earlier moment."""
+        reading = self._reread(context)
+        self._keep_frames(reading.model)
+        self._rebuild(context, reading, motion)
+
+    def led_motion(self, motion: Motion, places: Any) -> Motion:
+        """A motion in which kinematic bodies are at world matrices (k, 4, 4), Blender units, as `animated_places`."""
+        positions, rotations = motion.positions.copy(), motion.rotations.copy()
+        for (path, _), place in zip(self._kinematic, places, strict=True):
+            row = self.world.index(path)
+            positions[row] = place[:3, 3] * self.meters
+            rotations[row] = frames.quaternion_of(frames.rotation_of(place.astype(float)))
+        return motion._replace(positions=positions, rotations=rotations)
 
     def _reread(self, context: bpy.types.Context) -> reading.SceneReading:
         """Read the authored scene: with the authored transforms, while the objects show simulated ones."""
@@ -642,7 +657,7 @@ class PreviewSession:
 
                     self.world.set_gravity(gravity_of(value), path)
 
-    def _rebuild(self, context: bpy.types.Context, reading: reading.SceneReading) -> None:
+    def _rebuild(self, context: Any, reading: reading.SceneReading, motion: Motion | None = None) -> None:
         """Build a new world, because the structure has changed; bodies in both worlds keep their states."""
         old, was_playing = self.world, self.is_playing
         self.stop()
@@ -652,7 +667,7 @@ class PreviewSession:
             name = site.obj.name if _is_own(site) else site.instance[0] if site.instance is not None else ""
             if path in reading.model.bodies and by_name.get(name, path) != path:
                 old_paths[path] = by_name[name]
-        finished(self._begin(context, reading, old.time_step, old, old_paths))
+        finished(self._begin(context, reading, old.time_step, old, old_paths, motion))
         if was_playing:
             self.play()
 

@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 
 from ..core.steps import Steps
+from ..core.words import named, phrase
 from .session import PreviewSession
 
 #: Frames that one change of frame simulates at most: a slow scene falls behind instead of hanging, and a jump over
@@ -18,14 +19,15 @@ MOST_FRAMES = 4
 
 
 class _Frame(NamedTuple):
-    """Positions (n, 3), m, and quaternions (n, 4) of all bodies, in the precision of Blender's properties.
+    """How all bodies move in a frame, and what was known of the scene then.
 
-    animated: (k, 4, 4), world matrices of the animated kinematic bodies; None if Blender has skipped the frame.
+    animated: (k, 4, 4), world matrices of the animated kinematic bodies; None if Blender has skipped the frame. broken:
+    the joints that are broken, which a world cannot begin with.
     """
 
-    positions: Any
-    rotations: Any
+    motion: Any
     animated: Any
+    broken: tuple[str, ...]
 
 
 def time_steps_per_frame(scene: Any) -> int:
@@ -41,8 +43,8 @@ def frame_rate(scene: Any) -> float:
 class Timeline:
     """A preview session that is led by the current frame of its scene.
 
-    The simulation begins at the frame at which the session was started. An edit of the physics drops all kept frames:
-    from the current frame on the bodies go on as they are in the world. At the first frame they begin anew.
+    The simulation begins at the frame at which the session was started. After an edit of the physics the bodies go on
+    from the frame that is shown, as they moved in it; those before it are dropped. At the first frame they begin anew.
     """
 
     @classmethod
@@ -60,13 +62,18 @@ class Timeline:
         self.start = int(scene.frame_current)
         #: The frame that the world has reached, and the one that is shown.
         self.front = self.shown = self.start
+        #: The first frame that is kept: that of the last edit, if there was one.
+        self.first = self.start
+        #: What the last edit has done to the kept frames; empty if they begin at the start.
+        self.edited = ""
         self._frames: dict[int, _Frame] = {}
-        self._is_outdated = False
-        self._keep(self.session.animated_places(context))
+        #: The animated places of the kinematic bodies at the start.
+        self._start_places = self.session.animated_places(context)
+        self._keep(self._start_places)
 
     @property
     def kept(self) -> list[int]:
-        """The frames that can be shown without simulating them, in order."""
+        """The frames that can be shown without simulating them, in order, without a gap."""
         return sorted(self._frames)
 
     def is_at_rate(self, scene: Any) -> bool:
@@ -81,30 +88,53 @@ class Timeline:
         scene: Any = context.scene
         frame = max(int(scene.frame_current), self.start)
         animated = self.session.animated_places(context)
-        if self._take_edits(context) or self._is_animated_anew(frame, scene, animated):
-            self._frames.clear()
-            self._is_outdated = True
-            # After an edit at the first frame, the world of a later one must not be shown.
-            begins = self.shown == self.start < self.front
-            self.front = min(frame, self.front)
-            if begins:
-                self._begin_anew(context, animated)
-        if self._is_outdated and scene.frame_current == self.start:
-            self._begin_anew(context, animated)
+        if scene.frame_current == self.start:
+            self._start_places = animated
+        is_anew = self._is_animated_anew(frame, scene, animated)
+        # Where an edit begins: what is shown, or what is about to be.
+        at = max(min(frame, self.shown), self.first)
+        if is_anew or self.session.has_edits:
+            self._take_edits(context, at, animated if is_anew and at == frame else None, is_anew=is_anew)
+        if self.first != self.start and scene.frame_current == self.start:
+            self._begin_anew(context)
         missing = frame - self.front
         if missing > 0 and (missing <= MOST_FRAMES or _plays(context)):
             self._simulate(context, frame, animated)
-        self._show(context, min(frame, self.front))
+        self._show(context, max(min(frame, self.front), self.first))
 
-    def _take_edits(self, context: bpy.types.Context) -> bool:
-        """Let the world follow edits of the physics. True if there were any."""
-        if not self.session.has_edits:
-            return False
+    def note_updates(self, context: bpy.types.Context) -> None:
+        """Remember where animated bodies begin, which only an update at the start says."""
+        if context.scene is not None and context.scene.frame_current == self.start and self.session.has_edits:
+            self._start_places = self.session.animated_places(context)
+
+    def _take_edits(self, context: bpy.types.Context, at: int, places: Any, *, is_anew: bool) -> None:
+        """Let the bodies go on from a kept frame with the edited physics, if there are edits.
+
+        places: of the kinematic bodies, where they are not as kept. is_anew: their animation has changed.
+        """
+        kept = self._frames[at]
+        motion = kept.motion if places is None else self.session.led_motion(kept.motion, places)
         self._show_front()
-        found = self.session.take_edits(context)
-        # The world may be another one now.
-        self._front_poses = self._poses()
-        return found
+        if is_anew:
+            self.session.go_on_from(context, motion)
+        elif not self.session.take_edits(context, None if at == self.front else motion):
+            return
+        self._frames.clear()
+        if at == self.start:
+            self._begin_anew(context)
+            return
+        if kept.broken and (is_anew or at != self.front):
+            names = named(self.session.model.prims[path].label or path for path in kept.broken)
+            self._begin_anew(context)
+            self.edited = phrase(
+                "Edited: begins anew at frame {start}, because {names} had broken.", start=self.start, names=names
+            )
+            return
+        self.first = self.front = self.shown = at
+        self._keep(places)
+        self.edited = phrase(
+            "Edited: goes on from frame {first}. At frame {start} it begins anew.", first=at, start=self.start
+        )
 
     def _is_animated_anew(self, frame: int, scene: Any, animated: Any) -> bool:
         """True if the animation of a kinematic body has changed since this frame was simulated."""
@@ -113,11 +143,17 @@ class Timeline:
             return False
         return kept.animated.shape != animated.shape or not np.allclose(kept.animated, animated, rtol=1e-6, atol=1e-5)
 
-    def _begin_anew(self, context: bpy.types.Context, animated: Any) -> None:
-        """Build the world from the edited scene; the current frame is the first."""
+    def _begin_anew(self, context: bpy.types.Context) -> None:
+        """Build the world from the edited scene, as it is in the first frame."""
         self.session.restart(context)
-        self.front, self._is_outdated = self.start, False
-        self._keep(animated)
+        places = self._start_places
+        if not np.allclose(places, self.session.animated_places(context), rtol=1e-6, atol=1e-5):
+            # Blender has evaluated the scene at a later frame.
+            self.session.go_on_from(context, self.session.led_motion(self.session.world.motion(), places))
+        self._frames.clear()
+        self.first = self.front = self.shown = self.start
+        self.edited = ""
+        self._keep(places)
 
     def _simulate(self, context: bpy.types.Context, frame: int, animated: Any) -> None:
         """Simulate until a frame, but not too many. Animated bodies move evenly from the last simulated frame to it."""
@@ -127,14 +163,12 @@ class Timeline:
             for _ in range(self._steps):
                 self.session.play_on(context)
             self.front += 1
-            if not self._is_outdated:
-                self._keep(animated if self.front == frame else None)
-        self._front_poses = self._poses()
+            self._keep(animated if self.front == frame else None)
 
     def _keep(self, animated: Any) -> None:
         self._front_poses = self._poses()
-        positions, rotations = (poses.astype(np.float32) for poses in self._front_poses)
-        self._frames[self.front] = _Frame(positions, rotations, animated)
+        world = self.session.world
+        self._frames[self.front] = _Frame(world.motion(), animated, tuple(world.broken_joints))
 
     def _poses(self) -> tuple[Any, Any]:
         world = self.session.world
@@ -146,10 +180,10 @@ class Timeline:
         world.positions[:], world.rotations[:] = self._front_poses
 
     def _show(self, context: bpy.types.Context, frame: int) -> None:
-        """Show a kept frame; the state of the world where an edit has dropped it."""
-        kept = self._frames.get(frame)
+        """Show a kept frame."""
         world = self.session.world
-        if kept is not None and frame != self.front:
+        if frame != self.front:
+            kept = self._frames[frame].motion
             world.positions[:], world.rotations[:] = kept.positions, kept.rotations
         else:
             self._show_front()

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count
 from operator import attrgetter
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -62,6 +62,18 @@ class Snapshot:
     grabs: dict[int, tuple[int, int]]
     unstable: dict[str, str]
     gravity: tuple[tuple[float, float, float], ...]
+
+
+class Motion(NamedTuple):
+    """Of all bodies of a world: positions (n, 3), m, rotations (n, 4), w first, velocities as `World.velocities` gives
+    them, (n, 3) each, and (n,) which are awake.
+    """
+
+    positions: Any
+    rotations: Any
+    linear: Any
+    angular: Any
+    awake: Any
 
 
 class World:
@@ -261,15 +273,27 @@ class World:
         found = np.concatenate([space.velocities() for space in self._spaces] or [np.zeros((0, 6))])
         return found[:, :3], found[:, 3:]
 
-    def move_model(self, model: PhysicsModel, old_paths: Mapping[str, str] | None = None) -> None:
+    def motion(self) -> Motion:
+        """Copy of how the bodies move now, in single precision."""
+        arrays = (self.positions, self.rotations, *self.velocities())
+        places, turns, linear, angular = (array.astype(np.float32) for array in arrays)
+        return Motion(places, turns, linear, angular, self.awake.copy())
+
+    def move_model(
+        self, model: PhysicsModel, old_paths: Mapping[str, str] | None = None, motion: Motion | None = None
+    ) -> None:
         """Copy poses and velocities of this world to the bodies of another model, and to the prims that they carry.
 
         For a restart after an edit: bodies in both go on from their current state. The model is modified. old_paths:
-        of the bodies that have another path in this world, that path.
+        of the bodies that have another path in this world, that path. motion: an earlier one of this world, which it
+        shows from then on.
         """
+        if motion is not None:
+            self.positions[:], self.rotations[:], self.awake[:] = motion.positions, motion.rotations, motion.awake
         old_paths = old_paths or {}
         taken = set(old_paths.values())
-        matrices, (linear, angular) = self.matrices(), self.velocities()
+        matrices = self.matrices()
+        linear, angular = self.velocities() if motion is None else (motion.linear, motion.angular)
         shifts: dict[str, Floats] = {}
         for path, prim in model.bodies.items():
             own = old_paths.get(path, "" if path in taken else path)
@@ -293,7 +317,9 @@ class World:
             if owner is not None:
                 prim.world = shifts[owner.path] @ prim.world
 
-    def moved_copy(self, model: PhysicsModel, old_paths: Mapping[str, str] | None = None) -> PhysicsModel:
+    def moved_copy(
+        self, model: PhysicsModel, old_paths: Mapping[str, str] | None = None, motion: Motion | None = None
+    ) -> PhysicsModel:
         """A copy of a model after `move_model`; the model is not modified."""
         copied = replace(model, prims={})
         for prim in model.prims.values():
@@ -302,7 +328,7 @@ class World:
             if body is not None:
                 schemas[usd_physics.RigidBodyAPI.usd_name] = copy(body)
             copied.add(replace(prim, schemas=schemas))
-        self.move_model(copied, old_paths)
+        self.move_model(copied, old_paths, motion)
         return copied
 
     # ----------------------------------------------------------------------- what others move

@@ -8,7 +8,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,6 +69,17 @@ def _shapes(facts: Facts) -> list[tuple[Prim, Mesh | SpherePoints | None]]:
 
 def _solids(facts: Facts) -> list[Solid]:
     return overlap.solids_of(_shapes(facts))
+
+
+def moving_bounds(facts: Facts) -> tuple[Any, Any] | None:
+    """The lowest and the highest corner (3,), m, of the colliders of all moving bodies; None if they have none."""
+    found = [
+        solid for solid in facts.once(_solids)
+        if (body := facts.carrier.at(solid.prim.path)) is not None and body.path in facts.dynamic
+    ]  # fmt: skip
+    if not found:
+        return None
+    return np.min([solid.low for solid in found], axis=0), np.max([solid.high for solid in found], axis=0)
 
 
 def _sizes(facts: Facts) -> list[tuple[Prim, float]]:
