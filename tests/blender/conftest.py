@@ -2,6 +2,7 @@
 
 import gc
 import importlib
+import math
 import os
 import shutil
 import subprocess
@@ -43,6 +44,18 @@ def extension():
 @pytest.fixture(autouse=True)
 def _fresh_scene(extension):
     empty_scene()
+
+
+@pytest.fixture
+def slow_steps() -> None:
+    """A test that asks for this has time steps that take too long; to others none does, however busy the machine is."""
+
+
+@pytest.fixture(autouse=True)
+def _patience(request, monkeypatch, extension):
+    if "slow_steps" not in request.fixturenames:
+        session = importlib.import_module("usdphys_ext.usdphys_addon.playback.session")
+        monkeypatch.setattr(session, "SLOWEST", math.inf)
 
 
 def empty_scene() -> None:

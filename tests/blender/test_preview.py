@@ -234,6 +234,7 @@ def test_a_slow_redraw_slows_the_preview_and_does_not_hang_it(clock):
     assert session.real_time_factor < 0.05
 
 
+@pytest.mark.usefixtures("slow_steps")
 def test_a_time_step_that_takes_seconds_ends_the_play_and_names_a_body(clock):
     for name in ("Low", "High"):
         crate(name)

@@ -502,6 +502,7 @@ def test_the_quality_of_the_panel_is_that_of_the_simulation() -> None:
     assert found == [1, 2, 8]
 
 
+@pytest.mark.usefixtures("slow_steps")
 def test_play_ends_at_a_step_that_takes_seconds_and_names_the_body(monkeypatch) -> None:
     """The crate on the floor, not the one in the air."""
     scenes.make_body(crate("Falls")).location = (9, 0, 50)
