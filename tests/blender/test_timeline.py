@@ -383,3 +383,27 @@ def test_the_joint_inspector_is_not_led_by_the_timeline():
     bpy.context.view_layer.update()
     bpy.ops.usdphys.preview_play(ignores_timeline=True)
     assert preview_guard.current() is not None and preview_guard.timeline() is None
+
+
+@pytest.mark.parametrize("at", [1, 6, 10])
+@pytest.mark.parametrize("adds", [True, False])
+def test_a_kinematic_body_that_is_added_or_removed_while_the_timeline_leads(adds, at):
+    """Kept are the places of as many kinematic bodies as there were."""
+    crate = solid("Crate", (9, 0, 20))
+    pusher = keyed_pusher()
+    other = solid("Other", (0, 5, 0), kinematic_enabled=adds is False)
+    begin()
+    go(*range(2, 11))
+    go(at)
+    if adds:
+        other.usdphys.rigid_body.kinematic_enabled = True
+    else:
+        pusher.usdphys.rigid_body.is_applied = False
+    bpy.context.view_layer.update()
+    go(*range(at + 1, 13))
+    assert preview_guard.timeline() is not None, "the preview has not ended by an error"
+    assert height(crate) == pytest.approx(20 - fallen(11), rel=0.02)
+    go(1)
+    go(2)
+    assert preview_guard.timeline() is not None
+    assert height(crate) == pytest.approx(20, abs=0.03)

@@ -293,6 +293,11 @@ class PreviewSession:
                 "the gains of its joints."
             )
 
+    @property
+    def kinematic_names(self) -> list[str]:
+        """Names of the objects of the kinematic bodies, in the order of `animated_places`."""
+        return [name for _, name in self._kinematic]
+
     def animated_places(self, context: bpy.types.Context) -> Any:
         """World matrices (k, 4, 4) of the objects of the kinematic bodies, Blender units."""
         depsgraph = context.evaluated_depsgraph_get()

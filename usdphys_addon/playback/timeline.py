@@ -67,9 +67,10 @@ class Timeline:
         #: What the last edit has done to the kept frames; empty if they begin at the start.
         self.edited = ""
         self._frames: dict[int, _Frame] = {}
-        #: The animated places of the kinematic bodies at the start.
-        self._start_places = self.session.animated_places(context)
-        self._keep(self._start_places)
+        places = self.session.animated_places(context)
+        #: The animated places of the kinematic bodies at the start, by the names of their objects.
+        self._start_places = self._named(places)
+        self._keep(places)
 
     @property
     def kept(self) -> list[int]:
@@ -89,7 +90,7 @@ class Timeline:
         frame = max(int(scene.frame_current), self.start)
         animated = self.session.animated_places(context)
         if scene.frame_current == self.start:
-            self._start_places = animated
+            self._start_places = self._named(animated)
         is_anew = self._is_animated_anew(frame, scene, animated)
         # Where an edit begins: what is shown, or what is about to be.
         at = max(min(frame, self.shown), self.first)
@@ -102,10 +103,15 @@ class Timeline:
             self._simulate(context, frame, animated)
         self._show(context, max(min(frame, self.front), self.first))
 
+    def _named(self, places: Any) -> dict[str, Any]:
+        """Places of the kinematic bodies, as `animated_places`, by the names of their objects."""
+        return dict(zip(self.session.kinematic_names, places, strict=True))
+
     def note_updates(self, context: bpy.types.Context) -> None:
         """Remember where animated bodies begin, which only an update at the start says."""
         if context.scene is not None and context.scene.frame_current == self.start and self.session.has_edits:
-            self._start_places = self.session.animated_places(context)
+            places = self.session.animated_places(context)
+            self._start_places = self._named(places)
 
     def _take_edits(self, context: bpy.types.Context, at: int, places: Any, *, is_anew: bool) -> None:
         """Let the bodies go on from a kept frame with the edited physics, if there are edits.
@@ -131,7 +137,7 @@ class Timeline:
             )
             return
         self.first = self.front = self.shown = at
-        self._keep(places)
+        self._keep(places if places is not None and len(places) == len(self.session.kinematic_names) else None)
         self.edited = phrase(
             "Edited: goes on from frame {first}. At frame {start} it begins anew.", first=at, start=self.start
         )
@@ -146,8 +152,13 @@ class Timeline:
     def _begin_anew(self, context: bpy.types.Context) -> None:
         """Build the world from the edited scene, as it is in the first frame."""
         self.session.restart(context)
-        places = self._start_places
-        if not np.allclose(places, self.session.animated_places(context), rtol=1e-6, atol=1e-5):
+        here = self.session.animated_places(context)
+        # A body that was not kinematic at the start is known where it is now.
+        found = [
+            self._start_places.get(name, place) for name, place in zip(self.session.kinematic_names, here, strict=True)
+        ]
+        places = np.array(found, np.float32).reshape(-1, 4, 4)
+        if not np.allclose(places, here, rtol=1e-6, atol=1e-5):
             # Blender has evaluated the scene at a later frame.
             self.session.go_on_from(context, self.session.led_motion(self.session.world.motion(), places))
         self._frames.clear()
