@@ -45,7 +45,10 @@ _DOFS = (
     *((f"rot{axis}", f"About {axis}", f"Rotation about {axis}") for axis in "XYZ"),
     ("distance", "Distance", "Distance between the two frames"),
 )
-_MAKE_BODIES = "Add missing physics: body 1 becomes a rigid body with a collider, body 0 a static collider"
+_MAKE_BODIES = (
+    "Add missing physics: body 1 becomes a rigid body with a collider, body 0 a static collider; a static collider that "
+    "is joined to a dynamic body stays static"
+)
 
 
 _ORDERS = (
@@ -217,7 +220,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
-        choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
+        choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies, keeps_static=True)
         face = joint_maker.picked_face(context) if self.place == "FACE" else None
         if context.mode != "OBJECT":
             # Undo steps of Edit Mode hold the mesh only, not new objects.

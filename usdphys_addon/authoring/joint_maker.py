@@ -43,7 +43,8 @@ class JointOptions:
     AUTO: CURSOR for one object; between two, from their forms for hinges and slides, else CLOSEST. axis: AUTO, CURSOR,
     SYMMETRY (of the second body), or an axis of the world (WORLD_X) or of the second body (BODY_X).
     makes_bodies: give objects without physics colliders, and make the second a rigid body. moves_first: make
-    the first a rigid body too, unless it has colliders.
+    the first a rigid body too, unless it has colliders. keeps_static: leave a second one that has colliders as it is
+    where the first is a dynamic body.
     """
 
     kind: str = "REVOLUTE"
@@ -51,6 +52,7 @@ class JointOptions:
     axis: str = "AUTO"
     makes_bodies: bool = True
     moves_first: bool = False
+    keeps_static: bool = False
 
 
 class Face(NamedTuple):
@@ -233,7 +235,11 @@ class JointMaker:
         """Plan which objects become bodies: body 1 a rigid one, body 0 a static one unless it is rigid already."""
         carrier0, carrier1 = self.carrier(body0), self.carrier(body1)
         if carrier1 is None:
-            self.note_tag(body1, moves=True)
+            is_held = (
+                self.choice.keeps_static and carrier0 is not None and not carrier0.usdphys.rigid_body.kinematic_enabled
+            )
+            if not (is_held and self.is_static(body1)):
+                self.note_tag(body1, moves=True)
         elif carrier1 in (body0, carrier0) and carrier1 != body1:
             # A part of the other body must become a body of its own to move against it.
             self.note_tag(body1, moves=True)

@@ -92,7 +92,7 @@ class _Place(Placement):
         self.objects, self.full_name = objects, plain.obj.name_full
         objects.keep(plain.obj)
         self.touched, self.instance, self.name = plain.touched, plain.instance, plain.name
-        self.instance_matrix, self.parent, self.chain = plain.instance_matrix, None, ()
+        self.instance_matrix, self.parent, self.chain = plain.instance_matrix, None, plain.chain
         self.path, self.geometry, self.group, self._matrix, self._mesh_key = "", "", None, None, ""
 
     @property
