@@ -46,8 +46,8 @@ _DOFS = (
     ("distance", "Distance", "Distance between the two frames"),
 )
 _MAKE_BODIES = (
-    "Add missing physics: body 1 becomes a rigid body with a collider, body 0 a static collider; a static collider that "
-    "is joined to a dynamic body stays static"
+    "Add missing physics: body 1 becomes a rigid body with a collider, body 0 a static collider; "
+    "a static collider that is joined to a dynamic body stays static"
 )
 
 
