@@ -237,8 +237,7 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
     """Export each collection in the active one to a file of its own, in processes beside Blender"""
 
     bl_idname = "usdphys.export_collections"
-    #: The button of the file browser is narrow; menus have the whole name.
-    bl_label = "Export Assets"
+    bl_label = "Export Collections"
     #: A copy of the scene with the edits that are not saved.
     scene: Any = None
 

@@ -31,7 +31,7 @@ class USDPHYS_PT_batch_files(bpy.types.Panel):
         layout: Any = self.layout
         column = layout.column(align=True)
         column.operator("usdphys.batch_convert_folder", icon="FILE_FOLDER")
-        column.operator("usdphys.export_collections", text="Export Collection as Assets", icon="OUTLINER_COLLECTION")
+        column.operator("usdphys.export_collections", icon="OUTLINER_COLLECTION")
         state = context.window_manager.usdphys_batch
         if not state.total:
             return

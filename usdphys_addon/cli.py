@@ -466,7 +466,7 @@ def _convert(options: argparse.Namespace) -> int:
             from .authoring import blender_rigid_bodies
 
             for note in blender_rigid_bodies.convert_scene(scene).notes:
-                _note(options, f"usdphys: note: {note}")
+                _note(options, note, "usdphys: note: ")
         wanted = formats.WriteOptions(
             options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
             animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
@@ -782,9 +782,9 @@ def _hand_off(
         poses = run.poses(units)
     recording, unknown = external.recording_of(preview, poses)
     if movers:
-        _note(options, f"warning: {name} gets the file as it is at the start: what is animated stands still there.")
+        _note(options, f"{name} gets the file as it is at the start: what is animated stands still there.", "warning: ")
     for path in unknown:
-        _note(options, f"warning: {name} reports no body at '{path}'; it stays where it is.")
+        _note(options, f"{name} reports no body at '{path}'; it stays where it is.", "warning: ")
     for line in external.told(external.differences(recording, preview), options.engine, recording.fps):
         _note(options, line)
     return recording
@@ -912,10 +912,10 @@ def _write_text(target: Path, text: str) -> None:
         scratch.write_text(text, encoding="utf-8")
 
 
-def _note(options: argparse.Namespace, line: str) -> None:
-    """Print a line that is no issue of the file, and keep it for the results of a batch."""
-    warn(line)
-    options.answer.setdefault("notes", []).append(line.removeprefix("usdphys: note: ").removeprefix("warning: "))
+def _note(options: argparse.Namespace, note: str, before: str = "") -> None:
+    """Print a line that is no issue of the file, and keep it for the results of a batch, without what stands before."""
+    warn(f"{before}{note}")
+    options.answer.setdefault("notes", []).append(note)
 
 
 def _print_issues(options: argparse.Namespace, issues: list[Issue], tell: Callable[[str], None]) -> None:

@@ -93,10 +93,16 @@ def _aimed(context: Any, unit: float) -> tuple[Any, Vector3] | None:
 def ground(scene: Any, place: Vector3, width: float) -> Any:
     """Add a static box whose surface is at a place; it is at least as wide as `add` makes it. Blender units."""
     x, y, thickness = (part / unit_length(scene) for part in GROUND)
-    obj: Any = bpy.data.objects.new("Ground", box("Ground", (max(x, width), max(y, width), thickness)))
-    scene.collection.objects.link(obj)
-    obj.location = (place[0], place[1], place[2] - thickness / 2.0)
-    make_body([obj], moves=False)
+    data = box("Ground", (max(x, width), max(y, width), thickness))
+    return _new(scene.collection, "Ground", data, (place[0], place[1], place[2] - thickness / 2.0), moves=False)
+
+
+def _new(collection: Any, name: str, data: Any, place: Any, *, moves: bool) -> Any:
+    """Add an object with a collider. moves: it is a rigid body, too."""
+    obj: Any = bpy.data.objects.new(name, data)
+    collection.objects.link(obj)
+    obj.location = place
+    make_body([obj], moves=moves)
     return obj
 
 
@@ -131,10 +137,7 @@ def add(
         other.select_set(False)
     made = []
     for name, data, place in planned:
-        obj: Any = bpy.data.objects.new(name, data)
-        context.collection.objects.link(obj)
-        obj.location = cursor + mathutils.Vector(place) * unit
-        make_body([obj], moves=moves)
+        obj = _new(context.collection, name, data, cursor + mathutils.Vector(place) * unit, moves=moves)
         if kind == "BALL" and any(velocity):
             obj.usdphys.rigid_body.velocity = velocity
         obj.select_set(True)

@@ -2,7 +2,7 @@
 """Layers that Blender reads animation from stay beside the .blend.
 
 An import that chooses variants, or keeps geometry from Blender, reads a layer in Blender's temporary folder. Where
-something moves, the scene goes on reading it, so that it must not end with Blender.
+something moves, the scene goes on reading it, so the layer has to outlive Blender.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import bpy
 
 from ..core.errors import OutputError
 
-#: Begin of the names of the temporary folders.
+#: Beginning of the names of the temporary folders.
 PREFIX = "usdphys_"
 
 

@@ -350,8 +350,8 @@ def _pulls(context: Any, options: RopeOptions, path: _Path, lengths: Array) -> A
     """Pull (n + 1,), N, at the joints of a row of lengths (n,), m.
 
     PhysX takes the joints of an articulation as coordinates, so that a pull T on a segment of length l acts as a spring
-    T l between angles, one step late: light segments swing up. T l / 8 steps of damping stop the worst mode at rest;
-    16 times as much is for what falls onto the row. A bent joint then loses its bend in two steps, which nobody sees.
+    T l between angles, one step late: light segments swing up. A damping of T l / 8 times the time step stops that at
+    rest; `_joints` gives 16 times as much, for what falls onto the row. A bent joint then straightens in two steps.
     """
     masses = options.mass * lengths
     carried = [weights.mass_of(context, end) if _moves(end) else 0.0 for end in (path.start, path.end)]

@@ -6,22 +6,16 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..core.errors import InputError
-from . import markup, xacro
-from .packages import Packages, is_file
+from . import xacro
+from .packages import Packages
+from .read import markup_of
 
 Pairs = tuple[tuple[str, str], ...]
 
 
 def read_pairs(path: Path, packages: Packages) -> Pairs:
     """Names of the links of each `disable_collisions`, once. Raises InputError if it is no SRDF that can be read."""
-    # What is no file, such as a pipe, may have no end.
-    if not is_file(path):
-        raise InputError(f"There is no file '{path}' that can be read; check the name.")
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise InputError(f"'{path}' cannot be read ({error.strerror}).") from error
-    root, _ = markup.parse(data, path.name)
+    root, _ = markup_of(path)
     if root.tag != "robot":
         raise InputError(f"'{path.name}' is no SRDF: its first element is '{root.tag}', not 'robot'.")
     if path.suffix.lower() == ".xacro" or xacro.is_xacro(root):

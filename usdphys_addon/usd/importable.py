@@ -41,18 +41,20 @@ def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
     sound: set[Any] = set()
     for one in usd_opinions.of_stage(stage):
         found.append(one)
-        refusal = _too_deep(one.path) if one.path.count("/") > MAX_DEPTH else ""
+        if one.path.count("/") > MAX_DEPTH:
+            raise _refused(path, _too_deep(one.path))
         check_shape = _shape_check(one.type_name)
-        if not refusal and check_shape is not None and (reason := check_shape(one, sound)):
+        if check_shape is not None and (reason := check_shape(one, sound)):
             if check_shape is _endless_file:
-                refusal = reason
-            else:
-                broken.append(_broken(one, reason))
-        if refusal:
-            raise InputError(f"'{path.name}' cannot be imported: {refusal}.")
+                raise _refused(path, reason)
+            broken.append(_broken(one, reason))
     if shader := _shader_in_circle(found):
         raise InputError(f"'{path.name}' cannot be imported: the shader {_name(shader)} feeds itself.")
     return found, broken
+
+
+def _refused(path: Path, reason: str) -> InputError:
+    return InputError(f"'{path.name}' cannot be imported: {reason}.")
 
 
 def _broken(opinions: Opinions, reason: str) -> Issue:

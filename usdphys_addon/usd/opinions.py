@@ -168,7 +168,9 @@ def of_prims(stage: Usd.Stage, prims: Iterable[Usd.Prim]) -> Iterator[Opinions]:
     is_still = not any(layer.ListAllTimeSamples() for layer in stage.GetUsedLayers())
     for usd_prim in prims:
         opinions = Opinions(usd_prim, is_still=is_still)
-        if opinions.spec.HasInfo("clips") if opinions.spec is not None else usd_prim.HasAuthoredMetadata("clips"):
+        spec = opinions.spec
+        has_clips = usd_prim.HasAuthoredMetadata("clips") if spec is None else spec.HasInfo("clips")
+        if has_clips:
             layers.check_clips(usd_prim)
             is_still = opinions.is_still = False
         yield opinions
