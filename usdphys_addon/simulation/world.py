@@ -39,7 +39,9 @@ from .quality import QUALITIES, Quality
 from .rapier.constraints import NO_WRENCH, Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
-from .rapier.space import FASTEST, SavedSpace, Setup, SolverSpace
+from .rapier.setup import Setup
+from .rapier.space import SavedSpace, SolverSpace
+from .rapier.trees import FASTEST
 from .vendor_settings import report_others
 
 Floats = NDArray[np.float64]

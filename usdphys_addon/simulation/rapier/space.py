@@ -7,18 +7,14 @@ import copy
 import math
 from collections import Counter
 from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import rapier3d
 from numpy.typing import NDArray
 from rapier3d import (
-    ActiveHooks,
-    CoefficientCombineRule,
     GenericJoint,
-    Group,
-    InteractionGroups,
     Isometry3,
     PhysicsWorld,
     SpringCoefficients,
@@ -29,18 +25,13 @@ from ...core.frames import Matrix
 from ...core.joint_settings import GEAR, RACK, following
 from ...core.model import Prim
 from ...core.schema import Quaternion, Vector
-from ...core.schemas import usd_physics
-from ...core.steps import Steps, gains, part
-from ..articulations import WORLD, Link, Tree
+from ...core.steps import gains
 from ..filters import Filters
 from ..joint_facts import NO_LIMIT, JointFacts
-from ..layout import Body, ContactMaterial, Layout, contact_material
+from ..layout import Body, Layout, contact_material
 from ..notices import Notices
 from ..quality import (
-    BEARABLE_REDUCED,
     CROWD,
-    EVENING,
-    MOST_REDUCED,
     Quality,
     column_load,
     contact_steps,
@@ -53,16 +44,10 @@ from ..quality import (
     turning_steps,
 )  # fmt: skip
 from ..vendor_settings import (
-    PLAIN,
-    BodySettings,
     Surface,
-    body_settings,
-    combine_modes,
-    is_trigger,
-    surface_of,
-    world_turns,
 )
 from . import joint_effects
+from .bodies import CLAMP, BodyMaker
 from .constraints import FREE, NO_WRENCH, Constraint, State, isometry, matrix_of
 from .contact_hook import ContactHook, Grip
 from .energy import EnergyWatch, Matter
@@ -71,37 +56,23 @@ from .gears import Gear, gears_of
 from .grab import Grab, grab, pull, release
 from .loads import Loads, Weight, most_loaded
 from .matter import Geometries, Weigher
-from .reduced import bend, follow, start_tree, undamp
-from .rounding import Placed
+from .reduced import bend, follow, undamp
+from .setup import Setup
 from .shapes import shape_steps
 from .start import close, put_to_sleep, row_that_bounces
 from .templates import Template, Twins, poses
+from .trees import FASTEST, Trees, is_axle
 
-#: m/s. A faster body counts as unstable; the solver clamps velocities to CLAMP.
-FASTEST, CLAMP = 1000.0, 1e5
-#: Trial steps for which a tree in reduced coordinates must stay stable.
-TRIAL_STEPS = 60
-#: m/s. A free tree whose centre of mass gains more than this in its trial, gravity aside, is unstable.
-STRAY_SPEED = 0.05
 #: Times that a step is made again because joints broke in it.
 MOST_BREAKS = 60
 #: Time steps between states of articulated bodies that are kept for a rescue.
 SANE_STEPS = 10
-#: Sleep thresholds, m/s and rad/s.
-SLOW, SLOW_TURN = 0.01, 0.02
 #: Equal bodies that are made in one step of the build.
 TOGETHER = 100
 #: Bodies at the contacts of which the solver asks about friction, at most: each contact takes 10 us a step.
 MOST_GRIPS = 100
 #: By which part balls in a row that bounces are smaller.
 ROW_GAP = 0.003
-#: A velocity that the scale of the prim changes by less than this part counts as unscaled.
-SAME_SPEED = 1e-3
-#: By the words of PhysX.
-_COMBINE = {
-    "average": CoefficientCombineRule.AVERAGE, "min": CoefficientCombineRule.MIN, "max": CoefficientCombineRule.MAX,
-    "multiply": CoefficientCombineRule.MULTIPLY,
-}  # fmt: skip
 #: Number, body and colliders of a template.
 _Ready = tuple[int, Any, list[Any]]
 #: Metres: bounds of the length unit to which the solver's tolerances are scaled.
@@ -120,18 +91,6 @@ class SavedSpace:
     grips: dict[str, Grip]
 
 
-@dataclass(slots=True)
-class Setup:
-    """Input of a SolverSpace: bodies, static colliders, joints and trees of its scene."""
-
-    scene: str
-    gravity: Matrix
-    bodies: dict[str, Body]
-    statics: list[Prim]
-    joints: list[JointFacts] = field(default_factory=list)
-    trees: list[Tree] = field(default_factory=list)
-
-
 class SolverSpace:
     """The Rapier world of one physics scene; ready after `steps`."""
 
@@ -148,8 +107,9 @@ class SolverSpace:
         self._template_of: NDArray[np.int64] = np.zeros(0, np.int64)
         #: Materials of static colliders, by path.
         self._static_materials: dict[str, str] = {}
-        #: Of physics materials by path; "" is what colliders without one have.
+        #: See `BodyMaker`.
         self._grips: dict[str, Grip] = {}
+        self._is_bouncing = False
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
@@ -158,12 +118,10 @@ class SolverSpace:
         self.broken: list[str] = []
         #: Of broken joints: the load under which they broke, and `Constraint.wrench_in_frame`.
         self.last_loads: dict[str, tuple[tuple[float, float], tuple[Vector, Vector]]] = {}
-        self._moves = False
         self._asleep: set[str] = set()
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
         #: True if the bodies are not where their prims are, because joints were closed.
         self.is_moved_at_start = False
-        self._bounces = False
         self._surfaces: dict[Any, Surface] = {}
         self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
@@ -182,12 +140,14 @@ class SolverSpace:
         substeps: steps of the solver in a time step; 0: by the quality.
         """
         time_step, quality = self.time_step, self.quality
-        yield from self._add_bodies(filters)
-        yield from self._add_statics(setup.statics, filters)
+        maker = BodyMaker(self.layout, filters, self.notices)
+        yield from self._add_bodies(maker, filters)
+        yield from self._add_statics(setup.statics, maker)
+        self._grips, self._is_bouncing = maker.grips, maker.is_bouncing
         self._add_joints(setup)
-        self._add_pairs(filters)
+        self._part(filters.pairs)
         # In proportion to the time step, above 1/60 s.
-        steps = quality.busy_steps if self.constraints or self._bounces else quality.steps
+        steps = quality.busy_steps if self.constraints or self._is_bouncing else quality.steps
         self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
         self.loads = Loads(self.handles, self.weights)
         self._tune()
@@ -207,7 +167,7 @@ class SolverSpace:
         self._grip()
         self._hook.attach(self.physics)
         self._part_rows()
-        if self._moves:
+        if maker.is_moving:
             self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
         if self._asleep:
             put_to_sleep(
@@ -256,7 +216,7 @@ class SolverSpace:
             for body in bodies:
                 body.additional_solver_iterations = 0
             self.loads.forget()
-        if self._bounces:
+        if self._is_bouncing:
             # A body that is seen to come does not enter the other in the step of its impact, which would cost height.
             for path, number in zip(self.paths, self._template_of.tolist(), strict=True):
                 if sizes[number] > 0.0:
@@ -322,7 +282,7 @@ class SolverSpace:
                     "joints: it gives way.",
                 )  # fmt: skip
 
-    def _add_bodies(self, filters: Filters) -> Iterator[float]:
+    def _add_bodies(self, maker: BodyMaker, filters: Filters) -> Iterator[float]:
         geometries = Geometries()
         weigher = Weigher(self.model, geometries)
         bodies = list(self.bodies.values())
@@ -344,7 +304,7 @@ class SolverSpace:
                     if quick not in made:
                         row = len(handles)
                         key = twins.key(row)
-                        found, gained = yield from self._ready(bodies[row], key, by_key, weigher, filters)
+                        found, gained = yield from self._ready(bodies[row], key, by_key, maker, weigher)
                         if key in by_key:
                             made[quick] = found
                         else:
@@ -364,13 +324,13 @@ class SolverSpace:
         self._note(handles, numbers)
 
     def _ready(
-        self, body: Body, key: Hashable, by_key: dict[Hashable, _Ready], weigher: Weigher, filters: Filters
+        self, body: Body, key: Hashable, by_key: dict[Hashable, _Ready], maker: BodyMaker, weigher: Weigher
     ) -> Generator[float, None, tuple[_Ready, float]]:
         """What to add for a body, by its key in `Twins` if others may have the same; and what the steps have told."""
         if key is not None and key in by_key:
             return by_key[key], 0.0
         said = len(self.notices.issues)
-        template, told = yield from gains(self._template(body, weigher, filters))
+        template, told = yield from gains(maker.template(body, weigher))
         ready = len(self._templates), template.body, template.colliders
         self._templates.append(template)
         # What is said about one is to be said about each.
@@ -401,82 +361,9 @@ class SolverSpace:
         if template.surface is not None:
             self._surfaces[self.handles[path]] = template.surface
 
-    def _template(self, body: Body, weigher: Weigher, filters: Filters) -> Steps[Template]:
-        """What is added to the solver for a body, and for its twins elsewhere; in steps."""
-        api = body.prim.get(usd_physics.RigidBodyAPI)
-        assert api is not None
-        kind = rapier3d.RigidBody.kinematic_position_based if body.is_kinematic else rapier3d.RigidBody.dynamic
-        builder = kind()
-        moves = bool(api.velocity or api.angular_velocity)
-        weight, settings = None, PLAIN
-        if not body.is_kinematic:
-            settings = body_settings(body.prim)
-            turns = world_turns(settings, body.rotation)
-            if turns is None:
-                turns = (True, True, True)
-                self.notices.add(
-                    "VendorNotSimulated", body.prim,
-                    f"{body.prim.display} has locked axes of its own that turn with it, which the preview ignores.",
-                )  # fmt: skip
-            builder = _with_settings(builder, settings, turns)
-            if moves:
-                self._moves = True
-                velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
-                self._say_scaled(body, velocity)
-                spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
-                # The solver locks axes against forces only.
-                velocity, spin = _clamped(velocity * settings.moves), _clamped(spin * turns)
-                builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
-            weight, of_solver = yield from part(weigher.steps(body), 0.0, 0.5)
-            builder = builder.additional_mass_properties(of_solver)
-        elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
-            self.notices.add(
-                "KinematicVelocity", body.prim,
-                f"{body.prim.display} is kinematic; its initial velocity does nothing.",
-            )  # fmt: skip
-        # Without this the solver slows each body to an eighth of a turn in a step, which is 900 turns a minute.
-        solver_body = builder.allow_fast_rotation(True).build()
-        activation = solver_body.activation
-        activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
-        solver_body.activation = activation
-        template = Template(solver_body, weight, settings, surface_of(body.prim), bool(api.resolved("starts_asleep")))
-        many = 2 * len(body.colliders)
-        for number, prim in enumerate(body.colliders):
-            geometry = weigher.geometries.of(prim)
-            steps = shape_steps(prim, geometry, self.places.of(prim).rotation, self.notices, moves=True)
-            placed = yield from part(steps, 0.5 + number / many, 0.5 + (number + 1) / many)
-            if placed is None:
-                continue
-            frame = None
-            if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
-                place, back = self.places.of(prim), body.rotation.T
-                frame = frames.transform(back @ (place.position - body.position), back @ place.rotation)
-            material = contact_material(self.model, prim, self.notices)
-            collider = self._collider(prim, placed, frame, material, filters)
-            if body.is_kinematic:
-                # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
-                # circle it then pushes the other off. It does not for colliders with a hook; there is none.
-                collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
-            template.colliders.append(collider)
-            template.sides.append(_sides(placed[0]))
-            template.materials.append(material.material)
-            template.bounce = max(template.bounce, material.restitution)
-        return template
-
-    def _say_scaled(self, body: Body, velocity: Matrix) -> None:
-        """Notice a velocity on a scaled prim: the specification scales it, PhysX and Newton do not."""
-        authored = body.rotation.T @ velocity / body.velocity_scale
-        speeds = [float(np.linalg.norm(each)) for each in (velocity, authored, body.stretch @ authored)]
-        if max(speeds) - min(speeds) > SAME_SPEED * speeds[0]:
-            self.notices.add(
-                "VelocityScaled", body.prim,
-                f"{body.prim.display} starts at {speeds[0]:.3g} m/s: by the text of the specification it is "
-                f"{speeds[2]:.3g} m/s, in PhysX and Newton {speeds[1]:.3g} m/s.",
-            )  # fmt: skip
-
     def _part_rows(self) -> None:
         """Make balls smaller that touch and bounce in a row, as in Newton's cradle: blows pass one after the other."""
-        if not self._bounces or not 2 < len(self.weights) <= CROWD:
+        if not self._is_bouncing or not 2 < len(self.weights) <= CROWD:
             return
         kinds = self._template_of
         lively = np.array([item.bounce if item.weight is not None else -1.0 for item in self._templates], float)
@@ -504,7 +391,7 @@ class SolverSpace:
                 "arrives at the other.",
             )  # fmt: skip
 
-    def _add_statics(self, prims: Sequence[Prim], filters: Filters) -> Iterator[float]:
+    def _add_statics(self, prims: Sequence[Prim], maker: BodyMaker) -> Iterator[float]:
         for prim in prims:
             place = self.places.of(prim)
             geometry = prim.mesh() if prim.mesh is not None else None
@@ -514,42 +401,11 @@ class SolverSpace:
             if placed is None:
                 continue
             material = contact_material(self.model, prim, self.notices)
-            builder = self._collider(prim, placed, None, material, filters)
+            builder = maker.collider(prim, placed, material)
             pose = _isometry(place.position, place.quaternion)
             handle = self.physics.add_body(rapier3d.RigidBody.fixed().position(pose), [builder])
             self.static_handles[prim.path] = handle
             self._static_materials[prim.path] = material.material
-
-    def _collider(
-        self, prim: Prim, placed: Placed, frame: Matrix | None, material: ContactMaterial, filters: Filters
-    ) -> Any:
-        """A collider builder. frame: pose (4, 4) of the prim in its body; None: identity."""
-        self._bounces |= material.restitution > 0.0
-        shape, center, turn = placed
-        friction_mode, restitution_mode = combine_modes(self.model, material.material)
-        self._grips[material.material] = Grip(material.static_friction, material.friction, friction_mode)
-        builder = (
-            rapier3d.Collider.new(shape)
-            .density(0.0)
-            .friction(material.friction)
-            .restitution(material.restitution)
-            .friction_combine_rule(_COMBINE.get(friction_mode, CoefficientCombineRule.AVERAGE))
-            .restitution_combine_rule(_COMBINE.get(restitution_mode, CoefficientCombineRule.AVERAGE))
-        )
-        if is_trigger(prim):
-            builder = builder.sensor(True)
-        if frame is None and turn is None:
-            if center is not None:
-                builder = builder.position(Isometry3(tuple(center.tolist())))
-        elif center is not None or turn is not None:
-            own = frames.transform(np.zeros(3) if center is None else center, turn)
-            builder = builder.position(isometry(own if frame is None else frame @ own))
-        elif frame is not None:
-            builder = builder.position(isometry(frame))
-        mask = filters.masks.get(prim.path)
-        if mask is not None:
-            builder = builder.collision_groups(InteractionGroups(Group(mask.member), Group(mask.meets)))
-        return builder
 
     def _grip(self) -> None:
         """Let the solver ask for the friction of contacts whose material holds a resting body better; of few bodies."""
@@ -615,23 +471,8 @@ class SolverSpace:
                     f"{math.degrees(gap.angle):.3g} degrees apart, or so far outside of its limits: its bodies are "
                     "moved together before the start.",
                 )  # fmt: skip
-        in_tree = {}
-        for tree in setup.trees:
-            why = self._too_much(tree, setup)
-            if why:
-                prim = self.model.prims[tree.prim]
-                self.notices.add(
-                    "ArticulationNotReduced", prim,
-                    f"{prim.display} is simulated in maximal coordinates, because {why}.",
-                )  # fmt: skip
-            elif self._survives(tree, setup.gravity):
-                in_tree.update({link.joint.path: link for link in tree.links})
-            else:
-                prim = self.model.prims[tree.prim]
-                self.notices.add(
-                    "ArticulationUnstable", prim,
-                    f"{prim.display} is unstable in reduced coordinates; its joints are simulated in maximal ones.",
-                )  # fmt: skip
+        trees = Trees(self.physics, setup, self.handles, self.static_handles, self.weights)
+        in_tree = trees.reduced_links(self.model.prims, self.notices)
         by_path = {}
         for facts, handles in zip(setup.joints, sides, strict=True):
             constraint = Constraint(facts, handles, in_tree.get(facts.path))
@@ -662,7 +503,7 @@ class SolverSpace:
         self._add_gears()
         for tree in setup.trees:
             links = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
-            self._insert_tree(tree, links)
+            trees.insert(tree, links, self.notices)
         for constraint in self.constraints:
             if not constraint.state.reduced:
                 constraint.insert(self.physics)
@@ -680,104 +521,12 @@ class SolverSpace:
             )  # fmt: skip
         self._part({tuple(sorted(gear.bodies)) for gear in self.gears if all(gear.bodies)})
 
-    def _insert_tree(self, tree: Tree, links: Sequence[Constraint]) -> None:
-        if not links:
-            return
-        physics, handles = self.physics, self.handles
-        root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
-        inserted = []
-        for constraint in links:
-            link = constraint.tree_link
-            assert link is not None
-            facts = constraint.facts
-            parent = handles[link.parent] if link.parent != WORLD else root
-            joint = constraint.reduced_joint()
-            if link.parent == WORLD:
-                # The fixed base is at the world origin, not at the static collider: convert the frame back.
-                side, static = (1, facts.static1) if constraint.reversed else (0, facts.static0)
-                if static in self.static_handles:
-                    pose = matrix_of(self.physics.rigid_bodies[self.static_handles[static]].position)
-                    joint.local_frame1 = isometry(pose @ (facts.frame1 if side else facts.frame0))
-            constraint.state.link = physics.multibody_joints.insert(parent, handles[link.child], joint)
-            if constraint.state.link is None:
-                constraint.insert(physics)
-            else:
-                inserted.append((parent, handles[link.child], joint))
-        start_tree(physics, inserted)
-        for constraint in links:
-            if constraint.state.reduced:
-                joint_effects.set_tree_settings(constraint, physics)
-                if any(drive.is_friction for item in constraint.state.freedoms for drive in item.resistances):
-                    prim = constraint.facts.prim
-                    self.notices.add(
-                        "VendorNotSimulated", prim,
-                        f"{prim.display} has friction beside a drive, which the preview ignores in an articulation.",
-                    )  # fmt: skip
-
-    def _too_much(self, tree: Tree, setup: Setup) -> str:
-        """Why a tree is better in maximal coordinates; or empty."""
-        inside = {link.joint.path for link in tree.links}
-        bodies = {path for link in tree.links for path in (link.parent, link.child)}
-        # Trees that hang on the world are one.
-        joined = bodies | {WORLD} if tree.root == WORLD else bodies
-        for other in setup.trees if tree.root == WORLD else ():
-            if other.root == WORLD:
-                joined |= {link.child for link in other.links}
-                inside |= {link.joint.path for link in other.links}
-        for joint in setup.joints:
-            ends = {joint.body0, joint.body1}
-            is_loop = joint.path not in inside and ends <= joined and not ends.isdisjoint(bodies - {WORLD})
-            # The rows of such a joint depend on those of the tree: in the solver they drive each other up.
-            holds = joint.enabled and joint.kind != "DistanceJoint"
-            if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
-                return f"{joint.prim.display} closes a loop of it"
-            if joint.path not in inside and joint.enabled and not ends.isdisjoint(bodies - {WORLD}):
-                # The solver leaves out limits of several axes together where a body is in reduced coordinates.
-                if joint.cone is not None:
-                    return f"the cone of {joint.prim.display} is on it"
-                if joint.distance is not None and (joint.distance.high < NO_LIMIT or joint.distance.drive is not None):
-                    return f"the distance of {joint.prim.display} is on it"
-        for link in tree.links:
-            for freedom in link.joint.freedoms:
-                if why := joint_effects.why_not_reduced(freedom):
-                    return f"{link.joint.prim.display} has {why}"
-        wheels = [link for link in tree.links if tree.root != WORLD and self._is_wheel(link)]
-        if len(wheels) > 1:
-            # In reduced coordinates friction is too small and depends on the direction in the world.
-            prim = self.bodies[wheels[0].child].prim
-            return f"{prim.display} rolls, and friction is exact there"
-        freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
-        if freedoms > MOST_REDUCED:
-            return f"it has {freedoms} degrees of freedom"
-        masses = {path: weight.mass for path, weight in self.weights.items()}
-        groups = hanging([(link.parent, link.child) for link in tree.links], masses)
-        worst = max(groups, key=lambda group: group.ratio, default=None)
-        if worst is not None and worst.ratio > BEARABLE_REDUCED and not self._is_evened(tree):
-            return f"{worst.ratio:.2g} times the mass of {self.bodies[worst.body].prim.display} hangs on that"
-        return ""
-
-    def _is_evened(self, tree: Tree) -> bool:
-        """True if all its joints have an armature that is a part of what moves with the first one: the inertias that
-        the solver sees are not as different as the masses then."""
-        paths = list(dict.fromkeys(link.child for link in tree.links))
-        masses = np.array([self.weights[path].mass if path in self.weights else 0.0 for path in paths])
-        places = np.array([self.bodies[path].position for path in paths])
-        least = EVENING * np.array([masses.sum(), masses @ np.square(places - places[0]).sum(axis=1)])
-        return all(
-            freedom.settings.armature > least[axis // 3]
-            for link in tree.links for axis, freedom in enumerate(link.joint.freedoms) if not freedom.is_locked
-        )  # fmt: skip
-
-    def _is_wheel(self, link: Link) -> bool:
-        """True for a body with a collider on a driven hinge without limits."""
-        return _is_axle(link.joint) and bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
-
     def _wheels(self) -> dict[Any, Weight]:
         """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
         found = {}
         for item in self.constraints:
             facts = item.facts
-            if facts.body0 not in self.weights or facts.body1 not in self.weights or not _is_axle(facts):
+            if facts.body0 not in self.weights or facts.body1 not in self.weights or not is_axle(facts):
                 continue
             handle = self.handles[facts.body1]
             if self.physics.rigid_bodies[handle].colliders:
@@ -791,48 +540,6 @@ class SolverSpace:
             "a quarter too fast.",
         )  # fmt: skip
         return {}
-
-    def _survives(self, tree: Tree, gravity: Matrix) -> bool:
-        """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
-
-        A tree that does not hang on the world must fall: limits that are violated at the start can drive it through
-        space, because the solver's rows of a multibody do not keep its momentum.
-        """
-        physics = PhysicsWorld(tuple(gravity.tolist()))
-        physics.integration_parameters.dt = 1.0 / 240.0
-        handles: dict[str, Any] = {}
-        for link in tree.links:
-            for path in (link.parent, link.child):
-                if path != WORLD and path not in handles:
-                    source = self.physics.rigid_bodies[self.handles[path]]
-                    builder = rapier3d.RigidBody.dynamic().position(source.position).can_sleep(False)
-                    builder = builder.linvel(source.linvel).angvel(source.angvel)
-                    handles[path] = physics.add_body(builder.additional_mass_properties(self.weights[path].of_solver))
-        root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
-        joints = []
-        for link in tree.links:
-            joint = Constraint(link.joint, (None, None), link).reduced_joint()
-            parent = root if link.parent == WORLD else handles[link.parent]
-            if physics.multibody_joints.insert(parent, handles[link.child], joint) is None:
-                return False
-            joints.append((parent, handles[link.child], joint))
-        start_tree(physics, joints)
-        masses = {path: self.weights[path].mass for path in handles}
-        before = _speed_of_all(physics, handles, masses)
-        for _ in range(TRIAL_STEPS):
-            physics.step()
-            if not physics.quarantine.is_empty():
-                return False
-        if tree.root != WORLD:
-            seconds = TRIAL_STEPS * physics.integration_parameters.dt
-            gained = _speed_of_all(physics, handles, masses) - before - np.asarray(gravity, float) * seconds
-            if not np.linalg.norm(gained) <= STRAY_SPEED:
-                return False
-        speeds = [physics.rigid_bodies[handle].linvel.norm() for handle in handles.values()]
-        return all(math.isfinite(speed) and speed < FASTEST for speed in speeds)
-
-    def _add_pairs(self, filters: Filters) -> None:
-        self._part(filters.pairs)
 
     def _part(self, pairs: Iterable[tuple[str, ...]]) -> None:
         """Keep pairs of bodies and static colliders from colliding."""
@@ -1292,47 +999,6 @@ def _matter(weights: Sequence[Weight | None]) -> Matter:
     return Matter(np.array(masses, float), np.array(moments, float))
 
 
-def _sides(shape: Any) -> tuple[float, float]:
-    """The shortest and the longest side of the bounding box of a shape; a plate counts as a tenth as thick as long."""
-    box = shape.compute_aabb(Isometry3.identity())
-    sides = [float(high - low) for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)]
-    return max(min(sides), 0.1 * max(sides)), max(sides)
-
-
-def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str, float]) -> Matrix:
-    """Velocity (3,) of the centre of mass of bodies."""
-    moves = [np.array(_tuple(physics.rigid_bodies[handle].linvel)) * masses[path] for path, handle in handles.items()]
-    return np.asarray(sum(moves) / sum(masses.values()), float)
-
-
-def _clamped(velocity: Matrix) -> Matrix:
-    """A velocity (3,) no larger than CLAMP: the solver takes those for none whose square is too large for it."""
-    size = float(np.linalg.norm(velocity))
-    return velocity * (CLAMP / size) if CLAMP < size < math.inf else velocity
-
-
-def _is_axle(facts: JointFacts) -> bool:
-    """True for a driven hinge without limits."""
-    hinge = facts.freedoms[3]
-    turns = [not freedom.is_locked for freedom in facts.freedoms] == [False] * 3 + [True, False, False]
-    return turns and not hinge.is_limited and hinge.drive is not None
-
-
 def _ends(constraint: Constraint) -> set[str]:
     """The bodies of a joint, without the world."""
     return {constraint.facts.body0, constraint.facts.body1} - {""}
-
-
-def _with_settings(builder: Any, settings: BodySettings, turns: tuple[bool, bool, bool]) -> Any:
-    """The builder of a body with its damping and locked axes. turns: axes of the world about which it may turn."""
-    if settings.linear_damping:
-        builder = builder.linear_damping(settings.linear_damping)
-    if settings.angular_damping:
-        builder = builder.angular_damping(settings.angular_damping)
-    if settings.gravity != 1.0:
-        builder = builder.gravity_scale(settings.gravity)
-    if not all(settings.moves):
-        builder = builder.enabled_translations(settings.moves)
-    if not all(turns):
-        builder = builder.enabled_rotations(turns)
-    return builder.ccd_enabled(True) if settings.is_fast else builder

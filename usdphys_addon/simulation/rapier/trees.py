@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Trees of joints in the solver: which of them it simulates well in reduced coordinates, and how they get there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import rapier3d
+from rapier3d import PhysicsWorld
+
+from ...core.frames import Matrix
+from ...core.model import Prim
+from ..articulations import WORLD, Link, Tree
+from ..joint_facts import NO_LIMIT, JointFacts
+from ..notices import Notices
+from ..quality import BEARABLE_REDUCED, EVENING, MOST_REDUCED, hanging
+from . import joint_effects
+from .constraints import Constraint, isometry, matrix_of
+from .loads import Weight
+from .reduced import start_tree
+from .setup import Setup
+
+#: m/s. A faster body counts as unstable.
+FASTEST = 1000.0
+#: Trial steps for which a tree in reduced coordinates must stay stable.
+TRIAL_STEPS = 60
+#: m/s. A free tree whose centre of mass gains more than this in its trial, gravity aside, is unstable.
+STRAY_SPEED = 0.05
+
+
+class Trees:
+    """The trees of one scene, whose bodies are in the solver."""
+
+    def __init__(
+        self, physics: PhysicsWorld, setup: Setup, handles: Mapping[str, Any], static_handles: Mapping[str, Any],
+        weights: Mapping[str, Weight],
+    ) -> None:  # fmt: skip
+        """handles, static_handles: the solver's bodies, by path. weights: of the dynamic bodies."""
+        self.physics, self.setup, self.weights = physics, setup, weights
+        self.handles, self.static_handles = handles, static_handles
+
+    def reduced_links(self, prims: Mapping[str, Prim], notices: Notices) -> dict[str, Link]:
+        """The links of the trees to be simulated in reduced coordinates, by the paths of their joints."""
+        found = {}
+        for tree in self.setup.trees:
+            prim = prims[tree.prim]
+            if why := self._too_much(tree):
+                notices.add(
+                    "ArticulationNotReduced", prim,
+                    f"{prim.display} is simulated in maximal coordinates, because {why}.",
+                )  # fmt: skip
+            elif self._survives(tree):
+                found.update({link.joint.path: link for link in tree.links})
+            else:
+                notices.add(
+                    "ArticulationUnstable", prim,
+                    f"{prim.display} is unstable in reduced coordinates; its joints are simulated in maximal ones.",
+                )  # fmt: skip
+        return found
+
+    def insert(self, tree: Tree, links: Sequence[Constraint], notices: Notices) -> None:
+        """Add the joints of a tree that are simulated in reduced coordinates; those that it refuses in maximal ones."""
+        if not links:
+            return
+        physics, handles = self.physics, self.handles
+        root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
+        inserted = []
+        for constraint in links:
+            link = constraint.tree_link
+            assert link is not None
+            facts = constraint.facts
+            parent = handles[link.parent] if link.parent != WORLD else root
+            joint = constraint.reduced_joint()
+            if link.parent == WORLD:
+                # The fixed base is at the world origin, not at the static collider: convert the frame back.
+                side, static = (1, facts.static1) if constraint.reversed else (0, facts.static0)
+                if static in self.static_handles:
+                    pose = matrix_of(physics.rigid_bodies[self.static_handles[static]].position)
+                    joint.local_frame1 = isometry(pose @ (facts.frame1 if side else facts.frame0))
+            constraint.state.link = physics.multibody_joints.insert(parent, handles[link.child], joint)
+            if constraint.state.link is None:
+                constraint.insert(physics)
+            else:
+                inserted.append((parent, handles[link.child], joint))
+        start_tree(physics, inserted)
+        for constraint in links:
+            if constraint.state.reduced:
+                joint_effects.set_tree_settings(constraint, physics)
+                if any(drive.is_friction for item in constraint.state.freedoms for drive in item.resistances):
+                    prim = constraint.facts.prim
+                    notices.add(
+                        "VendorNotSimulated", prim,
+                        f"{prim.display} has friction beside a drive, which the preview ignores in an articulation.",
+                    )  # fmt: skip
+
+    def _too_much(self, tree: Tree) -> str:
+        """Why a tree is better in maximal coordinates; or empty."""
+        inside = {link.joint.path for link in tree.links}
+        bodies = {path for link in tree.links for path in (link.parent, link.child)}
+        # Trees that hang on the world are one.
+        joined = bodies | {WORLD} if tree.root == WORLD else bodies
+        for other in self.setup.trees if tree.root == WORLD else ():
+            if other.root == WORLD:
+                joined |= {link.child for link in other.links}
+                inside |= {link.joint.path for link in other.links}
+        for joint in self.setup.joints:
+            ends = {joint.body0, joint.body1}
+            is_loop = joint.path not in inside and ends <= joined and not ends.isdisjoint(bodies - {WORLD})
+            # The rows of such a joint depend on those of the tree: in the solver they drive each other up.
+            holds = joint.enabled and joint.kind != "DistanceJoint"
+            if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
+                return f"{joint.prim.display} closes a loop of it"
+            if joint.path not in inside and joint.enabled and not ends.isdisjoint(bodies - {WORLD}):
+                # The solver leaves out limits of several axes together where a body is in reduced coordinates.
+                if joint.cone is not None:
+                    return f"the cone of {joint.prim.display} is on it"
+                if joint.distance is not None and (joint.distance.high < NO_LIMIT or joint.distance.drive is not None):
+                    return f"the distance of {joint.prim.display} is on it"
+        for link in tree.links:
+            for freedom in link.joint.freedoms:
+                if why := joint_effects.why_not_reduced(freedom):
+                    return f"{link.joint.prim.display} has {why}"
+        wheels = [link for link in tree.links if tree.root != WORLD and self._is_wheel(link)]
+        if len(wheels) > 1:
+            # In reduced coordinates friction is too small and depends on the direction in the world.
+            prim = self.setup.bodies[wheels[0].child].prim
+            return f"{prim.display} rolls, and friction is exact there"
+        freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
+        if freedoms > MOST_REDUCED:
+            return f"it has {freedoms} degrees of freedom"
+        masses = {path: weight.mass for path, weight in self.weights.items()}
+        groups = hanging([(link.parent, link.child) for link in tree.links], masses)
+        worst = max(groups, key=lambda group: group.ratio, default=None)
+        if worst is not None and worst.ratio > BEARABLE_REDUCED and not self._is_evened(tree):
+            return f"{worst.ratio:.2g} times the mass of {self.setup.bodies[worst.body].prim.display} hangs on that"
+        return ""
+
+    def _is_evened(self, tree: Tree) -> bool:
+        """True if all its joints have an armature that is a part of what moves with the first one: the inertias that
+        the solver sees are not as different as the masses then."""
+        paths = list(dict.fromkeys(link.child for link in tree.links))
+        masses = np.array([self.weights[path].mass if path in self.weights else 0.0 for path in paths])
+        places = np.array([self.setup.bodies[path].position for path in paths])
+        least = EVENING * np.array([masses.sum(), masses @ np.square(places - places[0]).sum(axis=1)])
+        return all(
+            freedom.settings.armature > least[axis // 3]
+            for link in tree.links for axis, freedom in enumerate(link.joint.freedoms) if not freedom.is_locked
+        )  # fmt: skip
+
+    def _is_wheel(self, link: Link) -> bool:
+        """True for a body with a collider on a driven hinge without limits."""
+        return is_axle(link.joint) and bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
+
+    def _survives(self, tree: Tree) -> bool:
+        """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
+
+        A tree that does not hang on the world must fall: limits that are violated at the start can drive it through
+        space, because the solver's rows of a multibody do not keep its momentum.
+        """
+        physics = PhysicsWorld(tuple(self.setup.gravity.tolist()))
+        physics.integration_parameters.dt = 1.0 / 240.0
+        handles: dict[str, Any] = {}
+        for link in tree.links:
+            for path in (link.parent, link.child):
+                if path != WORLD and path not in handles:
+                    source = self.physics.rigid_bodies[self.handles[path]]
+                    builder = rapier3d.RigidBody.dynamic().position(source.position).can_sleep(False)
+                    builder = builder.linvel(source.linvel).angvel(source.angvel)
+                    handles[path] = physics.add_body(builder.additional_mass_properties(self.weights[path].of_solver))
+        root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
+        joints = []
+        for link in tree.links:
+            joint = Constraint(link.joint, (None, None), link).reduced_joint()
+            parent = root if link.parent == WORLD else handles[link.parent]
+            if physics.multibody_joints.insert(parent, handles[link.child], joint) is None:
+                return False
+            joints.append((parent, handles[link.child], joint))
+        start_tree(physics, joints)
+        masses = {path: self.weights[path].mass for path in handles}
+        before = _speed_of_all(physics, handles, masses)
+        for _ in range(TRIAL_STEPS):
+            physics.step()
+            if not physics.quarantine.is_empty():
+                return False
+        if tree.root != WORLD:
+            seconds = TRIAL_STEPS * physics.integration_parameters.dt
+            gained = _speed_of_all(physics, handles, masses) - before - self.setup.gravity * seconds
+            if not np.linalg.norm(gained) <= STRAY_SPEED:
+                return False
+        speeds = [physics.rigid_bodies[handle].linvel.norm() for handle in handles.values()]
+        return all(math.isfinite(speed) and speed < FASTEST for speed in speeds)
+
+
+def is_axle(facts: JointFacts) -> bool:
+    """True for a driven hinge without limits."""
+    hinge = facts.freedoms[3]
+    turns = [not freedom.is_locked for freedom in facts.freedoms] == [False] * 3 + [True, False, False]
+    return turns and not hinge.is_limited and hinge.drive is not None
+
+
+def _speed_of_all(physics: Any, handles: Mapping[str, Any], masses: Mapping[str, float]) -> Matrix:
+    """Velocity (3,) of the centre of mass of bodies."""
+    moves = [
+        np.array(physics.rigid_bodies[handle].linvel.to_tuple()) * masses[path] for path, handle in handles.items()
+    ]
+    return np.asarray(sum(moves) / sum(masses.values()), float)
