@@ -41,7 +41,7 @@ ROOMS = (
     "usdphys_addon/generators",
     "usdphys_addon/checks",
     "usdphys_addon/viewport",
-    "usdphys_addon/cli.py",
+    "usdphys_addon/cli",
     "usdphys_addon/__main__.py",
     "keymap.py",
     "preferences.py",
@@ -79,7 +79,6 @@ ONLY_IN = {
         "usdphys_addon/usd",
         "usdphys_addon/exchange",
         "usdphys_addon/bridge/environment.py",
-        "usdphys_addon/cli.py",
     ),
     "rapier3d": ("usdphys_addon/simulation/rapier",),
 }

@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command line, as `blender --command usdphys` and `python -m usdphys_addon`."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext, redirect_stderr, redirect_stdout
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import InputError, OutputError, UsageError, UsdPhysError
+from ..core.words import is_text
+from ..system import console, isolate
+from ..system.console import warn
+from ..system.files import usable_name
+from .arguments import make_parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command. Returns 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours."""
+    console.open_streams()
+    isolate.watch()
+    isolate.deepen_stack()
+    status = _run(list(sys.argv[1:] if arguments is None else arguments))
+    for number, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:
+            console.silence(number)
+            status = status or 1
+    return status
+
+
+def perform(arguments: list[str]) -> dict[str, Any]:
+    """Run a command for a batch. Returns what it found: exit (its status), issues, notes, error, table."""
+    answer: dict[str, Any] = {"issues": []}
+    warned = io.StringIO()
+    with redirect_stdout(io.StringIO()), redirect_stderr(warned):
+        answer["exit"] = _run(arguments, answer)
+    answer["issues"] = [asdict(issue) for issue in answer["issues"]]
+    errors = [line.partition(": error: ")[2] for line in warned.getvalue().splitlines() if line.startswith("usdphys")]
+    if answer["exit"] and any(errors):
+        answer["error"] = next(filter(None, reversed(errors)))
+    return answer
+
+
+def _run(arguments: list[str], answer: dict[str, Any] | None = None) -> int:
+    """Run a command. answer: takes what it finds, see `perform`."""
+    parser = make_parser(perform)
+    try:
+        options = parser.parse_args(arguments)
+    except SystemExit as stop:  # inside `blender --command` the process is not ours to end
+        return int(stop.code or 0)
+    except OutputError as error:  # of the help
+        warn(f"usdphys: error: {error}")
+        return 1
+    options.answer = {"issues": []} if answer is None else answer
+    try:
+        _check_names(options)
+        if options.isolate and not isolate.is_isolated():
+            return _run_isolated(arguments, options)
+        command: Callable[[argparse.Namespace], int] = options.run
+        with _overflows_ignored() if options.calculates else nullcontext():
+            return command(options)
+    except UsdPhysError as error:
+        warn(f"usdphys: error: {error}")
+        return 2 if isinstance(error, UsageError) else 1
+    except KeyboardInterrupt:
+        warn("usdphys: error: Interrupted; no output was written.")
+        return 130
+    except MemoryError:
+        warn(f"usdphys: error: {_subject(options)} needs more memory than there is.")
+        return 1
+    except BaseException as error:
+        if isinstance(error, SystemExit | GeneratorExit):
+            raise
+        if options.debug:
+            traceback.print_exc()
+        reason = " ".join(str(error).split())[:200]
+        warn(
+            f"usdphys: error: {_subject(options)} could not be handled, which is a fault of this program "
+            f"({type(error).__name__}: {reason}); run it again with --debug and report what it says."
+        )
+        return 3
+
+
+def _overflows_ignored() -> AbstractContextManager[object]:
+    """What overflows is found in the results; numpy's warnings name lines of code."""
+    import numpy as np
+
+    return np.errstate(all="ignore")
+
+
+def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
+    names = [getattr(options, name, None) for name in ("output", "out", "json")]
+    status, cause = isolate.run(arguments, [name for name in names if isinstance(name, str)])
+    if cause:
+        raise InputError(f"{_subject(options)} makes Blender crash ({cause}); no output was written.")
+    return status
+
+
+def _subject(options: argparse.Namespace) -> str:
+    names = (getattr(options, name, None) for name in ("file", "input", "jobs"))
+    return f"'{next(filter(None, names), '')}'"
+
+
+def _check_names(options: argparse.Namespace) -> None:
+    """Bring file names into a form that Blender and USD take. Raises InputError for names that they do not."""
+    try:
+        Path.cwd()
+    except FileNotFoundError as error:
+        raise InputError("The working folder does not exist any more; change to another one.") from error
+    for name in ("file", "input", "output", "onto", "out", "json", "jobs"):
+        value = getattr(options, name, None)
+        if isinstance(value, str):
+            setattr(options, name, usable_name(value))
+    for name, value in vars(options).items():
+        for text in value if isinstance(value, list) else [value]:
+            if isinstance(text, str) and not is_text(text):
+                raise UsageError(f"'{text}' of --{name.replace('_', '-')} is not encoded in UTF-8.")
+
+
+def run(arguments: Sequence[str] | None = None) -> Any:
+    """Entry point of `python -m usdphys_addon`."""
+    sys.exit(main(arguments))

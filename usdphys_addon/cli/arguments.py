@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The arguments of the command line."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NoReturn
+
+from ..core.qualities import NORMAL, QUALITY_TEXTS
+from ..system.console import say, warn
+from .convert import FORMS, convert_file
+from .many import run_batch, serve_jobs
+from .reading import inspect_file, validate_file
+from .simulate import ENGINES, PREVIEW, simulate_file
+
+#: Solver steps per frame; the preview takes 64 at most.
+_MOST_SUBSTEPS = 1000
+#: Seconds that a job of a batch may take; the timers of the system take not much more.
+_LONGEST_JOB = 1e6
+
+
+class _Parser(argparse.ArgumentParser):
+    """argparse with messages that are harmless to a terminal. The beginning of an option does not stand for it."""
+
+    def __init__(self, **more: Any) -> None:
+        super().__init__(**{"allow_abbrev": False, **more})
+
+    def error(self, message: str) -> NoReturn:
+        for line in self.format_usage().splitlines():
+            warn(line)
+        warn(f"{self.prog}: error: {message}")
+        raise SystemExit(2)
+
+    def print_help(self, file: Any = None) -> None:
+        for line in self.format_help().splitlines():
+            say(line)
+
+
+def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.ArgumentParser:
+    """perform: runs the commands that a batch sends to this process."""
+    parser = _Parser(
+        prog="usdphys",
+        description="OpenUSD physics from and for Blender.",
+        epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours.",
+    )
+    parser.add_argument("--debug", action="store_true", help="print the traceback of a fault of usdphys")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    convert = commands.add_parser(
+        "convert", help="convert between .blend, USD, glTF and URDF, with the physics",
+        description="Convert .blend, USD, glTF and URDF into each other: Blender does the geometry and materials, this "
+        "add-on the physics.",
+    )  # fmt: skip
+    convert.add_argument("input", metavar="IN", help="a .blend, USD, glTF or URDF file")
+    convert.add_argument("output", metavar="OUT", help="a USD, glTF or URDF file, or a .blend for another input")
+    convert.add_argument(
+        "--from-rigid-bodies", action="store_true",
+        help="turn Blender's own rigid bodies and constraints into USD Physics first",
+    )  # fmt: skip
+    convert.add_argument(
+        "--hierarchy",
+        choices=("nested", "flat", "reset"),
+        help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: scene setting)",
+    )
+    for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):
+        convert.add_argument(
+            option, type=_positive, metavar="X", help=f"{what} per unit of OUT (default: setting of the scene)"
+        )
+    convert.add_argument(
+        "--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: setting of the scene)"
+    )
+    forms = convert.add_mutually_exclusive_group()
+    for form, (flag, what) in FORMS.items():
+        forms.add_argument(flag, dest="form", action="store_const", const=form, default="auto", help=what)
+    convert.add_argument(
+        "--physics-only", action="store_true", help="of the edits since the import, write those of the physics only"
+    )
+    convert.add_argument(
+        "--variant", action="append", default=[], metavar="/PRIM{SET=CHOICE}",
+        help="choose a variant of a USD input; may be given several times",
+    )  # fmt: skip
+    convert.add_argument(
+        "--prim", default="", metavar="/PRIM", help="read only this prim of a USD input and the prims below it"
+    )
+    convert.add_argument(
+        "--onto", metavar="SCENE.blend",
+        help="put only the physics of a USD input on the objects of this scene, by name",
+    )  # fmt: skip
+    convert.add_argument("--collection", default="", metavar="NAME", help="write only the objects of this collection")
+    convert.add_argument(
+        "--runtimes", action="store_true",
+        help="a neutral file with the variants PhysX, Newton and MuJoCo, whose settings are in runnables/physics",
+    )  # fmt: skip
+    convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
+    convert.add_argument(
+        "--layers", action="store_true",
+        help="write an asset of layers: OUT with a payload of physics, materials, geometry and a library of meshes",
+    )  # fmt: skip
+    convert.add_argument(
+        "--physx-words", action="store_true",
+        help="write settings of Newton (mimic joints, velocity limits, ...) in the words of PhysX, too",
+    )  # fmt: skip
+    convert.add_argument(
+        "--ros-package", default="", metavar="NAME",
+        help="of a URDF that is written: make its folder, or the one above a folder urdf, this package of ROS, with"
+        " the meshes",
+    )  # fmt: skip
+    convert.add_argument(
+        "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
+    )
+    convert.set_defaults(run=convert_file)
+    check = commands.add_parser(
+        "validate", help="check the physics of a file",
+        description="Check the physics of a .blend, USD, glTF or URDF file; exit status 1 if there are errors.",
+    )  # fmt: skip
+    check.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
+    check.add_argument(
+        "--target",
+        choices=("usd", "physx", "newton", "ros"),
+        default="usd",
+        help="simulator whose rules to check, or usd for the specification alone (default: usd); ros, of a URDF: "
+        "whether ROS would read it",
+    )
+    check.add_argument("--json", action="store_true", help="print the issues as JSON")
+    check.set_defaults(run=validate_file)
+    look = commands.add_parser(
+        "inspect", help="print the physics of a file",
+        description="Print the physics of a .blend, USD, glTF or URDF file: its units, every body, collider and joint.",
+    )  # fmt: skip
+    look.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
+    look.add_argument("--json", action="store_true", help="print it as JSON")
+    look.set_defaults(run=inspect_file)
+    move = commands.add_parser(
+        "simulate", help="simulate a file and write the motion",
+        description="Simulate a .blend, USD, glTF or URDF file from its first frame; write USD time samples or JSON.",
+    )  # fmt: skip
+    move.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
+    move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="simulated time in seconds")
+    move.add_argument("--fps", type=_frame_rate, metavar="F", help="frames per second (default: those of the file)")
+    move.add_argument(
+        "--substeps", type=_count, default=0, metavar="N", help="solver steps per frame (default: by the quality)"
+    )
+    move.add_argument(
+        "--quality", choices=tuple(QUALITY_TEXTS), default=NORMAL,
+        help="draft: about half the time of normal; exact: three to five times (default: normal)",
+    )  # fmt: skip
+    move.add_argument(
+        "--engine", choices=ENGINES, default=PREVIEW,
+        help="what simulates: the engine of the add-on, or PhysX or Newton in a Python of your own, compared with it "
+        "(default: preview)",
+    )  # fmt: skip
+    move.add_argument(
+        "--engine-python",
+        metavar="PYTHON",
+        help="the python of an environment with ovphysx or newton "
+        "(default: that of USDPHYS_PHYSX_PYTHON or USDPHYS_NEWTON_PYTHON)",
+    )
+    move.add_argument(
+        "--out", metavar="OUT",
+        help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
+    )  # fmt: skip
+    move.add_argument(
+        "--json", metavar="POSES",
+        help="write the poses of all bodies to a JSON file, in the units and the up axis of the stage; for a .blend, "
+        "those set for its scene",
+    )  # fmt: skip
+    move.set_defaults(run=simulate_file)
+    for command in (convert, check, look, move):
+        _add_robot_options(command)
+        command.add_argument(
+            "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
+        )
+        command.set_defaults(calculates=True)
+    _add_batch(commands, perform)
+    return parser
+
+
+def _add_batch(commands: Any, perform: Callable[[list[str]], dict[str, Any]]) -> None:
+    many = commands.add_parser(
+        "batch", help="run many jobs, in processes that stay",
+        description="Run the jobs of a file, a line of JSON each. A crash or a hang costs its own job only. A rerun "
+        "does what is not done yet.",
+    )  # fmt: skip
+    many.add_argument(
+        "jobs", metavar="JOBS", help='a file with lines such as {"op": "convert", "in": "a.blend", "out": "a.usda"}'
+    )
+    many.add_argument("--workers", type=_count, metavar="N", help="processes (default: as many as processors)")
+    many.add_argument("--dask", metavar="ADDRESS", help="have the workers of this Dask scheduler do the jobs")
+    many.add_argument("--shard", metavar="I/N", help="do the I-th part of N only, such as 2/8")
+    many.add_argument(
+        "--timeout", type=_patience, default=600.0, metavar="S", help="seconds after which a job hangs (default: 600)"
+    )
+    many.add_argument(
+        "--retries", type=_retries, default=1, metavar="N", help="new attempts after a crash or a hang (default: 1)"
+    )
+    many.add_argument(
+        "--out", metavar="RESULTS", help="file of results, which a rerun goes on with (default: JOBS.results.jsonl)"
+    )
+    many.set_defaults(run=run_batch, isolate=False, calculates=False)
+    # A child of a batch. Without help, the list of commands leaves it out.
+    commands.add_parser("serve").set_defaults(run=partial(serve_jobs, perform), isolate=False, calculates=False)
+
+
+def _add_robot_options(command: argparse.ArgumentParser) -> None:
+    group = command.add_argument_group("options for robots in URDF")
+    group.add_argument(
+        "--package", action="append", default=[], metavar="NAME=FOLDER",
+        help="where a package of ROS is; may be given several times",
+    )  # fmt: skip
+    group.add_argument(
+        "--arg", action="append", default=[], metavar="NAME:=VALUE",
+        help="an argument of a xacro file; may be given several times",
+    )  # fmt: skip
+    group.add_argument(
+        "--base", choices=("file", "fixed", "free"),
+        help="the base of the robot: as in the file, where a base without a joint is fixed (the default), always "
+        "fixed to the world, or free",
+    )  # fmt: skip
+    group.add_argument(
+        "--merge-fixed", action="store_true", help="make links on fixed joints part of the body above them"
+    )
+    group.add_argument("--prefix", default="", metavar="TEXT", help="put before the names of the robot and its parts")
+    group.add_argument("--srdf", default="", metavar="FILE", help="links that it keeps apart do not collide")
+    group.add_argument(
+        "--approximation", choices=("convexHull", "convexDecomposition", "boundingCube"),
+        help="what simulators make of a mesh that collides: one convex hull (the default), several, or a box",
+    )  # fmt: skip
+    group.add_argument(
+        "--drives", choices=("effort", "hold", "velocity", "none"),
+        help="drives of joints: with the effort as their limit and no gains (the default), with gains that hold the "
+        "position, or the velocity, or none",
+    )  # fmt: skip
+    group.add_argument(
+        "--no-self-collision", action="store_true", help="links of the robot do not collide with each other"
+    )
+    group.add_argument("--no-visuals", action="store_true", help="leave out what is only seen")
+    group.add_argument(
+        "--visual-colliders", action="store_true", help="what is seen of a link without colliders collides, too"
+    )
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= _MOST_SUBSTEPS):
+        raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to {_MOST_SUBSTEPS}")
+    return int(text)
+
+
+def _patience(text: str) -> float:
+    if (value := _positive(text)) > _LONGEST_JOB:
+        raise argparse.ArgumentTypeError(f"'{text}' must be at most {_LONGEST_JOB:g}")
+    return value
+
+
+def _retries(text: str) -> int:
+    return 0 if text == "0" else _count(text)
+
+
+def _frame_rate(text: str) -> float:
+    from ..core.units import FRAME_RATES
+
+    value, (least, most) = _positive(text), FRAME_RATES
+    if not least <= value <= most:
+        raise argparse.ArgumentTypeError(f"'{text}' must be from {least:g} to {most:g}")
+    return value
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number") from None
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"'{text}' must be greater than zero and finite")
+    return value

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command `batch`, and what its children run."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn
+
+from ..core.errors import UsageError, UsdPhysError
+from ..system import isolate
+from ..system.console import warn
+from ..system.files import checked
+from .output import summarise
+
+
+def serve_jobs(perform: Callable[[list[str]], dict[str, Any]], _options: argparse.Namespace) -> int:
+    """Do jobs for a batch until it says no more. perform: runs one command."""
+    from ..batch import serve
+
+    with _ready_for_jobs():
+        return serve.serve(perform)
+
+
+@contextmanager
+def _ready_for_jobs() -> Iterator[None]:
+    """Load what takes time, and register our properties once for all jobs. Without bpy, only some jobs can be done."""
+    from ..exchange import formats
+
+    try:
+        from ..exchange import blend_file
+    except ImportError:
+        yield
+        return
+    with suppress(UsdPhysError):
+        formats.expose_pxr()
+    with blend_file.properties_registered():
+        yield
+
+
+def run_batch(options: argparse.Namespace) -> int:
+    from ..batch import drive, executors, jobs, progress, worker
+
+    if options.dask and options.workers:
+        raise UsageError("--workers is for this machine, and --dask has workers of its own; drop one.")
+    todo = jobs.read(Path(options.jobs))
+    part = ""
+    if options.shard:
+        todo = jobs.shard(todo, options.shard)
+        part = f".{options.shard.replace('/', '-of-')}"
+    results = Path(options.out or Path(options.jobs).with_suffix(f".results{part}.jsonl"))
+    checked(results, [options.jobs])
+    if os.path.normpath(results.absolute()) in {os.path.normpath(name) for job in todo for name in job.files}:
+        raise UsageError(f"'{results}' is a file of the jobs themselves; choose another name for --out.")
+    count = len(todo)
+    todo = drive.pending(todo, results)
+    settings = worker.Settings(
+        (*isolate.program(), "serve"), isolate.ROOT, options.timeout, options.retries
+    )  # fmt: skip
+    workers = min(options.workers or isolate.processors(), max(1, len(todo)))
+    shown = progress.Progress(len(todo))
+    try:
+        with _stopped_by_signals():
+            if todo:
+                crew = executors.dask(settings, options.dask) if options.dask else executors.local(settings, workers)
+                with crew as members:
+                    drive.run(todo, members, results, shown.told)
+    except KeyboardInterrupt:
+        warn(f"usdphys: error: Interrupted; '{results}' has what is done, and the same command goes on with the rest.")
+        return 130
+    finally:
+        shown.end()
+    summarise(progress.summary(str(results), shown.counts, count - len(todo)))
+    return 0 if shown.counts["ok"] == shown.counts.total() else 1
+
+
+@contextmanager
+def _stopped_by_signals() -> Iterator[None]:
+    """Turn an interrupt, and the request to end, into KeyboardInterrupt. Blender has handlers of its own."""
+
+    def stop(_number: int, _frame: Any) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            # None: a handler that Python does not know.
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command `simulate`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+from collections.abc import Callable, Collection, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core.errors import InputError, OutputError, UsageError
+from ..core.units import StageUnits, checked_frame_rate
+from ..core.words import counted
+from ..system.console import say, warn
+from ..system.files import IMAGE_SUFFIXES, TEXT_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, work_folder
+from .inputs import load_options
+from .output import output_to_stderr, print_issues, summarise, tell_note
+
+if TYPE_CHECKING:
+    from ..core.model import PhysicsModel
+    from ..exchange.formats import Format
+    from ..exchange.usd_export import ExportOptions
+    from ..simulation.record import Recording
+    from ..simulation.world import World
+
+
+#: What can simulate: the engine of the add-on, and those of `simulation.engines.external`.
+PREVIEW = "preview"
+ENGINES = (PREVIEW, "physx", "newton")
+#: The highest number of a frame in Blender.
+_LAST_FRAME = 1048574
+
+
+def simulate_file(options: argparse.Namespace) -> int:
+    from ..exchange import formats
+
+    source = formats.format_of(options.file)
+    layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
+    if options.out and Path(options.out).suffix.lower() not in layers:
+        raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
+    _check_outputs(options)
+    load = load_options(options)
+    formats.check_options(options.file, load)
+    if source.as_stage is not None:
+        with output_to_stderr(), source.as_stage(options.file, load) as (file, issues):
+            print_issues(options, issues, warn)
+            if options.out and source is not formats.USD:
+                world, recording, units = _simulate_copy(options, file)
+            else:
+                world, recording, units = _simulate_usd(options, file)
+    else:
+        from ..exchange import blend_file
+
+        with blend_file.properties_registered(), output_to_stderr():
+            world, recording, units = _simulate_blend(options, source)
+    if options.json:
+        try:
+            text = json.dumps(recording.as_json(units), allow_nan=False)
+        except ValueError as error:
+            raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
+        _write_text(Path(options.json), text)
+    if options.engine == PREVIEW:
+        # They say what the preview simulates in another way, which the other engines do not.
+        print_issues(options, world.notices, warn)
+    bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
+    broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
+    tell = summarise if options.out or options.json else say
+    found = f", {broken}, {unstable}" if options.engine == PREVIEW else f", simulated by {options.engine}"
+    tell(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second{found}")
+    return 0
+
+
+def _check_outputs(options: argparse.Namespace) -> None:
+    """Refuse outputs that could not be written, and engines that are not there, before anything is simulated."""
+    from ..exchange import formats
+
+    if options.engine != PREVIEW:
+        from ..simulation.engines import external
+
+        options.engine_python = external.python_of(options.engine, options.engine_python or "")
+    elif options.engine_python:
+        raise UsageError("--engine-python is for another engine; add --engine physx or --engine newton.")
+    outputs = [Path(name) for name in (options.out, options.json) if name]
+    for output in outputs:
+        checked(output, [options.file])
+    if options.json:
+        _check_poses(Path(options.json), formats.suffixes())
+    if len({os.path.realpath(output) for output in outputs}) < len(outputs):
+        raise UsageError("--out and --json name the same file; choose two names.")
+
+
+def _check_poses(target: Path, others: Collection[str]) -> None:
+    """Refuse to write poses to a file of another kind. others: the endings of formats."""
+    suffix = target.suffix.lower()
+    if suffix in others or suffix in IMAGE_SUFFIXES | TEXT_ENDS.keys() - {".json"}:
+        raise UsageError(f"'{target}' is the name of another kind of file; end the name of the poses with .json.")
+    if suffix != ".json" and target.is_file():
+        with target.open("rb") as stream:
+            head = stream.read(64).lstrip()
+        if head and not head.startswith(b"{"):
+            raise OutputError(f"'{target}' is there and holds no JSON; choose another name for the poses.")
+
+
+def _frame_count(options: argparse.Namespace, world: World) -> int:
+    """Frames to simulate. Raises UsageError if their poses would not fit into memory."""
+    from ..simulation.record import most_frames
+
+    frames: float = options.seconds / world.time_step
+    most = most_frames(world)
+    if frames > most:
+        raise UsageError(
+            f"{options.seconds:g} seconds are {frames:.3g} frames, more than the {most} that are kept in memory for "
+            f"{counted(len(world.paths), 'body')}; choose fewer --seconds or --fps."
+        )
+    return max(1, round(frames))
+
+
+def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World, Recording, StageUnits]:
+    """Simulate a file that Blender opens from its first frame. The units are those of its stage, also without --out."""
+    import bpy
+
+    from ..bridge import scene_read
+    from ..exchange import formats, usd_export
+
+    print_issues(options, source.load(options.file, formats.LoadOptions()), warn)
+    scene: Any = bpy.context.scene
+    scene.frame_set(scene.frame_start)
+    units, hierarchy = usd_export.stage_options(scene)
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+    is_animated = any(prim.is_animated for prim in reading.model.prims.values())
+    wanted = usd_export.ExportOptions(units, hierarchy, animation=is_animated)
+    if options.out:
+        return _simulate_exported(options, wanted)
+    if options.engine == PREVIEW:
+        print_issues(options, reading.issues, warn)
+        return *_simulate_scene(options, reading.model), units
+    with work_folder() as folder:
+        file = folder / f"{Path(options.file).stem}.usdc"
+        print_issues(options, usd_export.export_usd(bpy.context, file, wanted).issues, warn)
+        return _simulate_usd(options, str(file))
+
+
+def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tuple[World, Recording, StageUnits]:
+    """Export the open .blend to USD, simulate that file, and write it with the motion as time samples."""
+    import bpy
+
+    from ..exchange import blend_file, formats, usd_export
+
+    formats.expose_pxr()
+    target = blend_file.refuse_own_files(Path(options.out).absolute())
+    scene: Any = bpy.context.scene
+    rate = checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
+    if scene.frame_start + options.seconds * rate > _LAST_FRAME:
+        raise UsageError(f"Blender has no frames after {_LAST_FRAME}; choose fewer --seconds.")
+    scene.frame_end = scene.frame_start + math.ceil(options.seconds * rate)
+
+    def export(file: Path) -> None:
+        print_issues(options, usd_export.export_usd(bpy.context, file, wanted).issues, warn)
+
+    return _simulate_whole(options, target, export)
+
+
+def _simulate_copy(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
+    """Simulate a USD file that is gone later, and write it whole with the motion as time samples."""
+    from ..exchange import formats
+
+    formats.expose_pxr()
+    from ..usd import time_samples
+
+    return _simulate_whole(options, Path(options.out).absolute(), partial(time_samples.flatten, Path(file)))
+
+
+def _simulate_whole(
+    options: argparse.Namespace, target: Path, write: Callable[[Path], None]
+) -> tuple[World, Recording, StageUnits]:
+    """Simulate a file that `write` makes beside the target, which gets all of it with the motion as time samples."""
+    from ..usd import time_samples
+
+    with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
+        write(scratch)
+        options.out = str(layer)
+        found = _simulate_usd(options, str(scratch))
+        time_samples.flatten(layer, scratch)
+    return found
+
+
+def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
+    from ..exchange import formats
+
+    formats.expose_pxr()
+    from ..usd import composition
+    from ..usd import read as usd_read
+
+    with usd_read.damage_refused(file):
+        stage = usd_read.open_stage(file)
+        if options.out:
+            composition.refuse_parts(stage, Path(options.out))
+        return _simulate_stage(options, stage)
+
+
+def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Recording, StageUnits]:
+    from ..simulation.record import engine_errors, record, refuse_lost
+    from ..simulation.world import World
+    from ..usd import read as usd_read
+    from ..usd import time_samples
+
+    clock = time_samples.Clock(stage, options.fps)
+    model = usd_read.read_stage(stage)
+    time_samples.move_to(stage, model, clock.at(0))
+    refuse_lost(model)
+    with engine_errors():
+        world = World(model, time_step=1.0 / clock.fps, substeps=options.substeps, quality=options.quality)
+        moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
+        movers = time_samples.animated(stage, (*moved, *world.static_colliders))
+        count = _frame_count(options, world)
+        recording = record(
+            world, count, lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)),
+            with_loads=_wants_loads(options),
+        )  # fmt: skip
+    if options.engine != PREVIEW:
+        recording = _hand_off(options, stage, world, recording, model.units, movers)
+    if options.out:
+        dynamic = ~recording.kinematic
+        paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
+        time_samples.write_bake(stage, Path(options.out), paths, recording.in_stage(model.units)[:, dynamic], clock)
+    return world, recording, model.units
+
+
+def _wants_loads(options: argparse.Namespace) -> bool:
+    return bool(options.json) and options.engine == PREVIEW
+
+
+def _hand_off(
+    options: argparse.Namespace, stage: Any, world: World, preview: Recording, units: StageUnits, movers: Sequence[str]
+) -> Recording:
+    """The motion of an opened stage in another simulator, and on stderr how far the preview is from it."""
+    from ..simulation.engines import external
+
+    file, name = Path(stage.GetRootLayer().realPath), external.ENGINES[options.engine].name
+    with external.Run(options.engine, options.engine_python, file, len(preview.positions) - 1, world.time_step) as run:
+        run.wait()
+        poses = run.poses(units)
+    recording, unknown = external.recording_of(preview, poses)
+    if movers:
+        tell_note(
+            options, f"{name} gets the file as it is at the start: what is animated stands still there.", "warning: "
+        )
+    for path in unknown:
+        tell_note(options, f"{name} reports no body at '{path}'; it stays where it is.", "warning: ")
+    for line in external.told(external.differences(recording, preview), options.engine, recording.fps):
+        tell_note(options, line)
+    return recording
+
+
+def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording]:
+    """Simulate the model of the open .blend. Animated objects move as they are keyed."""
+    import bpy
+    import numpy as np
+
+    from ..simulation.record import engine_errors, record, refuse_lost
+    from ..simulation.world import World
+
+    scene: Any = bpy.context.scene
+    fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
+    refuse_lost(model)
+    with engine_errors():
+        world = World(model, time_step=1.0 / fps, substeps=options.substeps, quality=options.quality)
+    labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
+    moving = [
+        path for path, label in labels.items()
+        if label in bpy.data.objects and (path in world.static_colliders or world.kinematic[world.index(path)])
+        and model.prims[path].is_animated
+    ]  # fmt: skip
+    start, rate = scene.frame_current, scene.render.fps / scene.render.fps_base
+
+    def movers(frame: int) -> dict[str, Any]:
+        if not moving:
+            return {}
+        now = start + frame * rate / fps
+        scene.frame_set(int(now), subframe=now - int(now))
+        graph = bpy.context.evaluated_depsgraph_get()
+        found = {}
+        for path in moving:
+            matrix = np.array(bpy.data.objects[labels[path]].evaluated_get(graph).matrix_world)
+            matrix[:3, 3] *= scene.unit_settings.scale_length
+            found[path] = matrix
+        return found
+
+    with engine_errors():
+        return world, record(world, _frame_count(options, world), movers, with_loads=_wants_loads(options))
+
+
+def _write_text(target: Path, text: str) -> None:
+    """Write a text to a temporary file, which replaces the target once it is complete."""
+    with replacing(target) as scratch:
+        scratch.write_text(text, encoding="utf-8")
