@@ -12,6 +12,7 @@ from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.bridge import physics_collections
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.exchange import blend_file, source_export, usd_export, usd_import
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
 BODY = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]'
@@ -205,6 +206,31 @@ def test_a_variant_can_be_chosen_and_one_inside_it(tmp_path):
     export_usd(tmp_path / "out.usda")
     assert open_stage(tmp_path / "out.usda").GetPrimAtPath("/World/B").GetAttribute("radius").Get() == 3.0
     assert file.read_text() == CAR
+
+
+@pytest.mark.parametrize(("variants", "is_shared"), [((), True), (("/World{wheels=many}",), False)])
+def test_the_stage_is_composed_once_unless_blender_reads_another_layer(tmp_path, monkeypatch, variants, is_shared):
+    opened, given = [], []
+    original = usd_read.open_stage
+    monkeypatch.setattr(usd_read, "open_stage", lambda path: opened.append(original(path)) or opened[-1])
+
+    class TestHook(bpy.types.USDHook):
+        bl_idname = "USDPHYS_TestHook"
+        bl_label = "Test"
+
+        @staticmethod
+        def on_import(import_context):
+            given.append(import_context.get_stage())
+            return True
+
+    bpy.utils.register_class(TestHook)
+    try:
+        import_usd(written(tmp_path / "car.usda", CAR), variants=variants)
+    finally:
+        bpy.utils.unregister_class(TestHook)
+    assert len(opened) == len(given) == 1
+    assert (given == opened) == is_shared
+    assert ("B" in bpy.data.objects) != is_shared
 
 
 def test_a_layer_over_a_chosen_variant_chooses_it(tmp_path):

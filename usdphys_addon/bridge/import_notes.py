@@ -139,6 +139,8 @@ TRANSFORM = (
     ("matrix_parent_inverse", 16),
 )  # fmt: skip
 _ROW = 4 * sum(size for _, size in TRANSFORM)
+#: Blender looks up a name in its types each time.
+_MESH = bpy.types.Mesh
 
 
 class _States:
@@ -178,7 +180,7 @@ def _data_of(obj: Any, known: dict[int, str]) -> str:
         return ""
     key = data.as_pointer()
     if key not in known:
-        known[key] = mesh_digest(data) if type(data) is bpy.types.Mesh else _digest(_data_values(data))
+        known[key] = mesh_digest(data) if type(data) is _MESH else _digest(_data_values(data))
     modifiers = obj.modifiers
     return known[key] + "".join([f" {modifier.type}" for modifier in modifiers]) if len(modifiers) else known[key]
 
@@ -235,18 +237,21 @@ def mesh_digest(mesh: Any) -> str:
         faces = _column(attributes[".corner_vert"].data, "value", 1, "i4") + faces
     materials = _column(mesh.polygons, "material_index", 1, "i4") if len(mesh.materials) > 1 else b""
     shading = b"custom" if "custom_normal" in names else b""
-    for name in ("sharp_face", "sharp_edge"):
-        if name in names:
-            shading += _column(attributes[name].data, "value", 1, "?").rstrip(b"\0")
-        shading += b"."
-    layers = colors = others = b""
+    if "sharp_face" in names:
+        shading += _column(attributes["sharp_face"].data, "value", 1, "?").rstrip(b"\0")
+    shading += b"."
+    if "sharp_edge" in names:
+        shading += _column(attributes["sharp_edge"].data, "value", 1, "?").rstrip(b"\0")
+    shading += b"."
+    own = f"{_digest(points)}.{_digest(faces)}.{_digest(materials)}"
     more = () if _USUAL_ATTRIBUTES.issuperset(names) else {name for name in names if name[:1] != "."} - _OWN_ATTRIBUTES
-    if more:
-        layers = b"".join([layer.name.encode() + _column(layer.uv, "vector", 2) for layer in mesh.uv_layers])
-        colors = b"".join([item.name.encode() + _column(item.data, "color", 4) for item in mesh.color_attributes])
-        known = {*mesh.uv_layers.keys(), *mesh.color_attributes.keys()}
-        others = b"".join([_values_of(attributes[name]) for name in sorted(more) if name not in known])
-    return ".".join(map(_digest, (points, faces, materials, layers, colors, shading, others)))
+    if not more:
+        return f"{own}...{_digest(shading)}."
+    layers = b"".join([layer.name.encode() + _column(layer.uv, "vector", 2) for layer in mesh.uv_layers])
+    colors = b"".join([item.name.encode() + _column(item.data, "color", 4) for item in mesh.color_attributes])
+    known = {*mesh.uv_layers.keys(), *mesh.color_attributes.keys()}
+    others = b"".join([_values_of(attributes[name]) for name in sorted(more) if name not in known])
+    return f"{own}.{_digest(layers)}.{_digest(colors)}.{_digest(shading)}.{_digest(others)}"
 
 
 def _values_of(attribute: Any) -> bytes:

@@ -174,7 +174,8 @@ def _steps(
         with gc_paused(), ExitStack() as threads, _readable_file(path, choices, empties) as file:
             read = read or import_source.read_source
             landing = _Landing(context, stage, path, options, choices, opinions, threads, read, complete)
-            result = _native_import(file, options, landing)
+            with composition.opened_once(stage):
+                result = _native_import(file, options, landing)
         result.issues[:0] = broken
         yield Step(0.9, "Blender shows what came in")
     return result

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -135,6 +136,15 @@ def write_selected(
     if edit is not None:
         edit(layer)
     layer.Export(str(target))
+
+
+@contextmanager
+def opened_once(stage: Usd.Stage) -> Iterator[None]:
+    """Within the block, opening the file of a stage in this thread gives that stage, which is not composed twice."""
+    cache = Usd.StageCache()
+    cache.Insert(stage)
+    with Usd.StageCacheContext(Usd.UseButDoNotPopulateCache(cache)):
+        yield
 
 
 def write_moved(source: Path, target: Path) -> None:

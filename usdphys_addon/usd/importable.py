@@ -39,10 +39,14 @@ def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
     found: list[Opinions] = []
     broken: list[Issue] = []
     sound: set[Any] = set()
-    for one in usd_opinions.of_stage(stage):
+    next_look = 0
+    for index, one in enumerate(usd_opinions.of_stage(stage)):
         found.append(one)
-        if one.path.count("/") > MAX_DEPTH:
-            raise _refused(path, _too_deep(one.path))
+        # From one prim to the next the depth grows by one at most.
+        if index >= next_look:
+            if (depth := one.path.count("/")) > MAX_DEPTH:
+                raise _refused(path, _too_deep(one.path))
+            next_look = index + MAX_DEPTH + 1 - depth
         check_shape = _shape_check(one.type_name)
         if check_shape is not None and (reason := check_shape(one, sound)):
             if check_shape is _endless_file:

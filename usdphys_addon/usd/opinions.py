@@ -30,6 +30,7 @@ _get_path = Usd.Prim.GetPath
 _get_type_name = Usd.Prim.GetTypeName
 _get_prim_stack = Usd.Prim.GetPrimStack
 _get_type_info = Usd.Prim.GetPrimTypeInfo
+_has_metadata = Usd.Prim.HasAuthoredMetadata
 
 
 class PrimKind:
@@ -86,10 +87,7 @@ class Opinions:
     def __init__(self, usd_prim: Usd.Prim, *, is_still: bool = False) -> None:
         self.usd_prim = usd_prim
         self.is_still = is_still
-        self.path = _get_path(usd_prim).pathString
         self.type_name = _get_type_name(usd_prim)
-        stack = _get_prim_stack(usd_prim)
-        self.spec = stack[0] if len(stack) == 1 else None
         self._items: dict[str, Sdf.PropertySpec | None] | None = None
         self._properties: Any = None
 
@@ -168,9 +166,7 @@ def of_prims(stage: Usd.Stage, prims: Iterable[Usd.Prim]) -> Iterator[Opinions]:
     is_still = not any(layer.ListAllTimeSamples() for layer in stage.GetUsedLayers())
     for usd_prim in prims:
         opinions = Opinions(usd_prim, is_still=is_still)
-        spec = opinions.spec
-        has_clips = usd_prim.HasAuthoredMetadata("clips") if spec is None else spec.HasInfo("clips")
-        if has_clips:
+        if _has_metadata(usd_prim, "clips"):
             layers.check_clips(usd_prim)
             is_still = opinions.is_still = False
         yield opinions
@@ -191,6 +187,15 @@ def is_a(type_name: str, schema: type) -> bool:
 def applied_schemas(usd_prim: Usd.Prim) -> list[str]:
     """Names of the API schemas of a prim, including unregistered ones."""
     return list(_get_type_info(usd_prim).GetAppliedAPISchemas())
+
+
+def _find_path(opinions: Opinions) -> str:
+    return str(_get_path(opinions.usd_prim).pathString)
+
+
+def _find_spec(opinions: Opinions) -> Sdf.PrimSpec | None:
+    stack = _get_prim_stack(opinions.usd_prim)
+    return stack[0] if len(stack) == 1 else None
 
 
 def _find_schemas(opinions: Opinions) -> tuple[str, ...]:
@@ -328,7 +333,7 @@ def _resets(signature: tuple[str, ...]) -> bool:
 #: Functions that compute lazily the attributes of `Opinions`.
 _LAZY_ATTRIBUTES: dict[str, Callable[[Opinions], Any]] = {
     "fields": _find_fields, "kind": _find_kind, "names": _find_names, "operations": _find_operations,
-    "schemas": _find_schemas,
+    "path": _find_path, "schemas": _find_schemas, "spec": _find_spec,
 }  # fmt: skip
 
 
