@@ -54,10 +54,10 @@ def write_model(
     A prim that does not exist is created with its type and `local` pose. An existing prim with a joint schema gets the
     type of the joint and loses its transform.
 
-    specs: known prim specs by path, to skip their lookup.
+    specs: known prim specs by path, to skip their lookup, of a stage without physics.
     """
+    writer = SpecWriter(stage.GetEditTarget().GetLayer(), stage_units, is_new=specs is not None)
     specs = specs or {}
-    writer = SpecWriter(stage.GetEditTarget().GetLayer(), stage_units)
     with Sdf.ChangeBlock():
         for path, prim in model.prims.items():
             writer.write(prim, specs.get(path))
@@ -66,13 +66,15 @@ def write_model(
 class _Content(NamedTuple):
     """What the schemas of a prim author: names for its list of applied schemas, and properties.
 
-    is_placeless: the prim has no transform. schemas: held here, so that no other ones get their identities.
+    is_placeless: the prim has no transform. schemas: held here, so that no other ones get their identities. homes:
+    the first prim that these properties were written to, once there is one.
     """
 
     applied: tuple[str, ...]
     items: tuple[Property, ...]
     is_placeless: bool
     schemas: tuple[Schema, ...]
+    homes: list[Sdf.Path]
 
 
 class _Row(NamedTuple):
@@ -178,10 +180,14 @@ def _of_gltf(extras: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SpecWriter:
-    """Authors prims of a model in a layer."""
+    """Authors prims of a model in a layer.
 
-    def __init__(self, layer: Sdf.Layer, stage_units: StageUnits) -> None:
+    is_new: it has no properties of these names, so that those of one prim can be copied to the next.
+    """
+
+    def __init__(self, layer: Sdf.Layer, stage_units: StageUnits, *, is_new: bool = False) -> None:
         self.layer = layer
+        self.is_new = is_new
         self.units = stage_units
         self.translator = Translator(stage_units)
         #: By type of the prim, names and identities of its schemas, which copies share.
@@ -196,8 +202,15 @@ class SpecWriter:
         if content.is_placeless:
             retype(spec, prim.type_name)
         path = spec.path
-        for item in content.items:
-            self.put(spec, item, path.AppendProperty(item.name))
+        if content.homes:
+            for item in content.items:
+                Sdf.CopySpec(
+                    self.layer, content.homes[0].AppendProperty(item.name), self.layer, path.AppendProperty(item.name)
+                )
+        else:
+            for item in content.items:
+                self.put(spec, item, path.AppendProperty(item.name))
+            content.homes.extend([path] * self.is_new)
         applied = content.applied
         if prim.physics_binding and _is_target(prim.physics_binding):
             applied = (*applied, BINDING_API)
@@ -245,7 +258,7 @@ class SpecWriter:
                 for item in self.translator.properties(name, value, prim.type_name)
             ]  # fmt: skip
             held = tuple(schemas.values())
-            content = self._contents[key] = _Content(tuple(applied), tuple(items), is_placeless(prim), held)
+            content = self._contents[key] = _Content(tuple(applied), tuple(items), is_placeless(prim), held, [])
         return content
 
     def make(self, prim: Prim) -> Sdf.PrimSpec:
