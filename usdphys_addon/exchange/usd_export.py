@@ -330,9 +330,10 @@ def _write_physics(export_context: Any, job: _Job) -> None:
 
 def _report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
     """Report objects that move over time, of which only the pose was written. kept: names of other objects."""
+    # Those with a group have no animation and no constraints.
     names = [
         placement.obj.name for placement in reading.placements
-        if _moves_over_time(placement.obj) and placement.obj.name not in kept
+        if placement.group is None and _moves_over_time(placement.obj) and placement.obj.name not in kept
     ]  # fmt: skip
     if names:
         more = f" and {counted(len(names) - 1, 'other object')}" if len(names) > 1 else ""

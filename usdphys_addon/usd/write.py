@@ -27,7 +27,6 @@ from .opinions import BINDING_API, PHYSICS_BINDING
 
 _Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
 _SPACELESS = ("xformOp", "xformOpOrder")
-_NO_SCHEMAS = Sdf.TokenListOp()
 
 
 def write_units(stage: Usd.Stage, stage_units: StageUnits) -> None:
@@ -195,7 +194,8 @@ class SpecWriter:
 
     def write(self, prim: Prim, spec: Sdf.PrimSpec | None = None) -> None:
         """Author a prim. spec: if already known."""
-        spec = spec or self.layer.GetPrimAtPath(prim.path) or self.make(prim)
+        if spec is None:
+            spec = self.layer.GetPrimAtPath(prim.path) or self.make(prim)
         if prim.purpose != "default":
             self.set(spec, "purpose", "token", prim.purpose, uniform=True)
         content = self.content(prim)
@@ -216,10 +216,11 @@ class SpecWriter:
             applied = (*applied, BINDING_API)
             self.relationship(spec, PHYSICS_BINDING, [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
-        self.taper(spec, prim)
-        if extras := _of_gltf(prim.extras):
-            spec.customData[EXTRAS_KEY] = json.dumps(extras)
-            self.gravity(spec, prim)
+        if prim.extras:
+            self.taper(spec, prim)
+            if extras := _of_gltf(prim.extras):
+                spec.customData[EXTRAS_KEY] = json.dumps(extras)
+                self.gravity(spec, prim)
 
     def gravity(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
         """Author the gravity factor of a glTF file, as MuJoCo and Newton read it."""
@@ -385,12 +386,20 @@ def _with_added(current: Sdf.TokenListOp, names: tuple[str, ...], last: bool) ->
     return listed
 
 
+@cache
+def _listed(names: tuple[str, ...], last: bool) -> Sdf.TokenListOp:
+    """`_with_added` for a prim without schemas; a list operation takes long to be found in a cache."""
+    return _with_added(Sdf.TokenListOp(), names, last)
+
+
 def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str], *, last: bool = False) -> None:
     """Add API schemas that the prim does not list yet, after its own. last: after those of weaker layers, too."""
     wanted = tuple(names)
     if wanted:
-        current = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else _NO_SCHEMAS
-        spec.SetInfo("apiSchemas", _with_added(current, wanted, last))
+        listed = spec.HasInfo("apiSchemas")
+        spec.SetInfo(
+            "apiSchemas", _with_added(spec.GetInfo("apiSchemas"), wanted, last) if listed else _listed(wanted, last)
+        )
 
 
 def remove_schema(spec: Sdf.PrimSpec, name: str) -> None:
