@@ -10,10 +10,11 @@ from typing import Any
 import bpy
 import numpy as np
 import pytest
-from pxr import Usd, UsdGeom, UsdPhysics, UsdShade
+from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon.core.errors import OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import formats, usd_export, usd_hooks
+from usdphys_ext.usdphys_addon.usd import write
 
 from . import scenes
 from .scenes import applied, codes, export, native_export, prim_of, prims_of, targets, world_pose
@@ -794,3 +795,21 @@ def test_velocities_that_simulators_read_without_the_scale_are_said(tmp_path, me
     body.rigid_body.velocity = (0.0, 0.0, 0.0)
     issues = usd_export.export_usd(bpy.context, tmp_path / "still.usda", options).issues
     assert "VelocityInUnits" not in {issue.code for issue in issues}
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_stages_are_composed_again_after_an_export(tmp_path, monkeypatch, fails):
+    """While Blender saves a stage that nobody reads any more, it is not composed."""
+    scenes.solid("Box")
+    bpy.context.view_layer.update()
+    if fails:
+        monkeypatch.setattr(write, "write_model", lambda *_: 1 / 0)
+        with pytest.raises(OutputError, match="division by zero"):
+            usd_export.export_usd(bpy.context, tmp_path / "box.usdc", usd_export.ExportOptions())
+    else:
+        usd_export.export_usd(bpy.context, tmp_path / "box.usdc", usd_export.ExportOptions())
+        stage = Usd.Stage.Open(str(tmp_path / "box.usdc"))
+        assert stage.GetPrimAtPath("/root/Box").HasAPI(UsdPhysics.RigidBodyAPI)
+    stage = Usd.Stage.CreateInMemory()
+    Sdf.CreatePrimInLayer(stage.GetRootLayer(), "/Later")
+    assert stage.GetPrimAtPath("/Later")

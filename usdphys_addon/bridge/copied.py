@@ -68,6 +68,8 @@ class Copies:
         self._groups: dict[Key, Group] = {}
         #: Content of all properties of an object -> whether objects with these can be copies.
         self._contents: dict[bytes | str, bool] = {}
+        #: `Placement.mesh_key` by the number of the object's data.
+        self._shapes: dict[int, str] = {0: ""}
         #: Objects with children: names below these can be taken.
         self._above = {id(placement.parent) for placement in context.placements.all if placement.parent is not None}
 
@@ -89,10 +91,15 @@ class Copies:
         """The key of an object; None where its prims also depend on other objects or on animation."""
         if placement.parent is not None or placement.instance is not None or id(placement) in self._above:
             return None
-        obj = placement.obj
+        obj, data = placement.obj, placement.obj.data
         if not _OF_OBJECTS.issuperset(placement.touched) or obj.animation_data is not None or obj.constraints:
             return None
-        shape = placement.mesh_key if obj.data is not None else ""
+        if data is not None and obj.modifiers:
+            return None
+        number = 0 if data is None else data.session_uid
+        shape = self._shapes.get(number)
+        if shape is None:
+            shape = self._shapes[number] = placement.mesh_key
         if shape.startswith("object"):
             return None
         values = values_of(obj)
@@ -103,8 +110,8 @@ class Copies:
         if not may_copy:
             return None
         slots = obj.material_slots
-        names = [slot.material.name_full if slot.material else "" for slot in slots] if len(slots) else ()
-        return (content, shape, placement.matrix[:3, :3].tobytes(), *names, obj.hide_render)
+        looks = [0 if (look := slot.material) is None else look.session_uid for slot in slots] if len(slots) else ()
+        return (content, shape, placement.turn, *looks, obj.hide_render)
 
     def learn(self, placement: Placement, group: Group, count: int) -> None:
         """Remember the prims that reading an object has added: the last `count` of the model."""

@@ -45,6 +45,7 @@ class Placement:
     #: Of the objects that are read like this one; see `bridge.copied`.
     group: Any = None
     _matrix: Matrix | None = None
+    _turn: bytes = b""
     _mesh_key: str = ""
 
     @property
@@ -54,6 +55,11 @@ class Placement:
             world = self.evaluated.matrix_world if self.instance_matrix is None else self.instance_matrix
             self._matrix = np.array(world)
         return self._matrix
+
+    @property
+    def turn(self) -> bytes:
+        """The bytes of rotation, scale and shear of the matrix: where they are equal, so are these."""
+        return self._turn or self.matrix[:3, :3].tobytes()
 
     @property
     def volume(self) -> float:
@@ -87,9 +93,11 @@ def _set_matrices(placements: list[Placement], depsgraph: bpy.types.Depsgraph) -
     objects.foreach_get("matrix_world", values)
     # Blender gives them column by column.
     matrices = np.ascontiguousarray(values.astype(float).reshape(-1, 4, 4).transpose(0, 2, 1))
-    known = dict(zip(objects, matrices, strict=True))
+    turns: list[Any] = matrices[:, :3, :3].reshape(-1, 9).view(np.dtype((np.void, 72))).ravel().tolist()
+    known = dict(zip(objects, zip(matrices, turns, strict=True), strict=True))
     for placement in placements:
-        placement._matrix = known.get(placement.evaluated)
+        if (found := known.get(placement.evaluated)) is not None:
+            placement._matrix, placement._turn = found
 
 
 class ScenePlacements:

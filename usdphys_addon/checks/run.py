@@ -93,7 +93,8 @@ class _Place(Placement):
         objects.keep(plain.obj)
         self.touched, self.instance, self.name = plain.touched, plain.instance, plain.name
         self.instance_matrix, self.parent, self.chain = plain.instance_matrix, None, plain.chain
-        self.path, self.geometry, self.group, self._matrix, self._mesh_key = "", "", None, None, ""
+        self.path, self.geometry, self.group = "", "", None
+        self._matrix, self._turn, self._mesh_key = None, b"", ""
 
     @property
     def obj(self) -> Any:  # type: ignore[override]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from functools import partial
@@ -111,7 +112,10 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
         handled_by("on_export", partial(_run, job)),
     ):
         job.place = (scratch.parent, target) if apart else None
-        _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
+        with ExitStack() as until_saved:
+            # Blender opens the stage of a package again, to pack it.
+            job.until_saved = until_saved if target.suffix.lower() != ".usdz" else None
+            _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
         if job.error is not None:
             raise job.error
         if not job.done:
@@ -216,13 +220,15 @@ class _Job:
     """One export: what the hook is to write, and its outcome.
 
     place: the temporary folder of the file, and the target, where Blender may write images. outline: of the finished
-    stage. by_name: correct the expected paths by the object names that Blender writes.
+    stage. by_name: correct the expected paths by the object names that Blender writes. until_saved: what it holds is
+    closed when Blender has saved the stage.
     """
 
     reading: SceneReading | None
     options: ExportOptions | None
     by_name: bool = True
     place: tuple[Path, Path] | None = None
+    until_saved: ExitStack | None = None
     issues: list[Issue] = field(default_factory=list)
     moved: dict[str, str] = field(default_factory=dict)
     error: UsdPhysError | None = None
@@ -264,6 +270,8 @@ def on_native_export(export_context: Any) -> bool:
 
 def _write_physics(export_context: Any, job: _Job) -> None:
     """Put the physics of a scene on the stage that Blender has just filled."""
+    from pxr import Sdf
+
     from ..usd import hierarchy as usd_hierarchy
     from ..usd import read as usd_read
     from ..usd import skeletons
@@ -301,13 +309,19 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     _write_sheared(stage, model)
     _restore_default_prim(stage, scene_of(depsgraph).usdphys.source.default_prim)
     usd_write.write_units(stage, units)
-    usd_write.write_model(stage, model, units, matcher.specs if matcher.is_as_expected else None)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
+    has_skeletons = len(bpy.data.armatures) or len(bpy.data.shape_keys)
+    is_read = animated or has_skeletons or hierarchy != "nested" or scene_of(depsgraph).usdphys.source.filepath
+    if job.until_saved is not None and not is_read:
+        # Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew,
+        # which takes a third of all writing.
+        job.until_saved.enter_context(Sdf.ChangeBlock())
+    usd_write.write_model(stage, model, units, matcher.specs if matcher.is_as_expected else None)
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if scene_of(depsgraph).usdphys.source.filepath:
         kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
-    if len(bpy.data.armatures) or len(bpy.data.shape_keys):
+    if has_skeletons:
         skeletons.root_skeletons(stage)
     if job.options is not None and not job.options.animation:
         _report_animation(reading, kept, job.issues)
@@ -316,9 +330,10 @@ def _write_physics(export_context: Any, job: _Job) -> None:
 
 def _report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
     """Report objects that move over time, of which only the pose was written. kept: names of other objects."""
+    # Those with a group have no animation and no constraints.
     names = [
         placement.obj.name for placement in reading.placements
-        if _moves_over_time(placement.obj) and placement.obj.name not in kept
+        if placement.group is None and _moves_over_time(placement.obj) and placement.obj.name not in kept
     ]  # fmt: skip
     if names:
         more = f" and {counted(len(names) - 1, 'other object')}" if len(names) > 1 else ""

@@ -6,9 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pxr import Sdf, Tf
+from pxr import Sdf, Tf, Usd
 
 from ..core.errors import OutputError
+
+#: OpenUSD 25.08 has moved it.
+_CrateInfo: Any = getattr(Sdf, "CrateInfo", None) or Usd.CrateInfo
 
 
 def outline(layer: Sdf.Layer) -> list[str]:
@@ -31,9 +34,15 @@ def _is_empty(value: Any) -> bool:
 def verify(scratch: Path, target: Path, expected: list[str]) -> None:
     """Raise OutputError unless a file can be read and has this outline. target: the name for the message."""
     try:
-        layer = Sdf.Layer.OpenAsAnonymous(str(scratch))
-        is_whole = bool(layer) and outline(layer) == expected
-    except Tf.ErrorException:
+        with scratch.open("rb") as stream:
+            is_crate = stream.read(8) == b"PXR-USDC"
+        if is_crate:
+            # All tables of the file are read, and no layer is made of them.
+            is_whole = bool(_CrateInfo.Open(str(scratch)))
+        else:
+            layer = Sdf.Layer.OpenAsAnonymous(str(scratch))
+            is_whole = bool(layer) and outline(layer) == expected
+    except (OSError, Tf.ErrorException):
         is_whole = False
     if not is_whole:
         raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")

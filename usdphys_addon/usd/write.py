@@ -27,7 +27,6 @@ from .opinions import BINDING_API, PHYSICS_BINDING
 
 _Values = TypeVar("_Values", schema.Vector, schema.Quaternion)
 _SPACELESS = ("xformOp", "xformOpOrder")
-_NO_SCHEMAS = Sdf.TokenListOp()
 
 
 def write_units(stage: Usd.Stage, stage_units: StageUnits) -> None:
@@ -54,10 +53,10 @@ def write_model(
     A prim that does not exist is created with its type and `local` pose. An existing prim with a joint schema gets the
     type of the joint and loses its transform.
 
-    specs: known prim specs by path, to skip their lookup.
+    specs: known prim specs by path, to skip their lookup, of a stage without physics.
     """
+    writer = SpecWriter(stage.GetEditTarget().GetLayer(), stage_units, is_new=specs is not None)
     specs = specs or {}
-    writer = SpecWriter(stage.GetEditTarget().GetLayer(), stage_units)
     with Sdf.ChangeBlock():
         for path, prim in model.prims.items():
             writer.write(prim, specs.get(path))
@@ -66,13 +65,15 @@ def write_model(
 class _Content(NamedTuple):
     """What the schemas of a prim author: names for its list of applied schemas, and properties.
 
-    is_placeless: the prim has no transform. schemas: held here, so that no other ones get their identities.
+    is_placeless: the prim has no transform. schemas: held here, so that no other ones get their identities. homes:
+    the first prim that these properties were written to, once there is one.
     """
 
     applied: tuple[str, ...]
     items: tuple[Property, ...]
     is_placeless: bool
     schemas: tuple[Schema, ...]
+    homes: list[Sdf.Path]
 
 
 class _Row(NamedTuple):
@@ -178,10 +179,14 @@ def _of_gltf(extras: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class SpecWriter:
-    """Authors prims of a model in a layer."""
+    """Authors prims of a model in a layer.
 
-    def __init__(self, layer: Sdf.Layer, stage_units: StageUnits) -> None:
+    is_new: it has no properties of these names, so that those of one prim can be copied to the next.
+    """
+
+    def __init__(self, layer: Sdf.Layer, stage_units: StageUnits, *, is_new: bool = False) -> None:
         self.layer = layer
+        self.is_new = is_new
         self.units = stage_units
         self.translator = Translator(stage_units)
         #: By type of the prim, names and identities of its schemas, which copies share.
@@ -189,24 +194,33 @@ class SpecWriter:
 
     def write(self, prim: Prim, spec: Sdf.PrimSpec | None = None) -> None:
         """Author a prim. spec: if already known."""
-        spec = spec or self.layer.GetPrimAtPath(prim.path) or self.make(prim)
+        if spec is None:
+            spec = self.layer.GetPrimAtPath(prim.path) or self.make(prim)
         if prim.purpose != "default":
             self.set(spec, "purpose", "token", prim.purpose, uniform=True)
         content = self.content(prim)
         if content.is_placeless:
             retype(spec, prim.type_name)
         path = spec.path
-        for item in content.items:
-            self.put(spec, item, path.AppendProperty(item.name))
+        if content.homes:
+            for item in content.items:
+                Sdf.CopySpec(
+                    self.layer, content.homes[0].AppendProperty(item.name), self.layer, path.AppendProperty(item.name)
+                )
+        else:
+            for item in content.items:
+                self.put(spec, item, path.AppendProperty(item.name))
+            content.homes.extend([path] * self.is_new)
         applied = content.applied
         if prim.physics_binding and _is_target(prim.physics_binding):
             applied = (*applied, BINDING_API)
             self.relationship(spec, PHYSICS_BINDING, [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
-        self.taper(spec, prim)
-        if extras := _of_gltf(prim.extras):
-            spec.customData[EXTRAS_KEY] = json.dumps(extras)
-            self.gravity(spec, prim)
+        if prim.extras:
+            self.taper(spec, prim)
+            if extras := _of_gltf(prim.extras):
+                spec.customData[EXTRAS_KEY] = json.dumps(extras)
+                self.gravity(spec, prim)
 
     def gravity(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
         """Author the gravity factor of a glTF file, as MuJoCo and Newton read it."""
@@ -245,7 +259,7 @@ class SpecWriter:
                 for item in self.translator.properties(name, value, prim.type_name)
             ]  # fmt: skip
             held = tuple(schemas.values())
-            content = self._contents[key] = _Content(tuple(applied), tuple(items), is_placeless(prim), held)
+            content = self._contents[key] = _Content(tuple(applied), tuple(items), is_placeless(prim), held, [])
         return content
 
     def make(self, prim: Prim) -> Sdf.PrimSpec:
@@ -372,12 +386,20 @@ def _with_added(current: Sdf.TokenListOp, names: tuple[str, ...], last: bool) ->
     return listed
 
 
+@cache
+def _listed(names: tuple[str, ...], last: bool) -> Sdf.TokenListOp:
+    """`_with_added` for a prim without schemas; a list operation takes long to be found in a cache."""
+    return _with_added(Sdf.TokenListOp(), names, last)
+
+
 def apply_schemas(spec: Sdf.PrimSpec, names: Iterable[str], *, last: bool = False) -> None:
     """Add API schemas that the prim does not list yet, after its own. last: after those of weaker layers, too."""
     wanted = tuple(names)
     if wanted:
-        current = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else _NO_SCHEMAS
-        spec.SetInfo("apiSchemas", _with_added(current, wanted, last))
+        listed = spec.HasInfo("apiSchemas")
+        spec.SetInfo(
+            "apiSchemas", _with_added(spec.GetInfo("apiSchemas"), wanted, last) if listed else _listed(wanted, last)
+        )
 
 
 def remove_schema(spec: Sdf.PrimSpec, name: str) -> None:
