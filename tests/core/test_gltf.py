@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import names, read, vendor, write
-from usdphys_ext.usdphys_addon.gltf.document import Document
+from usdphys_ext.usdphys_addon.gltf import known, names, read, vendor, write
+from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
 HALF = math.sqrt(0.5)
@@ -362,6 +363,79 @@ def rewritten(tmp_path: Path, source: Document, families=None, name: str = "out.
     written = write.write(target, reading.model, nodes, options, nodes)
     target.save(tmp_path / name)
     return tmp_path / name, written
+
+
+def as_blender_reads(content: dict) -> SimpleNamespace:
+    """A document as Blender's importer has it: objects with attributes, all numbers of places as floats."""
+    keys = ("children", "extensions", "extras", "matrix", "mesh", "name", "rotation", "scale", "translation")
+    floats = {"matrix", "rotation", "scale", "translation"}
+    nodes = [
+        SimpleNamespace(**{
+            key: [float(one) for one in node[key]] if key in floats and key in node else node.get(key) for key in keys
+        })
+        for node in content["nodes"]
+    ]  # fmt: skip
+    return SimpleNamespace(
+        nodes=nodes, scenes=[SimpleNamespace(nodes=one["nodes"]) for one in content["scenes"]], scene=content["scene"],
+        extensions=content["extensions"], extensions_used=content["extensionsUsed"], extras=content.get("extras"),
+        meshes=content.get("meshes"), skins=None,
+    )  # fmt: skip
+
+
+def said(reading: read.GltfReading) -> dict:
+    return {
+        path: (prim.type_name, prim.schemas, np.round(prim.world, 6).tolist(), prim.extras, prim.physics_binding,
+               prim.mesh().points.tolist() if prim.mesh else None)
+        for path, prim in reading.model.prims.items()
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_what_blender_has_read_of_a_file_gives_the_same_physics_as_the_file(tmp_path, copies):
+    content = rich()
+    crate = {"extensions": {BODY: {"motion": {"mass": 3}, "collider": {"geometry": {"shape": 1}}}}}
+    for number in range(3):
+        content["scenes"][0]["nodes"].append(len(content["nodes"]))
+        content["nodes"].append({"name": f"Crate {number}", "translation": [number, 0, 0], **copy.deepcopy(crate)})
+    source = document(tmp_path, content)
+    expected = read.read(source, finds_copies=copies)
+    found = read.read(known.document_of(as_blender_reads(source.json), source.path), finds_copies=copies)
+    assert said(found) == said(expected)
+    assert found.copies == expected.copies and bool(found.copies) == copies
+
+
+def test_file_without_collider_meshes_is_not_read_again(tmp_path):
+    """Reading it a second time would take a third of the time of its physics."""
+    body = {"motion": {"mass": 7}, "collider": {"geometry": {"shape": 0}}}
+    content = {
+        "nodes": [{"name": "A", "extensions": {BODY: body}}], "scenes": [{"nodes": [0]}], "scene": 0,
+        "extensions": {SHAPE: {"shapes": [{"type": "box"}]}}, "extensionsUsed": [BODY, SHAPE],
+    }  # fmt: skip
+    reading = read.read(known.document_of(as_blender_reads(content), tmp_path / "nothing.glb"))
+    assert reading.model.prims["/A"].get(usd_physics.MassAPI).mass == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"translation": [0, 0]}, "translation"), ({"mesh": 5}, "mesh"), ({"children": [9]}, "child")],
+)  # fmt: skip
+def test_node_that_blender_lets_through_is_refused(tmp_path, change, words):
+    body = {"motion": {}, "collider": {"geometry": {"shape": 0}}}
+    content = {
+        "nodes": [{"name": "A", "extensions": {BODY: body}, **change}], "scenes": [{"nodes": [0]}], "scene": 0,
+        "extensions": {SHAPE: {"shapes": [{"type": "box"}]}}, "extensionsUsed": [BODY, SHAPE],
+    }  # fmt: skip
+    with pytest.raises(InputError, match=words):
+        read.read(known.document_of(as_blender_reads(content), tmp_path / "nothing.glb"))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e39, 10**400, True, "1", None])
+def test_only_finite_numbers_are_numbers(value):
+    assert are_numbers([0, -1.5, 3e38])
+    for place in range(3):
+        values = [1.0, 2, -3.5]
+        values[place] = value
+        assert not are_numbers(values)
 
 
 def judged(shared: Path, one: Path, other: Path) -> str:

@@ -21,6 +21,7 @@ from ..core.validate import Issue
 from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
+from ..gltf.known import document_of
 from ..system.console import printed_on_success
 from . import gltf_calls, gltf_memory
 from .import_repair import with_data
@@ -94,7 +95,7 @@ def require_blenders_gltf() -> None:
 
 def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     """Put the physics of a file on the objects that Blender's importer has just made. None if the file has none."""
-    document = Document.load(gltf.filename)
+    document = document_of(gltf.data, Path(gltf.filename))
     kept, is_stale = keep.take(document)
     # A node that Blender makes a bone gets an object of its own.
     reading = gltf_read.read(document, finds_copies=kept is None and not document.json.get("skins"))

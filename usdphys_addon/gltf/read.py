@@ -60,8 +60,8 @@ def family_of(document: Document) -> Family | None:
     declared |= document.extensions.keys()
     if names.KHR_BODY in declared:
         return KHR
-    for node in document.nodes:
-        declared |= node.get("extensions", {}).keys()
+    for extensions in document.column("extensions"):
+        declared |= (extensions or {}).keys()
     if names.KHR_BODY in declared:
         return KHR
     return OMI if declared & {*OMI.extensions, names.OLD_COLLIDER, names.GRAVITY} else None
@@ -104,7 +104,8 @@ class _Reader:
     def read(self, *, finds_copies: bool) -> None:
         copies = self.reading.copies
         # Most nodes of a scene may have nothing to do with physics.
-        physical = [index for index in self.live if self.document.nodes[index].get("extensions")]
+        extensions = self.document.column("extensions")
+        physical = [index for index in self.live if extensions[index]]
         if finds_copies and self.reading.family is not None:
             self._find_copies(physical)
         self._name_nodes([index for index in self.live if index not in copies])
@@ -140,16 +141,15 @@ class _Reader:
 
     def _find_copies(self, physical: list[int]) -> None:
         """Find nodes without children that say the same as one before, and nothing of a third one."""
-        nodes = self.document.nodes
+        meshes, extensions, below = map(self.document.column, ("mesh", "extensions", "children"))
         kinds: dict[tuple[Any, bytes], list[int]] = {}
         for index in physical:
-            node = nodes[index]
             # Without references, equal values have equal bytes. A collider may be the mesh of its node.
-            kinds.setdefault((node.get("mesh"), marshal.dumps(node["extensions"], 2)), []).append(index)
+            kinds.setdefault((meshes[index], marshal.dumps(extensions[index], 2)), []).append(index)
         named = {one for same in kinds.values() for one in self._named_nodes(same[0])}
         for same in kinds.values():
             if len(same) > 1 and not self._depends_on_others(same[0]):
-                free = [index for index in same if index not in named and not nodes[index].get("children")]
+                free = [index for index in same if index not in named and not below[index]]
                 self.reading.copies.update((index, free[0]) for index in free[1:])
 
     def _named_nodes(self, index: int) -> Iterator[int]:
