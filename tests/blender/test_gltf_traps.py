@@ -206,6 +206,18 @@ def test_nodes_that_say_the_same_get_the_same_and_those_of_joints_are_not_mixed_
     assert reading.copies == ({} if alone else {4: 0})
 
 
+@pytest.mark.parametrize("extension", ["VENDOR_wheel", BODY])
+def test_equal_nodes_that_say_nothing_of_physics_do_not_stop_the_import(tmp_path, extension):
+    """Two nodes share a lamp, or the wheels of a car are alike: there is nothing to copy."""
+    content = alike(BODY, {"mass": 2}, {"type": "box"})
+    content["extensionsUsed"].append("VENDOR_wheel")
+    for name in ("Left", "Right"):
+        content["scenes"][0]["nodes"].append(len(content["nodes"]))
+        content["nodes"].append({"name": name, "extensions": {extension: {}}})
+    assert len(imported(tmp_path / "wheels.gltf", content)) == 6
+    assert not bpy.data.objects["Left"].usdphys.colliders
+
+
 def test_another_add_on_may_look_at_the_physics_of_objects_while_they_are_imported(tmp_path):
     """A look makes an empty group of properties, in whose place Blender takes no other one."""
 

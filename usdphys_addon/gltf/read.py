@@ -31,6 +31,7 @@ from .document import Document, is_number, is_numbers
 from .names import KHR, OMI, Family
 
 _TYPES = {"box": "Cube", "sphere": "Sphere", "capsule": "Capsule", "cylinder": "Cylinder", "plane": "Plane"}
+_ALL = frozenset(names.ALL)
 MATERIALS, GROUPS = "/Materials", "/CollisionGroups"
 
 
@@ -105,7 +106,7 @@ class _Reader:
         copies = self.reading.copies
         # Most nodes of a scene may have nothing to do with physics.
         extensions = self.document.column("extensions")
-        physical = [index for index in self.live if extensions[index]]
+        physical = [index for index in self.live if extensions[index] and not _ALL.isdisjoint(extensions[index])]
         if finds_copies and self.reading.family is not None:
             self._find_copies(physical)
         self._name_nodes([index for index in self.live if index not in copies])
