@@ -206,6 +206,27 @@ def test_nodes_that_say_the_same_get_the_same_and_those_of_joints_are_not_mixed_
     assert reading.copies == ({} if alone else {4: 0})
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"type": "sphere", "sphere": {"radius": 0.7}},
+        {"type": "capsule", "capsule": {"height": 1.5, "radiusBottom": 0.3, "radiusTop": 0.3}},
+        {"type": "cylinder", "cylinder": {"height": 1.5, "radiusBottom": 0.4, "radiusTop": 0.4}},
+        {"type": "capsule", "capsule": {"height": 1.5, "radiusBottom": 0.5, "radiusTop": 0.2}},
+    ],
+)
+@pytest.mark.parametrize("scale", [[1, 2, 3], [3, 1, 2]])
+def test_round_shape_on_an_uneven_scale_keeps_its_lengths(tmp_path, shape, scale):
+    """By the largest scale, in the file and after it: the lengths on the node stay, and are not scaled twice."""
+    body = {"motion": {"mass": 1}, "collider": {"geometry": {"shape": 0}}}
+    nodes = [{"name": "A", "scale": scale, "rotation": [0, 0.6, 0, 0.8], "extensions": {BODY: body}}]
+    more = {"scenes": [{"nodes": [0]}], "extensions": {names.KHR_SHAPE: {"shapes": [shape]}}}
+    imported(tmp_path / "uneven.gltf", with_triangle(nodes, **more))
+    document, _ = exported(tmp_path / "again.gltf", "KHR")
+    (found,) = document.pool(names.KHR_SHAPE, "shapes")
+    assert found[shape["type"]] == pytest.approx(shape[shape["type"]], rel=1e-5)
+
+
 @pytest.mark.parametrize("extension", ["VENDOR_wheel", BODY])
 def test_equal_nodes_that_say_nothing_of_physics_do_not_stop_the_import(tmp_path, extension):
     """Two nodes share a lamp, or the wheels of a car are alike: there is nothing to copy."""
