@@ -500,6 +500,23 @@ def test_file_of_the_command_line_is_in_metres_whatever_the_unit_scale(tmp_path,
     assert bpy.data.objects["Hull"].location.y == pytest.approx(300)
 
 
+def test_lamps_cameras_and_movements_are_in_the_file_or_named(tmp_path):
+    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    view = bpy.data.objects.new("View", bpy.data.cameras.new("View"))
+    for obj in (lamp, view):
+        bpy.context.collection.objects.link(obj)
+    box = cube("Box")
+    box.keyframe_insert("location", frame=1)
+    box.location.x = 5
+    box.keyframe_insert("location", frame=20)
+    document, result = exported(tmp_path / "still.glb")
+    (moving,) = [issue for issue in result.issues if issue.code == "AnimationLeftOut"]
+    assert "'Box' is animated" in moving.message
+    assert "camera" in nodes_of(document)["View"] and "KHR_lights_punctual" in document.extensions
+    document, result = exported(tmp_path / "moving.glb", export_animations=True)
+    assert "AnimationLeftOut" not in [issue.code for issue in result.issues] and document.json["animations"]
+
+
 def test_import_follows_the_unit_scale(tmp_path):
     cube("Box", (1, 0, 0))
     exported(tmp_path / "unit.glb")
