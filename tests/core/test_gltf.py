@@ -162,6 +162,53 @@ def test_soft_limit_is_a_limit_of_physx(tmp_path):
     assert vendor.value(prim, vendor.LIMIT, "damping", "angular") == 2
 
 
+@pytest.mark.parametrize("family", ["khr", "omi"])
+def test_mass_that_is_none_is_named_and_left_to_the_simulator(tmp_path, family):
+    if family == "khr":
+        reading = khr(tmp_path, [{"name": "A", "extensions": {BODY: {"motion": {"mass": -1}}}}])
+    else:
+        motion = {"type": "dynamic", "mass": 0}
+        reading = omi(tmp_path, [{"name": "A", "extensions": {names.OMI_BODY: {"motion": motion}}}])
+    prim = reading.model.prims["/A"]
+    assert "motion" not in prim.extras
+    assert getattr(prim.get(usd_physics.MassAPI), "mass", None) is None
+    assert [issue.code for issue in reading.issues] == ["GltfMassIgnored"]
+
+
+def test_unknown_kind_of_body_is_dynamic_and_named(tmp_path):
+    motion = {"type": "floating", "mass": 2}
+    reading = omi(tmp_path, [{"name": "A", "extensions": {names.OMI_BODY: {"motion": motion}}}])
+    body = reading.model.prims["/A"].get(usd_physics.RigidBodyAPI)
+    assert body.resolved("rigid_body_enabled") and not body.resolved("kinematic_enabled")
+    (issue,) = reading.issues
+    assert "'floating'" in issue.message and issue.severity == "warning"
+
+
+@pytest.mark.parametrize(("sizes", "words"), [({}, "1000 x 1000"), ({"sizeX": 4, "sizeZ": 6}, "4 x 6")])
+def test_plane_in_the_other_family_is_named_with_its_size(tmp_path, sizes, words):
+    node = {"name": "Floor", "extensions": {BODY: {"collider": {"geometry": {"shape": 0}}}}}
+    source = khr(tmp_path, [node], [{"type": "plane", "plane": sizes}]).document
+    _, written = rewritten(tmp_path, source, [names.OMI])
+    (issue,) = [issue for issue in written.issues if issue.code == "GltfPlaneAsMesh"]
+    assert words in issue.message
+
+
+def test_type_of_a_joint_whose_limits_are_kept_is_not_said_to_be_lost(tmp_path):
+    reading = khr(
+        tmp_path,
+        [
+            {"name": "Root", "children": [1, 2]},
+            {"name": "A", "children": [3], "extensions": {BODY: {"motion": {}}}},
+            {"name": "B", "extensions": {BODY: {"motion": {}}}},
+            {"name": "J", "extensions": {BODY: {"joint": {"joint": 0, "connectedNode": 2}}}},
+        ],
+        physicsJoints=[{"limits": [*LOCKED, {"angularAxes": [1, 2], "min": 0.2, "max": 0.7}]}],
+    )
+    path, written = rewritten(tmp_path, reading.document)
+    assert Document.load(path).pool(BODY, "physicsJoints") == reading.document.pool(BODY, "physicsJoints")
+    assert not [issue for issue in written.issues if "the type " in issue.message]
+
+
 def test_joint_that_usd_cannot_say_is_kept_and_named(tmp_path):
     soft = [{"linearAxes": [0, 1, 2], "min": 0, "max": 0, "stiffness": 5}]
     prim, _ = joint_of(tmp_path, soft)

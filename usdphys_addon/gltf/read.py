@@ -249,11 +249,18 @@ class _Reader:
         if key in self.body_kinds:
             prim.schemas = dict(self.body_kinds[key])
             return
+        before = len(self.reading.issues)
         if self.family.is_khr:
             kind = "kinematic" if motion.get("isKinematic") else "dynamic"
         else:
             kind = str(motion.get("type", "dynamic"))
             kind = names.OLD_MOTIONS.get(kind, kind)
+            if kind not in ("dynamic", "kinematic", "static"):
+                self._issue(
+                    "GltfMotionUnknown", f"'{prim.path}' is a body of the type '{kind}', which is not known, so it is "
+                    "dynamic.", "Choose dynamic, kinematic or static in the program that wrote the file.",
+                    path=prim.path,
+                )  # fmt: skip
         body = usd_physics.RigidBodyAPI()
         if kind == "kinematic":
             body.kinematic_enabled = True
@@ -272,7 +279,7 @@ class _Reader:
                 "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
                 "Give it a value that USD has where that matters.", "info", prim.path,
             )  # fmt: skip
-        if key and not prim.extras:
+        if key and not prim.extras and len(self.reading.issues) == before:
             self.body_kinds[key] = dict(prim.schemas)
         for name, trigger in (("collider", False), ("trigger", True)) if is_old else ():
             if is_number(motion.get(name)):
@@ -312,8 +319,13 @@ class _Reader:
         value = motion.get("mass", None if is_static else self.family.mass)
         if is_number(value) and value > 0.0:
             mass.mass = float(value)
-        elif is_number(value) and self.family.is_khr:
+        elif is_number(value) and self.family.is_khr and value == 0.0:
             prim.extras.setdefault("motion", {})["mass"] = 0
+        elif is_number(value) and not is_static:
+            self._issue(
+                "GltfMassIgnored", f"'{prim.path}' has a mass of {value:g} kg, which is none, so the simulator decides "
+                "it.", "Give it a mass.", path=prim.path,
+            )  # fmt: skip
         center = motion.get("centerOfMass", None if self.family.is_khr or is_static else [0.0, 0.0, 0.0])
         if center is not None and is_numbers(center, 3):
             mass.center_of_mass = axes.vector_in(center)

@@ -560,11 +560,13 @@ class _Writer:
             if shape.mesh is not None:
                 made[shape.kind] = {"mesh": self._mesh(prim, index, shape.mesh)}
             elif shape.kind == "plane" and not family.is_khr:
+                plane = _square(shape.sizes)
+                width, depth, _ = np.ptp(plane.points, axis=0).tolist()
                 self._issue(
-                    "GltfPlaneAsMesh", f"The plane of {prim.display} is a square of {2 * _PLANE:g} m in the OMI "
+                    "GltfPlaneAsMesh", f"The plane of {prim.display} is a mesh of {width:g} x {depth:g} m in the OMI "
                     "family, which has no planes.", "Use a box for a floor.", "info", prim,
                 )  # fmt: skip
-                made = {"type": "trimesh", "trimesh": {"mesh": self._mesh(prim, index, _square(shape.sizes))}}
+                made = {"type": "trimesh", "trimesh": {"mesh": self._mesh(prim, index, plane)}}
             number = self._pooled(family.shape, "shapes", made)
             value = {"geometry": {"shape": number}} if family.is_khr else {"shape": number}
         material = None if is_trigger else self._material_of(prim)
