@@ -338,6 +338,24 @@ def test_collider_mesh_is_readable_where_the_picture_is_compressed(tmp_path):
     assert len(prim.mesh().triangles) == 12
 
 
+def test_collider_whose_mesh_is_compressed_has_the_mesh_that_blender_makes_of_it(tmp_path):
+    mesh_collider("Box")
+    document, _ = exported(tmp_path / "draco.glb", export_draco_mesh_compression_enable=True)
+    if "KHR_draco_mesh_compression" not in document.json.get("extensionsUsed", []):
+        pytest.skip("this Blender has no Draco")
+    node = nodes_of(document)["Box"]
+    node["extensions"][BODY]["collider"]["geometry"]["mesh"] = node["mesh"]
+    del document.json["extras"]
+    document.save(tmp_path / "packed.glb")
+    (issue,) = read.read(Document.load(tmp_path / "packed.glb")).issues
+    assert "Draco" in issue.message
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert not gltf_import.import_gltf(tmp_path / "packed.glb").issues
+    document, _ = exported(tmp_path / "again.glb")
+    (prim,) = read.read(document).model.colliders.values()
+    assert len(prim.mesh().triangles) == 12
+
+
 # --------------------------------------------------------------------------- other add-ons
 
 

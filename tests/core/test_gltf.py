@@ -446,7 +446,7 @@ def test_what_blender_has_read_of_a_file_gives_the_same_physics_as_the_file(tmp_
         content["nodes"].append({"name": f"Crate {number}", "translation": [number, 0, 0], **copy.deepcopy(crate)})
     source = document(tmp_path, content)
     expected = read.read(source, finds_copies=copies)
-    found = read.read(known.document_of(as_blender_reads(source.json), source.path), finds_copies=copies)
+    found = read.read(known.document_of(as_blender_reads(source.json), source.path, {}.get), finds_copies=copies)
     assert said(found) == said(expected)
     assert found.copies == expected.copies and bool(found.copies) == copies
 
@@ -458,7 +458,7 @@ def test_file_without_collider_meshes_is_not_read_again(tmp_path):
         "nodes": [{"name": "A", "extensions": {BODY: body}}], "scenes": [{"nodes": [0]}], "scene": 0,
         "extensions": {SHAPE: {"shapes": [{"type": "box"}]}}, "extensionsUsed": [BODY, SHAPE],
     }  # fmt: skip
-    reading = read.read(known.document_of(as_blender_reads(content), tmp_path / "nothing.glb"))
+    reading = read.read(known.document_of(as_blender_reads(content), tmp_path / "nothing.glb", {}.get))
     assert reading.model.prims["/A"].get(usd_physics.MassAPI).mass == 7
 
 
@@ -473,7 +473,7 @@ def test_node_that_blender_lets_through_is_refused(tmp_path, change, words):
         "extensions": {SHAPE: {"shapes": [{"type": "box"}]}}, "extensionsUsed": [BODY, SHAPE],
     }  # fmt: skip
     with pytest.raises(InputError, match=words):
-        read.read(known.document_of(as_blender_reads(content), tmp_path / "nothing.glb"))
+        read.read(known.document_of(as_blender_reads(content), tmp_path / "nothing.glb", {}.get))
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 1e39, 10**400, True, "1", None])

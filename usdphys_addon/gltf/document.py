@@ -271,6 +271,13 @@ class Document:
             self._meshes[index] = self._read_mesh(self.json["meshes"][index])
         return self._meshes[index]
 
+    def is_compressed(self, index: Any) -> bool:
+        """True for a mesh with Draco compression, which only Blender reads."""
+        if not _is_index(index, len(self.json.get("meshes", []))):
+            return False
+        primitives = self.json["meshes"][index].get("primitives", [])
+        return isinstance(primitives, list) and any(isinstance(one, dict) and _is_draco(one) for one in primitives)
+
     def _read_mesh(self, mesh: dict[str, Any]) -> Mesh | None:
         points: list[NDArray[np.float64]] = []
         triangles: list[NDArray[np.int64]] = []
@@ -281,8 +288,7 @@ class Document:
                 raise self._wrong("a primitive of a mesh has no attributes")
             if "POSITION" not in primitive["attributes"]:
                 continue
-            extensions = primitive.get("extensions", {})
-            if isinstance(extensions, dict) and "KHR_draco_mesh_compression" in extensions:
+            if _is_draco(primitive):
                 return None
             found = _corners(primitive.get("mode", TRIANGLES))
             if found is None:
@@ -668,6 +674,11 @@ def _not_finite(value: Any) -> tuple[str, ...] | None:
 
 def _is_index(value: Any, count: int) -> bool:
     return type(value) is int and 0 <= value < count
+
+
+def _is_draco(primitive: dict[str, Any]) -> bool:
+    extensions = primitive.get("extensions")
+    return isinstance(extensions, dict) and "KHR_draco_mesh_compression" in extensions
 
 
 def _is_type(kind: Any) -> TypeGuard[int]:

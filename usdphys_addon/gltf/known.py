@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +31,9 @@ class _Nodes(list[Any]):
 class KnownDocument(Document):
     """What an importer has read. The file is read again where a collider is a mesh."""
 
-    def __init__(self, data: Any, path: Path) -> None:
-        """data: `gltf2_io.Gltf`. Raises InputError."""
-        self.read, self.whole = data.nodes or [], None
+    def __init__(self, data: Any, path: Path, decoded: Callable[[int], Mesh | None]) -> None:
+        """data: `gltf2_io.Gltf`. decoded: gives a mesh that the importer has made. Raises InputError."""
+        self.read, self.whole, self.decoded = data.nodes or [], None, decoded
         nodes = _Nodes(self.read)
         nodes.document = self
         content: dict[str, Any] = {
@@ -59,12 +59,19 @@ class KnownDocument(Document):
     def mesh(self, index: Any) -> Mesh | None:
         if self.whole is None:
             self.whole = Document.load(self.path)
-        return self.whole.mesh(index)
+        found = self.whole.mesh(index)
+        return self.decoded(index) if found is None and self.is_compressed(index) else found
+
+    def is_compressed(self, index: Any) -> bool:
+        return self.whole is not None and self.whole.is_compressed(index)
 
 
-def document_of(data: Any, path: Path) -> Document:
-    """The document that an importer (`gltf2_io.Gltf`) has read from a file. Raises InputError."""
+def document_of(data: Any, path: Path, decoded: Callable[[int], Mesh | None]) -> Document:
+    """The document that an importer (`gltf2_io.Gltf`) has read from a file. Raises InputError.
+
+    decoded: gives a mesh that the importer has made, by its index; None for one that it has not.
+    """
     if isinstance(data.extras, dict) and names.EXTRAS in data.extras:
         # Their digest is one of the numbers as they are in the file.
         return Document.load(path)
-    return KnownDocument(data, path)
+    return KnownDocument(data, path, decoded)

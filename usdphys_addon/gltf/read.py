@@ -411,6 +411,13 @@ class _Reader:
             return
         prim = Prim(path, "Mesh", world, label=label, local=np.eye(4))
         if not self._set_shape(prim, index, kind, sizes):
+            if kind in ("convex", "trimesh") and self.document.is_compressed(sizes.get("mesh")):
+                self._issue(
+                    "GltfMeshCompressed", f"'{node}' has a collider mesh with Draco compression, which only Blender "
+                    "reads, and only where a visible object has it: it is left out.",
+                    "Save the file without compression.", path=node,
+                )  # fmt: skip
+                return
             self._issue(
                 "GltfShapeUnknown", f"'{node}' has a shape '{kind}' that is not known or has no mesh, so it is left "
                 "out.", "Choose another shape in the program that wrote the file.", path=node,
