@@ -7,6 +7,8 @@ and large scenes would take twice the time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -259,7 +261,7 @@ def export_gltf(
 
     with scratch_folder(target) as folder:
         scratch = folder / target.name
-        with gltf_calls.called_by(gltf_calls.EXPORTER, make):
+        with gltf_calls.called_by(gltf_calls.EXPORTER, make), _plain_lamps():
             _native_export(scratch, native)
         if made and made[-1].error is not None:
             raise made[-1].error
@@ -269,6 +271,22 @@ def export_gltf(
         _check_written(scratch)
         replace_together(folder, target, _files_of(target))
     return ExportResult(target, job.issues, job.counts)
+
+
+@contextmanager
+def _plain_lamps() -> Iterator[None]:
+    """Have the temperature of lamps in their colour: the exporter of Blender 5.0 fails at one."""
+    is_needed = (5, 0) <= bpy.app.version < (5, 1)
+    lamps: Any = [lamp for lamp in bpy.data.lights if is_needed and getattr(lamp, "use_temperature", False)]
+    colors = [tuple(lamp.color) for lamp in lamps]
+    for lamp in lamps:
+        lamp.color = [one * factor for one, factor in zip(lamp.color, lamp.temperature_color, strict=True)]
+        lamp.use_temperature = False
+    try:
+        yield
+    finally:
+        for lamp, color in zip(lamps, colors, strict=True):
+            lamp.color, lamp.use_temperature = color, True
 
 
 def _native_export(scratch: Path, native: dict[str, Any]) -> None:
