@@ -150,11 +150,11 @@ def _write_copies(gltf: Any, reading: gltf_read.GltfReading, written: Written) -
     """Give the objects of copies all properties of what they are copies of; returns these objects."""
     groups: dict[int, list[Any]] = {}
     for index, first in reading.copies.items():
+        groups.setdefault(first, []).append(gltf.vnodes[index].blender_object)
+    for first, objects in groups.items():
         if reading.paths[first] not in reading.model.prims:
             # The file says nothing of it.
             continue
-        groups.setdefault(first, []).append(gltf.vnodes[index].blender_object)
-    for first, objects in groups.items():
         source = gltf.vnodes[first].blender_object
         object_copies.copy_properties(source, objects)
         written.counts["bodies"] += len(objects) * source.usdphys.rigid_body.is_applied

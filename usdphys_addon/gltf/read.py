@@ -12,6 +12,7 @@ Each is written back while the values of the schemas are still those that it gav
 from __future__ import annotations
 
 import marshal
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -117,7 +118,8 @@ class _Reader:
         self._read_nodes([index for index in physical if index not in copies])
         if copies:
             special = self._special_nodes()
-            late = [index for index, first in copies.items() if self.reading.paths[first] in special]
+            alone = {first for first in set(copies.values()) if self.reading.paths[first] in special}
+            late = [index for index, first in copies.items() if first in alone]
             for index in late:
                 del copies[index]
             self._name_nodes(late)
@@ -143,15 +145,15 @@ class _Reader:
     def _find_copies(self, physical: list[int]) -> None:
         """Find nodes without children that say the same as one before, and nothing of a third one."""
         meshes, extensions, below = map(self.document.column, ("mesh", "extensions", "children"))
-        kinds: dict[tuple[Any, bytes], list[int]] = {}
+        kinds: defaultdict[tuple[Any, bytes], list[int]] = defaultdict(list)
         for index in physical:
             # Without references, equal values have equal bytes. A collider may be the mesh of its node.
-            kinds.setdefault((meshes[index], marshal.dumps(extensions[index], 2)), []).append(index)
+            kinds[meshes[index], marshal.dumps(extensions[index], 2)].append(index)
         named = {one for same in kinds.values() for one in self._named_nodes(same[0])}
         for same in kinds.values():
             if len(same) > 1 and not self._depends_on_others(same[0]):
                 free = [index for index in same if index not in named and not below[index]]
-                self.reading.copies.update((index, free[0]) for index in free[1:])
+                self.reading.copies.update(dict.fromkeys(free[1:], *free[:1]))
 
     def _named_nodes(self, index: int) -> Iterator[int]:
         """Nodes that the joint or the trigger of a node names."""
