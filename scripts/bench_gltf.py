@@ -27,7 +27,7 @@ from typing import Any
 import bench
 
 BOUNDS = {"export_10000": 1.20, "import_10000": 1.10, "growth_export": 15.0, "growth_import": 15.0}
-RUNS = {1_000: 5, 10_000: 3}
+RUNS = {1_000: 15, 10_000: 5}
 
 
 def empty() -> None:

@@ -500,6 +500,48 @@ def test_file_of_the_command_line_is_in_metres_whatever_the_unit_scale(tmp_path,
     assert bpy.data.objects["Hull"].location.y == pytest.approx(300)
 
 
+def test_lamps_cameras_and_movements_are_in_the_file_or_named(tmp_path):
+    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    view = bpy.data.objects.new("View", bpy.data.cameras.new("View"))
+    for obj in (lamp, view):
+        bpy.context.collection.objects.link(obj)
+    box = cube("Box")
+    box.keyframe_insert("location", frame=1)
+    box.location.x = 5
+    box.keyframe_insert("location", frame=20)
+    document, result = exported(tmp_path / "still.glb")
+    (moving,) = [issue for issue in result.issues if issue.code == "AnimationLeftOut"]
+    assert "'Box' is animated" in moving.message
+    assert "camera" in nodes_of(document)["View"] and "KHR_lights_punctual" in document.extensions
+    document, result = exported(tmp_path / "moving.glb", export_animations=True)
+    assert "AnimationLeftOut" not in [issue.code for issue in result.issues] and document.json["animations"]
+
+
+def test_lamp_with_a_temperature_has_its_colour_in_the_file_and_keeps_it(tmp_path):
+    lamp = bpy.data.lights.new("Lamp", "POINT")
+    lamp.use_temperature, lamp.temperature, lamp.color = True, 2500, (1, 0.5, 0.25)
+    bpy.context.collection.objects.link(bpy.data.objects.new("Lamp", lamp))
+    cube("Box")
+    document, _ = exported(tmp_path / "warm.glb")
+    (found,) = document.extensions["KHR_lights_punctual"]["lights"]
+    expected = [one * factor for one, factor in zip((1, 0.5, 0.25), lamp.temperature_color, strict=True)]
+    assert found["color"] == pytest.approx(expected, rel=1e-4)
+    assert lamp.use_temperature and tuple(lamp.color) == (1, 0.5, 0.25)
+
+
+def test_animated_file_is_opened_at_its_beginning(tmp_path):
+    """Time 0 of a glTF file is frame 0, where an empty scene begins at 1."""
+    box = cube("Box")
+    for frame, place in ((0, 0), (24, 6)):
+        box.location.x = place
+        box.keyframe_insert("location", frame=frame)
+    exported(tmp_path / "moving.glb", export_animations=True)
+    formats.GLTF.load(str(tmp_path / "moving.glb"), formats.LoadOptions())
+    scene = bpy.context.scene
+    assert bpy.data.objects["Box"].matrix_world.translation.x == pytest.approx(0)
+    assert (scene.frame_current, scene.frame_start, scene.frame_end) == (0, 0, 24)
+
+
 def test_import_follows_the_unit_scale(tmp_path):
     cube("Box", (1, 0, 0))
     exported(tmp_path / "unit.glb")

@@ -206,6 +206,39 @@ def test_nodes_that_say_the_same_get_the_same_and_those_of_joints_are_not_mixed_
     assert reading.copies == ({} if alone else {4: 0})
 
 
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"type": "sphere", "sphere": {"radius": 0.7}},
+        {"type": "capsule", "capsule": {"height": 1.5, "radiusBottom": 0.3, "radiusTop": 0.3}},
+        {"type": "cylinder", "cylinder": {"height": 1.5, "radiusBottom": 0.4, "radiusTop": 0.4}},
+        {"type": "capsule", "capsule": {"height": 1.5, "radiusBottom": 0.5, "radiusTop": 0.2}},
+    ],
+)
+@pytest.mark.parametrize("scale", [[1, 2, 3], [3, 1, 2]])
+def test_round_shape_on_an_uneven_scale_keeps_its_lengths(tmp_path, shape, scale):
+    """By the largest scale, in the file and after it: the lengths on the node stay, and are not scaled twice."""
+    body = {"motion": {"mass": 1}, "collider": {"geometry": {"shape": 0}}}
+    nodes = [{"name": "A", "scale": scale, "rotation": [0, 0.6, 0, 0.8], "extensions": {BODY: body}}]
+    more = {"scenes": [{"nodes": [0]}], "extensions": {names.KHR_SHAPE: {"shapes": [shape]}}}
+    imported(tmp_path / "uneven.gltf", with_triangle(nodes, **more))
+    document, _ = exported(tmp_path / "again.gltf", "KHR")
+    (found,) = document.pool(names.KHR_SHAPE, "shapes")
+    assert found[shape["type"]] == pytest.approx(shape[shape["type"]], rel=1e-5)
+
+
+@pytest.mark.parametrize("extension", ["VENDOR_wheel", BODY])
+def test_equal_nodes_that_say_nothing_of_physics_do_not_stop_the_import(tmp_path, extension):
+    """Two nodes share a lamp, or the wheels of a car are alike: there is nothing to copy."""
+    content = alike(BODY, {"mass": 2}, {"type": "box"})
+    content["extensionsUsed"].append("VENDOR_wheel")
+    for name in ("Left", "Right"):
+        content["scenes"][0]["nodes"].append(len(content["nodes"]))
+        content["nodes"].append({"name": name, "extensions": {extension: {}}})
+    assert len(imported(tmp_path / "wheels.gltf", content)) == 6
+    assert not bpy.data.objects["Left"].usdphys.colliders
+
+
 def test_another_add_on_may_look_at_the_physics_of_objects_while_they_are_imported(tmp_path):
     """A look makes an empty group of properties, in whose place Blender takes no other one."""
 
@@ -301,6 +334,24 @@ def test_collider_mesh_is_readable_where_the_picture_is_compressed(tmp_path):
     document, _ = exported(tmp_path / "draco.glb", export_draco_mesh_compression_enable=True)
     if "KHR_draco_mesh_compression" not in document.json.get("extensionsUsed", []):
         pytest.skip("this Blender has no Draco")
+    (prim,) = read.read(document).model.colliders.values()
+    assert len(prim.mesh().triangles) == 12
+
+
+def test_collider_whose_mesh_is_compressed_has_the_mesh_that_blender_makes_of_it(tmp_path):
+    mesh_collider("Box")
+    document, _ = exported(tmp_path / "draco.glb", export_draco_mesh_compression_enable=True)
+    if "KHR_draco_mesh_compression" not in document.json.get("extensionsUsed", []):
+        pytest.skip("this Blender has no Draco")
+    node = nodes_of(document)["Box"]
+    node["extensions"][BODY]["collider"]["geometry"]["mesh"] = node["mesh"]
+    del document.json["extras"]
+    document.save(tmp_path / "packed.glb")
+    (issue,) = read.read(Document.load(tmp_path / "packed.glb")).issues
+    assert "Draco" in issue.message
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert not gltf_import.import_gltf(tmp_path / "packed.glb").issues
+    document, _ = exported(tmp_path / "again.glb")
     (prim,) = read.read(document).model.colliders.values()
     assert len(prim.mesh().triangles) == 12
 

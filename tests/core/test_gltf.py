@@ -13,6 +13,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,8 +21,8 @@ from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import names, read, vendor, write
-from usdphys_ext.usdphys_addon.gltf.document import Document
+from usdphys_ext.usdphys_addon.gltf import known, names, read, vendor, write
+from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
 HALF = math.sqrt(0.5)
@@ -159,6 +160,53 @@ def test_soft_limit_is_a_limit_of_physx(tmp_path):
     prim, _ = joint_of(tmp_path, hinge)
     assert vendor.value(prim, vendor.LIMIT, "stiffness", "angular") == 40
     assert vendor.value(prim, vendor.LIMIT, "damping", "angular") == 2
+
+
+@pytest.mark.parametrize("family", ["khr", "omi"])
+def test_mass_that_is_none_is_named_and_left_to_the_simulator(tmp_path, family):
+    if family == "khr":
+        reading = khr(tmp_path, [{"name": "A", "extensions": {BODY: {"motion": {"mass": -1}}}}])
+    else:
+        motion = {"type": "dynamic", "mass": 0}
+        reading = omi(tmp_path, [{"name": "A", "extensions": {names.OMI_BODY: {"motion": motion}}}])
+    prim = reading.model.prims["/A"]
+    assert "motion" not in prim.extras
+    assert getattr(prim.get(usd_physics.MassAPI), "mass", None) is None
+    assert [issue.code for issue in reading.issues] == ["GltfMassIgnored"]
+
+
+def test_unknown_kind_of_body_is_dynamic_and_named(tmp_path):
+    motion = {"type": "floating", "mass": 2}
+    reading = omi(tmp_path, [{"name": "A", "extensions": {names.OMI_BODY: {"motion": motion}}}])
+    body = reading.model.prims["/A"].get(usd_physics.RigidBodyAPI)
+    assert body.resolved("rigid_body_enabled") and not body.resolved("kinematic_enabled")
+    (issue,) = reading.issues
+    assert "'floating'" in issue.message and issue.severity == "warning"
+
+
+@pytest.mark.parametrize(("sizes", "words"), [({}, "1000 x 1000"), ({"sizeX": 4, "sizeZ": 6}, "4 x 6")])
+def test_plane_in_the_other_family_is_named_with_its_size(tmp_path, sizes, words):
+    node = {"name": "Floor", "extensions": {BODY: {"collider": {"geometry": {"shape": 0}}}}}
+    source = khr(tmp_path, [node], [{"type": "plane", "plane": sizes}]).document
+    _, written = rewritten(tmp_path, source, [names.OMI])
+    (issue,) = [issue for issue in written.issues if issue.code == "GltfPlaneAsMesh"]
+    assert words in issue.message
+
+
+def test_type_of_a_joint_whose_limits_are_kept_is_not_said_to_be_lost(tmp_path):
+    reading = khr(
+        tmp_path,
+        [
+            {"name": "Root", "children": [1, 2]},
+            {"name": "A", "children": [3], "extensions": {BODY: {"motion": {}}}},
+            {"name": "B", "extensions": {BODY: {"motion": {}}}},
+            {"name": "J", "extensions": {BODY: {"joint": {"joint": 0, "connectedNode": 2}}}},
+        ],
+        physicsJoints=[{"limits": [*LOCKED, {"angularAxes": [1, 2], "min": 0.2, "max": 0.7}]}],
+    )
+    path, written = rewritten(tmp_path, reading.document)
+    assert Document.load(path).pool(BODY, "physicsJoints") == reading.document.pool(BODY, "physicsJoints")
+    assert not [issue for issue in written.issues if "the type " in issue.message]
 
 
 def test_joint_that_usd_cannot_say_is_kept_and_named(tmp_path):
@@ -362,6 +410,79 @@ def rewritten(tmp_path: Path, source: Document, families=None, name: str = "out.
     written = write.write(target, reading.model, nodes, options, nodes)
     target.save(tmp_path / name)
     return tmp_path / name, written
+
+
+def as_blender_reads(content: dict) -> SimpleNamespace:
+    """A document as Blender's importer has it: objects with attributes, all numbers of places as floats."""
+    keys = ("children", "extensions", "extras", "matrix", "mesh", "name", "rotation", "scale", "translation")
+    floats = {"matrix", "rotation", "scale", "translation"}
+    nodes = [
+        SimpleNamespace(**{
+            key: [float(one) for one in node[key]] if key in floats and key in node else node.get(key) for key in keys
+        })
+        for node in content["nodes"]
+    ]  # fmt: skip
+    return SimpleNamespace(
+        nodes=nodes, scenes=[SimpleNamespace(nodes=one["nodes"]) for one in content["scenes"]], scene=content["scene"],
+        extensions=content["extensions"], extensions_used=content["extensionsUsed"], extras=content.get("extras"),
+        meshes=content.get("meshes"), skins=None,
+    )  # fmt: skip
+
+
+def said(reading: read.GltfReading) -> dict:
+    return {
+        path: (prim.type_name, prim.schemas, np.round(prim.world, 6).tolist(), prim.extras, prim.physics_binding,
+               prim.mesh().points.tolist() if prim.mesh else None)
+        for path, prim in reading.model.prims.items()
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("copies", [False, True])
+def test_what_blender_has_read_of_a_file_gives_the_same_physics_as_the_file(tmp_path, copies):
+    content = rich()
+    crate = {"extensions": {BODY: {"motion": {"mass": 3}, "collider": {"geometry": {"shape": 1}}}}}
+    for number in range(3):
+        content["scenes"][0]["nodes"].append(len(content["nodes"]))
+        content["nodes"].append({"name": f"Crate {number}", "translation": [number, 0, 0], **copy.deepcopy(crate)})
+    source = document(tmp_path, content)
+    expected = read.read(source, finds_copies=copies)
+    found = read.read(known.document_of(as_blender_reads(source.json), source.path, {}.get), finds_copies=copies)
+    assert said(found) == said(expected)
+    assert found.copies == expected.copies and bool(found.copies) == copies
+
+
+def test_file_without_collider_meshes_is_not_read_again(tmp_path):
+    """Reading it a second time would take a third of the time of its physics."""
+    body = {"motion": {"mass": 7}, "collider": {"geometry": {"shape": 0}}}
+    content = {
+        "nodes": [{"name": "A", "extensions": {BODY: body}}], "scenes": [{"nodes": [0]}], "scene": 0,
+        "extensions": {SHAPE: {"shapes": [{"type": "box"}]}}, "extensionsUsed": [BODY, SHAPE],
+    }  # fmt: skip
+    reading = read.read(known.document_of(as_blender_reads(content), tmp_path / "nothing.glb", {}.get))
+    assert reading.model.prims["/A"].get(usd_physics.MassAPI).mass == 7
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"translation": [0, 0]}, "translation"), ({"mesh": 5}, "mesh"), ({"children": [9]}, "child")],
+)  # fmt: skip
+def test_node_that_blender_lets_through_is_refused(tmp_path, change, words):
+    body = {"motion": {}, "collider": {"geometry": {"shape": 0}}}
+    content = {
+        "nodes": [{"name": "A", "extensions": {BODY: body}, **change}], "scenes": [{"nodes": [0]}], "scene": 0,
+        "extensions": {SHAPE: {"shapes": [{"type": "box"}]}}, "extensionsUsed": [BODY, SHAPE],
+    }  # fmt: skip
+    with pytest.raises(InputError, match=words):
+        read.read(known.document_of(as_blender_reads(content), tmp_path / "nothing.glb", {}.get))
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf, 1e39, 10**400, True, "1", None])
+def test_only_finite_numbers_are_numbers(value):
+    assert are_numbers([0, -1.5, 3e38])
+    for place in range(3):
+        values = [1.0, 2, -3.5]
+        values[place] = value
+        assert not are_numbers(values)
 
 
 def judged(shared: Path, one: Path, other: Path) -> str:

@@ -72,13 +72,18 @@ def read_mesh(obj: bpy.types.Object, meters: float) -> Mesh | None:
     if mesh is None:
         return None
     try:
-        mesh.calc_loop_triangles()
-        points = np.empty(len(mesh.vertices) * 3, np.float32)
-        mesh.vertices.foreach_get("co", points)
-        triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
-        mesh.loop_triangles.foreach_get("vertices", triangles)
+        return triangles_of(mesh, meters)
     finally:
         obj.to_mesh_clear()
+
+
+def triangles_of(mesh: bpy.types.Mesh, meters: float) -> Mesh | None:
+    """The triangles of mesh data, times `meters`; None where it has no faces."""
+    mesh.calc_loop_triangles()
+    points = np.empty(len(mesh.vertices) * 3, np.float32)
+    mesh.vertices.foreach_get("co", points)
+    triangles = np.empty(len(mesh.loop_triangles) * 3, np.int32)
+    mesh.loop_triangles.foreach_get("vertices", triangles)
     if not len(triangles):
         return None
     return Mesh(points.reshape(-1, 3).astype(float) * meters, triangles.reshape(-1, 3).astype(np.int64))

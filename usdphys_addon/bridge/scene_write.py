@@ -226,12 +226,14 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     if collision is None or prim.local is None:
         return
     item = writing.items[prim.path] = obj.usdphys.colliders.add()
-    item.name = prim.name
+    gprim = prim.get(usd_geom.Gprim)
+    if gprim is None or prim.name != f"{prim.type_name}_collider":
+        # Else this is the name that it gets by itself.
+        item.name = prim.name
     _write_collision(writing, item, prim, collision)
     writing.written.count("colliders")
     if prim.physics_binding:
         item.physics_material = writing.materials.get(prim.physics_binding)
-    gprim = prim.get(usd_geom.Gprim)
     if gprim is not None:
         # Copies of a collider share its gprim and its pose.
         pose = prim.local
@@ -242,7 +244,7 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
             setattr(item, name, value)
     else:
         item.shape = "MESH"
-    if prim.purpose != "default":
+    if prim.purpose != ("default" if gprim is None else "guide"):
         item.purpose = prim.purpose.upper()
     _write_mass_and_pairs(writing, item, prim)
     if prim.extras:

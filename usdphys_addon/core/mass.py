@@ -219,7 +219,13 @@ def taper_of(prim: Prim) -> tuple[float, float] | None:
     radii: list[Any] = [values.get(key) for key in ("radiusBottom", "radiusTop")] if isinstance(values, dict) else []
     if not radii or not all(isinstance(one, int | float) and one >= 0.0 for one in radii):
         return None
-    return (radii[0], radii[1]) if math.isclose(max(radii), gprim.resolved("radius"), rel_tol=1e-5) else None
+    radius, largest = gprim.resolved("radius"), max(radii)
+    # An uneven scale is in the radius, and the pose takes it out again.
+    scale = frames.scale_of(prim.local) if prim.local is not None else np.ones(3)
+    across = float(np.delete(scale, "XYZ".index(gprim.resolved("axis"))).min())
+    if not largest or not math.isclose(largest, radius * across, rel_tol=1e-5):
+        return None
+    return (radii[0] / largest * radius, radii[1] / largest * radius)
 
 
 def _around(axis: str, volume: float, offset: float, along: float, across: float) -> Shape:

@@ -6,6 +6,7 @@ A new format is one more row; the command line asks the rows and knows no suffix
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields
@@ -324,7 +325,14 @@ def _load_gltf(file: str, _options: LoadOptions) -> list[Issue]:
     from . import gltf_import
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    return gltf_import.import_gltf(file).issues
+    issues = gltf_import.import_gltf(file).issues
+    ends = [action.frame_range[1] for action in bpy.data.actions]
+    if ends:
+        # The file begins at frame 0, an empty scene at 1.
+        scene: Any = bpy.context.scene
+        scene.frame_start, scene.frame_end = 0, math.ceil(max(ends))
+        scene.frame_set(0)
+    return issues
 
 
 @contextmanager

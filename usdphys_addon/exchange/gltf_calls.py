@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 import bpy
 
+from ..bridge.environment import gc_paused
 from ..bridge.language import tr
 from ..core.errors import UsdPhysError
 from ..core.validate import Issue
@@ -93,7 +94,8 @@ class ImportExtension:
 
     @_guarded
     def _put(self, gltf: Any, scene: Any) -> None:
-        result = self.put(gltf, scene)
+        with gc_paused():
+            result = self.put(gltf, scene)
         if result is None or is_suspended():
             return
         # Blender's importer reports these where the user sees them.

@@ -7,6 +7,8 @@ and large scenes would take twice the time.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +30,7 @@ from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_memory
 from .gltf_import import require_blenders_gltf
-from .usd_export import ExportResult, refuse_errors
+from .usd_export import ExportResult, refuse_errors, report_animation
 
 #: Looking a type up in bpy.types takes longer than a check of many objects should.
 _OBJECT: Any = bpy.types.Object
@@ -61,9 +63,14 @@ class _Watched:
 class GltfExport:
     """One export. issues, counts: what was found and written."""
 
-    def __init__(self, options: gltf_write.WriteOptions, *, checks: bool = True, is_own: bool = False) -> None:
-        """checks: look for mistakes in the physics, which takes as long as writing it. is_own: the file gets metres."""
-        self.options, self.checks, self.is_own = options, checks, is_own
+    def __init__(
+        self, options: gltf_write.WriteOptions, *, checks: bool = True, is_own: bool = False, is_still: bool = False
+    ) -> None:  # fmt: skip
+        """checks: look for mistakes in the physics, which takes as long as writing it. is_own: the file gets metres.
+
+        is_still: name the objects that move over time.
+        """
+        self.options, self.checks, self.is_own, self.is_still = options, checks, is_own, is_still
         self.scenes: list[_Watched] = []
         self.issues: list[Issue] = []
         self.counts: dict[str, int] = {}
@@ -107,6 +114,8 @@ class GltfExport:
                 place = np.array(vnode.matrix_world).tobytes()
                 watched.instances.setdefault((vnode.original_object.name, place), []).append(vnode)
         issues = list(reading.issues)
+        if self.is_still:
+            report_animation(reading, set(), issues)
         if self.checks:
             issues += validate.validate(reading.model, check_geometry=False)
         if settings.get("gltf_selected"):
@@ -243,7 +252,7 @@ def export_gltf(
         raise OutputError(f"'{target}' is no glTF file name; end it with one of {', '.join(SUFFIXES)}.")
     checked(target)
     require_blenders_gltf()
-    job = GltfExport(options, is_own=True)
+    job = GltfExport(options, is_own=True, is_still=not native.get("export_animations"))
     made: list[gltf_calls.ExportExtension] = []
 
     def make() -> gltf_calls.ExportExtension:
@@ -252,7 +261,7 @@ def export_gltf(
 
     with scratch_folder(target) as folder:
         scratch = folder / target.name
-        with gltf_calls.called_by(gltf_calls.EXPORTER, make):
+        with gltf_calls.called_by(gltf_calls.EXPORTER, make), _plain_lamps():
             _native_export(scratch, native)
         if made and made[-1].error is not None:
             raise made[-1].error
@@ -264,11 +273,27 @@ def export_gltf(
     return ExportResult(target, job.issues, job.counts)
 
 
+@contextmanager
+def _plain_lamps() -> Iterator[None]:
+    """Have the temperature of lamps in their colour: the exporter of Blender 5.0 fails at one."""
+    is_needed = (5, 0) <= bpy.app.version < (5, 1)
+    lamps: Any = [lamp for lamp in bpy.data.lights if is_needed and getattr(lamp, "use_temperature", False)]
+    colors = [tuple(lamp.color) for lamp in lamps]
+    for lamp in lamps:
+        lamp.color = [one * factor for one, factor in zip(lamp.color, lamp.temperature_color, strict=True)]
+        lamp.use_temperature = False
+    try:
+        yield
+    finally:
+        for lamp, color in zip(lamps, colors, strict=True):
+            lamp.color, lamp.use_temperature = color, True
+
+
 def _native_export(scratch: Path, native: dict[str, Any]) -> None:
     keywords: dict[str, Any] = {
         "filepath": str(scratch), "export_format": "GLB" if scratch.suffix.lower() == ".glb" else "GLTF_SEPARATE",
         "check_existing": False, "export_extras": True, "export_apply": True, "use_active_scene": True,
-        "export_animations": False, **native,
+        "export_animations": False, "export_cameras": True, "export_lights": True, **native,
     }  # fmt: skip
     operator: Any = bpy.ops.export_scene.gltf
     known = operator.get_rna_type().properties.keys()

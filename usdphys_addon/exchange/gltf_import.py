@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 
 from ..bridge import object_copies, physics_collections, scene_write
 from ..bridge.imported import ImportedIDs
+from ..bridge.mesh import triangles_of
 from ..bridge.writing import Written, unit_length
 from ..core import paths
 from ..core.errors import InputError
@@ -21,6 +23,7 @@ from ..core.validate import Issue
 from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
+from ..gltf.known import document_of
 from ..system.console import printed_on_success
 from . import gltf_calls, gltf_memory
 from .import_repair import with_data
@@ -94,14 +97,14 @@ def require_blenders_gltf() -> None:
 
 def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     """Put the physics of a file on the objects that Blender's importer has just made. None if the file has none."""
-    document = Document.load(gltf.filename)
+    meters = unit_length(scene)
+    document = document_of(gltf.data, Path(gltf.filename), partial(_decoded, gltf, meters))
     kept, is_stale = keep.take(document)
     # A node that Blender makes a bone gets an object of its own.
     reading = gltf_read.read(document, finds_copies=kept is None and not document.json.get("skins"))
     result = GltfImport(issues=list(reading.issues))
     if kept is None and (reading.family is None or not reading.model.prims):
         return None
-    meters = unit_length(scene)
     found = ImportedIDs(_objects(gltf, reading, meters), _materials(gltf, reading))
     for one in found.objects.values() if bpy.app.version < (5, 0) else ():
         if "usdphys" in one.keys():
@@ -137,12 +140,21 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     return result
 
 
+def _decoded(gltf: Any, meters: float, index: int) -> Mesh | None:
+    """A mesh that the importer has made of one of the file; None if it has not."""
+    made = [bpy.data.meshes.get(name) for name in gltf.data.meshes[index].blender_name.values()]
+    return triangles_of(made[0], meters) if made and made[0] is not None else None
+
+
 def _write_copies(gltf: Any, reading: gltf_read.GltfReading, written: Written) -> list[Any]:
     """Give the objects of copies all properties of what they are copies of; returns these objects."""
     groups: dict[int, list[Any]] = {}
     for index, first in reading.copies.items():
         groups.setdefault(first, []).append(gltf.vnodes[index].blender_object)
     for first, objects in groups.items():
+        if reading.paths[first] not in reading.model.prims:
+            # The file says nothing of it.
+            continue
         source = gltf.vnodes[first].blender_object
         object_copies.copy_properties(source, objects)
         written.counts["bodies"] += len(objects) * source.usdphys.rigid_body.is_applied

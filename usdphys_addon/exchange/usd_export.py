@@ -324,11 +324,11 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if has_skeletons:
         skeletons.root_skeletons(stage)
     if job.options is not None and not job.options.animation:
-        _report_animation(reading, kept, job.issues)
+        report_animation(reading, kept, job.issues)
     _report_velocities(model, units, job.issues)
 
 
-def _report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
+def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
     """Report objects that move over time, of which only the pose was written. kept: names of other objects."""
     # Those with a group have no animation and no constraints.
     names = [

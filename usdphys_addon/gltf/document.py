@@ -108,7 +108,11 @@ class Document:
                 raise self._wrong("its extensions are no object")
         if not self._are_nodes_fine():
             for index, node in enumerate(self.nodes):
-                self._check_node(index, node)
+                self.check_node(index, node)
+        self._check_scenes()
+
+    def _check_scenes(self) -> None:
+        content = self.json
         for scene in content.get("scenes", []):
             if not _are_indices(scene.get("nodes", []), len(self.nodes)):
                 raise self._wrong("a scene names a node that does not exist")
@@ -117,7 +121,7 @@ class Document:
             raise self._wrong("its scene does not exist")
 
     def _are_nodes_fine(self) -> bool:
-        """What `_check_node` asks, of all nodes at once: one by one takes several times as long."""
+        """What `check_node` asks, of all nodes at once: one by one takes several times as long."""
         nodes, meshes = self.nodes, self.json.get("meshes", [])
         there = set().union(*nodes)
         found = {key: [node[key] for node in nodes if key in node] if key in there else [] for key in _OF_NODES}
@@ -128,7 +132,8 @@ class Document:
                 return False
         return _are_indices(_flat(found["children"]), len(nodes)) and _are_indices(found["mesh"], len(meshes))
 
-    def _check_node(self, index: int, node: dict[str, Any]) -> None:
+    def check_node(self, index: int, node: dict[str, Any]) -> None:
+        """Raises InputError for a node whose values are not those of glTF."""
         if "children" in node and not _are_indices(node["children"], len(self.nodes)):
             raise self._wrong(f"node {index} names a child that does not exist")
         for key, width in _TRANSFORMS:
@@ -144,7 +149,8 @@ class Document:
     def _find_parents(self) -> list[int | None]:
         """Raises InputError for circles, for nodes with two parents and for too many levels."""
         parents: list[int | None] = [None] * len(self.nodes)
-        above = [(index, node["children"]) for index, node in enumerate(self.nodes) if "children" in node]
+        below = self.column("children")
+        above = [(index, children) for index, children in enumerate(below) if children]
         if not above:
             return parents
         for index, children in above:
@@ -155,10 +161,9 @@ class Document:
         levels = [0] * len(parents)
         todo = [index for index, parent in enumerate(parents) if parent is None]
         seen = len(todo)
-        nodes = self.nodes
         while todo:
             index = todo.pop()
-            for child in nodes[index].get("children", ()):
+            for child in below[index] or ():
                 levels[child] = levels[index] + 1
                 if levels[child] > MOST_LEVELS:
                     raise self._wrong(f"it has more than {MOST_LEVELS} nodes below each other")
@@ -174,6 +179,10 @@ class Document:
     def nodes(self) -> list[dict[str, Any]]:
         nodes: list[dict[str, Any]] = self.json.get("nodes", [])
         return nodes
+
+    def column(self, key: str) -> list[Any]:
+        """One value of each node; None for those that do not have it."""
+        return [node.get(key) for node in self.nodes]
 
     @property
     def extensions(self) -> dict[str, Any]:
@@ -213,14 +222,14 @@ class Document:
 
     def live(self) -> list[int]:
         """Nodes of the scene that is shown, parents first."""
-        nodes, todo = self.nodes, list(reversed(self.roots()))
+        below, todo = self.column("children"), list(reversed(self.roots()))
         found: dict[int, None] = {}
         while todo:
             index = todo.pop()
             if index not in found:
                 found[index] = None
-                if "children" in nodes[index]:
-                    todo += reversed(nodes[index]["children"])
+                if below[index]:
+                    todo += reversed(below[index])
         return list(found)
 
     def local(self, index: int) -> Matrix:
@@ -262,6 +271,13 @@ class Document:
             self._meshes[index] = self._read_mesh(self.json["meshes"][index])
         return self._meshes[index]
 
+    def is_compressed(self, index: Any) -> bool:
+        """True for a mesh with Draco compression, which only Blender reads."""
+        if not _is_index(index, len(self.json.get("meshes", []))):
+            return False
+        primitives = self.json["meshes"][index].get("primitives", [])
+        return isinstance(primitives, list) and any(isinstance(one, dict) and _is_draco(one) for one in primitives)
+
     def _read_mesh(self, mesh: dict[str, Any]) -> Mesh | None:
         points: list[NDArray[np.float64]] = []
         triangles: list[NDArray[np.int64]] = []
@@ -272,8 +288,7 @@ class Document:
                 raise self._wrong("a primitive of a mesh has no attributes")
             if "POSITION" not in primitive["attributes"]:
                 continue
-            extensions = primitive.get("extensions", {})
-            if isinstance(extensions, dict) and "KHR_draco_mesh_compression" in extensions:
+            if _is_draco(primitive):
                 return None
             found = _corners(primitive.get("mode", TRIANGLES))
             if found is None:
@@ -637,10 +652,11 @@ def is_numbers(value: Any, count: int) -> TypeGuard[list[float]]:
 
 
 def are_numbers(values: list[Any]) -> bool:
-    """True for a list of numbers."""
-    return _NUMBERS.issuperset(map(type, values)) and False not in [
-        -_MOST_FLOAT <= one <= _MOST_FLOAT for one in values
-    ]
+    """True for a list of numbers that Blender can hold."""
+    if not values or not _NUMBERS.issuperset(map(type, values)):
+        return not values
+    # The sum tells of what is no number.
+    return min(values) >= -_MOST_FLOAT and max(values) <= _MOST_FLOAT and not math.isnan(sum(values))
 
 
 def _not_finite(value: Any) -> tuple[str, ...] | None:
@@ -658,6 +674,11 @@ def _not_finite(value: Any) -> tuple[str, ...] | None:
 
 def _is_index(value: Any, count: int) -> bool:
     return type(value) is int and 0 <= value < count
+
+
+def _is_draco(primitive: dict[str, Any]) -> bool:
+    extensions = primitive.get("extensions")
+    return isinstance(extensions, dict) and "KHR_draco_mesh_compression" in extensions
 
 
 def _is_type(kind: Any) -> TypeGuard[int]:

@@ -12,6 +12,7 @@ Each is written back while the values of the schemas are still those that it gav
 from __future__ import annotations
 
 import marshal
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,7 @@ from .document import Document, is_number, is_numbers
 from .names import KHR, OMI, Family
 
 _TYPES = {"box": "Cube", "sphere": "Sphere", "capsule": "Capsule", "cylinder": "Cylinder", "plane": "Plane"}
+_ALL = frozenset(names.ALL)
 MATERIALS, GROUPS = "/Materials", "/CollisionGroups"
 
 
@@ -60,8 +62,8 @@ def family_of(document: Document) -> Family | None:
     declared |= document.extensions.keys()
     if names.KHR_BODY in declared:
         return KHR
-    for node in document.nodes:
-        declared |= node.get("extensions", {}).keys()
+    for extensions in document.column("extensions"):
+        declared |= (extensions or {}).keys()
     if names.KHR_BODY in declared:
         return KHR
     return OMI if declared & {*OMI.extensions, names.OLD_COLLIDER, names.GRAVITY} else None
@@ -104,7 +106,8 @@ class _Reader:
     def read(self, *, finds_copies: bool) -> None:
         copies = self.reading.copies
         # Most nodes of a scene may have nothing to do with physics.
-        physical = [index for index in self.live if self.document.nodes[index].get("extensions")]
+        extensions = self.document.column("extensions")
+        physical = [index for index in self.live if extensions[index] and not _ALL.isdisjoint(extensions[index])]
         if finds_copies and self.reading.family is not None:
             self._find_copies(physical)
         self._name_nodes([index for index in self.live if index not in copies])
@@ -115,7 +118,8 @@ class _Reader:
         self._read_nodes([index for index in physical if index not in copies])
         if copies:
             special = self._special_nodes()
-            late = [index for index, first in copies.items() if self.reading.paths[first] in special]
+            alone = {first for first in set(copies.values()) if self.reading.paths[first] in special}
+            late = [index for index, first in copies.items() if first in alone]
             for index in late:
                 del copies[index]
             self._name_nodes(late)
@@ -140,17 +144,16 @@ class _Reader:
 
     def _find_copies(self, physical: list[int]) -> None:
         """Find nodes without children that say the same as one before, and nothing of a third one."""
-        nodes = self.document.nodes
-        kinds: dict[tuple[Any, bytes], list[int]] = {}
+        meshes, extensions, below = map(self.document.column, ("mesh", "extensions", "children"))
+        kinds: defaultdict[tuple[Any, bytes], list[int]] = defaultdict(list)
         for index in physical:
-            node = nodes[index]
             # Without references, equal values have equal bytes. A collider may be the mesh of its node.
-            kinds.setdefault((node.get("mesh"), marshal.dumps(node["extensions"], 2)), []).append(index)
+            kinds[meshes[index], marshal.dumps(extensions[index], 2)].append(index)
         named = {one for same in kinds.values() for one in self._named_nodes(same[0])}
         for same in kinds.values():
             if len(same) > 1 and not self._depends_on_others(same[0]):
-                free = [index for index in same if index not in named and not nodes[index].get("children")]
-                self.reading.copies.update((index, free[0]) for index in free[1:])
+                free = [index for index in same if index not in named and not below[index]]
+                self.reading.copies.update(dict.fromkeys(free[1:], *free[:1]))
 
     def _named_nodes(self, index: int) -> Iterator[int]:
         """Nodes that the joint or the trigger of a node names."""
@@ -248,11 +251,18 @@ class _Reader:
         if key in self.body_kinds:
             prim.schemas = dict(self.body_kinds[key])
             return
+        before = len(self.reading.issues)
         if self.family.is_khr:
             kind = "kinematic" if motion.get("isKinematic") else "dynamic"
         else:
             kind = str(motion.get("type", "dynamic"))
             kind = names.OLD_MOTIONS.get(kind, kind)
+            if kind not in ("dynamic", "kinematic", "static"):
+                self._issue(
+                    "GltfMotionUnknown", f"'{prim.path}' is a body of the type '{kind}', which is not known, so it is "
+                    "dynamic.", "Choose dynamic, kinematic or static in the program that wrote the file.",
+                    path=prim.path,
+                )  # fmt: skip
         body = usd_physics.RigidBodyAPI()
         if kind == "kinematic":
             body.kinematic_enabled = True
@@ -271,7 +281,7 @@ class _Reader:
                 "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
                 "Give it a value that USD has where that matters.", "info", prim.path,
             )  # fmt: skip
-        if key and not prim.extras:
+        if key and not prim.extras and len(self.reading.issues) == before:
             self.body_kinds[key] = dict(prim.schemas)
         for name, trigger in (("collider", False), ("trigger", True)) if is_old else ():
             if is_number(motion.get(name)):
@@ -311,8 +321,13 @@ class _Reader:
         value = motion.get("mass", None if is_static else self.family.mass)
         if is_number(value) and value > 0.0:
             mass.mass = float(value)
-        elif is_number(value) and self.family.is_khr:
+        elif is_number(value) and self.family.is_khr and value == 0.0:
             prim.extras.setdefault("motion", {})["mass"] = 0
+        elif is_number(value) and not is_static:
+            self._issue(
+                "GltfMassIgnored", f"'{prim.path}' has a mass of {value:g} kg, which is none, so the simulator decides "
+                "it.", "Give it a mass.", path=prim.path,
+            )  # fmt: skip
         center = motion.get("centerOfMass", None if self.family.is_khr or is_static else [0.0, 0.0, 0.0])
         if center is not None and is_numbers(center, 3):
             mass.center_of_mass = axes.vector_in(center)
@@ -398,6 +413,13 @@ class _Reader:
             return
         prim = Prim(path, "Mesh", world, label=label, local=np.eye(4))
         if not self._set_shape(prim, index, kind, sizes):
+            if kind in ("convex", "trimesh") and self.document.is_compressed(sizes.get("mesh")):
+                self._issue(
+                    "GltfMeshCompressed", f"'{node}' has a collider mesh with Draco compression, which only Blender "
+                    "reads, and only where a visible object has it: it is left out.",
+                    "Save the file without compression.", path=node,
+                )  # fmt: skip
+                return
             self._issue(
                 "GltfShapeUnknown", f"'{node}' has a shape '{kind}' that is not known or has no mesh, so it is left "
                 "out.", "Choose another shape in the program that wrote the file.", path=node,

@@ -136,7 +136,8 @@ def _of_joint(_model: PhysicsModel, prim: Prim, schema: Schema) -> Iterator[str]
         yield "a smallest distance of 0"
     again = Prim(prim.path)
     joints.read_limits(again, joints.settings_of(prim, schema))
-    if again.type_name != prim.type_name:
+    # What is kept for glTF is written as it was.
+    if again.type_name != prim.type_name and "settings" not in prim.extras:
         yield f"the type {prim.type_name} (its limits are written)"
 
 

@@ -560,11 +560,13 @@ class _Writer:
             if shape.mesh is not None:
                 made[shape.kind] = {"mesh": self._mesh(prim, index, shape.mesh)}
             elif shape.kind == "plane" and not family.is_khr:
+                plane = _square(shape.sizes)
+                width, depth, _ = np.ptp(plane.points, axis=0).tolist()
                 self._issue(
-                    "GltfPlaneAsMesh", f"The plane of {prim.display} is a square of {2 * _PLANE:g} m in the OMI "
+                    "GltfPlaneAsMesh", f"The plane of {prim.display} is a mesh of {width:g} x {depth:g} m in the OMI "
                     "family, which has no planes.", "Use a box for a floor.", "info", prim,
                 )  # fmt: skip
-                made = {"type": "trimesh", "trimesh": {"mesh": self._mesh(prim, index, _square(shape.sizes))}}
+                made = {"type": "trimesh", "trimesh": {"mesh": self._mesh(prim, index, plane)}}
             number = self._pooled(family.shape, "shapes", made)
             value = {"geometry": {"shape": number}} if family.is_khr else {"shape": number}
         material = None if is_trigger else self._material_of(prim)
@@ -639,7 +641,7 @@ class _Writer:
             else:
                 scale = self._scale_on(prim, base, offset, shape, is_of_base=is_of_base)
             if scale is not None:
-                return base, scale
+                return base, self._around(base, shape, scale)
         world = prim.world if offset is None else prim.world @ offset
         parent = body if body is not None else base
         index = document.add_node({"name": self._free_name(f"{document.node_name(base)}_{key}")}, parent)
@@ -649,6 +651,17 @@ class _Writer:
         self._place(index, frames.transform(world[:3, 3], frames.rotation_of(world)), prim)
         x, y, z = np.abs(frames.scale_of(world)).tolist()
         return index, (x, y, z)
+
+    def _around(
+        self, base: int, shape: _Shape, scale: tuple[float, float, float]
+    ) -> tuple[float, float, float]:  # fmt: skip
+        """The scale of a shape on a node; a round one follows the largest scale there, so uneven ones do not add up."""
+        last = 3 if shape.kind == "sphere" else 2
+        if shape.kind not in ("sphere", "capsule", "cylinder") or max(scale) - min(scale) <= _SAME * max(scale):
+            return scale
+        there: Any = np.abs(frames.scale_of(self.document.world(base)))
+        factor = float(max(there[:last] * scale[:last]) / max(there[:last]))
+        return (factor, factor, factor if last == 3 else scale[2])
 
     def _scale_on(
         self, prim: Prim, base: int, offset: Matrix | None, shape: _Shape, *, is_of_base: bool
