@@ -53,7 +53,7 @@ COLUMN_SAG, HIGH_SAG, YIELD = 0.0022, 0.005, 1.76
 SMALL_JOINT_STEPS = ((8, 16), (64, 8))
 #: A group with more drives that have a stiffness needs this many further sweeps: an arm of 7 equal links sags by 0.8 %
 #: of its reach with 15, by 1.1 % with 7, by 2.4 % with 1 (Response 0.5 s). In maximal coordinates already one needs
-#: them: a lid of 3 cm sags by 0.5 % with 15, by 1.7 % with 1. Where more than HEAVY_LOAD times a body's mass hangs on it
+#: them: a lid of 3 cm sags by 0.5 % with 15, by 1.7 % with 1. Where more than HEAVY_LOAD times a body hangs on it
 #: there, 13 times on a bar of 5 cm sag by 0.95 % with 75, by 3.2 % with 15.
 FEW_SPRINGS, SPRING_SWEEPS, HEAVY_LOAD, HEAVY_SWEEPS = 3, 15, 10.0, 75
 #: From this ratio on, sweeps are needed in spite of small steps.
