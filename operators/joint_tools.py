@@ -443,6 +443,7 @@ follows from the masses and the load"""
         distance: float
         response: float
         armature: bool
+        articulation: bool
         outcome: str
         dof: str
     else:
@@ -462,6 +463,11 @@ follows from the masses and the load"""
         )
         response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
         armature: bpy.props.BoolProperty(name="Motor Inertia", **_ARMATURE)
+        articulation: bpy.props.BoolProperty(
+            name="Articulation",
+            description="Hang joints with the world or a static object on an anchor that is fixed to the world, as an "
+            "articulation: only so PhysX holds loads, and Newton moves them",
+        )
         outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         dof: bpy.props.EnumProperty(
             name="Degree of Freedom",
@@ -482,6 +488,7 @@ follows from the masses and the load"""
         if driven.slides:
             layout.prop(self, "distance" if self.holds else "slide_speed")
         layout.prop(self, "response")
+        layout.prop(self, "articulation")
         if self.holds:
             layout.prop(self, "armature")
         if driven.asks:
@@ -491,10 +498,14 @@ follows from the masses and the load"""
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits
+        from ..usdphys_addon.generators import mechanisms
 
         chosen, others = joint_edits.drivable(self.chosen(context), self.dof)
         for note in others:
             self.report({"WARNING"}, tr(note))
+        if self.articulation:
+            mechanisms.hang_on_anchor(context, [obj for obj, _ in chosen])
+            context.view_layer.update()
         targets = [(obj, dof, _target(self, dof, self.holds)) for obj, dof in chosen]
         made, notes, outlooks = _add_motors(
             context, targets, holds=self.holds, response=self.response, may_add=self.armature

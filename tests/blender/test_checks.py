@@ -392,6 +392,21 @@ def two_roots() -> None:
         obj.usdphys.articulation_root.is_applied = True
 
 
+def floating_root() -> None:
+    """A robot whose root a fixed joint holds to the world, for PhysX."""
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+    joint("REVOLUTE").body0.usdphys.articulation_root.is_applied = True
+    scenes.add_joint("Fix", "FIXED", None, bpy.data.objects["A"])
+
+
+def stuck_root() -> None:
+    """A hinge to the world that is an articulation root, for PhysX."""
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+    made = joint("REVOLUTE")
+    made.body0 = None
+    made.id_data.usdphys.articulation_root.is_applied = True
+
+
 def lone_mesh() -> None:
     """A joint that was added alone, beside a mesh without physics."""
     scenes.add_box("A")
@@ -421,6 +436,8 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("NestedArticulation", nested_roots, {"A.articulation_root.is_applied"}),
     ("ArticulationRootTwice", two_roots, {"B.articulation_root.is_applied"}),
     ("ArticulationOnKinematicBody", kinematic_root, {"A.articulation_root.is_applied"}),
+    ("ArticulationRootGives", floating_root, {"A.articulation_root.is_applied", "Fix.articulation_root.is_applied"}),
+    ("ArticulationRootStuck", stuck_root, {"B.articulation_root.is_applied", "J.articulation_root.is_applied"}),
     ("ArticulationOnStaticBody", disabled_root, {f"{_RIGID}.rigid_body_enabled"}),
     ("OwnerMissing", lost_owner, {f"{_RIGID}.simulation_owner"}),
     ("SceneAmbiguous", two_scenes, {f"{_RIGID}.simulation_owner"}),

@@ -1204,9 +1204,60 @@ def test_the_motor_shows_its_sag_and_its_settling_time():
     # 40 kg at 1 m: the stiffness lets it sag by half a percent of the reach, 2 m.
     texts = ["Settles in 0.5 s", "Sags by at most 0.29°, 10 mm at the end"]
     assert joint_edits.motor_texts(made, holds=True) == [*texts, "PhysX needs an articulation for that"]
+    # An articulation root on a hinge to the world is none for PhysX: it does not let the hinge move.
     the_joint().usdphys.articulation_root.is_applied = True
     made, _ = joint_edits.add_motors(bpy.context, [(the_joint(), "angular", 0.0)], holds=True, response=0.5)
+    assert joint_edits.motor_texts(made, holds=True) == [*texts, "PhysX needs an articulation for that"]
+    assert bpy.ops.usdphys.joint_motor(holds=True, response=0.5, articulation=True) == {"FINISHED"}
+    made, _ = joint_edits.add_motors(bpy.context, [(hinge_of_two(), "angular", 0.0)], holds=True, response=0.5)
     assert joint_edits.motor_texts(made, holds=True) == texts
+
+
+def hinge_of_two() -> Any:
+    """The hinge of an arm that hangs on an anchor, which is fixed to the world."""
+    (hinge,) = [obj for obj in all_joints() if obj.usdphys.joint.type == "REVOLUTE"]
+    (fixed,) = roots()
+    assert fixed.usdphys.joint.type == "FIXED"
+    assert (fixed.usdphys.joint.body0, fixed.usdphys.joint.body1) == (None, hinge.usdphys.joint.body0)
+    return hinge
+
+
+@pytest.mark.parametrize("density", [1000.0, 50000.0])
+def test_a_servo_that_hangs_on_an_anchor_holds_however_heavy_it_is(density: float):
+    """The anchor has 1 kg; the bar was held by it in maximal coordinates, and fell."""
+    bpy.context.scene.render.fps = 60
+    arm(2.0, density=density)
+    bpy.ops.usdphys.joint_motor(holds=True, angle=0.0, response=0.5, articulation=True)
+    hinge_of_two()
+    values, _ = course(1.0, pitch)
+    assert max(map(abs, values)) < 0.006
+
+
+@pytest.mark.parametrize("articulation", [False, True])
+def test_a_slow_servo_does_not_fall_asleep_in_physx_before_it_arrives(articulation: bool):
+    """It stopped 2 % of the reach before its position: there a body below 0.01 m/s falls asleep."""
+
+    def rows() -> list[tuple[str, str]]:
+        return [(obj.name, row.name) for obj in bpy.data.objects for row in obj.usdphys.vendor if "sleep" in row.name]
+
+    arm(1.0)
+    bpy.ops.usdphys.joint_motor(holds=True, response=0.2, articulation=articulation)
+    assert rows() == []
+    bpy.ops.usdphys.joint_motor(holds=True, response=2.0)
+    root = roots()[0].name if articulation else "Second"
+    assert rows() == [(root, f"physx{'Articulation' if articulation else 'RigidBody'}:sleepThreshold")]
+
+
+def test_a_slow_motor_says_what_the_damping_of_physx_takes():
+    """0.05 of the velocity a second, against a damping that reaches it in 2 s: 0.05 * 2 / -ln(0.02)."""
+    wheel = scenes.add_box("Second", half=(0.5, 0.5, 0.1))
+    select(wheel)
+    bpy.ops.usdphys.joint_add(type="REVOLUTE", place="CURSOR", axis="WORLD_Z")
+    targets = [(the_joint(), "angular", 3.0)]
+    slow, _ = joint_edits.add_motors(bpy.context, targets, holds=False, response=2.0)
+    assert "PhysX damps it: 2.6 % slower there" in joint_edits.motor_texts(slow, holds=False)
+    fast, _ = joint_edits.add_motors(bpy.context, targets, holds=False, response=0.5)
+    assert not any("PhysX" in text for text in joint_edits.motor_texts(fast, holds=False))
 
 
 def test_a_motor_whose_joint_moves_nothing_says_so():
@@ -1375,7 +1426,7 @@ def test_an_arm_of_five_parts_holds_itself_in_one_step(meters):
     select(*parts)
     assert bpy.ops.usdphys.robot_arm() == {"FINISHED"}
     assert len(all_joints()) == 5
-    assert parts[0].usdphys.articulation_root.is_applied
+    assert [obj.usdphys.joint.type for obj in roots()] == ["FIXED"]
     assert errors() == []
     before = [part.matrix_world.translation.copy() for part in parts]
     try:
@@ -1464,6 +1515,11 @@ def seven_links(unit: float = 1.0) -> list[Any]:
     return parts
 
 
+def roots() -> list[Any]:
+    """PhysX fixes the base of an arm only where the root is on the joint that holds it."""
+    return [obj for obj in bpy.data.objects if obj.usdphys.articulation_root.is_applied]
+
+
 def iterations_of(obj: Any) -> list[str]:
     return [row.text for row in obj.usdphys.vendor if row.name.endswith("solverPositionIterationCount")]
 
@@ -1476,7 +1532,7 @@ def test_iterations_that_an_articulation_has_are_raised_if_need_be_and_never_low
     parts[0].usdphys.articulation_root.is_applied = True
     vendor_edits.apply_row(parts[0].usdphys, "PhysxArticulationAPI", attribute, authored)
     assert bpy.ops.usdphys.robot_arm(response=0.1) == {"FINISHED"}
-    assert iterations_of(parts[0]) == [expected]
+    assert iterations_of(*roots()) == [expected]
 
 
 def test_a_motor_that_physx_will_not_hold_is_a_warning(capfd):
@@ -1493,13 +1549,13 @@ def test_a_motor_that_physx_will_not_hold_is_a_warning(capfd):
 @pytest.mark.parametrize(("meters", "asks"), [(1.0, True), (0.01, True), (1.0, False)])
 def test_an_arm_of_seven_equal_links_gets_an_armature_and_the_iterations_that_physx_needs(meters, asks):
     bpy.context.scene.unit_settings.scale_length = meters
-    parts = seven_links(1.0 / meters)
+    seven_links(1.0 / meters)
     assert bpy.ops.usdphys.robot_arm(response=0.5, armature=asks) == {"FINISHED"}
     rows = [
         row.text for obj in all_joints() for row in obj.usdphys.vendor if row.name == "newton:armature"
     ]  # fmt: skip
     if not asks:
-        assert not rows and iterations_of(parts[0]) == ["255"]
+        assert not rows and iterations_of(*roots()) == ["255"]
         return
     # 7 links of 23 kg: 2400 kg m2 about the first hinge, of which 0.3 % are enough.
     assert len(rows) == 7 and len(set(rows)) == 1

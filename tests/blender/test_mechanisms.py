@@ -81,7 +81,8 @@ def test_a_turntable_that_is_an_articulation_hangs_on_an_anchor_as_newton_wants_
     bpy.context.view_layer.objects.active = (base or [plate])[0]
     bpy.ops.usdphys.mechanism(kind="TURNTABLE", spin=0.5, articulation=True)
     (hinge,) = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.type == "REVOLUTE"]
-    assert hinge.body0.usdphys.articulation_root.is_applied and hinge.body1 == plate
+    roots = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.articulation_root.is_applied]
+    assert [(one.type, one.body1) for one in roots] == [("FIXED", hinge.body0)] and hinge.body1 == plate
     fixed = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
     assert [(one.body0, one.body1) for one in fixed if one.type == "FIXED"] == [(None, hinge.body0)]
     assert [pair.object for pair in plate.usdphys.filtered_pairs.filtered_pairs] == base

@@ -1408,9 +1408,9 @@ def test_a_motor_asks_for_what_the_chosen_joints_take(kinds, speeds, places, ask
         obj.select_set(False)
     for number, kind in enumerate(kinds):
         scenes.add_joint(f"Joint {number}", kind).select_set(True)
-    assert drawn_operator("usdphys.joint_motor").props() == ["holds", *speeds, "response", *asks]
+    assert drawn_operator("usdphys.joint_motor").props() == ["holds", *speeds, "response", "articulation", *asks]
     held = drawn_operator("usdphys.joint_motor", holds=True)
-    assert held.props() == ["holds", *places, "response", "armature", *asks]
+    assert held.props() == ["holds", *places, "response", "articulation", "armature", *asks]
 
 
 @pytest.mark.parametrize(

@@ -407,3 +407,49 @@ def test_a_kinematic_body_that_is_added_or_removed_while_the_timeline_leads(adds
     go(2)
     assert preview_guard.timeline() is not None
     assert height(crate) == pytest.approx(20, abs=0.03)
+
+
+def keyed_carrier(obj, speed=1.0, until=49):
+    """An Empty without physics that carries an object along X by its keys, so many metres a second."""
+    carrier = scenes.add("Carrier")
+    obj.parent = carrier
+    for frame in (1, until):
+        carrier.location.x = speed * (frame - 1) / FPS
+        carrier.keyframe_insert("location", frame=frame)
+    curves = carrier.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
+    for key in (point for curve in curves for point in curve.keyframe_points):
+        key.interpolation = "LINEAR"
+    return carrier
+
+
+@pytest.mark.parametrize("shown", [1, 2, 9])
+def test_a_body_below_a_keyed_parent_begins_where_the_parent_was_after_an_edit(shown):
+    """Its parent carries it at the start only: it falls straight down, whatever frame shows the edit first."""
+    obj = solid("Crate", (0, 0, 50))
+    keyed_carrier(obj)
+    leader = begin()
+    go(*range(2, 9))
+    assert obj.matrix_world.translation.x == pytest.approx(0.0, abs=1e-4)
+    go(1)
+    obj.usdphys.mass.is_applied = True
+    obj.usdphys.mass.mass = 3.0
+    bpy.context.view_layer.update()
+    go(shown)
+    go(*range(2, 6))
+    assert obj.matrix_world.translation.x == pytest.approx(0.0, abs=1e-4)
+    assert leader.session.world.positions[0][0] == pytest.approx(0.0, abs=1e-4)
+    assert 50 - height(obj) == pytest.approx(fallen(4), rel=0.1)
+
+
+def test_a_body_below_a_keyed_parent_is_shown_and_baked_where_it_is():
+    """Its parent, which goes on, took it along while it fell, in the preview and in the bake."""
+    obj = solid("Crate", (0, 0, 50))
+    keyed_carrier(obj)
+    bpy.context.scene.frame_start, bpy.context.scene.frame_end = 1, 12
+    bpy.context.scene.frame_set(1)
+    bpy.context.view_layer.update()
+    assert bpy.ops.usdphys.preview_bake() == {"FINISHED"}
+    for frame in (4, 12):
+        bpy.context.scene.frame_set(frame)
+        assert obj.matrix_world.translation.x == pytest.approx(0.0, abs=1e-4)
+        assert 50 - height(obj) == pytest.approx(fallen(frame - 1), rel=0.15)

@@ -913,6 +913,30 @@ def test_a_joint_to_a_static_collider_is_said_to_collide_in_physx():
     )
 
 
+def test_an_articulation_root_that_physx_lets_float_or_keeps_from_moving_is_named():
+    """Measured in PhysX: a root on a body that is fixed gives way; a root on a hinge to the world welds it."""
+
+    def codes(root, kind, target="physx", *, is_static=False):
+        stage = new_stage()
+        solid(stage, "/Robot/Base")
+        if is_static:
+            collider(stage, "/Ground")
+        made = kind.Define(stage, "/Robot/J")
+        made.CreateBody0Rel().SetTargets(["/Ground"] if is_static else [])
+        made.CreateBody1Rel().SetTargets(["/Robot/Base"])
+        UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath(root))
+        issues = validate.validate(usd_read.read_stage(stage), target)
+        return [(issue.code, issue.path) for issue in issues if issue.code.startswith("ArticulationRoot")]
+
+    hinge, fixed = UsdPhysics.RevoluteJoint, UsdPhysics.FixedJoint
+    for root in ("/Robot", "/Robot/J"):
+        assert codes(root, hinge) == codes(root, hinge, is_static=True) == [("ArticulationRootStuck", root)]
+        assert codes(root, fixed) == []
+    base = "/Robot/Base"
+    assert codes(base, fixed) == codes(base, fixed, is_static=True) == [("ArticulationRootGives", base)]
+    assert codes(base, hinge) == codes(base, fixed, "usd") == codes("/Robot", hinge, "newton") == []
+
+
 def test_an_owner_of_what_is_body_and_collider_is_reported_once():
     stage = new_stage()
     UsdPhysics.RigidBodyAPI(solid(stage, "/B")).CreateSimulationOwnerRel().SetTargets(["/nope"])
@@ -932,6 +956,8 @@ def test_every_code_has_a_case():
     on_models = {
         "GroupDuplicateTarget",
         "UnitsInvalid",
+        "ArticulationRootGives",
+        "ArticulationRootStuck",
         "JointOutsideArticulation",
         "JointTouchesStatic",
         "WorldJointStill",

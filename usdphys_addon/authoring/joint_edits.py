@@ -4,13 +4,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import bpy
 
-from ..bridge import props, scene_read
+from ..bridge import props, scene_read, vendor_rows
 from ..bridge.joint_frames import (
     NOISE,
     coordinate,
@@ -22,6 +22,7 @@ from ..bridge.joint_frames import (
     store_frame,
 )
 from ..bridge.property_values import decided
+from ..bridge.roles import is_body
 from ..core import joint_kinds, vendor_schemas
 from ..core.errors import InputError
 from ..core.joint_settings import axis_settings
@@ -35,6 +36,10 @@ from . import joint_maker, vendor_edits
 
 _ANGULAR_DRIVE = props.AngularDriveProperties
 _ITERATIONS = "physxArticulation:solverPositionIterationCount"
+#: PhysX lets what is slower than this (m/s) fall asleep, and damps rotations by this part a second, by its defaults.
+_SLEEPY, _DAMPED = 0.01, 0.05
+#: Largest part of the reach by which a servo may stop before its position.
+_MOST_STOPS = 0.0025
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
@@ -189,6 +194,15 @@ def set_limits(obj: Any, low: float, high: float) -> None:
     setattr(group, upper, max(low, high))
 
 
+def move_root(source: Any, target: Any) -> None:
+    """Make an object the articulation root in place of another, with what simulators read at a root."""
+    target.usdphys.articulation_root.is_applied = True
+    vendor_edits.copy_rows(source.usdphys, target.usdphys, "articulation")
+    for applied in vendor_rows.applied_names(source.usdphys, "articulation"):
+        vendor_edits.remove_rows(source.usdphys, applied)
+    source.usdphys.articulation_root.is_applied = False
+
+
 def driven_dof(obj: Any, dof: str) -> str:
     """The degree of freedom that a joint can drive. dof: for joints with several. Raises InputError if it has none."""
     joint = obj.usdphys.joint
@@ -242,7 +256,8 @@ def driven_kinds(context: Any, dof: str) -> DrivenKinds:
 class Motor:
     """A drive that `add_motors` has made. settling: s. sag: largest error by gravity, in rad or m, or per second.
     reach: m, of the farthest point from the axis of a rotation. is_angular: it rotates. in_articulation: its joint is
-    one of an articulation."""
+    one of an articulation for PhysX: between two bodies of it. stops: where PhysX lets it fall asleep before a
+    position, as a part of the reach. slowed: the part of a velocity that PhysX takes by its damping of rotations."""
 
     joint: str
     settling: float
@@ -250,6 +265,8 @@ class Motor:
     reach: float
     is_angular: bool
     in_articulation: bool
+    stops: float = 0.0
+    slowed: float = 0.0
 
 
 def add_motors(
@@ -270,7 +287,11 @@ def add_motors(
     by_label = {prim.label: path for path, prim in model.joints.items()}
     wanted = {by_label[obj.name]: dof for obj, dof, _ in targets if obj.name in by_label}
     tasks = drive_design.tasks_of(model, wanted, holds=holds)
-    reduced = {link.joint.path for tree in articulations.trees_of(model) for link in tree.links}
+    # In PhysX a joint with the world is in no articulation.
+    reduced = {
+        link.joint.path for tree in articulations.trees_of(model) for link in tree.links
+        if link.joint.body0 and link.joint.body1
+    }  # fmt: skip
     made, notes = [], []
     for obj, dof, target in targets:
         drive = getattr(obj.usdphys.joint.drives, dof)
@@ -300,7 +321,9 @@ def add_motors(
             drive.target_velocity = target
             for name in ("target_position", "stiffness"):
                 drive.property_unset(name)
-        made.append(Motor(obj.name, gains.settling, gains.sag, task.reach, is_angular, path in reduced))
+        stops = _SLEEPY * gains.damping / gains.stiffness / task.reach if holds else 0.0
+        slowed = _DAMPED * task.inertia / gains.damping if is_angular and not holds else 0.0
+        made.append(Motor(obj.name, gains.settling, gains.sag, task.reach, is_angular, path in reduced, stops, slowed))
     return made, notes
 
 
@@ -311,6 +334,9 @@ def motor_texts(motors: Sequence[Motor], *, holds: bool) -> list[str]:
     of = [f"('{loaded.joint}')"] if len(motors) > 1 else []
     amount = _amount_text(loaded.sag, loaded.is_angular)
     texts: list[str] = [phrase("Settles in {seconds:.3g} s", seconds=slowest.settling)]
+    slowed = max(motor.slowed for motor in motors)
+    if slowed > drive_design.SLIP:
+        texts.append(phrase("PhysX damps it: {percent:.2g} % slower there", percent=100.0 * slowed))
     if loaded.sag == 0.0:
         return [*texts, phrase("Gravity does not move it")]
     if holds:
@@ -392,9 +418,33 @@ def add_servos(
             before = axis_settings(model.prims[path], dof).armature
             vendor_edits.put_concept(context.scene, joint.usdphys, "joint_armature", before + armature, dof)
         outlooks.append(Outlook(found.motion, found.keeps, bool(found.armatures)))
+    _keep_awake(context, model, motors, roots, chosen)
     if any(outlook.armature for outlook in outlooks):
         motors, notes = add_motors(context, targets, holds=True, response=response)
     return Servos(motors, notes, outlooks)
+
+
+def _keep_awake(
+    context: Any, model: Any, motors: Sequence[Motor], roots: Mapping[str, str], chosen: Mapping[str, Any]
+) -> None:  # fmt: skip
+    """Let PhysX move slow servos to their positions: what is slow falls asleep before."""
+    paths = {obj.name: path for path, (obj, _) in chosen.items()}
+    for motor in motors:
+        path = paths.get(motor.joint)
+        if path is None or motor.stops <= _MOST_STOPS:
+            continue
+        root = roots.get(path) if motor.in_articulation else None
+        applied, name = (
+            ("PhysxArticulationAPI", "physxArticulation:sleepThreshold") if root is not None
+            else ("PhysxRigidBodyAPI", "physxRigidBody:sleepThreshold")
+        )  # fmt: skip
+        joint = chosen[path][0].usdphys.joint
+        things = [context.scene.objects[model.prims[root].label]] if root is not None else [
+            body for body in (joint.body0, joint.body1)
+            if body is not None and is_body(body) and body.library is None
+        ]  # fmt: skip
+        for obj in things:
+            vendor_edits.apply_row(obj.usdphys, applied, vendor_schemas.attribute_named(applied, name), 0.0)
 
 
 def _authored_iterations(root: Prim) -> int:

@@ -34,12 +34,12 @@ def add_arm(
         *_, place, _ = maker.planned[-1]
         frame, axis = joint_maker.frame_along(_hinge_axis(maker.center(body1) - place[:3, 3]))
         maker.planned[-1] = (body0, body1, frames.transform(place[:3, 3], frame[:3, :3]), axis)
-    # PhysX fixes an articulation to the world only through a fixed joint of its root body.
-    base.make()
+    (fixed,) = base.make()
     hinges = maker.make()
     for hinge in hinges:
         joint_edits.set_limits(hinge, *limits)
-    parts[0].usdphys.articulation_root.is_applied = True
+    # PhysX fixes the base only where the root is on the joint: a root on the base floats on it, and the arm overshoots.
+    joint_edits.move_root(parts[0], fixed)
     servos = joint_edits.add_servos(
         context, [(hinge, "angular", 0.0) for hinge in hinges], response=response, may_add=armature
     )

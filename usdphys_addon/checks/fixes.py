@@ -232,6 +232,29 @@ def _remove_root(scene: Any, issue: FoundIssue) -> None:
     _object(scene, issue).usdphys.articulation_root.is_applied = False
 
 
+@_fix("ArticulationRootGives", safe=True, label="Move the articulation root to the joint")
+def _root_to_joint(scene: Any, issue: FoundIssue) -> None:
+    base = _object(scene, issue)
+    for obj in scene.objects:
+        joint = obj.usdphys.joint
+        if joint.is_applied and joint.type == "FIXED" and base in (joint.body0, joint.body1):
+            other = joint.body1 if joint.body0 == base else joint.body0
+            if other is None or not is_body(other):
+                joint_edits.move_root(base, obj)
+                return
+    raise _nothing_to_do(issue)
+
+
+@_fix("ArticulationRootStuck", safe=True, label="Move the articulation root to the body")
+def _root_to_body(scene: Any, issue: FoundIssue) -> None:
+    root = _object(scene, issue)
+    joint = root.usdphys.joint
+    body = next((obj for obj in (joint.body1, joint.body0) if obj is not None and is_body(obj)), None)
+    if not joint.is_applied or body is None:
+        raise InputError(f"'{root.name}' is no joint; remove its articulation root, and make a body of it the root.")
+    joint_edits.move_root(root, body)
+
+
 @_fix("ArticulationOnStaticBody", safe=False, label="Enable the rigid body")
 def _enable_body(scene: Any, issue: FoundIssue) -> None:
     _unset(_object(scene, issue).usdphys.rigid_body, "rigid_body_enabled")

@@ -13,6 +13,7 @@ from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions, bodies_of
 from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
+from ..bridge.joint_frames import is_fixed, side_frames, store_frame
 from ..bridge.roles import is_body, parents_of
 from ..core import vendor_schemas
 from ..core.errors import InputError
@@ -78,24 +79,36 @@ def make_mechanism(context: Any, kind: str, speed: float, *, articulation: bool 
             context, [(joint, dof, target) for joint in made], holds=kind != "TURNTABLE", response=0.3
         )
     if articulation:
-        _make_articulations(context, made)
+        bases = [joint.usdphys.joint.body0 for joint in made]
+        for base in bases:
+            if base is not None and is_body(base):
+                base.usdphys.articulation_root.is_applied = True
+        hang_on_anchor(context, made)
     return made
 
 
-def _make_articulations(context: Any, made: Sequence[Any]) -> None:
-    """Let joints with what stands still hang on an anchor that is fixed to the world; a moving base is the root."""
+def hang_on_anchor(context: Any, made: Sequence[Any]) -> None:
+    """Let joints with what stands still hang on an anchor that is fixed to the world: they are an articulation then, as
+    PhysX and Newton want it. Other joints are left as they are."""
     anchor = None
+    depsgraph = context.evaluated_depsgraph_get()
     for joint in made:
         own = joint.usdphys.joint
-        base = own.body0
-        if base is not None and is_body(base):
-            base.usdphys.articulation_root.is_applied = True
+        bodies = (own.body0, own.body1)
+        if sum(body is not None and is_body(body) for body in bodies) != 1:
             continue
+        if bodies[1] is None or not is_body(bodies[1]):
+            joint_edits.swap_bodies(joint)
+        frame = side_frames(joint, depsgraph)[0] if is_fixed(own, 0) else None
         if anchor is None:
             anchor = joints.anchor(own.body1)
-            joints.Joiner(context).add("FIXED", None, anchor, np.eye(4))
-            anchor.usdphys.articulation_root.is_applied = True
+            fixed = joints.Joiner(context).add("FIXED", None, anchor, np.eye(4))
+            fixed.usdphys.articulation_root.is_applied = True
+            context.view_layer.update()
         own.body0 = anchor
+        joint.usdphys.articulation_root.is_applied = False
+        if frame is not None:
+            store_frame(joint, 0, frame, context.evaluated_depsgraph_get())
 
 
 def _span(maker: JointMaker, plan: tuple[Any, Any, Any, str]) -> tuple[float, float]:

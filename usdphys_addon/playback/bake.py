@@ -55,6 +55,9 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
                     now = frame - 1 + part / substeps
                     scene.frame_set(int(now), subframe=now - int(now))
                 session.simulate(context)
+            if session.carriers():
+                # Keys are in the space of the parents, as these are in the frame.
+                scene.frame_set(frame)
             location, quaternion = session.local_poses()
             places.append(location)
             turns.append(quaternion)

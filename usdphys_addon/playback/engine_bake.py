@@ -71,7 +71,12 @@ def _key(context: Any, start: int, engine: str, poses: external.Poses, fps: floa
         authored, names = dict(session.authored), session.moving
         preview = record(session.world, len(poses.positions) - 1)
         recording, unknown = external.recording_of(preview, poses)
-        found = [session.local_poses(worlds) for worlds in recording.matrices]
+        carriers, found = session.carriers(), []
+        for number, worlds in enumerate(recording.matrices):
+            if carriers:
+                # Keys are in the space of the parents, as these are in the frame.
+                context.scene.frame_set(start + number)
+            found.append(session.local_poses(worlds))
     finally:
         session.stop()
     frames = np.arange(start, start + len(found))

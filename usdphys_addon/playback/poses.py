@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +110,8 @@ class PoseWriter:
         self._is_plain = np.zeros(size, bool)
         self._order: list[str] = []
         self._indices: NDArray[np.int64] = np.zeros(0, np.int64)
+        #: Rows whose parents may move by themselves, and the spaces (4, 4) that these give them.
+        self._carried: dict[int, Floats] = {}
         known = objects_by_name()
         for row, name in enumerate(names):
             obj: Any = known[name]
@@ -117,6 +119,8 @@ class PoseWriter:
                 space, above = self._space_above(obj, rows)
                 self._above[row] = above
                 self._from_parent[row] = np.linalg.pinv(space)
+                if obj.parent_type == "OBJECT" and _is_carried(obj, rows):
+                    self._carried[row] = space
                 self._depth[row] = self._depth_of(obj, rows)
             scale = [one * other or 1.0 for one, other in zip(obj.scale, obj.delta_scale, strict=True)]
             self._unscale[row, (0, 1, 2), (0, 1, 2)] = [1.0 / part for part in scale]
@@ -145,6 +149,28 @@ class PoseWriter:
             parent = parent.parent
         return depth
 
+    @property
+    def carried(self) -> dict[str, Floats]:
+        """The spaces (4, 4) in the world of the objects whose parents, none of them moving, may be animated."""
+        return {self.names[row]: space for row, space in self._spaces_now() if self._above[row] < 0}
+
+    def _spaces_now(self) -> Iterator[tuple[int, Floats]]:
+        rows = {name: row for row, name in enumerate(self.names)} if self._carried else {}
+        for row in self._carried:
+            obj: Any = bpy.data.objects.get(self.names[row])
+            if obj is not None and obj.parent is not None:
+                yield row, self._space_above(obj, rows)[0]
+
+    def _follow_parents(self) -> list[int]:
+        """Take over where these parents are now. Returns the rows whose parents have moved."""
+        moved = []
+        for row, space in self._spaces_now():
+            if not np.array_equal(space, self._carried[row]):
+                self._carried[row] = space
+                self._from_parent[row] = np.linalg.pinv(space)
+                moved.append(row)
+        return moved
+
     def rename(self, names: Mapping[str, str]) -> None:
         """Follow objects that have new names. names: new by old."""
         self.names = [names.get(name, name) for name in self.names]
@@ -165,6 +191,9 @@ class PoseWriter:
 
         Returns the names of objects that no longer exist.
         """
+        if moved := self._follow_parents():
+            changed = changed.copy()
+            changed[moved] = True
         # The basis of a child depends on its parent, so it is written whenever the parent is.
         for depth in range(1, int(self._depth.max(initial=0)) + 1):
             at = self._depth == depth
@@ -174,6 +203,7 @@ class PoseWriter:
 
     def local(self, worlds: Floats, rows: NDArray[np.int64]) -> tuple[Floats, Floats]:
         """Locations (m, 3), Blender units, and quaternions (m, 4), w first, of rows (m,). worlds: (n, 4, 4) of all."""
+        self._follow_parents()
         placed = worlds[rows]
         above = self._above[rows]
         below = above >= 0
@@ -213,3 +243,13 @@ class PoseWriter:
             if is_written:
                 obj.update_tag(refresh={"OBJECT"})
         return [self.names[row] for row in rows[~there]]
+
+
+def _is_carried(obj: Any, rows: Mapping[str, int]) -> bool:
+    """True if a parent below the next moving one (rows: by name) is animated, or constrained."""
+    parent = obj.parent
+    while parent is not None and parent.name not in rows:
+        if parent.animation_data is not None or len(parent.constraints):
+            return True
+        parent = parent.parent
+    return False

@@ -597,6 +597,31 @@ class PreviewSession:
             rotations[row] = frames.quaternion_of(frames.rotation_of(place.astype(float)))
         return motion._replace(positions=positions, rotations=rotations)
 
+    def carriers(self) -> dict[str, Any]:
+        """Where the parents of bodies are that move by themselves: see `PoseWriter.carried`."""
+        return self._writer.carried
+
+    def carried_motion(self, motion: Motion, carriers: Mapping[str, Any]) -> Motion:
+        """A motion in which bodies are where their parents carry them that are, in place of now, at `carriers`."""
+        positions, rotations = motion.positions.copy(), motion.rotations.copy()
+        now = self.carriers()
+        rows = {name: row for row, name in enumerate(self.names) if name}
+        for name, row in rows.items():
+            # Of the nearest body above that a parent carries.
+            obj: Any = bpy.data.objects.get(name)
+            while obj is not None and obj.name not in now:
+                obj = obj.parent
+            before = carriers.get(obj.name) if obj is not None else None
+            if before is None or not self._written[row]:
+                continue
+            matrix = np.eye(4)
+            matrix[:3, :3] = frames.matrix_of(rotations[row])
+            matrix[:3, 3] = positions[row] / self.meters
+            place = before @ np.linalg.solve(now[obj.name], matrix)
+            positions[row] = place[:3, 3] * self.meters
+            rotations[row] = frames.quaternion_of(frames.rotation_of(place))
+        return motion._replace(positions=positions, rotations=rotations)
+
     def _reread(self, context: bpy.types.Context) -> reading.SceneReading:
         """Read the authored scene: with the authored transforms, while the objects show simulated ones."""
         shown = self.put_authored()

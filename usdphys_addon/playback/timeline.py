@@ -70,6 +70,8 @@ class Timeline:
         places = self.session.animated_places(context)
         #: The animated places of the kinematic bodies at the start, by the names of their objects.
         self._start_places = self._named(places)
+        #: Where the parents of bodies are at the start that move by themselves.
+        self._start_carriers = session.carriers()
         self._keep(places)
 
     @property
@@ -91,6 +93,7 @@ class Timeline:
         animated = self.session.animated_places(context)
         if scene.frame_current == self.start:
             self._start_places = self._named(animated)
+            self._start_carriers = self.session.carriers()
         is_anew = self._is_animated_anew(frame, scene, animated)
         # Where an edit begins: what is shown, or what is about to be.
         at = max(min(frame, self.shown), self.first)
@@ -112,6 +115,7 @@ class Timeline:
         if context.scene is not None and context.scene.frame_current == self.start and self.session.has_edits:
             places = self.session.animated_places(context)
             self._start_places = self._named(places)
+            self._start_carriers = self.session.carriers()
 
     def _take_edits(self, context: bpy.types.Context, at: int, places: Any, *, is_anew: bool) -> None:
         """Let the bodies go on from a kept frame with the edited physics, if there are edits.
@@ -158,9 +162,12 @@ class Timeline:
             self._start_places.get(name, place) for name, place in zip(self.session.kinematic_names, here, strict=True)
         ]
         places = np.array(found, np.float32).reshape(-1, 4, 4)
-        if not np.allclose(places, here, rtol=1e-6, atol=1e-5):
+        if self.session.carriers().keys() & self._start_carriers.keys() or not np.allclose(
+            places, here, rtol=1e-6, atol=1e-5
+        ):
             # Blender has evaluated the scene at a later frame.
-            self.session.go_on_from(context, self.session.led_motion(self.session.world.motion(), places))
+            motion = self.session.carried_motion(self.session.world.motion(), self._start_carriers)
+            self.session.go_on_from(context, self.session.led_motion(motion, places))
         self._frames.clear()
         self.first = self.front = self.shown = self.start
         self.edited = ""

@@ -52,8 +52,10 @@ COLUMN_SAG, HIGH_SAG, YIELD = 0.0022, 0.005, 1.76
 #: energy in proportion to the length of a small step.
 SMALL_JOINT_STEPS = ((8, 16), (64, 8))
 #: A group with more drives that have a stiffness needs this many further sweeps: an arm of 7 equal links sags by 0.8 %
-#: of its reach with 15, by 1.1 % with 7, by 2.4 % with 1 (Response 0.5 s).
-FEW_SPRINGS, SPRING_SWEEPS = 3, 15
+#: of its reach with 15, by 1.1 % with 7, by 2.4 % with 1 (Response 0.5 s). In maximal coordinates already one needs
+#: them: a lid of 3 cm sags by 0.5 % with 15, by 1.7 % with 1. Where more than HEAVY_LOAD times a body hangs on it
+#: there, 13 times on a bar of 5 cm sag by 0.95 % with 75, by 3.2 % with 15.
+FEW_SPRINGS, SPRING_SWEEPS, HEAVY_LOAD, HEAVY_SWEEPS = 3, 15, 10.0, 75
 #: From this ratio on, sweeps are needed in spite of small steps.
 UNEVEN = 60.0
 #: Reduced coordinates are for articulations with fewer degrees of freedom, the cost of which grows with their cube, and
@@ -127,13 +129,14 @@ def joint_steps(quality: Quality, group: Hanging, *, breaks: bool = False) -> in
     return int(min(max(wanted, least * 4 // quality.busy_steps, SMALL_STEPS), quality.joint_steps))
 
 
-def joint_sweeps(group: Hanging, small_steps: int, springs: int = 0) -> int:
+def joint_sweeps(group: Hanging, small_steps: int, springs: int = 0, apart: int = 0) -> int:
     """Additional sweeps over all constraints in each small step for a group of jointed bodies.
 
-    springs: drives with a stiffness in the group. Each sweep leaves a velocity in an arm that such drives hold.
+    springs: drives with a stiffness in the group; apart: of these, in maximal coordinates. Each sweep leaves a velocity
+    in an arm that such drives hold.
     """
-    if springs > FEW_SPRINGS:
-        return SPRING_SWEEPS
+    if springs > FEW_SPRINGS or apart:
+        return HEAVY_SWEEPS if apart and group.ratio > HEAVY_LOAD else SPRING_SWEEPS
     return 7 if group.ratio > UNEVEN else max(1, 28 // small_steps - (small_steps > SMALL_STEPS))
 
 

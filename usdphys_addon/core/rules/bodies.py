@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..model import Prim
+from ..paths import is_at_or_below
 from ..schemas import usd_physics
 from .base import Above, Facts, Finding, kind, name, rule
 
@@ -211,3 +213,51 @@ def articulation_on_kinematic_body(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.all(usd_physics.ArticulationRootAPI):
         if prim.path in facts.enabled and prim.path not in facts.dynamic:
             yield Finding(prim, f"{prim.display} is an articulation root on a kinematic body.")
+
+
+def _held(facts: Facts) -> list[tuple[Prim, Prim, bool]]:
+    """(joint, body, whether it is fixed) of the joints of articulations between a body and what is none."""
+    found = []
+    for prim, joint in facts.joints:
+        if joint.joint_enabled is False or joint.exclude_from_articulation is True:
+            continue
+        ends = [facts.carrier.at(side[0]) if side else None for side in (joint.body0, joint.body1)]
+        bodies = [end for end in ends if end is not None]
+        if len(bodies) == 1 and bodies[0].path in facts.dynamic:
+            found.append((prim, bodies[0], isinstance(joint, usd_physics.FixedJoint)))
+    return found
+
+
+@rule(
+    "ArticulationRootGives", None, "warning", None,
+    meaning="An articulation root is on a body that a fixed joint holds to the world. PhysX lets such a body float and "
+    "give way under loads; it fixes the articulation where the root is on the joint.",
+    fix="Move the articulation root from {X} to {joint}.",
+)  # fmt: skip
+def root_beside_joint(facts: Facts) -> Iterator[Finding]:
+    roots = {prim.path for prim, _ in facts.all(usd_physics.ArticulationRootAPI)}
+    for joint, body, is_fixed in facts.once(_held) if roots else ():
+        if is_fixed and body.path in roots:
+            yield Finding(
+                body, f"{body.display} is an articulation root that {joint.display} fixes; PhysX lets it give way.",
+                {"joint": name(joint)},
+            )  # fmt: skip
+
+
+@rule(
+    "ArticulationRootStuck", None, "error", None,
+    meaning="An articulation root is on a joint to the world that moves, or on a prim above it that is no body. PhysX "
+    "takes this joint for a fixed one: it does not move.",
+    fix="Move the articulation root from {X} to {body}.",
+)  # fmt: skip
+def root_on_joint(facts: Facts) -> Iterator[Finding]:
+    for root, _ in facts.all(usd_physics.ArticulationRootAPI):
+        if facts.is_body(root):
+            continue
+        below = [each for each in facts.once(_held) if is_at_or_below(each[0].path, root.path)]
+        if below and not any(is_fixed for _, _, is_fixed in below):
+            joint, body, _ = below[0]
+            yield Finding(
+                root, f"PhysX does not let {joint.display} move, because of the articulation root {root.display}.",
+                {"body": name(body)},
+            )  # fmt: skip

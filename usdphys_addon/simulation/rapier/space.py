@@ -264,12 +264,14 @@ class SolverSpace:
             # The solver gives the force of a joint for one small step: all must have the same.
             small_steps = max([small_steps, *wanted])
             self.physics.integration_parameters.num_solver_iterations = small_steps
-        springs = Counter(
-            item.facts.body1 or item.facts.body0 for item in self.constraints
-            if any(drive.stiffness > 0.0 for drive in item.facts.drives)
-        )  # fmt: skip
+        driven = [item for item in self.constraints if any(drive.stiffness > 0.0 for drive in item.facts.drives)]
+        springs, apart = (
+            Counter(item.facts.body1 or item.facts.body0 for item in items)
+            for items in (driven, [item for item in driven if not item.state.reduced])
+        )
         for group, steps in zip(groups, wanted, strict=True):
-            sweeps = joint_sweeps(group, max(steps, small_steps), sum(springs[path] for path in group.bodies))
+            held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart))
+            sweeps = joint_sweeps(group, max(steps, small_steps), *held)
             for path in group.bodies:
                 body = bodies[self.handles[path]]
                 body.additional_pgs_iterations = sweeps

@@ -131,7 +131,12 @@ class Trees:
         freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
         if freedoms > MOST_REDUCED:
             return f"it has {freedoms} degrees of freedom"
-        masses = {path: weight.mass for path, weight in self.weights.items()}
+        # The mass of a base that nothing can move does not matter.
+        still = {WORLD}
+        for link in tree.links:
+            if link.parent in still and all(freedom.is_locked for freedom in link.joint.freedoms):
+                still.add(link.child)
+        masses = {path: weight.mass for path, weight in self.weights.items() if path not in still}
         groups = hanging([(link.parent, link.child) for link in tree.links], masses)
         worst = max(groups, key=lambda group: group.ratio, default=None)
         if worst is not None and worst.ratio > BEARABLE_REDUCED and not self._is_evened(tree):
