@@ -28,8 +28,8 @@ INFLUENCE = "ragdoll"
 CONSTRAINT = "Ragdoll"
 #: N m s per radian for each kilogram beyond a joint, at a damping of 1.
 _JOINT_DAMPING = 0.5
-#: Armature of a joint, as a part of the inertia beyond it. Newton makes a ball of three hinges, which has no inertia about
-#: two of them where they line up.
+#: Armature of a joint, as a part of the inertia beyond it. Newton makes a ball of three hinges, which resists nothing
+#: about two of them where they line up.
 _ARMATURE = 0.001
 
 

@@ -7,7 +7,8 @@ MuJoCo's solver is used; Newton needs scipy for hulls of meshes.
 
 Writes the poses of all bodies at the start and after each step of so many seconds to POSES, a .npz file: names (n,) of
 prims, poses (steps + 1, n, 7): x, y, z, then a quaternion x, y, z, w, in the length unit of the stage and with Z
-up. They are NaN once the solver has lost a body. Exit status 1 where a file failed; the others are simulated all the same.
+up. They are NaN once the solver has lost a body. Exit status 1 where a file failed; the others are simulated all the
+same.
 """
 
 from __future__ import annotations
