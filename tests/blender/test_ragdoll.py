@@ -134,6 +134,21 @@ def test_a_tiny_hip_bone_as_of_imported_files_is_as_large_as_a_pelvis_and_holds(
     assert np.isfinite(session.world.velocities()[0]).all()
 
 
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_joints_of_an_articulated_ragdoll_have_an_armature_that_is_small_against_what_hangs_on_them(meters):
+    """Newton makes three hinges of a ball; where two line up nothing else resists, and one fall in five was lost."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    select(add_armature(unit=1.0 / meters))
+    bpy.ops.usdphys.ragdoll()
+    model = scenes.read_model()
+    found = {prim.label: prim.schemas["NewtonJointAPI"].armature for prim in model.prims.values()
+             if "NewtonJointAPI" in prim.schemas}  # fmt: skip
+    assert len(found) == len(joints())
+    # A shin with its foot, 0.42 m long: a thousandth of m (2 l)².
+    (shin,) = [value for name, value in found.items() if name.startswith("shin.L")]
+    assert shin == pytest.approx(0.001 * 75 * (0.0457 + 0.0133) * 0.84**2, rel=0.1)
+
+
 @pytest.mark.parametrize(("articulation", "meters"), [(True, 1.0), (False, 0.01)])
 def test_a_ragdoll_falls_holds_together_and_comes_to_rest(articulation, meters):
     bpy.context.scene.unit_settings.scale_length = meters

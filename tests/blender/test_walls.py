@@ -6,6 +6,7 @@ import math
 import bpy
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.core import validate
 from usdphys_ext.usdphys_addon.core.building import contact_area
 from usdphys_ext.usdphys_addon.generators import walls
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
@@ -181,6 +182,18 @@ def test_masses_follow_from_the_volume_and_the_strength_from_the_area_and_materi
     model = scenes.read_model()
     weights = {prim.label: mass.mass_properties(model, prim.path).mass for prim in model.bodies.values()}
     assert weights == pytest.approx({"One": 2400.0, "Other": 300.0})
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_bond_has_both_limits_along_its_normal_as_physx_ignores_the_one_of_a_slide_with_one(meters):
+    """Without the lower one a brick that hangs on another falls in PhysX, whatever the strength."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    select(scenes.add_box("One"), scenes.add_box("Other", (0.5, 0.5, 1.0), location=(0, 0, -1.5)))
+    bpy.ops.usdphys.break_apart()
+    (joint,) = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
+    limit = joint.usdphys.joint.limits.transX
+    assert math.isfinite(limit.low) and limit.low * meters < -1e9 and limit.high == 0.0
+    assert "SlideLimitOneSided" not in {issue.code for issue in validate.validate(scenes.read_model(), "physx")}
 
 
 def test_the_loose_parts_of_one_mesh_become_pieces_in_place():

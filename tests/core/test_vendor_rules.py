@@ -110,6 +110,13 @@ CASES = [
     ("ConeTurnsOtherWay", arm("NewtonJointAPI", CONE.format(40, -1), kind="PhysicsSphericalJoint"),
      arm("NewtonJointAPI", CONE.format(-1, -1), kind="PhysicsSphericalJoint")),
     ("TriggerOnBody", ball('"PhysxTriggerAPI"'), ball('"PhysxTriggerAPI"', "bool physics:kinematicEnabled = 1")),
+    # Outside of an articulation the body falls through the limit, in one it does not move at all; angles hold.
+    ("SlideLimitOneSided", arm("PhysicsLimitAPI:transX", "float limit:transX:physics:high = 0", kind="PhysicsJoint"),
+     arm("PhysicsLimitAPI:rotX", "float limit:rotX:physics:high = 0", kind="PhysicsJoint")),
+    ("SlideLimitOneSided", arm("NewtonJointAPI", "float physics:lowerLimit = -1", kind="PhysicsPrismaticJoint"),
+     arm("NewtonJointAPI", LIMITS, kind="PhysicsPrismaticJoint")),
+    ("SlideLimitOneSided", arm("NewtonJointAPI", "float physics:upperLimit = 1", kind="PhysicsPrismaticJoint"),
+     arm("NewtonJointAPI", kind="PhysicsPrismaticJoint")),
 ]  # fmt: skip
 
 

@@ -11,7 +11,11 @@ import numpy as np
 PROGRAM = Path(__file__).parents[2] / "usdphys_addon" / "simulation" / "engines" / "run_newton.py"
 #: One hinge at 0.5 rad in the pose of the file. As in Newton, states and the model have coordinates each.
 NEWTON = """
+import os
 import numpy as np
+
+class Data:
+    time = 0.0
 
 class Array:
     def __init__(self, *values):
@@ -50,8 +54,11 @@ def eval_fk(model, joint_q, joint_qd, state):
 class solvers:
     class SolverMuJoCo:
         def __init__(self, model, use_mujoco_cpu):
-            pass
+            self.mj_data = Data()
         def step(self, now, after, control, contacts, seconds):
+            self.mj_data.time += seconds
+            if os.environ.get("LOST") and self.mj_data.time > 0.02:
+                self.mj_data.time = seconds
             after.joint_q.values[:] = now.joint_q.values
             after.body_q.values[0, 0] = now.joint_q.values[0]
 """
@@ -66,11 +73,23 @@ def ScopedDevice(name):
 """
 
 
+def run(folder, **environment):
+    """Poses of the hinge, (4,)."""
+    for name, text in (("newton", NEWTON), ("warp", WARP)):
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    command = [sys.executable, str(PROGRAM), "none.usda", "3", "0.01", str(folder / "poses.npz")]
+    every = {**os.environ, "PYTHONPATH": str(folder), **environment}
+    subprocess.run(command, check=True, env=every, capture_output=True)
+    with np.load(folder / "poses.npz") as found:
+        return found["poses"][:, 0, 0].tolist()
+
+
 def test_the_solver_of_newton_starts_at_the_angles_of_the_file_and_stays_there(tmp_path):
     """It went on from zero: bodies were in their poses at the first frame, and straight from the second one on."""
-    for name, text in (("newton", NEWTON), ("warp", WARP)):
-        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
-    command = [sys.executable, str(PROGRAM), "none.usda", "3", "0.01", str(tmp_path / "poses.npz")]
-    subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True)
-    with np.load(tmp_path / "poses.npz") as found:
-        assert found["poses"][:, 0, 0].tolist() == [0.5] * 4
+    assert run(tmp_path) == [0.5] * 4
+
+
+def test_poses_are_no_numbers_once_mujoco_has_lost_a_body_and_begun_anew(tmp_path):
+    """It resets itself silently: a ragdoll jumped back to where it fell from, and the run was a success."""
+    poses = run(tmp_path, LOST="1")
+    assert poses[:2] == [0.5] * 2 and np.isnan(poses[3])

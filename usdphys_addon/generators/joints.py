@@ -91,12 +91,21 @@ def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0, target: f
 
 def slow(joint: Any, dof: str, speed: float) -> None:
     """Let a degree of freedom that turns go no faster than speed, rad/s, in the words of PhysX."""
-    applied, name = f"PhysxJointAxisAPI:{dof}", f"physxJointAxis:{dof}:maxJointVelocity"
+    _set_row(joint, f"PhysxJointAxisAPI:{dof}", f"physxJointAxis:{dof}:maxJointVelocity", speed)
+
+
+def add_armature(joint: Any, inertia: float) -> None:
+    """Give the rotations of a joint more inertia, kg m², in the words of Newton."""
+    _set_row(joint, "NewtonJointAPI", "newton:armature", inertia)
+
+
+def _set_row(joint: Any, applied: str, name: str, value: float) -> None:
+    """Give a joint an attribute of a simulator. value: SI, rad."""
     attribute = vendor_schemas.attribute_named(applied, name)
     assert attribute is not None
     row = vendor_edits.apply_row(joint.usdphys, applied, attribute)
     factor = property_factor(vendor_rows.dimension_of(row, attribute), 1.0)
-    row.text = text_of(attribute.value, speed / factor)
+    row.text = text_of(attribute.value, value / factor)
 
 
 def let_through(body: Any, other: Any) -> None:

@@ -28,6 +28,9 @@ INFLUENCE = "ragdoll"
 CONSTRAINT = "Ragdoll"
 #: N m s per radian for each kilogram beyond a joint, at a damping of 1.
 _JOINT_DAMPING = 0.5
+#: Armature of a joint, as a part of the inertia beyond it. Newton makes a ball of three hinges, which resists nothing
+#: about two of them where they line up.
+_ARMATURE = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,6 +225,8 @@ def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollO
             for dof, limits in zip(joints.ROTATIONS, (plan.twist, plan.flex, plan.side), strict=True):
                 joints.limit(joint, dof, *limits)
                 joints.damp(joint, dof, resistance)
+        if options.articulation:
+            joints.add_armature(joint, _ARMATURE * beyond[number] * reach**2)
         made.append(joint)
     return made
 

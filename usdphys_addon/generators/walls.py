@@ -25,6 +25,8 @@ from . import joints
 
 #: More take minutes to make, and the preview does not keep up with them.
 _MOST_BRICKS = 20_000
+#: No limit, m, as a number: PhysX ignores the limit of a slide that has one side only.
+_FAR = 1e10
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def bond(context: Any, objects: Sequence[Any], options: BondOptions) -> Bonded:
         # Pressure is borne by the pieces, so that their weight does not break the bond; they collide once it is broken.
         joint.usdphys.joint.collision_enabled = True
         joints.lock(joint, [*joints.TRANSLATIONS[1:], *joints.ROTATIONS])
-        joint.usdphys.joint.limits.transX.is_applied, joint.usdphys.joint.limits.transX.high = True, 0.0
+        joints.limit(joint, "transX", -_FAR / meters, 0.0)
         force, torque = contact_area.bond(touch.area, strength)
         joint.usdphys.joint.break_force = force
         joint.usdphys.joint.break_torque = torque

@@ -254,6 +254,30 @@ def cone_turns_other_way(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
+    "SlideLimitOneSided", None, "warning", None,
+    meaning="A joint limits a slide towards one side only. PhysX ignores such a limit, and locks a prismatic joint of "
+            "an articulation that has one.",
+    fix="Give the other side of {X} a limit that is never reached.",
+)  # fmt: skip
+def one_sided_slide(facts: Facts) -> Iterator[Finding]:
+    found = []
+    for prim, joint in facts.joints:
+        limits: list[Any] = [value for dof, value in prim.instances(usd_physics.LimitAPI) if dof.startswith("trans")]
+        ranges = [(limit.resolved("low"), limit.resolved("high")) for limit in limits]
+        if isinstance(joint, usd_physics.PrismaticJoint):
+            ranges = [(joint.resolved("lower_limit"), joint.resolved("upper_limit"))]
+        elif prim.type_name != "PhysicsJoint":
+            continue
+        if joint.joint_enabled is not False and any(math.isfinite(low) != math.isfinite(high) for low, high in ranges):
+            found.append(prim)
+    if len(found) == 1:
+        yield Finding(found[0], f"PhysX needs both limits of the slide {found[0].display}, which has one.")
+    elif found:
+        message = f"PhysX needs both limits of the slide {found[0].display}, one of {len(found)} which have one."
+        yield Finding(found[0], message)
+
+
+@rule(
     "VendorOtherApproximation", "info", "warning", None,
     meaning="Settings are for another approximation of the mesh than the collider has; they have no effect.",
     fix="Set the approximation of {X} to {approximation}, or remove {schema}.",

@@ -7,7 +7,8 @@ MuJoCo's solver is used; Newton needs scipy for hulls of meshes.
 
 Writes the poses of all bodies at the start and after each step of so many seconds to POSES, a .npz file: names (n,) of
 prims, poses (steps + 1, n, 7): x, y, z, then a quaternion x, y, z, w, in the length unit of the stage and with Z
-up. Exit status 1 where a file failed; the others are simulated all the same.
+up. They are NaN once the solver has lost a body. Exit status 1 where a file failed; the others are simulated all the
+same.
 """
 
 from __future__ import annotations
@@ -53,12 +54,17 @@ def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
             newton.eval_ik(model, now, now.joint_q, now.joint_qd)
             newton.eval_fk(model, now.joint_q, now.joint_qd, now)
         parts = max(1, round(seconds * RATE))
-        poses = np.empty((steps + 1, model.body_count, 7))
+        poses = np.full((steps + 1, model.body_count, 7), np.nan)
+        clock = 0.0
         for number in range(steps + 1):
             for _ in range(parts if number else 0):
                 now.clear_forces()
                 solver.step(now, after, control, None, seconds / parts)
                 now, after = after, now
+            # MuJoCo begins anew at the start where it has lost a body, and logs it in a file.
+            if solver.mj_data.time < clock:
+                break
+            clock = solver.mj_data.time
             poses[number] = now.body_q.numpy()
             print(f"step {number}", flush=True)
     np.savez(target, names=np.array(model.body_label, str), poses=poses, is_z_up=True)
