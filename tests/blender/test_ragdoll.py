@@ -177,6 +177,16 @@ def test_bodies_have_the_axes_of_the_bones_in_the_present_pose_and_the_bones_sta
         assert np.array(rig.matrix_world @ bone.matrix) == pytest.approx(np.array(before[bone.name]), abs=1e-6)
 
 
+def test_bones_whose_scale_is_uneven_by_rounding_make_bodies_without():
+    """Those of a horse's tail were: every capsule was an error of the checks."""
+    rig = add_armature()
+    rig.pose.bones["shin.L"].scale = (1.0, 1.00002, 0.99999)
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    sizes = np.linalg.norm(np.array(of("shin.L").matrix_world)[:3, :3], axis=0)
+    assert np.ptp(sizes) < 1e-6
+
+
 def test_one_influence_blends_between_animation_and_physics():
     rig = add_armature()
     select(rig)

@@ -28,6 +28,7 @@ INFLUENCE = "ragdoll"
 CONSTRAINT = "Ragdoll"
 #: N m s per radian for each kilogram beyond a joint, at a damping of 1.
 _JOINT_DAMPING = 0.5
+_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,13 +105,15 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
     parts, is_human = ragdolls.parts_of(bones, options.detail)
     if len(parts) < 2:
         raise InputError(f"'{armature.name}' has no two bones that are long enough for bodies.")
-    places = [np.array(evaluated.matrix_world @ poses[part.bone].matrix) for part in parts]
+    places = [_even(np.array(evaluated.matrix_world @ poses[part.bone].matrix)) for part in parts]
     points = _points(context, armature, bones, parts, places)
     fits = []
     for number, (part, place, own) in enumerate(zip(parts, places, points, strict=True)):
         scale = float(frames.scale_of(place)[0])
         turn = bones[part.bone].turn
-        found = ragdolls.fit(part.segment, ragdolls.reach(bones, parts, number) / (scale * meters), own @ turn)
+        is_end = number not in {other.above for other in parts}
+        length = ragdolls.reach(bones, parts, number) / (scale * meters)
+        found = ragdolls.fit(part.segment, length, own @ turn, is_end=is_end)
         fits.append(found._replace(center=turn @ found.center, size=np.abs(turn) @ found.size))
     volumes = [
         fit.volume * (float(frames.scale_of(place)[0]) * meters) ** 3 for fit, place in zip(fits, places, strict=True)
@@ -126,6 +129,14 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
         _follow(context, armature, bones, parts, bodies)
     _select(context, bodies)
     return Ragdoll(armature, bodies, made, filtered, is_human)
+
+
+def _even(place: Any) -> Any:
+    """A matrix (4, 4) with the same scale on all axes, if it differs by rounding only, as after long chains of bones."""
+    lengths = np.linalg.norm(place[:3, :3], axis=0)
+    if np.ptp(lengths) < _ROUNDING * lengths.mean():
+        place[:3, :3] *= lengths.mean() / lengths
+    return place
 
 
 # --------------------------------------------------------------------------- vertices

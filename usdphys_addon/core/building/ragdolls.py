@@ -526,8 +526,8 @@ def reach(bones: Sequence[Bone], parts: Sequence[Part], number: int) -> float:
     return max(float(np.mean(below)) if below else 0.0, least)
 
 
-def fit(segment: str, length: float, points: Array) -> Fit:
-    """The shape of a part. length: how far it reaches.
+def fit(segment: str, length: float, points: Array, *, is_end: bool = False) -> Fit:
+    """The shape of a part. length: how far it reaches. is_end: nothing hangs on it, and its vertices say where it ends.
 
     points: (n, 3) of its vertices in the space of the bone; few or none: by the segment.
     """
@@ -547,7 +547,8 @@ def fit(segment: str, length: float, points: Array) -> Fit:
                    size, 0.0, 0.0)  # fmt: skip
     across = np.median(points[:, (0, 2)], axis=0)
     radius = float(np.percentile(np.linalg.norm(points[:, (0, 2)] - across, axis=1), 80.0))
-    bottom, top = (0.0, length) if segment != "head" else (float(low[1]), float(high[1]))
+    bottom = float(low[1]) if segment == "head" else 0.0
+    top = float(high[1]) if segment == "head" or is_end else length
     if top - bottom < 0.2 * length:
         bottom, top = 0.0, length
     radius = min(max(radius, 0.02 * length), 0.5 * (top - bottom))
