@@ -132,7 +132,7 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
 
 
 def _even(place: Any) -> Any:
-    """A matrix (4, 4) with the same scale on all axes, if it differs by rounding only, as after long chains of bones."""
+    """A matrix (4, 4) with one scale on all axes, if it differs by rounding only, as after long chains of bones."""
     lengths = np.linalg.norm(place[:3, :3], axis=0)
     if np.ptp(lengths) < _ROUNDING * lengths.mean():
         place[:3, :3] *= lengths.mean() / lengths
