@@ -110,8 +110,10 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
     fits = []
     for number, (part, place, own) in enumerate(zip(parts, places, points, strict=True)):
         scale = float(frames.scale_of(place)[0])
-        turn = bones[part.bone].turn
         is_end = number not in {other.above for other in parts}
+        if is_end and part.segment in ("", "neck"):
+            ragdolls.aim_end(bones[part.bone], own, scale * meters)
+        turn = bones[part.bone].turn
         length = ragdolls.reach(bones, parts, number) / (scale * meters)
         found = ragdolls.fit(part.segment, length, own @ turn, is_end=is_end)
         fits.append(found._replace(center=turn @ found.center, size=np.abs(turn) @ found.size))

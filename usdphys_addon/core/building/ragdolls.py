@@ -133,6 +133,8 @@ def named(name: str) -> Named:
 _TOO_LONG = 4.0
 #: Cosine from which a bone points to what hangs on it; from which two bones of a name are one limb.
 _ALONG, _STRAIGHT = 0.7, 0.995
+#: How much longer vertices must be along another axis than along that of their bone; how many say nothing of a form.
+_LONGER, _FEW = 1.3, 8
 _LIMBS = ("upper_arm", "forearm", "thigh", "shank")
 
 
@@ -204,12 +206,34 @@ def aim(bones: Sequence[Bone]) -> None:
             turned[row] = turned[bone.above]
         else:
             continue
-        axis, sign = turned[row]
-        bone.turn = np.zeros((3, 3))
-        bone.turn[axis, 1] = sign
-        bone.turn[(axis + 1) % 3, 2] = 1.0
-        bone.turn[(axis + 2) % 3, 0] = sign
-        bone.tail = bone.head + bone.axes[:, axis] * sign * length
+        _point(bone, *turned[row], length)
+
+
+def aim_end(bone: Bone, points: Array, meters: float) -> None:
+    """Let a bone on which nothing hangs point along its vertices: files without tails of bones do not say where it ends.
+
+    points: (n, 3) in the space of the bone, of that many meters a unit.
+    """
+    if len(points) < _FEW or bone.axes is None:
+        return
+    low, high = np.percentile(points, (5.0, 95.0), axis=0)
+    own, axis = int(np.argmax(np.abs(bone.turn[:, 1]))), int(np.argmax(high - low))
+    ahead = float(bone.turn[own, 1] * (low + high)[own])
+    if (high - low)[axis] < _LONGER * (high - low)[own]:
+        axis = own
+    if axis != own or ahead < 0.0:
+        sign = float(np.sign((low + high)[axis])) or 1.0
+        _point(bone, axis, sign, meters * max(abs(low[axis]), abs(high[axis])))
+
+
+def _point(bone: Bone, axis: int, sign: float, length: float) -> None:
+    """Let a bone point along one of its axes."""
+    assert bone.axes is not None
+    bone.turn = np.zeros((3, 3))
+    bone.turn[axis, 1] = sign
+    bone.turn[(axis + 1) % 3, 2] = 1.0
+    bone.turn[(axis + 2) % 3, 0] = sign
+    bone.tail = bone.head + bone.axes[:, axis] * sign * length
 
 
 def untangle(bones: Sequence[Bone]) -> None:
@@ -531,7 +555,7 @@ def fit(segment: str, length: float, points: Array, *, is_end: bool = False) -> 
 
     points: (n, 3) of its vertices in the space of the bone; few or none: by the segment.
     """
-    if len(points) < 8:
+    if len(points) < _FEW:
         radius = min(RADII.get(segment, OTHER_RADIUS) * length, length / 2.0)
         if segment in TRUNK:
             size = np.array([2.0 * radius, length * 0.95, 1.3 * radius])
