@@ -210,7 +210,7 @@ def aim(bones: Sequence[Bone]) -> None:
 
 
 def aim_end(bone: Bone, points: Array, meters: float) -> None:
-    """Let a bone on which nothing hangs point along its vertices: files without tails of bones do not say where it ends.
+    """Let a bone on which nothing hangs point along its vertices: files without tails do not say where it ends.
 
     points: (n, 3) in the space of the bone, of that many meters a unit.
     """
