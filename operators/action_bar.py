@@ -19,7 +19,7 @@ def can_edit(cls: Any, context: Any) -> bool:
         cls.poll_message_set(tr("There is no scene"))
         return False
     if context.mode != "OBJECT":
-        cls.poll_message_set(tr("Leave the edit mode first"))
+        cls.poll_message_set(tr("Switch to Object Mode first"))
         return False
     return True
 

@@ -26,7 +26,7 @@ def _can_fix(cls: Any, context: Any) -> bool:
     if not _can_check(cls, context):
         return False
     if context.mode != "OBJECT":
-        cls.poll_message_set(tr("Leave the edit mode first"))
+        cls.poll_message_set(tr("Switch to Object Mode first"))
         return False
     return True
 

@@ -440,8 +440,9 @@ class USDPHYS_OT_ragdoll_bake(_Generator, bpy.types.Operator):
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import ragdoll
 
-        number = ragdoll.bake_bones(context, context.scene.frame_start, context.scene.frame_end)
-        return f"Baked {number} bones", []
+        number, muted = ragdoll.bake_bones(context, context.scene.frame_start, context.scene.frame_end)
+        notes = [f"Switched off constraints and drivers of bones that would hide the keys: {muted}"] if muted else []
+        return f"Baked {number} bones", notes
 
 
 class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):

@@ -83,7 +83,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             cls.poll_message_set(tr("There is no active object"))
             return False
         if context.mode != "OBJECT":
-            cls.poll_message_set(tr("Leave the edit mode first"))
+            cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
         if preview_guard.current() is not None:
             cls.poll_message_set(tr("Reset the preview first"))

@@ -22,7 +22,7 @@ Apply Pose keeps the pose, Reset takes it back"""
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "OBJECT":
-            cls.poll_message_set(tr("Leave the edit mode first"))
+            cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
         return True
 

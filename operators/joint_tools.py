@@ -83,7 +83,7 @@ class _JointOperator:
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode not in cls.modes:
-            cls.poll_message_set(tr("Leave the edit mode first"))
+            cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
         if preview_guard.current() is not None:
             cls.poll_message_set(tr("Reset the preview first"))

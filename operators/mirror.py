@@ -37,7 +37,7 @@ them. What the counterparts had is replaced; joints that are missing are made"""
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.mode != "OBJECT":
-            cls.poll_message_set(tr("Leave the edit mode first"))
+            cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
         if preview_guard.current() is not None:
             cls.poll_message_set(tr("Reset the preview first"))

@@ -26,8 +26,11 @@ def message_of(error: Exception) -> str:
 
 
 def refuse(operator: Any, error: Exception) -> set[Any]:
-    """Report the reason as an error, and cancel."""
-    operator.report({"ERROR"}, tr(message_of(error)))
+    """Report the reason as an error, and cancel.
+
+    As a warning in *Adjust Last Operation*: Blender crashes where that pops up an error above itself.
+    """
+    operator.report({"WARNING" if operator.options.is_repeat else "ERROR"}, tr(message_of(error)))
     return {"CANCELLED"}
 
 

@@ -50,7 +50,7 @@ class _OnSelection:
     @classmethod
     def poll(cls, context: Any) -> bool:
         if context.scene is None or context.mode != "OBJECT":
-            cls.poll_message_set(tr("Leave the edit mode first"))
+            cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
         if not context.selected_objects:
             cls.poll_message_set(tr("Select the objects first"))

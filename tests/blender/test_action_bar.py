@@ -600,7 +600,7 @@ def test_polls(name):
     assert operator.poll()
     bpy.ops.object.mode_set(mode="EDIT")
     assert not operator.poll()
-    with pytest.raises(RuntimeError, match="Leave the edit mode first"):
+    with pytest.raises(RuntimeError, match="Switch to Object Mode first"):
         operator()
     bpy.ops.object.mode_set(mode="OBJECT")
 

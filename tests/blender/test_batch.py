@@ -295,7 +295,7 @@ def test_batch_needs_object_mode():
     select(scenes.add_box("Box"))
     bpy.ops.object.mode_set(mode="EDIT")
     for name in ("tag_by_name", "tag_collection", "copy_physics", "copy_property"):
-        with pytest.raises(RuntimeError, match="Leave the edit mode first"):
+        with pytest.raises(RuntimeError, match="Switch to Object Mode first"):
             getattr(bpy.ops.usdphys, name)()
     bpy.ops.object.mode_set(mode="OBJECT")
 

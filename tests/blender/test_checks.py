@@ -716,7 +716,7 @@ def test_polls():
     try:
         for operator in (bpy.ops.usdphys.check_fix, bpy.ops.usdphys.check_fix_all, bpy.ops.usdphys.check_select):
             assert not operator.poll()
-        with pytest.raises(RuntimeError, match="Leave the edit mode"):
+        with pytest.raises(RuntimeError, match="Switch to Object Mode"):
             bpy.ops.usdphys.check_fix_all()
         assert bpy.ops.usdphys.check.poll()
     finally:

@@ -14,7 +14,7 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon.core.errors import OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import formats, usd_export, usd_hooks
-from usdphys_ext.usdphys_addon.usd import write
+from usdphys_ext.usdphys_addon.usd import asset_layers, write
 
 from . import scenes
 from .scenes import applied, codes, export, native_export, prim_of, prims_of, targets, world_pose
@@ -291,6 +291,26 @@ def test_a_layered_asset_of_the_operator_holds_the_same_scene_and_its_own_layers
     bpy.ops.usdphys.import_usd(filepath=str(file))
     with pytest.raises(RuntimeError, match="is the input itself"):
         bpy.ops.usdphys.export_usd(filepath=str(file), layers=True)
+
+
+def test_layered_assets_that_are_written_into_a_folder_at_the_same_time_take_folders_of_their_own(
+    tmp_path, monkeypatch
+):
+    """Of two jobs of a batch one failed: both wanted Payload, which neither had found."""
+    robot()
+    split, names = asset_layers.split, ["second", "third"]
+
+    def split_beside_another(whole, interface):
+        if names:
+            bpy.ops.usdphys.export_usd(filepath=str(tmp_path / f"{names.pop()}.usda"), layers=True)
+        split(whole, interface)
+
+    monkeypatch.setattr(asset_layers, "split", split_beside_another)
+    assert bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "first.usda"), layers=True) == {"FINISHED"}
+    folders = {path.name for path in tmp_path.iterdir() if path.is_dir()}
+    assert folders == {"Payload", "second_Payload", "third_Payload"}
+    for name in ("first", "second", "third"):
+        assert len(list(Usd.Stage.Open(str(tmp_path / f"{name}.usda")).Traverse())) > 3
 
 
 def test_operator_without_a_window_depends_on_no_setting(tmp_path):

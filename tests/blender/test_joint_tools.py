@@ -511,7 +511,7 @@ def test_poll_messages():
     assert "weld" in refused(bpy.ops.usdphys.weld)
     bpy.ops.object.mode_set(mode="EDIT")
     for name in ("joint_chain", "weld", "joint_align", "joint_swap_bodies"):
-        assert "Leave the edit mode" in refused(getattr(bpy.ops.usdphys, name))
+        assert "Switch to Object Mode" in refused(getattr(bpy.ops.usdphys, name))
     bpy.ops.object.mode_set(mode="OBJECT")
 
 

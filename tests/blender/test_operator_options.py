@@ -12,8 +12,10 @@ import bpy
 import numpy as np
 import pytest
 from pxr import Usd, UsdGeom, UsdPhysics
+from usdphys_ext.operators import outcome
 from usdphys_ext.usdphys_addon.authoring import group_edits
 from usdphys_ext.usdphys_addon.checks import live as checks
+from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.validate import Issue
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.tuning import drive_design
@@ -653,3 +655,14 @@ def test_errors_come_before_warnings_in_a_report():
     crate.location.x = 5
     report = checks.check(bpy.context.scene, bpy.context.view_layer)
     assert [issue.severity for issue in report.issues] == ["error", "warning"]
+
+
+def test_an_adjusted_operator_refuses_without_a_popup():
+    """Blender 5.2 ended with std::bad_optional_access: the kind of a mechanism was changed to one that did not fit."""
+    for is_repeat, level in ((False, "ERROR"), (True, "WARNING")):
+        told = []
+        operator = SimpleNamespace(
+            options=SimpleNamespace(is_repeat=is_repeat), report=lambda kind, text, told=told: told.append((kind, text))
+        )
+        assert outcome.refuse(operator, InputError("It is not above.")) == {"CANCELLED"}
+        assert told == [({level}, "It is not above.")]

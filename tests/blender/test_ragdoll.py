@@ -192,6 +192,16 @@ def test_bodies_have_the_axes_of_the_bones_in_the_present_pose_and_the_bones_sta
         assert np.array(rig.matrix_world @ bone.matrix) == pytest.approx(np.array(before[bone.name]), abs=1e-6)
 
 
+def test_bones_whose_scale_is_uneven_by_rounding_make_bodies_without():
+    """Those of a horse's tail were: every capsule was an error of the checks."""
+    rig = add_armature()
+    rig.pose.bones["shin.L"].scale = (1.0, 1.00002, 0.99999)
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    sizes = np.linalg.norm(np.array(of("shin.L").matrix_world)[:3, :3], axis=0)
+    assert np.ptp(sizes) < 1e-6
+
+
 def test_one_influence_blends_between_animation_and_physics():
     rig = add_armature()
     select(rig)
@@ -364,6 +374,91 @@ def test_an_active_ragdoll_follows_the_animation_and_sags_as_its_springs_do():
     assert np.array(sag) * meters == pytest.approx((0, 0, 9.81 / (2 * math.pi * 4.0) ** 2), abs=2e-4)
     apart = poses[0][1].to_quaternion().rotation_difference(poses[1][1].to_quaternion())
     assert math.degrees(apart.angle) < 5.0
+
+
+def add_rigify():
+    """A rig as Rigify generates it: DEF bones on ORG bones, both held by controls, and thighs cut in two."""
+    rig = add_armature()
+    rows = [(bone.name, bone.parent.name if bone.parent else "") for bone in rig.data.bones]
+    bpy.ops.object.mode_set(mode="EDIT")
+    edit = rig.data.edit_bones
+    for name, parent in rows:
+        for kind in ("ORG", "DEF"):
+            bone = edit.new(f"{kind}-{name}")
+            bone.head, bone.tail, bone.roll = edit[name].head, edit[name].tail, edit[name].roll
+            is_spine = kind == "DEF" and parent and not name.endswith((".L", ".R"))
+            if parent:
+                bone.parent = edit[f"{'DEF' if is_spine else 'ORG'}-{parent}"]
+        if name.startswith("thigh"):
+            first, second = edit[f"DEF-{name}"], edit.new(f"DEF-{name}.001")
+            second.tail, second.roll = first.tail, first.roll
+            first.tail = second.head = (first.head + first.tail) / 2.0
+            second.parent, second.use_connect = first, True
+    for name, _ in rows:
+        edit[name].name = f"{name}_fk"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for bone in rig.pose.bones:
+        bone.bone.use_deform = bone.name.startswith("DEF-")
+        if bone.name[:4] in ("DEF-", "ORG-"):
+            held = bone.constraints.new("COPY_TRANSFORMS" if not bone.name.endswith(".001") else "COPY_ROTATION")
+            control = bone.name[4:].removesuffix(".001") if "thigh" in bone.name else bone.name[4:]
+            held.target, held.subtarget = rig, f"{control}_fk"
+    return rig
+
+
+def test_a_generated_rig_hangs_together_and_all_that_deforms_falls():
+    """Arms hung on the pelvis, a control became a body, and fingers stayed where the controls were."""
+    rig = add_rigify()
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    pairs = {obj.usdphys.joint.body1.name: obj.usdphys.joint.body0.name for obj in joints()}
+    assert len(pairs) == 15 and all(name.startswith("DEF-") for name in pairs)
+    assert pairs["DEF-upper_arm.L Body"] == "DEF-spine.002 Body" and pairs["DEF-thigh.R Body"] == "DEF-spine Body"
+    (thigh,) = of("DEF-thigh.L").usdphys.colliders
+    assert thigh.height + 2 * thigh.radius == pytest.approx(2 * rig.data.bones["DEF-thigh.L"].length, rel=0.01)
+    deforming = [bone.name for bone in rig.pose.bones if bone.bone.use_deform]
+    before = {name: rig.matrix_world @ rig.pose.bones[name].matrix for name in deforming}
+    moved = Matrix.Translation((1, 2, 3)) @ Matrix.Rotation(0.7, 4, "X")
+    for obj in bodies():
+        obj.matrix_basis = moved @ obj.matrix_basis
+    bpy.context.view_layer.update()
+    for name in deforming:
+        assert np.array(rig.pose.bones[name].matrix) == pytest.approx(np.array(moved @ before[name]), abs=1e-4), name
+    bpy.context.scene.frame_end = 12
+    select(rig)
+    assert bpy.ops.usdphys.ragdoll_bake() == {"FINISHED"}
+    bpy.context.scene.frame_set(12)
+    fallen = [(moved @ before[name]).translation.z - rig.pose.bones[name].matrix.translation.z for name in deforming]
+    # 11 frames are 0.458 s of free fall. They were hidden by the constraints of the rig.
+    assert fallen == pytest.approx([9.81 / 2 * 0.458**2] * len(deforming), rel=0.15)
+
+
+def test_inverse_kinematics_give_way_to_the_ragdoll():
+    rig = add_armature()
+    hold = rig.pose.bones["shin.L"].constraints.new("IK")
+    hold.target, hold.chain_count, hold.influence = scenes.add("Goal", None, location=(0.1, 0, 0.1)), 2, 0.5
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    of("shin.L").location.z += 1.0
+    for influence, weight in ((1.0, 0.0), (0.5, 0.25), (0.0, 0.5)):
+        rig["ragdoll"] = influence
+        rig.update_tag()
+        bpy.context.view_layer.update()
+        assert hold.influence == pytest.approx(weight)
+        if influence == 1.0:
+            bone = rig.evaluated_get(bpy.context.evaluated_depsgraph_get()).pose.bones["shin.L"]
+            assert np.array(bone.matrix) == pytest.approx(np.array(of("shin.L").matrix_world), abs=1e-5)
+
+
+def test_a_ragdoll_whose_bodies_were_deleted_can_be_made_again():
+    rig = add_armature()
+    for _ in range(2):
+        select(rig)
+        assert bpy.ops.usdphys.ragdoll() == {"FINISHED"}
+        for obj in [*bodies(), *joints()]:
+            bpy.data.objects.remove(obj)
+    assert all(len(bone.constraints) <= 1 for bone in rig.pose.bones)
+    assert len(rig.animation_data.drivers) == 16
 
 
 @pytest.mark.parametrize("what", ["nothing", "uneven", "twice"])

@@ -163,6 +163,15 @@ def test_a_capsule_is_fitted_to_a_tube():
     assert found.height + 2 * found.radius == pytest.approx(0.4) and found.center == pytest.approx(
         (0.01, 0.2, 0), abs=2e-3
     )
+    # The last bones of many files are too short: the head of a figure in a helmet stuck out of its capsule.
+    last = ragdolls.fit("", 0.1, tube, is_end=True)
+    assert last.height + 2 * last.radius == pytest.approx(0.4, rel=0.06)
+    # Nor do they point to where these vertices are.
+    for turned, axis, sign in ((tube, 1, 1), (-tube, 1, -1), (tube[:, [1, 0, 2]], 0, 1), (-tube[:, [2, 0, 1]], 2, -1)):
+        bone = ragdolls.Bone("", -1, np.zeros(3), np.array([0, 0.1, 0]), axes=np.eye(3))
+        ragdolls.aim_end(bone, turned, 2.0)
+        assert bone.turn[axis, 1] == sign and np.linalg.det(bone.turn) == pytest.approx(1.0)
+        assert bone.tail[axis] == pytest.approx(sign * 0.8 if (axis, sign) != (1, 1) else 0.1, rel=0.1)
     box = ragdolls.fit("foot", 0.2, tube)
     assert box.is_box and box.size[0] == pytest.approx(0.1, rel=0.05)
 

@@ -120,16 +120,17 @@ def _export_layers(
     require_usd()
     from ..usd import asset_layers
 
-    name, replaceable = asset_layers.payload_folder(target)
     inputs = source_export.files_of_source(context.scene)
-    for file in (target, *replaceable):
+    for file in (target, *asset_layers.payload_folder(target)[1]):
         checked(file, inputs)
     with scratch_folder(target) as folder:
-        (folder / name).mkdir()
-        whole = folder / name / "whole.usdc"
+        (folder / "made").mkdir()
+        whole = folder / "made" / "whole.usdc"
         result = _export_one(context, whole, replace(options, layers=False), form, physics_only=physics_only)
-        asset_layers.split(whole, folder / target.name)
-        replace_together(folder, target, replaceable)
+        with asset_layers.claimed(target) as (name, replaceable):
+            whole = (folder / "made").rename(folder / name) / whole.name
+            asset_layers.split(whole, folder / target.name)
+            replace_together(folder, target, replaceable)
     asset_layers.reload((target, *(target.parent / name).rglob("*.usd*")))
     result.path = target
     return result

@@ -31,6 +31,7 @@ _JOINT_DAMPING = 0.5
 #: Armature of a joint, as a part of the inertia beyond it. Newton makes a ball of three hinges, which resists nothing
 #: about two of them where they line up.
 _ARMATURE = 0.001
+_ROUNDING = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,12 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
     armature = armature_of(context)
     if armature.library is not None:
         raise InputError(f"'{armature.name}' is linked; make a library override of it first.")
-    if any(item.name == CONSTRAINT for bone in armature.pose.bones for item in bone.constraints):
+    if _followers(armature):
         raise InputError(f"The bones of '{armature.name}' follow a ragdoll already; remove it first.")
+    for bone in armature.pose.bones:
+        for item in [item for item in bone.constraints if item.name == CONSTRAINT]:
+            item.driver_remove("influence")
+            bone.constraints.remove(item)
     context.view_layer.update()
     depsgraph = context.evaluated_depsgraph_get()
     meters = unit_length(context.scene)
@@ -97,18 +102,23 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
         )
         for bone in poses
     ]  # fmt: skip
+    ragdolls.untangle(bones)
     ragdolls.shorten(bones)
     ragdolls.aim(bones)
     parts, is_human = ragdolls.parts_of(bones, options.detail)
     if len(parts) < 2:
         raise InputError(f"'{armature.name}' has no two bones that are long enough for bodies.")
-    places = [np.array(evaluated.matrix_world @ poses[part.bone].matrix) for part in parts]
+    places = [_even(np.array(evaluated.matrix_world @ poses[part.bone].matrix)) for part in parts]
     points = _points(context, armature, bones, parts, places)
     fits = []
     for number, (part, place, own) in enumerate(zip(parts, places, points, strict=True)):
         scale = float(frames.scale_of(place)[0])
+        is_end = number not in {other.above for other in parts}
+        if is_end and part.segment in ("", "neck"):
+            ragdolls.aim_end(bones[part.bone], own, scale * meters)
         turn = bones[part.bone].turn
-        found = ragdolls.fit(part.segment, ragdolls.reach(bones, parts, number) / (scale * meters), own @ turn)
+        length = ragdolls.reach(bones, parts, number) / (scale * meters)
+        found = ragdolls.fit(part.segment, length, own @ turn, is_end=is_end)
         fits.append(found._replace(center=turn @ found.center, size=np.abs(turn) @ found.size))
     volumes = [
         fit.volume * (float(frames.scale_of(place)[0]) * meters) ** 3 for fit, place in zip(fits, places, strict=True)
@@ -121,9 +131,17 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
     if options.frequency > 0.0:
         _lead(context, armature, bones, parts, bodies, options)
     if options.follows:
-        _follow(armature, [bones[part.bone].name for part in parts], bodies)
+        _follow(context, armature, bones, parts, bodies)
     _select(context, bodies)
     return Ragdoll(armature, bodies, made, filtered, is_human)
+
+
+def _even(place: Any) -> Any:
+    """A matrix (4, 4) with one scale on all axes, if it differs by rounding only, as after long chains of bones."""
+    lengths = np.linalg.norm(place[:3, :3], axis=0)
+    if np.ptp(lengths) < _ROUNDING * lengths.mean():
+        place[:3, :3] *= lengths.mean() / lengths
+    return place
 
 
 # --------------------------------------------------------------------------- vertices
@@ -313,20 +331,97 @@ def _animated_copy(context: Any, armature: Any, collection: Any) -> Any:
 # --------------------------------------------------------------------------- bones
 
 
-def _follow(armature: Any, names: list[str], bodies: list[Any]) -> None:
-    """Let bones copy the transforms of bodies, with one influence for all: a property of the armature."""
+def _follow(context: Any, armature: Any, bones: Any, parts: Any, bodies: list[Any]) -> None:
+    """Let bones copy the transforms of bodies, with one influence for all: a property of the armature.
+
+    In rigs with controls, other bones have constraints that hold them where the controls are: they follow as well.
+    """
     armature[INFLUENCE] = 1.0
     armature.id_properties_ui(INFLUENCE).update(
         min=0.0, max=1.0, soft_min=0.0, soft_max=1.0, description="How far the bones follow the bodies of the ragdoll"
     )
-    for name, body in zip(names, bodies, strict=True):
-        constraint = armature.pose.bones[name].constraints.new("COPY_TRANSFORMS")
-        constraint.name, constraint.target = CONSTRAINT, body
-        driver = constraint.driver_add("influence").driver
-        driver.type = "AVERAGE"
-        variable = driver.variables.new()
-        variable.targets[0].id = armature
-        variable.targets[0].data_path = f'["{INFLUENCE}"]'
+    for part, body in zip(parts, bodies, strict=True):
+        name = bones[part.bone].name
+        _copy(armature, name, body)
+        # Rigify: fingers, the face and what twists limbs hang on these.
+        if name.startswith("DEF-") and (original := "ORG-" + name[4:]) in armature.pose.bones:
+            _copy(armature, original, body)
+    for constraint in _solvers(armature, {bones[part.bone].name for part in parts}):
+        if constraint.path_from_id("influence") not in {item.data_path for item in _drivers(armature)}:
+            _drive(armature, constraint, f"{constraint.influence:g} * (1 - {INFLUENCE})")
+    for name, body in _left_behind(context, armature, bones, parts, bodies):
+        place = armature.matrix_world @ armature.pose.bones[name].matrix
+        point = shapes.add_object(body.users_collection[0], f"{name} Follower", None, place)
+        point.parent, point.matrix_parent_inverse = body, body.matrix_world.inverted()
+        point.empty_display_size = body.empty_display_size / 2.0
+        point.hide_set(True)
+        _copy(armature, name, point)
+
+
+def _copy(armature: Any, name: str, target: Any) -> None:
+    constraint = armature.pose.bones[name].constraints.new("COPY_TRANSFORMS")
+    constraint.name, constraint.target = CONSTRAINT, target
+    _drive(armature, constraint, INFLUENCE)
+
+
+def _drive(armature: Any, constraint: Any, expression: str) -> None:
+    """Drive the influence of a constraint by a simple expression, which Blender reads without Python."""
+    driver = constraint.driver_add("influence").driver
+    driver.type, driver.expression = "SCRIPTED", expression
+    variable = driver.variables.new()
+    variable.name = INFLUENCE
+    variable.targets[0].id = armature
+    variable.targets[0].data_path = f'["{INFLUENCE}"]'
+
+
+def _drivers(armature: Any) -> list[Any]:
+    return list(armature.animation_data.drivers) if armature.animation_data is not None else []
+
+
+def _solvers(armature: Any, names: set[str]) -> list[Any]:
+    """Constraints of inverse kinematics that place one of the bones: Blender solves chains after other constraints."""
+    found = []
+    for bone in armature.pose.bones:
+        for item in bone.constraints:
+            if item.type in ("IK", "SPLINE_IK") and not item.mute:
+                chain = [bone, *bone.parent_recursive]
+                if item.type == "IK" and not item.use_tail:
+                    chain = chain[1:]
+                chain = chain[: item.chain_count or None]
+                if any(one.name in names for one in chain):
+                    found.append(item)
+    return found
+
+
+def _left_behind(
+    context: Any, armature: Any, bones: Any, parts: Any, bodies: list[Any]
+) -> list[tuple[str, Any]]:  # fmt: skip
+    """(bone, body) of deforming bones that stay behind when all bodies are moved, parents first."""
+
+    def poses() -> dict[str, Any]:
+        context.view_layer.update()
+        evaluated = armature.evaluated_get(context.evaluated_depsgraph_get())
+        return {bone.name: evaluated.matrix_world @ bone.matrix for bone in evaluated.pose.bones}
+
+    before = poses()
+    size = max(bones[part.bone].length for part in parts) / unit_length(context.scene)
+    moved = mathutils.Matrix.LocRotScale((size, size, size), mathutils.Euler((0.5, 0.5, 0.5)), None)
+    places = [body.matrix_basis.copy() for body in bodies]
+    for body, place in zip(bodies, places, strict=True):
+        body.matrix_basis = moved @ place
+    after = poses()
+    for body, place in zip(bodies, places, strict=True):
+        body.matrix_basis = place
+    context.view_layer.update()
+    found = []
+    for part, body in zip(parts, bodies, strict=True):
+        for row in part.bones:
+            name = bones[row].name
+            apart = after[name].translation - (moved @ before[name]).translation
+            turn = (moved @ before[name]).to_quaternion().rotation_difference(after[name].to_quaternion())
+            if bones[row].deforms and (apart.length > 0.01 * size or abs(turn.w) < math.cos(0.005)):
+                found.append((name, body))
+    return sorted(found, key=lambda pair: len(armature.pose.bones[pair[0]].parent_recursive))
 
 
 def _followers(armature: Any) -> list[tuple[Any, Any]]:
@@ -337,10 +432,11 @@ def _followers(armature: Any) -> list[tuple[Any, Any]]:
     return sorted(found, key=lambda pair: len(pair[0].parent_recursive))
 
 
-def bake_bones(context: Any, start: int, end: int) -> int:
-    """Simulate a range of frames and key the bones; afterwards they follow their keys. Returns the number of bones.
+def bake_bones(context: Any, start: int, end: int) -> tuple[int, int]:
+    """Simulate a range of frames and key the bones; afterwards they follow their keys.
 
-    Raises InputError.
+    Returns (number of bones, number of constraints and drivers that would hide the keys and were switched off). Raises
+    InputError.
     """
     armature = armature_of(context)
     followers = _followers(armature)
@@ -362,6 +458,7 @@ def bake_bones(context: Any, start: int, end: int) -> int:
             )
     bake.clear_bake(scene)
     _own_action(armature)
+    muted = _mute_rivals(armature, {bone.name for bone, _ in followers})
     for bone, _ in followers:
         bone.rotation_mode = "QUATERNION"
         last = mathutils.Quaternion()
@@ -375,7 +472,23 @@ def bake_bones(context: Any, start: int, end: int) -> int:
     armature[INFLUENCE] = 0.0
     armature.update_tag()
     scene.frame_set(before)
-    return len(followers)
+    return len(followers), muted
+
+
+def _mute_rivals(armature: Any, names: set[str]) -> int:
+    """Switch off what would overrule keys of bones. Returns the number of constraints and drivers."""
+    found = _solvers(armature, names)
+    for name in names:
+        own = armature.pose.bones[name].constraints
+        found += [item for item in own if item.name != CONSTRAINT and not item.mute and item not in found]
+    channels = tuple(
+        f'pose.bones["{bpy.utils.escape_identifier(name)}"].{channel}' for name in names
+        for channel in ("location", "rotation")
+    )  # fmt: skip
+    found += [curve for curve in _drivers(armature) if not curve.mute and curve.data_path.startswith(channels)]
+    for item in found:
+        item.mute = True
+    return len(found)
 
 
 def _own_action(armature: Any) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,25 @@ def payload_folder(target: Path) -> tuple[str, list[Path]]:
         if not folder.exists():
             return name, []
     raise OutputError(f"'{target}' needs a folder '{name}' beside it, which there is already; choose another folder.")
+
+
+@contextmanager
+def claimed(target: Path) -> Iterator[tuple[str, list[Path]]]:
+    """`payload_folder`, whose folder is made at once: no other process that writes beside the target takes it."""
+    name, old = payload_folder(target)
+    while True:
+        try:
+            (target.parent / name).mkdir()
+            break
+        except FileExistsError:
+            before, (name, old) = name, payload_folder(target)
+            if name == before:  # that of the target
+                break
+    try:
+        yield name, old
+    finally:
+        with suppress(OSError):  # it is not empty: all went well
+            (target.parent / name).rmdir()
 
 
 def split(whole: Path, interface: Path) -> None:

@@ -162,8 +162,41 @@ def made():
         yield 0.3
 
 
+def adjusted():
+    """What does not fit is refused in the panel of the last operation, too, and Blender goes on: it crashed."""
+    clear()
+    with kit.in_view():
+        select(box("Door", (0.5, 0, 1), (0.9, 0.05, 2)), box("Frame", (0, 0, 1), (0.1, 0.1, 2)))
+        bpy.context.view_layer.objects.active = bpy.data.objects["Frame"]
+        bpy.ops.ed.undo_push(message="Before")
+        bpy.ops.usdphys.mechanism("INVOKE_DEFAULT", True, kind="DOOR")
+    number = len(bpy.data.objects)
+    x, y = kit.region().x + 330, kit.region().y + 520
+    kit.move(x, y)
+    yield 0.3
+    yield from kit.key("F9", x, y)
+    yield 0.5
+    # The first row, Kind: one up from the first is the last, a scissor lift.
+    x, y = x + 210, y - 40
+    kit.move(x, y)
+    yield 0.2
+    for _ in range(2):
+        kit.window().event_simulate(type="WHEELUPMOUSE", value="PRESS", x=int(x), y=int(y), ctrl=True)
+        yield 0.6
+    kit.shot("adjusted")
+    yield from kit.key("ESC", x, y)
+    kit.move(kit.region().x + 20, kit.region().y + 200)
+    yield 0.5
+    assert len(bpy.data.objects) == number
+    with kit.in_view():
+        bpy.ops.ed.undo()
+    yield 0.3
+    assert len(bpy.data.objects) == number - 1 and not bpy.data.objects["Door"].usdphys.rigid_body.is_applied
+
+
 def steps():
     yield from kit.install()
+    yield from adjusted()
     yield from settle()
     yield from made()
     yield from samples()

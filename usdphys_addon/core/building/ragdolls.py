@@ -131,8 +131,11 @@ def named(name: str) -> Named:
 
 #: Bones that reach so many times farther than what hangs on them are not what the artist drew.
 _TOO_LONG = 4.0
-#: Cosine from which a bone points to what hangs on it.
-_ALONG = 0.7
+#: Cosine from which a bone points to what hangs on it; from which two bones of a name are one limb.
+_ALONG, _STRAIGHT = 0.7, 0.995
+#: How much longer vertices must be along another axis than along that of their bone; how many say nothing of a form.
+_LONGER, _FEW = 1.3, 8
+_LIMBS = ("upper_arm", "forearm", "thigh", "shank")
 
 
 @dataclass(slots=True)
@@ -203,12 +206,83 @@ def aim(bones: Sequence[Bone]) -> None:
             turned[row] = turned[bone.above]
         else:
             continue
-        axis, sign = turned[row]
-        bone.turn = np.zeros((3, 3))
-        bone.turn[axis, 1] = sign
-        bone.turn[(axis + 1) % 3, 2] = 1.0
-        bone.turn[(axis + 2) % 3, 0] = sign
-        bone.tail = bone.head + bone.axes[:, axis] * sign * length
+        _point(bone, *turned[row], length)
+
+
+def aim_end(bone: Bone, points: Array, meters: float) -> None:
+    """Let a bone on which nothing hangs point along its vertices: files without tails do not say where it ends.
+
+    points: (n, 3) in the space of the bone, of that many meters a unit.
+    """
+    if len(points) < _FEW or bone.axes is None:
+        return
+    low, high = np.percentile(points, (5.0, 95.0), axis=0)
+    own, axis = int(np.argmax(np.abs(bone.turn[:, 1]))), int(np.argmax(high - low))
+    ahead = float(bone.turn[own, 1] * (low + high)[own])
+    if (high - low)[axis] < _LONGER * (high - low)[own]:
+        axis = own
+    if axis != own or ahead < 0.0:
+        sign = float(np.sign((low + high)[axis])) or 1.0
+        _point(bone, axis, sign, meters * max(abs(low[axis]), abs(high[axis])))
+
+
+def _point(bone: Bone, axis: int, sign: float, length: float) -> None:
+    """Let a bone point along one of its axes."""
+    assert bone.axes is not None
+    bone.turn = np.zeros((3, 3))
+    bone.turn[axis, 1] = sign
+    bone.turn[(axis + 1) % 3, 2] = 1.0
+    bone.turn[(axis + 2) % 3, 0] = sign
+    bone.tail = bone.head + bone.axes[:, axis] * sign * length
+
+
+def untangle(bones: Sequence[Bone]) -> None:
+    """Hang deforming bones on each other where a rig hangs them on copies that do not deform, as those of Rigify are.
+
+    A copy starts where its bone does and points the same way.
+    """
+    deforming = [row for row, bone in enumerate(bones) if bone.deforms]
+    for row in deforming:
+        at = bones[row].above
+        while at >= 0 and not bones[at].deforms:
+            twin = next((other for other in deforming if _is_twin(bones[at], bones[other])
+                         and row not in (other, *_ancestors(bones, other))), -1)  # fmt: skip
+            at = twin if twin >= 0 else bones[at].above
+        if at >= 0:
+            bones[row].above = at
+
+
+def _ancestors(bones: Sequence[Bone], row: int) -> list[int]:
+    found = []
+    while (row := bones[row].above) >= 0:
+        found.append(row)
+    return found
+
+
+def _is_twin(one: Bone, other: Bone) -> bool:
+    ways = (one.tail - one.head) @ (other.tail - other.head)
+    return bool(
+        np.abs(one.head - other.head).max() < 1e-3 * other.length and ways > 0.999 * one.length * other.length
+    )  # fmt: skip
+
+
+def _join_split(bones: Sequence[Bone], words: Sequence[Named]) -> set[int]:
+    """Let limbs that are cut for twisting, such as DEF-thigh.L and DEF-thigh.L.001, reach to the end of the last piece.
+
+    Returns the pieces after the first.
+    """
+    firsts: dict[int, int] = {}
+    for row in _parents_first(bones):
+        bone, above = bones[row], bones[row].above
+        if above < 0 or words[row].segment not in _LIMBS or words[row] != words[above]:
+            continue
+        first = bones[firsts.get(above, above)]
+        way, own = first.tail - first.head, bone.tail - bone.head
+        joins = np.abs(bone.head - first.tail).max() < 0.01 * first.length
+        if bone.deforms == first.deforms and joins and way @ own > _STRAIGHT * first.length * bone.length:
+            firsts[row] = firsts.get(above, above)
+            first.tail = bone.tail
+    return set(firsts)
 
 
 @dataclass(slots=True)
@@ -227,9 +301,10 @@ def parts_of(bones: Sequence[Bone], detail: str = "MEDIUM") -> tuple[list[Part],
     """(parts, parents before children; whether it is a human). detail: LOW, MEDIUM or HIGH.
 
     LOW: pelvis, chest, head, arms and legs without hands and feet. HIGH: neck and shoulders too. Rigs that are no human
-    become bodies bone by bone.
+    become bodies bone by bone. Limbs that are cut into pieces become whole: the tails of their first bones move.
     """
     words = [named(bone.name) for bone in bones]
+    pieces = _join_split(bones, words)
     segments = _human(bones, words, detail)
     is_human = bool(segments)
     if not is_human:
@@ -239,7 +314,7 @@ def parts_of(bones: Sequence[Bone], detail: str = "MEDIUM") -> tuple[list[Part],
             row: word.segment if word.segment in LIMITS else "" for row, (bone, word) in enumerate(zip(bones, words,
                                                                                                       strict=True))
             if (bone.deforms or not some_deform) and bone.length > SHORTEST * height
-            and not (word.is_dropped and word.segment == "")
+            and not (word.is_dropped and word.segment == "") and row not in pieces
         }  # fmt: skip
     parts: list[Part] = []
     of_bone: dict[int, int] = {}
@@ -270,7 +345,7 @@ def _with_one_root(bones: Sequence[Bone], parts: list[Part]) -> list[Part]:
     first = max(roots, key=lambda number: (parts[number].segment == "lower_trunk", below[number]))
     for number in roots:
         if number != first:
-            parts[number].above = first
+            parts[number].above = _nearest(bones, parts, number)
     order = [first]
     for number in order:
         order += [child for child, part in enumerate(parts) if part.above == number]
@@ -278,6 +353,21 @@ def _with_one_root(bones: Sequence[Bone], parts: list[Part]) -> list[Part]:
     for part in parts:
         part.above = place.get(part.above, -1)
     return [parts[number] for number in order]
+
+
+def _nearest(bones: Sequence[Bone], parts: Sequence[Part], number: int) -> int:
+    """The part that lies nearest to the head of another, and does not hang on it."""
+    point, best = bones[parts[number].bone].head, (math.inf, 0)
+    for other, part in enumerate(parts):
+        at = other
+        while at >= 0 and at != number:
+            at = parts[at].above
+        if at < 0:
+            bone = bones[part.bone]
+            along = bone.tail - bone.head
+            share = min(max(float((point - bone.head) @ along) / max(float(along @ along), 1e-24), 0.0), 1.0)
+            best = min(best, (float(np.linalg.norm(bone.head + share * along - point)), other))
+    return best[1]
 
 
 def _parents_first(bones: Sequence[Bone]) -> list[int]:
@@ -296,9 +386,18 @@ def _height(bones: Sequence[Bone]) -> float:
 
 
 def _human(bones: Sequence[Bone], words: Sequence[Named], detail: str) -> dict[int, str]:
-    """Segments by number of bone; empty if it is no human: front legs, or arms, legs or the head are missing."""
+    """Segments by number of bone; empty if it is no human: front legs, or arms, legs or the head are missing.
+
+    If the bones that deform are no human, those of controls and mechanics count, too.
+    """
+    rows = _parents_first(bones)
+    deforming = [row for row in rows if bones[row].deforms]
+    return _human_of(bones, words, detail, deforming) or _human_of(bones, words, detail, rows)
+
+
+def _human_of(bones: Sequence[Bone], words: Sequence[Named], detail: str, among: Sequence[int]) -> dict[int, str]:
     by_word: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for row in _parents_first(bones):
+    for row in among:
         word = words[row]
         if word.segment and not word.is_dropped:
             by_word[word.segment, word.side].append(row)
@@ -451,12 +550,12 @@ def reach(bones: Sequence[Bone], parts: Sequence[Part], number: int) -> float:
     return max(float(np.mean(below)) if below else 0.0, least)
 
 
-def fit(segment: str, length: float, points: Array) -> Fit:
-    """The shape of a part. length: how far it reaches.
+def fit(segment: str, length: float, points: Array, *, is_end: bool = False) -> Fit:
+    """The shape of a part. length: how far it reaches. is_end: nothing hangs on it, and its vertices say where it ends.
 
     points: (n, 3) of its vertices in the space of the bone; few or none: by the segment.
     """
-    if len(points) < 8:
+    if len(points) < _FEW:
         radius = min(RADII.get(segment, OTHER_RADIUS) * length, length / 2.0)
         if segment in TRUNK:
             size = np.array([2.0 * radius, length * 0.95, 1.3 * radius])
@@ -472,7 +571,8 @@ def fit(segment: str, length: float, points: Array) -> Fit:
                    size, 0.0, 0.0)  # fmt: skip
     across = np.median(points[:, (0, 2)], axis=0)
     radius = float(np.percentile(np.linalg.norm(points[:, (0, 2)] - across, axis=1), 80.0))
-    bottom, top = (0.0, length) if segment != "head" else (float(low[1]), float(high[1]))
+    bottom = float(low[1]) if segment == "head" else 0.0
+    top = float(high[1]) if segment == "head" or is_end else length
     if top - bottom < 0.2 * length:
         bottom, top = 0.0, length
     radius = min(max(radius, 0.02 * length), 0.5 * (top - bottom))

@@ -30,7 +30,7 @@ def non_uniform_scale(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         row = uneven.get(prim.path)
         if row is not None and prim.type_name in ROUND_TYPES:
-            scale = ", ".join(f"{part:.4g}" for part in places.lengths[row])
+            scale = ", ".join(f"{part:.6g}" for part in places.lengths[row])
             shape = prim.type_name.partition("_")[0].lower()
             yield Finding(prim, f"The {shape} collider {prim.display} has an uneven scale ({scale}).")
 
