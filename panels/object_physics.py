@@ -102,12 +102,9 @@ class _Colliders(_SubPart):
     def draw(self, context: Any) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
         attributes.draw_list(layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders")
-        if layout.use_property_split:
-            layout.prop(physics, "physics_material", text="Object's Material")
-        else:
-            # Beside the field the label would be cut.
+        if self.is_narrow():
             layout.label(text="Object's Material")
-            layout.prop(physics, "physics_material", text="")
+        layout.prop(physics, "physics_material", text="" if self.is_narrow() else "Object's Material")
         index = physics.active_collider_index
         if not 0 <= index < len(physics.colliders):
             return
