@@ -19,12 +19,16 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
 
     if TYPE_CHECKING:
         kind: str
+        scale: float
         count: int
         velocity: tuple[float, float, float]
         throw: bool
     else:
         kind: bpy.props.EnumProperty(
             name="Kind", items=[(kind, label, doc) for kind, label, _, doc in KINDS], description="What is added"
+        )
+        scale: bpy.props.FloatProperty(
+            name="Scale", default=1.0, min=1e-4, soft_max=100.0, description="Of the usual size"
         )
         count: bpy.props.IntProperty(
             name="Count", default=5, min=1, soft_max=50, description="Number of boxes or dominoes"
@@ -51,6 +55,7 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
         layout: Any = self.layout
         layout.use_property_split = True
         layout.prop(self, "kind")
+        layout.prop(self, "scale")
         if self.kind in ("STACK", "DOMINOES"):
             layout.prop(self, "count")
         elif self.kind == "BALL":
@@ -60,7 +65,9 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import generators
 
-        generators.add(context, self.kind, count=self.count, velocity=tuple(self.velocity), throw=self.throw)
+        generators.add(
+            context, self.kind, count=self.count, velocity=tuple(self.velocity), throw=self.throw, scale=self.scale
+        )
         return {"FINISHED"}
 
 

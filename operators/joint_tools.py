@@ -164,7 +164,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             ),
         )  # fmt: skip
         speed: bpy.props.FloatProperty(
-            name="Velocity", default=math.tau, subtype="ANGLE", description="Target velocity: an angle per second"
+            name="Velocity (°/s)", default=math.tau, subtype="ANGLE", description="Target velocity: an angle per second"
         )
         slide_speed: bpy.props.FloatProperty(name="Velocity", **_SLIDE_SPEED)
         angle: bpy.props.FloatProperty(name="Angle", subtype="ANGLE", description="Target angle of the joint")
@@ -449,7 +449,7 @@ follows from the masses and the load"""
     else:
         holds: bpy.props.BoolProperty(name="Hold a Position", description="Move to a position. Off: keep a velocity")
         speed: bpy.props.FloatProperty(
-            name="Velocity",
+            name="Velocity (°/s)",
             default=math.tau,
             subtype="ANGLE",
             description="Target velocity: an angle per second",

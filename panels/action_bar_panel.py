@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.authoring import generator_kinds
+from ..usdphys_addon.bridge.roles import has_physics
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 #: (operator, text, icon) in the order of the bar.
@@ -117,7 +118,7 @@ def is_new(scene: Any) -> bool:
     """True if a scene has few objects, and none has physics."""
     # Blender counts the objects of a scene one by one.
     few = list(islice(scene.objects, _FEW + 1))
-    return len(few) <= _FEW and not any(obj.usdphys.keys() for obj in few)
+    return len(few) <= _FEW and not any(has_physics(obj) for obj in few)
 
 
 def has_blender_bodies(scene: Any) -> bool:

@@ -102,7 +102,9 @@ class _Colliders(_SubPart):
     def draw(self, context: Any) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
         attributes.draw_list(layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders")
-        layout.prop(physics, "physics_material", text="Object's Material")
+        if self.is_narrow():
+            layout.label(text="Object's Material")
+        layout.prop(physics, "physics_material", text="" if self.is_narrow() else "Object's Material")
         index = physics.active_collider_index
         if not 0 <= index < len(physics.colliders):
             return

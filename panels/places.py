@@ -26,10 +26,14 @@ class Part:
     order = 0
     closed = True
 
+    @classmethod
+    def is_narrow(cls) -> bool:
+        """True in the sidebar, which is too narrow for two columns: labels would be cut."""
+        return cls.__name__.endswith(VIEW)
+
     def split_layout(self) -> Any:
         layout: Any = self.layout
-        # The sidebar is too narrow for two columns: labels would be cut.
-        layout.use_property_split = not type(self).__name__.endswith(VIEW)
+        layout.use_property_split = not self.is_narrow()
         layout.use_property_decorate = False
         return layout
 

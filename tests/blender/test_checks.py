@@ -1133,6 +1133,17 @@ def test_a_floor_is_not_put_beside_a_gravity_that_goes_sideways():
     assert "Ground" not in bpy.data.objects
 
 
+def test_a_joint_without_bodies_leaves_the_ground_static():
+    """Its origin was the nearest, and it fell."""
+    ground, crate = scenes.add_box("Ground"), scenes.add_box("Crate", location=(3, 0, 0))
+    ground.usdphys.colliders.add()
+    scenes.add_joint("J", "REVOLUTE")
+    issue = the_issue("JointNoEnabledRigidBody")
+    bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path)
+    assert bpy.data.objects["J"].usdphys.joint.body1 == crate
+    assert crate.usdphys.rigid_body.is_applied and not ground.usdphys.rigid_body.is_applied
+
+
 def test_a_joint_without_bodies_takes_the_nearest_one():
     """The fix was offered and always failed."""
     body("Far", location=(9, 0, 0))

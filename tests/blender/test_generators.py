@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add > Physics: what is added stands, lies and falls as it should, in any unit scale."""
 
+import math
+
 import bpy
 import numpy as np
 import pytest
@@ -40,6 +42,33 @@ def test_a_stack_stands_on_the_ground_and_a_ball_rolls_down_the_ramp(meters):
         assert np.abs(np.array(box.location) - place).max() < 0.01 / meters
     assert ball.location.x < start - 0.2 / meters
     assert ramp.location.z == pytest.approx(0.3 / meters)
+
+
+@pytest.mark.parametrize("scale", [0.002, 1.0, 30.0])
+def test_a_thrown_ball_hits_a_stack_of_its_scale_on_a_ground_of_its_scale(scale):
+    """Similar scenes move alike: lengths by the scale, times by its root."""
+    ground = added("GROUND", scale=scale)[0]
+    assert tuple(ground.dimensions) == pytest.approx((20 * scale, 20 * scale, 0.2 * scale))
+    stack = added("STACK", scale=scale)
+    before = [obj.location.copy() for obj in stack]
+    ball = added("BALL", scale=scale)[0]
+    assert ball.dimensions.x == pytest.approx(0.5 * scale)
+    for _ in range(math.ceil(60 * 1.0 * scale**0.5)):
+        bpy.ops.usdphys.preview_step()
+    assert max((obj.location - place).length for obj, place in zip(stack, before, strict=True)) > 0.2 * scale
+
+
+def test_a_ground_is_wide_enough_for_bodies_and_what_is_selected():
+    """A hall of 100 m: half of it stood beside the ground."""
+    column, crate = scenes.add_box("Column", location=(50, 0, 1)), scenes.add_box("Crate", location=(0, -70, 1))
+    scenes.make_body(column)
+    for obj in bpy.context.selected_objects:
+        obj.select_set(False)
+    crate.select_set(True)
+    bpy.context.view_layer.update()
+    assert added("GROUND")[0].dimensions.x / 2 > 70.5
+    bpy.data.objects.remove(crate)
+    assert 50.5 < added("GROUND")[0].dimensions.x / 2 < 70.5
 
 
 def test_colliders_are_primitives_where_the_form_is_one():

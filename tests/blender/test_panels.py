@@ -1722,6 +1722,7 @@ def test_labels_of_the_sidebar_have_the_whole_width():
     active(scenes.add_joint("Hinge", "REVOLUTE"))
     assert not drawn("joint_view", "VIEW_3D").use_property_split
     assert drawn("joint").use_property_split
+    assert "Object's Material" in drawn("colliders_view", "VIEW_3D").labels()
 
 
 def test_values_without_a_unit_of_blender_name_theirs():

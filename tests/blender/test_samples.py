@@ -86,6 +86,8 @@ def test_the_hint_is_there_until_something_has_physics():
     obj = scenes.add_box("Mine")
     drawn = draw(panels.USDPHYS_PT_actions)
     assert len(drawn.buttons("usdphys.sample_scene")) == len(SAMPLES) and drawn.buttons("usdphys.manual")
+    assert not obj.usdphys.mass.is_applied  # as a panel that is drawn reads it
+    assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.manual")
     scenes.make_body(obj)
     assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.sample_scene") == []
 

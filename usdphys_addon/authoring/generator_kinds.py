@@ -5,7 +5,12 @@ from __future__ import annotations
 
 #: (kind, label, icon, tooltip)
 KINDS = (
-    ("GROUND", "Ground", "MESH_GRID", "A static box of 20 m whose surface is at the height of the 3D cursor"),
+    (
+        "GROUND",
+        "Ground",
+        "MESH_GRID",
+        "A static box of 20 m, or as wide as bodies need it, with its surface at the cursor",
+    ),
     ("RAMP", "Ramp", "MOD_BEVEL", "A static wedge"),
     ("STACK", "Box Stack", "MESH_CUBE", "Boxes one on the other, each a rigid body"),
     ("BALL", "Ball", "MESH_UVSPHERE", "A rigid body with a sphere as its collider"),

@@ -10,6 +10,7 @@ import bmesh
 import bpy
 import mathutils
 
+from ..bridge.roles import has_physics, is_body
 from ..bridge.writing import unit_length
 from .joint_maker import make_body
 
@@ -72,8 +73,11 @@ def sphere(name: str, radius: float) -> Any:
     return data
 
 
-def _aimed(context: Any, unit: float) -> tuple[Any, Vector3] | None:
-    """(place that a ball stands on, its velocity) so that it hits the selected bodies; None without any."""
+def _aimed(context: Any, unit: float, flight: float) -> tuple[Any, Vector3] | None:
+    """(place that a ball stands on, its velocity) so that it hits the selected bodies; None without any.
+
+    unit: Blender units that count as a metre. flight: in seconds.
+    """
     bodies = [
         obj for obj in context.selected_objects
         if obj.usdphys.rigid_body.is_applied and not obj.usdphys.rigid_body.kinematic_enabled
@@ -85,9 +89,20 @@ def _aimed(context: Any, unit: float) -> tuple[Any, Vector3] | None:
     low, high = mathutils.Vector([min(row) for row in rows]), mathutils.Vector([max(row) for row in rows])
     # Above the middle, where a stack tips over; the ball comes down as far as it has risen.
     height = max(low.z, low.z + AIM * (high.z - low.z) - BALL * unit)
-    speed = THROW * unit / FLIGHT
+    speed = THROW * unit / flight
     place = mathutils.Vector((low.x - (THROW + BALL) * unit, (low.y + high.y) / 2.0, height))
-    return place, (speed, 0.0, 9.81 * unit * FLIGHT / 2.0)
+    return place, (speed, 0.0, 9.81 / unit_length(context.scene) * flight / 2.0)
+
+
+def _reach(context: Any) -> float:
+    """How far bodies, and selected meshes without physics, reach from the 3D cursor along X or Y, in Blender units."""
+    cursor = context.scene.cursor.location
+    standing = [
+        obj for obj in context.visible_objects
+        if obj.type == "MESH" and (is_body(obj) or (obj.select_get() and not has_physics(obj)))
+    ]  # fmt: skip
+    corners = [obj.matrix_world @ mathutils.Vector(corner) - cursor for obj in standing for corner in obj.bound_box]
+    return max((abs(part) for corner in corners for part in corner[:2]), default=0.0)
 
 
 def ground(scene: Any, place: Vector3, width: float) -> Any:
@@ -107,16 +122,19 @@ def _new(collection: Any, name: str, data: Any, place: Any, *, moves: bool) -> A
 
 
 def add(
-    context: Any, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0), throw: bool = False
+    context: Any, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0), throw: bool = False,
+    scale: float = 1.0,
 ) -> list[Any]:  # fmt: skip
     """Add objects at the 3D cursor, standing on its height, and select them.
 
     kind: GROUND or RAMP, which are static, or STACK, BALL or DOMINOES, which are dynamic. count: of boxes or dominoes.
     velocity: of a ball, Blender units a second. throw: let a ball without a velocity fly at the selected bodies.
+    scale: of the sizes; a ground is at least so wide that bodies and what is selected stand on it.
     """
-    unit = 1.0 / unit_length(context.scene)
+    unit = scale / unit_length(context.scene)
     if kind == "GROUND":
-        planned = [("Ground", box("Ground", [part * unit for part in GROUND]), (0.0, 0.0, -GROUND[2] / 2.0))]
+        width = max(GROUND[0] * unit, 2.5 * _reach(context))
+        planned = [("Ground", box("Ground", (width, width, GROUND[2] * unit)), (0.0, 0.0, -GROUND[2] / 2.0))]
     elif kind == "RAMP":
         planned = [("Ramp", _wedge("Ramp", [part * unit for part in RAMP]), (0.0, 0.0, RAMP[2] / 2.0))]
     elif kind == "BALL":
@@ -130,7 +148,8 @@ def add(
     moves = kind not in ("GROUND", "RAMP")
     cursor = context.scene.cursor.location
     if kind == "BALL" and throw and not any(velocity):
-        aimed = _aimed(context, unit)
+        # Of similar paths, the longer one takes the root of its scale longer.
+        aimed = _aimed(context, unit, FLIGHT * scale**0.5)
         if aimed is not None:
             cursor, velocity = aimed
     for other in list(context.selected_objects):

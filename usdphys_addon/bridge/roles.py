@@ -13,6 +13,19 @@ def applies(obj: Any, part: str) -> bool:
     return obj.usdphys.is_property_set(part) and bool(getattr(obj.usdphys, part).is_applied)
 
 
+_PARTS = ("rigid_body", "mass", "joint", "articulation_root", "filtered_pairs")
+_LISTS = ("colliders", "collision_groups", "vendor")
+
+
+def has_physics(obj: Any) -> bool:
+    """True if an object has any physics. A panel that reads an unset group creates it, which is no physics yet."""
+    keys = obj.usdphys.keys()
+    return bool(keys) and (
+        any(applies(obj, part) for part in _PARTS)
+        or any(name in keys and len(getattr(obj.usdphys, name)) for name in _LISTS)
+    )
+
+
 def is_body(obj: Any) -> bool:
     return applies(obj, "rigid_body")
 

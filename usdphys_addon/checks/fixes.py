@@ -499,10 +499,17 @@ def _make_body(scene: Any, issue: FoundIssue) -> None:
 
 
 def _nearest(scene: Any, joint: Any) -> Any:
-    """The visible object with physics whose origin is nearest to a joint, or the nearest mesh."""
+    """The visible body whose origin is nearest to a joint, else the nearest mesh without physics, else collider.
+
+    A static collider comes last: it is often the ground, which would fall as a body.
+    """
     found = [obj for obj in scene.objects if obj.visible_get() and obj.library is None and not is_joint(obj)]
-    physical = [obj for obj in found if is_body(obj) or len(obj.usdphys.colliders)]
-    chosen = physical or [obj for obj in found if obj.type == "MESH"]
+    meshes = [obj for obj in found if obj.type == "MESH"]
+    chosen = (
+        [obj for obj in found if is_body(obj)]
+        or [obj for obj in meshes if not len(obj.usdphys.colliders)]
+        or [obj for obj in found if len(obj.usdphys.colliders)]
+    )
     if not chosen:
         raise InputError(f"There is no object that the joint '{joint.name}' could hold; add one, or delete the joint.")
     return min(chosen, key=lambda obj: (obj.matrix_world.translation - joint.matrix_world.translation).length)
