@@ -24,6 +24,7 @@ ROOMS = (
     "usdphys_addon/usd/robot_stage.py",
     "usdphys_addon/usd/robot_geometry.py",
     "usdphys_addon/usd/asset_layers.py",
+    "usdphys_addon/usd/runtime_variants.py",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
     "usdphys_addon/simulation/rapier",

@@ -31,6 +31,7 @@ _JOINT_DAMPING = 0.5
 #: Armature of a joint, as a part of the inertia beyond it. Newton makes a ball of three hinges, which resists nothing
 #: about two of them where they line up.
 _ARMATURE = 0.001
+#: Scales of an axis that differ by less than this part are one.
 _ROUNDING = 1e-3
 
 
