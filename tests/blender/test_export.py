@@ -833,3 +833,24 @@ def test_stages_are_composed_again_after_an_export(tmp_path, monkeypatch, fails)
     stage = Usd.Stage.CreateInMemory()
     Sdf.CreatePrimInLayer(stage.GetRootLayer(), "/Later")
     assert stage.GetPrimAtPath("/Later")
+
+
+def test_properties_that_are_copied_from_prim_to_prim_are_those_of_each(tmp_path):
+    """Equal boxes share what is written; others, and a second material, do not."""
+    boxes = [scenes.solid(f"Box {number}", location=(3 * number, 0, 0)) for number in range(6)]
+    for number, box in enumerate(boxes):
+        scenes.assign(box.usdphys.mass, is_applied=True, mass=1.0 + number % 2)
+        box.data = boxes[0].data
+        box.usdphys.colliders[0].approximation = "convexHull" if number == 3 else "boundingCube"
+    boxes[5].usdphys.mass.is_applied = False
+    bpy.context.view_layer.update()
+    stage, _ = export(tmp_path / "boxes.usda")
+    found = [stage.GetPrimAtPath(f"/root/Box_{number}") for number in range(6)]
+    assert [prim.GetAttribute("physics:mass").Get() for prim in found[:5]] == [1.0, 2.0, 1.0, 2.0, 1.0]
+    assert not found[5].HasAPI(UsdPhysics.MassAPI)
+    meshes = [next(child for child in prim.GetChildren() if child.IsA(UsdGeom.Mesh)) for prim in found]
+    shapes = [UsdPhysics.MeshCollisionAPI(mesh).GetApproximationAttr() for mesh in meshes]
+    assert [shape.Get() for shape in shapes] == [*["boundingCube"] * 3, "convexHull", *["boundingCube"] * 2]
+    layer = stage.GetRootLayer()
+    specs = [layer.GetAttributeAtPath(shape.GetPath()) for shape in shapes]
+    assert [(spec.variability, spec.custom) for spec in specs] == [(Sdf.VariabilityUniform, False)] * 6

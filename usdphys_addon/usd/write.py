@@ -66,14 +66,14 @@ class _Content(NamedTuple):
     """What the schemas of a prim author: names for its list of applied schemas, and properties.
 
     is_placeless: the prim has no transform. schemas: held here, so that no other ones get their identities. homes:
-    the first prim that these properties were written to, once there is one.
+    names of the properties, with their paths on the first prim that they were written to, once there is one.
     """
 
     applied: tuple[str, ...]
     items: tuple[Property, ...]
     is_placeless: bool
     schemas: tuple[Schema, ...]
-    homes: list[Sdf.Path]
+    homes: list[tuple[str, Sdf.Path]]
 
 
 class _Row(NamedTuple):
@@ -203,14 +203,14 @@ class SpecWriter:
             retype(spec, prim.type_name)
         path = spec.path
         if content.homes:
-            for item in content.items:
-                Sdf.CopySpec(
-                    self.layer, content.homes[0].AppendProperty(item.name), self.layer, path.AppendProperty(item.name)
-                )
+            for name, home in content.homes:
+                Sdf.CopySpec(self.layer, home, self.layer, path.AppendProperty(name))
         else:
             for item in content.items:
-                self.put(spec, item, path.AppendProperty(item.name))
-            content.homes.extend([path] * self.is_new)
+                own = path.AppendProperty(item.name)
+                self.put(spec, item, own)
+                if self.is_new and not prim.extras:
+                    content.homes.append((item.name, own))
         applied = content.applied
         if prim.physics_binding and _is_target(prim.physics_binding):
             applied = (*applied, BINDING_API)
