@@ -146,9 +146,15 @@ class _Reader:
         """Find nodes without children that say the same as one before, and nothing of a third one."""
         meshes, extensions, below = map(self.document.column, ("mesh", "extensions", "children"))
         kinds: defaultdict[tuple[Any, bytes], list[int]] = defaultdict(list)
+        last: tuple[Any, Any] | None = None
+        same: list[int] = []
         for index in physical:
-            # Without references, equal values have equal bytes. A collider may be the mesh of its node.
-            kinds[meshes[index], marshal.dumps(extensions[index], 2)].append(index)
+            # A collider may be the mesh of its node. Mostly, neighbours are equal.
+            what = meshes[index], extensions[index]
+            if what != last:
+                # Without references, equal values have equal bytes.
+                last, same = what, kinds[what[0], marshal.dumps(what[1], 2)]
+            same.append(index)
         named = {one for same in kinds.values() for one in self._named_nodes(same[0])}
         for same in kinds.values():
             if len(same) > 1 and not self._depends_on_others(same[0]):
