@@ -153,8 +153,13 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         has_limits: bpy.props.BoolProperty(name="Limits", description="Limit the angle or the position of the joint")
         lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.pi / 4)
         upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.pi / 4)
-        lower_distance: bpy.props.FloatProperty(name="Lower Limit", subtype="DISTANCE", default=0.0)
-        upper_distance: bpy.props.FloatProperty(name="Upper Limit", subtype="DISTANCE", default=1.0)
+        # Not remembered: the first values of a slide follow from the size of what slides.
+        lower_distance: bpy.props.FloatProperty(
+            name="Lower Limit", subtype="DISTANCE", default=0.0, options={"SKIP_SAVE"}
+        )
+        upper_distance: bpy.props.FloatProperty(
+            name="Upper Limit", subtype="DISTANCE", default=1.0, options={"SKIP_SAVE"}
+        )
         motor: bpy.props.EnumProperty(
             name="Motor", description="Drive the joint",
             items=(
@@ -199,6 +204,9 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         from ..usdphys_addon.authoring import joint_edits
 
         is_angular = self.type == "REVOLUTE"
+        is_typed = any(self.properties.is_property_set(f"{name}_distance") for name in ("lower", "upper"))
+        if self.has_limits and self.type == "PRISMATIC" and not is_typed and made:
+            self.lower_distance, self.upper_distance = joint_edits.travel(context, made[0])
         if self.has_limits and self.type in _LIMITED:
             limits = (self.lower, self.upper) if is_angular else (self.lower_distance, self.upper_distance)
             for obj in made:

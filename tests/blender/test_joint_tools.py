@@ -1607,3 +1607,18 @@ def test_a_door_does_not_touch_its_static_frame_in_physx_either(tmp_path):
     select(*wheels)
     assert bpy.ops.usdphys.joint_add() == {"FINISHED"}
     assert not any(wheel.usdphys.filtered_pairs.is_applied for wheel in wheels)
+
+
+@pytest.mark.parametrize(("y", "limits"), [(-0.2, (-1.2, 0.0)), (0.2, (0.0, 1.2))])
+def test_a_drawer_opens_by_its_own_length_away_from_its_cabinet(y, limits):
+    """It slid by one Blender unit along the axis, through the back of the cabinet."""
+    cabinet, drawer = scenes.add_box("Cabinet", (0.5, 0.65, 0.5)), scenes.add_box("Drawer", (0.4, 0.6, 0.1))
+    drawer.location.y = y
+    for obj in (drawer, cabinet):
+        obj.select_set(True)
+    bpy.context.view_layer.objects.active = cabinet
+    bpy.context.view_layer.update()
+    bpy.ops.usdphys.joint_add(type="PRISMATIC", axis="WORLD_Y", place="CENTER_1", has_limits=True)
+    joint = bpy.data.objects["Drawer Joint"].usdphys.joint
+    low, high = joint.prismatic.lower_limit, joint.prismatic.upper_limit
+    assert (low, high) == pytest.approx(limits)

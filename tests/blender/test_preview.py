@@ -774,6 +774,10 @@ def test_a_body_that_is_renamed_while_it_plays_goes_on_falling_from_where_it_is(
     assert obj.location.z == pytest.approx(other.location.z, abs=1e-3)
     assert obj.matrix_world.translation.z - child.matrix_world.translation.z == pytest.approx(height, abs=1e-3)
     assert 5.0 - other.location.z == pytest.approx(0.5 * 9.81 * 0.75**2, rel=0.03)
+    # So does the time that is shown.
+    assert session.world.time == pytest.approx(0.75, abs=0.02)
+    session.reset(bpy.context)
+    assert session.world.time == 0.0
 
 
 def test_bodies_that_exchange_their_names_while_they_play_get_their_own_poses_back():

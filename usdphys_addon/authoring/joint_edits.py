@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import bpy
+import mathutils
 
 from ..bridge import props, scene_read, vendor_rows
 from ..bridge.joint_frames import (
@@ -201,6 +202,21 @@ def move_root(source: Any, target: Any) -> None:
     for applied in vendor_rows.applied_names(source.usdphys, "articulation"):
         vendor_edits.remove_rows(source.usdphys, applied)
     source.usdphys.articulation_root.is_applied = False
+
+
+def travel(context: Any, obj: Any) -> tuple[float, float]:
+    """Limits of a slide in Blender units: as far as body 1 is long along the axis, away from the middle of body 0."""
+    context.view_layer.update()
+    joint = obj.usdphys.joint
+    axis = obj.matrix_world.to_3x3().col["XYZ".index(joint.axis)].normalized()
+    spans = []
+    for body in (joint.body0, joint.body1):
+        corners = [axis.dot(body.matrix_world @ mathutils.Vector(corner)) for corner in body.bound_box] if body else []
+        spans.append((min(corners, default=0.0), max(corners, default=0.0)))
+    (low0, high0), (low1, high1) = spans
+    length = high1 - low1
+    is_inwards = joint.body0 is not None and low1 + high1 < low0 + high0
+    return (-length, 0.0) if is_inwards else (0.0, length)
 
 
 def driven_dof(obj: Any, dof: str) -> str:

@@ -349,7 +349,7 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: l
                 for name in _unknown_units(thing):
                     numbers.unknown.setdefault(name, str(spec.path))
     if numbers is not None and numbers.unknown:
-        name, path = next(iter(numbers.unknown.items()))
+        name, path = min(numbers.unknown.items(), key=lambda item: (item[1], item[0]))
         count = len(numbers.unknown) - 1
         others = f" and {counted(count, 'other attribute')}" if count else ""
         issues.append(Issue(

@@ -155,6 +155,7 @@ class PreviewSession:
         self._was_awake = np.ones(len(self.names), bool)
         self._shown = (self.world.positions.copy(), self.world.rotations.copy())
         if before is not None:
+            self.world.frame = before.frame
             # The objects show the authored poses now, so all of them must be written.
             for poses in self._shown:
                 poses[:] = np.inf
