@@ -155,7 +155,7 @@ def made():
         kit.shot(picture)
         if picture == "net":
             place = bpy.data.objects["Ball"].matrix_world.translation
-            assert abs(place.x) < 0.3 and 0.3 < place.z < 1.5, f"the net holds the ball: {place}"
+            assert abs(place.x) < 0.3 and 0.3 < place.z < 1.6, f"the net holds the ball: {place}"
         if picture == "vehicle":
             car_ = bpy.data.objects["Car"]
             turned = car_.matrix_world.to_euler().z
