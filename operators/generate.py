@@ -35,6 +35,7 @@ class _Generator:
     bl_options: Any = {"REGISTER", "UNDO"}
     #: Least number of selected objects, and what to select.
     needs = (1, "Select one or more objects first")
+    edits_selected = False
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -59,6 +60,8 @@ class _Generator:
         try:
             check_numbers(self)
             _check_scales(context.selected_objects)
+            if self.edits_selected:
+                _check_linked(context.selected_objects)
             text, notes = self.make(context)
         except UsdPhysError as error:
             return refuse(self, error)
@@ -81,6 +84,21 @@ def _check_scales(objects: Any) -> None:
             raise InputError(f"'{obj.name}' has scale 0 along an axis; give it another scale.")
 
 
+def _check_linked(objects: Any) -> None:
+    """Raises InputError for linked objects without physics, which can get none; curves and cameras need none."""
+    from ..usdphys_addon.authoring.tagging import LINKED
+    from ..usdphys_addon.bridge.mesh import GEOMETRY_TYPES
+    from ..usdphys_addon.core.errors import InputError
+
+    bare = [
+        obj for obj in objects
+        if obj.library is not None and obj.type in GEOMETRY_TYPES - {"CURVE"}
+        and not obj.usdphys.rigid_body.is_applied and not len(obj.usdphys.colliders)
+    ]  # fmt: skip
+    if bare:
+        raise InputError(phrase(LINKED, names=named([obj.name for obj in bare])))
+
+
 def kind_of(operator: Any) -> str:
     """The name of the kind that an operator makes."""
     return phrase(bpy.types.UILayout.enum_item_name(operator.properties, "kind", operator.kind))
@@ -90,6 +108,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
     """Make a rope, cable, chain or bridge along the selected curve, or between the two selected objects"""
 
     bl_idname = "usdphys.rope"
+    edits_selected = True
     bl_label = "Rope, Chain or Bridge"
     needs = (1, "Select a curve, or the two objects that hold the ends")
 
@@ -261,6 +280,7 @@ class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
     """Make a wall, a stack, a pyramid or a chimney of copies of the active object, which are rigid bodies"""
 
     bl_idname = "usdphys.wall"
+    edits_selected = True
     bl_label = "Wall or Stack"
     needs = (1, "Select the object that is to be the brick")
 
@@ -327,6 +347,7 @@ class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
     """Make the selected pieces, or the loose parts of one mesh, bodies with fixed joints that break where they touch"""
 
     bl_idname = "usdphys.break_apart"
+    edits_selected = True
     bl_label = "Break Apart"
     needs = (1, "Select the pieces, or one mesh with loose parts")
 
@@ -449,6 +470,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
     """Make a vehicle of the selected chassis and wheels; the arrow keys drive it while the preview plays"""
 
     bl_idname = "usdphys.vehicle"
+    edits_selected = True
     bl_label = "Vehicle"
     needs = (3, "Select the chassis and the wheels")
 
@@ -529,6 +551,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
     """Make the selected objects a door, a drawer, a lid and the like, held by the active object"""
 
     bl_idname = "usdphys.mechanism"
+    edits_selected = True
     bl_label = "Mechanism"
 
     if TYPE_CHECKING:

@@ -461,6 +461,17 @@ def test_a_ragdoll_whose_bodies_were_deleted_can_be_made_again():
     assert len(rig.animation_data.drivers) == 16
 
 
+def test_a_mesh_that_hangs_on_a_bone_finds_its_armature_and_of_two_armatures_none_is_left_out():
+    rig = add_armature()
+    helmet = scenes.add_box("Helmet", (0.1, 0.1, 0.1))
+    helmet.parent, helmet.parent_type, helmet.parent_bone = rig, "BONE", "head"
+    select(helmet)
+    assert ragdoll.armature_of(bpy.context) == rig
+    select(rig, add_armature())
+    with pytest.raises(RuntimeError, match=r"Select one armature, not 'Rig"):
+        bpy.ops.usdphys.ragdoll()
+
+
 @pytest.mark.parametrize("what", ["nothing", "uneven", "twice"])
 def test_what_makes_no_ragdoll_is_refused(what):
     rig = add_armature()

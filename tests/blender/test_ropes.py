@@ -415,3 +415,24 @@ def test_what_holds_no_row_is_refused_with_nothing_changed():
     with pytest.raises(RuntimeError, match="Select a curve"):
         bpy.ops.usdphys.rope()
     assert set(bpy.data.objects) == before and not bpy.data.collections
+
+
+def test_linked_objects_are_named_and_get_no_physics_that_would_be_lost(tmp_path):
+    """A rope gave them colliders that no file keeps and no undo takes back; other generators asked to select them."""
+    made = {scenes.add_box(name, location=(x, 0, 1)) for name, x in (("One", 0), ("Other", 3), ("Third", 6))}
+    bpy.data.libraries.write(str(tmp_path / "library.blend"), made)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(tmp_path / "library.blend"), link=True) as (_, wanted):
+        wanted.objects = ["One", "Other", "Third"]
+    for obj in wanted.objects:
+        bpy.context.scene.collection.objects.link(obj)
+    select(*wanted.objects)
+    calls = ({"kind": "ROPE"}, "vehicle", "break_apart", "settle", "mechanism")
+    for call in calls:
+        name, options = ("rope", call) if isinstance(call, dict) else (call, {})
+        if name == "rope":
+            wanted.objects[2].select_set(False)
+        with pytest.raises(RuntimeError, match=r"Linked objects cannot be edited.*'One'"):
+            getattr(bpy.ops.usdphys, name)(**options)
+        wanted.objects[2].select_set(True)
+    assert len(bpy.data.objects) == 3 and not any(len(obj.usdphys.colliders) for obj in bpy.data.objects)

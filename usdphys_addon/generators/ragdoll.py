@@ -19,6 +19,7 @@ from ..core import frames, overlap
 from ..core.building import ragdolls
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
+from ..core.words import named, phrase
 from ..playback import bake
 from . import damping, joints, shapes
 
@@ -62,7 +63,10 @@ class Ragdoll:
 
 def armature_of(context: Any) -> Any:
     """The armature that is selected, or that moves the selected mesh. Raises InputError."""
-    for obj in (context.active_object, *context.selected_objects):
+    rigs = [obj for obj in context.selected_objects if obj.type == "ARMATURE"]
+    if len(rigs) > 1:
+        raise InputError(phrase("Select one armature, not {names}.", names=named([obj.name for obj in rigs])))
+    for obj in (*rigs, context.active_object, *context.selected_objects):
         if obj is None or not obj.select_get():
             continue
         if obj.type == "ARMATURE":
@@ -70,6 +74,8 @@ def armature_of(context: Any) -> Any:
         for modifier in obj.modifiers:
             if modifier.type == "ARMATURE" and modifier.object is not None:
                 return modifier.object
+        if obj.parent is not None and obj.parent.type == "ARMATURE":
+            return obj.parent
     raise InputError("Select an armature, or a mesh that one moves.")
 
 
@@ -165,6 +171,7 @@ def _points(context: Any, armature: Any, bones: Any, parts: Any, places: Any) ->
                 )
             continue
         is_moved = any(item.type == "ARMATURE" and item.object == armature for item in obj.modifiers)
+        is_moved |= obj.parent == armature and obj.parent_type == "ARMATURE"
         if not is_moved or not obj.vertex_groups:
             continue
         names = {group.index: group.name for group in obj.vertex_groups}

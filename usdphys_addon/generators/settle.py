@@ -11,13 +11,13 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..authoring.tagging import Tagging, exports_faces
+from ..authoring.tagging import LINKED, Tagging, exports_faces
 from ..bridge import mesh as meshes
 from ..bridge.joint_frames import is_joint, set_world_matrix
 from ..bridge.roles import applies, is_body, parents_of
 from ..core.building import scattering
 from ..core.errors import InputError
-from ..core.words import counted, named
+from ..core.words import counted, named, phrase
 from ..playback import guard as preview_guard
 from ..playback.poses import restored
 from ..playback.session import PreviewSession
@@ -148,6 +148,8 @@ def _movers(objects: Sequence[Any]) -> list[Any]:
     chosen = [obj for obj in objects if obj.library is None and not is_joint(obj)]
     known = {obj.name_full for obj in chosen}
     found = [obj for obj in chosen if not any(above.name_full in known for above in parents_of(obj))]
+    if not found and (linked := [obj.name for obj in objects if obj.library is not None]):
+        raise InputError(phrase(LINKED, names=named(linked)))
     if not found:
         raise InputError("Select the objects that are to fall.")
     return found

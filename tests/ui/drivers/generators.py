@@ -106,6 +106,8 @@ def car():
 def net():
     bpy.context.scene.cursor.location = (0, 0, 1.2)
     bpy.ops.usdphys.net()
+    # A ball would be thrown at selected bodies.
+    bpy.ops.object.select_all(action="DESELECT")
     bpy.context.scene.cursor.location = (0, 0, 1.4)
     bpy.ops.usdphys.add_physics(kind="BALL")
 
@@ -151,6 +153,9 @@ def made():
                 yield 0.1
         yield from kit.hurry(guard.current(), seconds)
         kit.shot(picture)
+        if picture == "net":
+            place = bpy.data.objects["Ball"].matrix_world.translation
+            assert abs(place.x) < 0.3 and 0.3 < place.z < 1.6, f"the net holds the ball: {place}"
         if picture == "vehicle":
             car_ = bpy.data.objects["Car"]
             turned = car_.matrix_world.to_euler().z
