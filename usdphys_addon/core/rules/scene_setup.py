@@ -431,7 +431,8 @@ def _in_articulation(facts: Facts, prim: Prim) -> bool:
 )  # fmt: skip
 def extreme_size(facts: Facts) -> Iterator[Finding]:
     for prim, size in facts.once(_sizes):
-        if 0.0 < size < SMALLEST or LARGEST < size < np.inf:
+        # What is 1 mm large, but for rounding, is not smaller.
+        if 0.0 < size < SMALLEST * (1.0 - 1e-4) or LARGEST * (1.0 + 1e-4) < size < np.inf:
             yield Finding(prim, f"The collider {prim.display} is {length_text(size)} large.")
 
 
