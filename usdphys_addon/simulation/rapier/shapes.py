@@ -409,8 +409,10 @@ def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Poin
             if approximation == "convexDecomposition":
                 placed = finished(_cached("plainParts", mesh, _plain))
             if placed is None and (box := _thin_box(mesh)) is not None:
-                corners, faces = box[0].as_cuboid().to_trimesh()
-                return [(np.asarray(corners, float) @ box[2].T + box[1], np.asarray(faces, np.int64).reshape(-1, 3))]
+                shape, center, turn = box
+                corners, faces = shape.as_cuboid().to_trimesh()
+                turned = np.asarray(corners, float) @ (np.eye(3) if turn is None else turn).T
+                return [(turned if center is None else turned + center, np.asarray(faces, np.int64).reshape(-1, 3))]
             if placed is None:
                 points = finished(_solid(mesh))
                 placed = SharedShape.convex_hull(_thickened(mesh).points if points is None else points), None, None
