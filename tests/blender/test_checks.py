@@ -407,6 +407,11 @@ def stuck_root() -> None:
     made.id_data.usdphys.articulation_root.is_applied = True
 
 
+def massless_empty() -> None:
+    """Nothing that could collide: a collider was offered, and refused."""
+    scenes.make_body(scenes.add("A"))
+
+
 def lone_mesh() -> None:
     """A joint that was added alone, beside a mesh without physics."""
     scenes.add_box("A")
@@ -433,6 +438,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      {f"{_MASS}.principal_axes", f"{_MASS}.diagonal_inertia"}),
     ("MassWithoutBody", idle_mass, {f"{_MASS}.is_applied"}),
     ("BodyWithoutMass", massless, {"A.colliders.length"}),
+    ("BodyWithoutMass", massless_empty, {f"{_MASS}.is_applied", f"{_MASS}.mass"}),
     ("NestedArticulation", nested_roots, {"A.articulation_root.is_applied"}),
     ("ArticulationRootTwice", two_roots, {"B.articulation_root.is_applied"}),
     ("ArticulationOnKinematicBody", kinematic_root, {"A.articulation_root.is_applied"}),
@@ -1154,3 +1160,38 @@ def test_a_joint_without_bodies_takes_the_nearest_one():
     bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path)
     assert joint.usdphys.joint.body1 == near
     assert "JointNoEnabledRigidBody" not in [left.code for left in checks.report("Scene").issues]
+
+
+#: As a file of Newton's own has it: a rotation of the wrong length, and an offset that PhysX chooses.
+IMPORTED = """#usda 1.0
+(
+    defaultPrim = "W"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "W"
+{
+    def Cube "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysxCollisionAPI"])
+    {
+        float physxCollision:restOffset = -inf
+    }
+    def PhysicsFixedJoint "J"
+    {
+        rel physics:body1 = </W/B>
+        quatf physics:localRot1 = (0.6324555, 0, 0, 0)
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("code", ["JointRotationNotUnit", "VendorDeprecated"])
+def test_the_fix_of_what_a_file_brought_mends_it_and_breaks_nothing(code, tmp_path):
+    """The frames of a file are kept as text, which the fix passed over; -inf became an error in Newton's words."""
+    path = tmp_path / "w.usda"
+    path.write_text(IMPORTED)
+    bpy.ops.usdphys.import_usd(filepath=str(path))
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+    others = {issue.code for issue in check().issues} - {code}
+    issue = the_issue(code)
+    bpy.ops.usdphys.check_fix(code=code, kind=issue.kind, name=issue.name, path=issue.path)
+    assert {left.code for left in check().issues} == others

@@ -913,6 +913,16 @@ def test_a_joint_to_a_static_collider_is_said_to_collide_in_physx():
     )
 
 
+def test_a_joint_to_the_root_of_its_own_scene_touches_no_static_collider():
+    """As in OpenUSD's own nested articulation: the default prim, above all bodies, stands for the world."""
+    stage = new_stage()
+    solid(stage, "/Robot/Base")
+    collider(stage, "/Robot/Floor")
+    joint(stage, "/Robot", "/Robot/Base", "/Robot/J", UsdPhysics.FixedJoint)
+    issues = validate.validate(usd_read.read_stage(stage), "physx")
+    assert [issue for issue in issues if issue.code == "JointTouchesStatic"] == []
+
+
 def test_an_articulation_root_that_physx_lets_float_or_keeps_from_moving_is_named():
     """Measured in PhysX: a root on a body that is fixed gives way; a root on a hinge to the world welds it."""
 

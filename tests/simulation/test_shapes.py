@@ -136,7 +136,8 @@ def test_approximations_of_a_trough(moves: bool, approximation: str, height: flo
 
 @pytest.mark.parametrize("approximation", ["boundingCube", "convexHull", "none"])
 @pytest.mark.parametrize(
-    ("length", "thickness"), [(60.0, 0.2), (30.0, 0.2), (180.0, 0.2), (10.0, 0.01), (2.0, 0.001), (1.0, 0.5)]
+    ("length", "thickness"),
+    [(60.0, 0.2), (30.0, 0.2), (180.0, 0.2), (60.0, 0.01), (200.0, 0.001), (10.0, 0.001), (2.0, 0.001), (1.0, 0.5)],
 )
 def test_a_thin_floor_carries_a_crate_where_its_surface_is(approximation: str, length: float, thickness: float) -> None:
     file = File(CENTIMETERS)
@@ -425,6 +426,21 @@ def test_the_hull_of_a_box_is_a_box_where_it_is() -> None:
     corners = center + np.array(BOX_POINTS) * 2 * half @ turned.T
     for point in points:
         assert np.linalg.norm(corners - point, axis=1).min() < 1e-6
+
+
+@pytest.mark.parametrize("thickness", [0.01, 0.001])
+def test_the_hull_of_a_thin_slab_is_drawn_and_simulated_as_thin_as_it_is(thickness: float) -> None:
+    """As a hull it was 0.3 m thick, or none; turned, because its coordinates are rounded then."""
+    points = np.array(BOX_POINTS) * (60, 60, thickness) @ rotation("X", 11).T @ rotation("Z", 30).T
+    file = File()
+    file.add(file.body("Floor", geometry=file.mesh("Shape", points.tolist(), BOX_FACES, "convexHull"), dynamic=False))
+    prim = model_in(file).prims[f"{W}/Floor/Shape"]
+    half = shape_in(file, "Floor").as_cuboid().half_extents.to_tuple()
+    assert sorted(half) == pytest.approx([thickness / 2, 30, 30], rel=1e-2)
+    ((drawn, faces),) = shapes.surfaces_of(prim, prim.mesh(), np.eye(3))
+    assert len(faces) == 12
+    for point in points:
+        assert np.linalg.norm(drawn - point, axis=1).min() < 1e-4
 
 
 def rotation(axis: str, degrees: float) -> np.ndarray:

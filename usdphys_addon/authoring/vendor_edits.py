@@ -166,7 +166,11 @@ def convert_deprecated(scene: Any, thing: Any) -> bool:
             if wanted is not None and not row.applied.startswith("PhysxJointAPI"):
                 found.append((row.applied, row.name, wanted))
     for applied, name, wanted in found:
-        if vendor_rows.row_of(thing, wanted[1]) is None:
+        source = next(row for row in thing.vendor if (row.applied, row.name) == (applied, name))
+        value = vendor_rows.value_of(source)
+        # PhysX writes "automatic" as -inf, for which Newton has no number: it is its fallback.
+        is_automatic = isinstance(value, float) and math.isinf(value)
+        if vendor_rows.row_of(thing, wanted[1]) is None and not is_automatic:
             made = add_attribute(thing, *wanted, scene)
             source = next(row for row in thing.vendor if (row.applied, row.name) == (applied, name))
             _equal(scene, source, [made])

@@ -213,11 +213,12 @@ def _remove_mass(scene: Any, issue: FoundIssue) -> None:
     _object(scene, issue).usdphys.mass.is_applied = False
 
 
-@_fix("BodyWithoutMass", safe=False, label="Add an automatic collider")
+@_fix("BodyWithoutMass", safe=False, label="Add an automatic collider, or 1 kg without a mesh")
 def _add_collider(scene: Any, issue: FoundIssue) -> None:
     obj = _object(scene, issue)
     if obj.type != "MESH" or not len(obj.data.polygons):
-        raise InputError(f"'{obj.name}' has no mesh with faces to collide with; give it a mass or a primitive.")
+        obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, 1.0
+        return
     obj.usdphys.colliders.add()
 
 
@@ -547,15 +548,19 @@ def _filter_static(scene: Any, issue: FoundIssue) -> None:
 @_fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")
 def _normalize_rotation(scene: Any, issue: FoundIssue) -> None:
     joint = _joint(scene, issue)
-    for name in ("local_rot0", "local_rot1"):
+    for name in ("local_rot0", "local_rot1", "remembered_local_rot0", "remembered_local_rot1"):
+        # Frames of a file are text.
+        is_text = name.startswith("remembered")
         if not joint.is_property_set(name):
             continue
-        value = tuple(getattr(joint, name))
+        found = getattr(joint, name)
+        value = tuple(map(float, found.split())) if is_text else tuple(found)
         length = math.hypot(*value)
         if not math.isfinite(length) or length == 0:
             joint.property_unset(name)
         elif abs(length - 1) > 1e-3:
-            setattr(joint, name, [part / length for part in value])
+            turned = [part / length for part in value]
+            setattr(joint, name, " ".join(map(repr, turned)) if is_text else turned)
 
 
 @_fix("JointFramesApart", "JointFramesTilted", safe=False, label="Use the place of the joint for both frames")

@@ -93,6 +93,8 @@ def touches_static(facts: Facts) -> Iterator[Finding]:
             body, holder = facts.carrier.at(own), facts.model.prims.get(other)
             if body is None or holder is None or facts.carrier.at(other) is not None:
                 continue
+            if is_at_or_below(body.path, other):  # the root of a whole robot or scene, which stands for the world
+                continue
             if other not in facts.once(_with_colliders) or body.path not in facts.once(_with_colliders):
                 continue
             if not any(_are_about(pair, body.path, other) for pair in pairs):

@@ -431,7 +431,8 @@ def _in_articulation(facts: Facts, prim: Prim) -> bool:
 )  # fmt: skip
 def extreme_size(facts: Facts) -> Iterator[Finding]:
     for prim, size in facts.once(_sizes):
-        if 0.0 < size < SMALLEST or LARGEST < size < np.inf:
+        # What is 1 mm large, but for rounding, is not smaller.
+        if 0.0 < size < SMALLEST * (1.0 - 1e-4) or LARGEST * (1.0 + 1e-4) < size < np.inf:
             yield Finding(prim, f"The collider {prim.display} is {length_text(size)} large.")
 
 
@@ -466,10 +467,15 @@ def no_floor(facts: Facts) -> Iterator[Finding]:
     scenes = facts.all(usd_physics.PhysicsScene)
     if not facts.dynamic or not len(scenes) or any(scene.gravity_magnitude == 0 for _, scene in scenes):
         return
+    falls = False
     for prim, collider in facts.colliders:
         body = facts.carrier.at(prim.path)
-        if collider.collision_enabled is not False and (body is None or body.path not in facts.dynamic):
-            return
+        if collider.collision_enabled is not False:
+            if body is None or body.path not in facts.dynamic:
+                return
+            falls = True
+    if not falls:
+        return
     for _, joint in facts.joints:
         ends = _ends(facts.mover, joint)
         if any(end is None or end.path not in facts.dynamic for end in ends):

@@ -55,6 +55,15 @@ def cone(half_height: float, radius: float) -> tuple[SharedShape, float]:
     return shape, border + height / 2.0 - half_height
 
 
+def exact_box(points: Points) -> Placed | None:
+    """The box whose eight corners are points (n, 3), however thin; None if they are those of no box."""
+    if not 8 <= len(points) <= 24:
+        return None
+    corners = np.unique(points, axis=0)
+    extent = float(np.ptp(corners, axis=0).max())
+    return _box(corners, extent) if len(corners) == 8 else None
+
+
 def hull(points: Points) -> Placed:
     """The convex hull of points (n, 3) that are not all near one plane."""
     made = SharedShape.convex_hull(points)

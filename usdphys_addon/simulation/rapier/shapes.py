@@ -291,8 +291,19 @@ def _balls(points: SpherePoints, stretch: Matrix, scale: float) -> SharedShape:
 
 def _hull(mesh: Mesh) -> Steps[Placed | None]:
     """The convex hull; None if the points are coplanar. Raises ShapeError if they coincide."""
+    box = _thin_box(mesh)
+    if box is not None:
+        return box
     points = yield from _solid(mesh)
     return None if points is None else rounding.hull(points)
+
+
+def _thin_box(mesh: Mesh) -> Placed | None:
+    """The box that a mesh is. The hull of a thin one is not found, and as a flat mesh it would get too thick."""
+    found = rounding.exact_box(mesh.points)
+    if found is None or min(found[0].as_cuboid().half_extents) < FLAT * float(np.ptp(mesh.points, axis=0).max()):
+        return None
+    return found
 
 
 def _solid(mesh: Mesh) -> Steps[Points | None]:
@@ -310,13 +321,17 @@ def _solid(mesh: Mesh) -> Steps[Points | None]:
 
 
 def _thickened(mesh: Mesh) -> Mesh:
-    """Flat points extruded against the mean normal of the triangles."""
+    """Flat points extruded against the mean normal of the triangles; to both sides where these are on both."""
     away = mesh.points - mesh.points.mean(axis=0)
     normal = np.linalg.svd(away.T @ away)[0][:, 2]
     if len(mesh.triangles):
         a, b, c = np.moveaxis(mesh.points[mesh.triangles], 1, 0)
-        if float(np.cross(b - a, c - a).sum(axis=0) @ normal) < 0.0:
+        across = np.cross(b - a, c - a) @ normal
+        if float(across.sum()) < 0.0:
             normal = -normal
+        if abs(float(across.sum())) < 0.5 * float(np.abs(across).sum()):
+            half = 0.5 * THIN * float(np.ptp(mesh.points, axis=0).max()) * normal
+            return Mesh(np.concatenate((mesh.points + half, mesh.points - half)), mesh.triangles)
     down = -THIN * float(np.ptp(mesh.points, axis=0).max()) * normal
     return Mesh(np.concatenate((mesh.points, mesh.points + down)), mesh.triangles)
 
@@ -393,6 +408,11 @@ def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Poin
         try:
             if approximation == "convexDecomposition":
                 placed = finished(_cached("plainParts", mesh, _plain))
+            if placed is None and (box := _thin_box(mesh)) is not None:
+                shape, center, turn = box
+                corners, faces = shape.as_cuboid().to_trimesh()
+                turned = np.asarray(corners, float) @ (np.eye(3) if turn is None else turn).T
+                return [(turned if center is None else turned + center, np.asarray(faces, np.int64).reshape(-1, 3))]
             if placed is None:
                 points = finished(_solid(mesh))
                 placed = SharedShape.convex_hull(_thickened(mesh).points if points is None else points), None, None
