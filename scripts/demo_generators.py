@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import bpy
@@ -30,11 +30,24 @@ def build() -> None:
     scene = bpy.context.scene
     scene.name = "Generators"
     scene.frame_start, scene.frame_end = 1, 120
-    _still(_box("Ground", (0.0, 0.0, -0.5), (80.0, 80.0, 1.0)))
-    for example in (_car, _wall, _bridge, _lines, _net, _figure, _doors, _machines):
-        example()
+    add_ground()
+    for name in EXAMPLES:
+        add_example(name)
     select()
     bpy.context.view_layer.update()
+
+
+def add_ground() -> None:
+    _still(_box("Ground", (0.0, 0.0, -0.5), (80.0, 80.0, 1.0)))
+
+
+def add_example(name: str, *, articulation: bool = False) -> None:
+    """Add one of EXAMPLES. articulation: what can be one and is none by default is one."""
+    example = EXAMPLES[name]
+    if articulation and example in (_bridge, _lines, _doors):
+        example(articulation=True)
+    else:
+        example()
 
 
 def select(*objects: Any) -> None:
@@ -89,22 +102,34 @@ def _wall() -> None:
     ball.usdphys.rigid_body.velocity = (0.0, 15.0, 0.0)
 
 
-def _bridge() -> None:
+def add_wall_hit_at_a_corner() -> None:
+    """A steel ball flies at the upper corner of a larger wall."""
+    select(_box("Brick", (-0.7, 0.0, 0.05), (0.2, 0.2, 0.1)))
+    bricks = walls.make_wall(bpy.context, walls.WallOptions("WALL", (8, 1, 6)))
+    walls.bond(bpy.context, bricks, walls.BondOptions())
+    ball = _moving(_add("Ball", generators.sphere("Ball", 0.06), (0.6, -0.5, 0.55)), 8.0)
+    ball.usdphys.rigid_body.velocity = (0.0, 20.0, 0.0)
+
+
+def _bridge(*, articulation: bool = False) -> None:
     """A crate of 100 kg stands on a bridge."""
     select(*(_box("Bank", (x, 0.0, 0.5), (1.0, 2.0, 1.0)) for x in (-3.0, 3.0)))
     row = ropes.make_row(
-        bpy.context, ropes.RopeOptions("BRIDGE", PLANKS, 0.03, slack=0.03, mass=20.0)
+        bpy.context, ropes.RopeOptions("BRIDGE", PLANKS, 0.03, slack=0.03, mass=20.0, articulation=articulation)
     )  # fmt: skip
     low = min(obj.matrix_world.translation.z for obj in row.bodies)
     _moving(_box("Cargo", (0.0, 0.0, low + 0.4), (0.6, 0.6, 0.6)), 100.0)
 
 
-def _lines() -> None:
+def _lines(*, articulation: bool = False) -> None:
     """A rope, a chain, and a cloth line: a cable on which things hang."""
     for number, kind in enumerate(("ROPE", "CHAIN", "CABLE")):
         y = 4.0 + 2.0 * number
         select(*(_box(f"Pole {kind.title()}", (x, y, 1.5), (0.2, 0.2, 3.0)) for x in (-2.0, 2.0)))
-        ropes.make_row(bpy.context, ropes.RopeOptions(kind, SEGMENTS, 0.03, slack=0.1, mass=2.0, stiffness=5.0))
+        options = ropes.RopeOptions(
+            kind, SEGMENTS, 0.03, slack=0.1, mass=2.0, stiffness=5.0, articulation=articulation
+        )  # fmt: skip
+        ropes.make_row(bpy.context, options)
 
 
 def _net() -> None:
@@ -132,16 +157,16 @@ _PARTS = (
 )  # fmt: skip
 
 
-def _doors() -> None:
+def _doors(*, articulation: bool = False) -> None:
     """One of each mechanism of two parts, a wheel and a conveyor."""
     for number, (kind, size, place, base, foot) in enumerate(_PARTS):
         x, y = -8.0 + 2.5 * number, 12.0
         part = _box(kind.title(), (x + place[0], y + place[1], place[2]), size)
         select(part, _box(f"{kind.title()} Base", (x + foot[0], y + foot[1], foot[2]), base))
-        mechanisms.make_mechanism(bpy.context, kind, 1.0)
+        mechanisms.make_mechanism(bpy.context, kind, 1.0, articulation=articulation)
     spinner = _add("Spinner", generators.cylinder("Spinner", 0.4, 0.1), (8.0, 12.0, 1.0), (math.pi / 2.0, 0.0, 0.0))
     select(spinner, _box("Spinner Base", (8.0, 12.3, 0.6), (0.3, 0.3, 1.2)))
-    mechanisms.make_mechanism(bpy.context, "WHEEL", 0.0)
+    mechanisms.make_mechanism(bpy.context, "WHEEL", 0.0, articulation=articulation)
     select(_box("Belt", (11.0, 12.0, 0.2), (3.0, 0.5, 0.4)))
     mechanisms.make_mechanism(bpy.context, "CONVEYOR", 0.5)
     _moving(_box("Parcel", (9.8, 12.0, 0.55), (0.3, 0.3, 0.3)), 1.0)
@@ -155,3 +180,9 @@ def _machines() -> None:
     platform = _box("Platform", (2.0, 16.0, 0.75), (2.0, 1.0, 0.1))
     select(platform, _box("Lift Base", (2.0, 16.0, 0.1), (2.0, 1.0, 0.2)))
     linkages.make_scissor_lift(bpy.context, 2, 0.8)
+
+
+EXAMPLES: dict[str, Callable[..., None]] = {
+    "car": _car, "wall": _wall, "bridge": _bridge, "lines": _lines, "net": _net, "ragdoll": _figure, "doors": _doors,
+    "machines": _machines,
+}  # fmt: skip
