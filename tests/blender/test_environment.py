@@ -5,6 +5,7 @@ import gc
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from pathlib import Path
 
 import bpy
@@ -56,6 +57,24 @@ def test_no_thread_works_beside_blender_under_a_context_override(override):
         assert (under.result() == here) == (sys.version_info < (3, 12))
     with Background("Asking", threading.get_ident) as after:
         assert after.result() != here
+
+
+@pytest.mark.parametrize("has_override", [False, True])
+def test_what_lives_is_left_out_of_walks_once_unless_an_override_is_among_it(has_override):
+    gc.unfreeze()
+    try:
+        with bpy.context.temp_override() if has_override else nullcontext():
+            environment.shorten_walks()
+            count = gc.get_freeze_count()
+            assert (count > 0) == (sys.version_info < (3, 12) and not has_override)
+            later = [[] for _ in range(1000)]
+            environment.shorten_walks()
+            assert gc.get_freeze_count() <= count and later[0] == []
+            assert environment.threads_are_safe() == (sys.version_info >= (3, 12) or not has_override)
+        with bpy.context.temp_override():
+            assert environment.threads_are_safe() == (sys.version_info >= (3, 12))
+    finally:
+        gc.freeze()
 
 
 def test_imports_under_a_context_override_do_not_bring_blender_down(tmp_path):

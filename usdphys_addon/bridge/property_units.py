@@ -157,6 +157,10 @@ class PropertyWriter:
         for content, (field, attribute, plain, factor) in zip(value.all_values(), rows, strict=True):
             if content is None or attribute is None or field in skip:
                 continue
+            if plain is str and type(content) is str:
+                if content in attribute.tokens:
+                    setattr(group, field, content)
+                continue
             if type(content) is not plain and not attribute.allows(content):
                 continue
             if factor is not None and not (attribute.automatic and attribute.is_sentinel(content)):
@@ -176,6 +180,6 @@ class PropertyWriter:
             if kind.base == "float":
                 meters = self.local if attribute.space == "local" else self.meters
                 factor = 1.0 / property_factor(attribute.dimension_for(instance or "transX", drive_type), meters)
-            plain = _PLAIN.get(kind.name) if not attribute.tokens else None
+            plain = _PLAIN.get(kind.name) if not attribute.tokens else str if kind.name == "token" else None
             found.append((attribute.field, attribute if attribute.is_editable else None, plain, factor))
         return found

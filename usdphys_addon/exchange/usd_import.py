@@ -16,7 +16,7 @@ import bpy
 
 from ..attaching import attach
 from ..bridge import gprim_mesh, import_notes, physics_collections, remembered, scene_write
-from ..bridge.environment import Background, gc_paused, require_usd
+from ..bridge.environment import Background, gc_paused, require_usd, shorten_walks
 from ..bridge.imported import ImportedIDs
 from ..core import clock, paths
 from ..core.errors import InputError
@@ -123,6 +123,7 @@ def import_steps(
     the objects of prims that the stage lacks, with the world matrices of all, before the physics is put on them.
     """
     require_usd()
+    shorten_walks()  # before there is anything of the file
     path = Path(bpy.path.abspath(str(filepath))).absolute()
     with _usd_errors_as_input_errors(path):
         return (yield from _steps(context, path, options, read, complete))
