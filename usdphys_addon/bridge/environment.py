@@ -74,11 +74,14 @@ def threads_are_safe() -> bool:
 
 
 def shorten_walks() -> None:
-    """Have later walks of `threads_are_safe`, and the garbage collector, leave out what is alive now: once a session.
+    """Have later walks of `threads_are_safe`, and the garbage collector, leave out what is alive now: once a process.
 
     Modules and classes make up nearly all of it. Nothing of it is the manager of an override, or nothing is left out.
+    Only without a window: there many files may be imported, and no other add-on comes and goes.
     """
-    if sys.version_info < (3, 12) and not gc.get_freeze_count() and threads_are_safe():
+    if not bpy.app.background or sys.version_info >= (3, 12):
+        return
+    if not gc.get_freeze_count() and threads_are_safe():
         gc.freeze()
 
 
