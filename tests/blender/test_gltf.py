@@ -529,6 +529,21 @@ def test_lamp_with_a_temperature_has_its_colour_in_the_file_and_keeps_it(tmp_pat
     assert lamp.use_temperature and tuple(lamp.color) == (1, 0.5, 0.25)
 
 
+@pytest.mark.skipif(bpy.app.version < (5, 0), reason="this Blender normalizes all lamps")
+def test_power_of_a_lamp_by_its_area_is_in_the_file_and_the_lamp_keeps_it(tmp_path):
+    for name, normalize in (("Area", False), ("Plain", True)):
+        lamp = bpy.data.lights.new(name, "POINT")
+        lamp.energy, lamp.shadow_soft_size, lamp.normalize = 10.0, 0.5, normalize
+        bpy.context.collection.objects.link(bpy.data.objects.new(name, lamp))
+    cube("Box")
+    document, _ = exported(tmp_path / "area.glb")
+    power = {light["name"]: light["intensity"] for light in document.extensions["KHR_lights_punctual"]["lights"]}
+    lamp = bpy.data.lights["Area"]
+    area = lamp.area(matrix_world=bpy.data.objects["Area"].matrix_world)
+    assert area != pytest.approx(1.0) and power["Area"] == pytest.approx(power["Plain"] * area, rel=1e-4)
+    assert lamp.energy == 10.0 and not lamp.normalize
+
+
 def test_animated_file_is_opened_at_its_beginning(tmp_path):
     """Time 0 of a glTF file is frame 0, where an empty scene begins at 1."""
     box = cube("Box")

@@ -428,6 +428,7 @@ class Window:
 
     def __init__(self, file):
         self.reports = []
+        self.options = types.SimpleNamespace(is_invoke=True, is_repeat=False)
         self.text = "before"
         self.window_manager = types.SimpleNamespace(event_timer_remove=lambda timer: None)
         self.workspace = types.SimpleNamespace(status_text_set=self.set_text)

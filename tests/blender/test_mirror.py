@@ -543,7 +543,7 @@ def test_selections_that_say_nothing():
     assert "both selected" in refused(bpy.ops.usdphys.mirror_physics)
     select(left)
     bpy.ops.object.mode_set(mode="EDIT")
-    assert "edit mode" in refused(bpy.ops.usdphys.mirror_physics)
+    assert "Object Mode" in refused(bpy.ops.usdphys.mirror_physics)
     bpy.ops.object.mode_set(mode="OBJECT")
 
 

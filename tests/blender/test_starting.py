@@ -272,6 +272,7 @@ class Window(operators.Player):
         self.texts, self.reports, self.timers, self.handlers = [], [], 0, 0
         self.window = self.window_manager = self.workspace = self
         self.screen = None
+        self.options = types.SimpleNamespace(is_invoke=True, is_repeat=False)
 
     def __getattr__(self, name):
         return getattr(bpy.context, name)

@@ -275,18 +275,22 @@ def export_gltf(
 
 @contextmanager
 def _plain_lamps() -> Iterator[None]:
-    """Have the temperature of lamps in their colour: the exporter of Blender 5.0 fails at one."""
+    """Have temperatures of lamps in their colour, and areas in their power, at which Blender 5.0's exporter fails."""
     is_needed = (5, 0) <= bpy.app.version < (5, 1)
-    lamps: Any = [lamp for lamp in bpy.data.lights if is_needed and getattr(lamp, "use_temperature", False)]
-    colors = [tuple(lamp.color) for lamp in lamps]
-    for lamp in lamps:
-        lamp.color = [one * factor for one, factor in zip(lamp.color, lamp.temperature_color, strict=True)]
-        lamp.use_temperature = False
+    lamps: Any = {obj.data: obj for obj in bpy.data.objects if obj.type == "LIGHT"} if is_needed else {}
+    before = [(lamp, tuple(lamp.color), lamp.use_temperature, lamp.energy, lamp.normalize) for lamp in lamps]
+    for lamp, obj in lamps.items():
+        if lamp.use_temperature:
+            lamp.color = [one * factor for one, factor in zip(lamp.color, lamp.temperature_color, strict=True)]
+            lamp.use_temperature = False
+        if not lamp.normalize:
+            lamp.energy *= lamp.area(matrix_world=obj.matrix_world)
+            lamp.normalize = True
     try:
         yield
     finally:
-        for lamp, color in zip(lamps, colors, strict=True):
-            lamp.color, lamp.use_temperature = color, True
+        for lamp, color, use_temperature, energy, normalize in before:
+            lamp.color, lamp.use_temperature, lamp.energy, lamp.normalize = color, use_temperature, energy, normalize
 
 
 def _native_export(scratch: Path, native: dict[str, Any]) -> None:
