@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Does the demonstration behave? PhysX and Newton simulate build/demo/demo.usda for two seconds, and every exhibit is
-measured.
+measured. PhysX simulates generators.usda beside it for five seconds, and both generators_newton.usda, with the bounds
+of check_generators.py.
 
     .venv-usd/bin/python scripts/check_demo.py [FILE] [--physx PYTHON] [--newton PYTHON]
 
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
+import check_generators
 import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -32,6 +34,12 @@ GRAVITY = 9.81
 SECONDS = 600
 #: Steps a second of the solver of Newton, which moves what falls by g t / 2 for each of them too far.
 NEWTON_RATE = 480.0
+#: By simulator: the files with generators that it takes, and what is measured there.
+ALL = {"generators_newton.usda": ("together",)}
+GENERATED = {
+    "physx": {"generators.usda": ("car", "wall", "bridge", "net", "ragdoll", "doors", "machines"), **ALL},
+    "newton": ALL,
+}
 
 Vector = tuple[float, ...]
 Pose = tuple[Vector, Vector]  # position (m), quaternion (x, y, z, w)
@@ -60,8 +68,23 @@ def main() -> int:
             check(report)
         free_fall(report, tuple(facts["ball_velocity"]), NEWTON_RATE if engine == "newton" else math.inf)
         print(f"{engine}: {report.passed} facts hold, {report.failed} do not")
-        failed += report.failed
+        failed += report.failed + generated(engine, python, options.file.parent, facts["generators_joints"])
     return 1 if failed else 0
+
+
+def generated(engine: str, python: str, folder: Path, joints: dict[str, check_generators.Joints]) -> int:
+    """Measure what the generators made. Returns how many facts do not hold."""
+    missed = 0
+    for name, examples in GENERATED[engine].items():
+        poses = check_generators.simulate(engine, python, folder / name)
+        if poses is None:
+            sys.exit(f"{engine} refuses {name}.")
+        for example in examples:
+            missed += check_generators.judge(
+                f"{engine}_{name.split('.')[0]}", check_generators.facts(example, poses, joints[name])
+            )
+    print(f"{engine}: {missed} facts of generators do not hold")
+    return missed
 
 
 def simulate(engine: str, python: str, file: Path) -> dict[int, dict[str, Pose]]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -16,12 +16,20 @@ Triple = tuple[float, float, float]
 
 #: Segments of ropes, planks of the bridge, knots of the net along a side, bricks of the wall and bonds between them.
 SEGMENTS, PLANKS, KNOTS = 16, 14, 5
-WALL = (6, 1, 5)
-#: What OpenUSD's parsing utilities see in the scene, by object type.
+WALL = (8, 1, 6)
+#: The examples that Newton takes, as articulations, and the collection with them. Walls, nets, pulleys and lifts have
+#: joints outside of an articulation.
+FOR_NEWTON, NEWTON = ("car", "bridge", "lines", "ragdoll", "doors"), "Newton"
+#: What OpenUSD's parsing utilities see in the scene, and in what Newton takes of it, by object type.
 PARSED = {
-    "Scene": 1, "RigidBody": 206, "RigidBodyMaterial": 2, "Articulation": 2, "SphereShape": 4, "CubeShape": 17,
-    "CapsuleShape": 157, "CylinderShape": 2, "MeshShape": 60, "RevoluteJoint": 35, "PrismaticJoint": 2,
-    "SphericalJoint": 44, "D6Joint": 178,
+    "Scene": 1, "RigidBody": 234, "RigidBodyMaterial": 2, "Articulation": 13, "SphereShape": 4, "CubeShape": 17,
+    "CapsuleShape": 157, "CylinderShape": 2, "MeshShape": 77, "RevoluteJoint": 34, "PrismaticJoint": 2,
+    "SphericalJoint": 48, "D6Joint": 221, "FixedJoint": 11,
+}  # fmt: skip
+PARSED_NEWTON = {
+    "Scene": 1, "RigidBody": 108, "RigidBodyMaterial": 1, "Articulation": 13, "SphereShape": 4, "CubeShape": 17,
+    "CapsuleShape": 61, "CylinderShape": 1, "MeshShape": 26, "RevoluteJoint": 27, "PrismaticJoint": 2,
+    "SphericalJoint": 4, "D6Joint": 63, "FixedJoint": 11,
 }  # fmt: skip
 
 
@@ -31,10 +39,32 @@ def build() -> None:
     scene.name = "Generators"
     scene.frame_start, scene.frame_end = 1, 120
     add_ground()
+    for name in FOR_NEWTON:
+        add_example(name, articulation=True)
+    collection = bpy.data.collections.new(NEWTON)
+    for obj in list(scene.objects):
+        collection.objects.link(obj)
+    scene.collection.children.link(collection)
     for name in EXAMPLES:
-        add_example(name)
+        if name not in FOR_NEWTON:
+            add_example(name)
     select()
     bpy.context.view_layer.update()
+
+
+def exported(obj: Any) -> str:
+    """The name of an object in USD; none for the world."""
+    return "" if obj is None else obj.name.replace(" ", "_").replace(".", "_")
+
+
+def joints(objects: Iterable[Any]) -> list[tuple[str, str, tuple[float, float, float]]]:
+    """(names of what they join, place in the world) of the joints among objects."""
+    bpy.context.view_layer.update()
+    return [
+        (exported(joint.body0), exported(joint.body1), tuple(obj.matrix_world.translation))
+        for joint, obj in ((obj.usdphys.joint, obj) for obj in objects)
+        if joint.is_applied
+    ]
 
 
 def add_ground() -> None:
@@ -94,26 +124,17 @@ def _car() -> None:
 
 
 def _wall() -> None:
-    """A ball flies at the middle of a wall of bricks that are bonded."""
-    select(_box("Brick", (-1.0, -4.0, 0.05), (0.2, 0.2, 0.1)))
+    """A steel ball flies at the upper corner of a wall of bricks that are bonded."""
+    select(_box("Brick", (-0.7, -4.0, 0.05), (0.2, 0.2, 0.1)))
     bricks = walls.make_wall(bpy.context, walls.WallOptions("WALL", WALL))
     walls.bond(bpy.context, bricks, walls.BondOptions())
-    ball = _moving(_add("Wrecker", generators.sphere("Wrecker", 0.1), (-0.5, -5.0, 0.3)), 20.0)
-    ball.usdphys.rigid_body.velocity = (0.0, 15.0, 0.0)
-
-
-def add_wall_hit_at_a_corner() -> None:
-    """A steel ball flies at the upper corner of a larger wall."""
-    select(_box("Brick", (-0.7, 0.0, 0.05), (0.2, 0.2, 0.1)))
-    bricks = walls.make_wall(bpy.context, walls.WallOptions("WALL", (8, 1, 6)))
-    walls.bond(bpy.context, bricks, walls.BondOptions())
-    ball = _moving(_add("Ball", generators.sphere("Ball", 0.06), (0.6, -0.5, 0.55)), 8.0)
+    ball = _moving(_add("Ball", generators.sphere("Ball", 0.06), (0.6, -4.5, 0.55)), 8.0)
     ball.usdphys.rigid_body.velocity = (0.0, 20.0, 0.0)
 
 
 def _bridge(*, articulation: bool = False) -> None:
-    """A crate of 100 kg stands on a bridge."""
-    select(*(_box("Bank", (x, 0.0, 0.5), (1.0, 2.0, 1.0)) for x in (-3.0, 3.0)))
+    """A crate of 100 kg stands on a bridge, which is too high to lie on the ground."""
+    select(*(_box("Bank", (x, 0.0, 1.0), (1.0, 2.0, 2.0)) for x in (-3.0, 3.0)))
     row = ropes.make_row(
         bpy.context, ropes.RopeOptions("BRIDGE", PLANKS, 0.03, slack=0.03, mass=20.0, articulation=articulation)
     )  # fmt: skip

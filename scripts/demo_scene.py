@@ -659,6 +659,10 @@ def main(folder: Path) -> None:
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.preferences.filepaths.save_version = 0
     demo_generators.build()
+    generators_joints = {
+        "generators.usda": demo_generators.joints(bpy.context.scene.objects),
+        "generators_newton.usda": demo_generators.joints(bpy.data.collections[demo_generators.NEWTON].objects),
+    }
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "generators.blend"))
     bpy.ops.wm.read_factory_settings(use_empty=True)
     bpy.context.preferences.filepaths.save_version = 0
@@ -671,6 +675,7 @@ def main(folder: Path) -> None:
     bpy.ops.wm.save_as_mainfile(filepath=str(folder / "demo.blend"))
     expected = {
         "counts": COUNTS, "parsed": PARSED, "parsed_rigid": PARSED_RIGID, "parsed_generators": demo_generators.PARSED,
+        "parsed_newton": demo_generators.PARSED_NEWTON, "generators_joints": generators_joints,
         "ball_velocity": BALL_VELOCITY,
     }  # fmt: skip
     (folder / "expected.json").write_text(json.dumps(expected, indent=1), encoding="utf-8")

@@ -152,13 +152,13 @@ def test_an_articulated_row_is_fixed_as_newton_and_physx_want_it(ends):
     select(scenes.add("Path", data))
     bpy.ops.usdphys.rope(segments=10, radius=0.03, damping=0.5, articulation=True, ends=ends)
     (root,) = [obj for obj in bpy.data.objects if obj.usdphys.articulation_root.is_applied]
-    assert root.matrix_world.is_identity
+    assert root.usdphys.joint.type == "FIXED" and root.usdphys.joint.body1.matrix_world.is_identity
     excluded = {}
     for obj in bpy.data.objects:
         joint = obj.usdphys.joint
         if joint.is_applied and (joint.type == "FIXED" or joint.exclude_from_articulation):
             excluded[joint.type] = (joint.body0, joint.body1.name)
-    assert excluded.pop("FIXED") == (None, root.name)
+    assert excluded.pop("FIXED") == (None, root.usdphys.joint.body1.name)
     assert excluded == ({"SPHERICAL": (None, "Rope 10")} if ends == "BOTH" else {})
     play(6.0)
     lowest = min(bpy.data.objects[f"Rope {n}"].matrix_world.translation.z for n in range(1, 11))
@@ -177,7 +177,7 @@ def test_a_load_is_the_last_link_of_the_articulated_rope_that_holds_it(active, c
     assert not any(joint.exclude_from_articulation for joint in found)
     assert [joint.body0.name for joint in found if joint.body1 == load] == ["Rope 8"]
     (root,) = [obj for obj in bpy.data.objects if obj.usdphys.articulation_root.is_applied]
-    assert root.name == "Rope Anchor"
+    assert root.usdphys.joint.type == "FIXED" and root.usdphys.joint.body1.name == "Rope Anchor"
     assert "Warning" not in capfd.readouterr().out
 
 

@@ -337,9 +337,10 @@ def _joints(
             for dof in ("angular",) if options.kind == "BRIDGE" else joints.ROTATIONS:
                 joints.slow(joint, dof, speed)
     if anchor is not None:
-        joiner.add("FIXED", None, anchor, np.eye(4))
+        fixed = joiner.add("FIXED", None, anchor, np.eye(4))
     if options.articulation:
-        root = anchor or bodies[0]
+        # PhysX lets a body float that is a root and fixed.
+        root = fixed if anchor is not None else bodies[0]
         if anchor is None and path.start is not None and path.start.name not in moving_ends(context, bodies):
             root = path.start
         root.usdphys.articulation_root.is_applied = True
