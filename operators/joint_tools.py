@@ -158,7 +158,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         motor: bpy.props.EnumProperty(
             name="Motor", description="Drive the joint",
             items=(
-                ("NONE", "None", "Nothing drives the joint"),
+                ("NONE", "No Motor", "Nothing drives the joint"),
                 ("VELOCITY", "Velocity", "Keep a velocity, as a wheel does"),
                 ("POSITION", "Position", "Go to a position and hold it, as a servo does"),
             ),
