@@ -119,7 +119,11 @@ def is_new(scene: Any) -> bool:
     """True if a scene has few objects, and none has physics."""
     # Blender counts the objects of a scene one by one.
     few = list(islice(scene.objects, _FEW + 1))
-    return len(few) <= _FEW and not any(has_physics(obj) for obj in few)
+    if len(few) > _FEW:
+        return False
+    instanced = {obj.instance_collection for obj in few} - {None}
+    few += (obj for held in instanced for obj in islice(held.all_objects, _FEW))
+    return not any(has_physics(obj) for obj in few)
 
 
 def has_blender_bodies(scene: Any) -> bool:

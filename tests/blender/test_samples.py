@@ -92,6 +92,19 @@ def test_the_hint_is_there_until_something_has_physics():
     assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.sample_scene") == []
 
 
+def test_physics_of_an_instanced_collection_ends_the_hint():
+    held = bpy.data.collections.new("Held")
+    inside = scenes.add_box("Inside")
+    bpy.context.scene.collection.objects.unlink(inside)
+    held.objects.link(inside)
+    instance = bpy.data.objects.new("Instance", None)
+    bpy.context.scene.collection.objects.link(instance)
+    instance.instance_type, instance.instance_collection = "COLLECTION", held
+    assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.sample_scene")
+    scenes.make_body(inside)
+    assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.sample_scene") == []
+
+
 # --------------------------------------------------------------------------- the manual
 
 
