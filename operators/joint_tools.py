@@ -124,7 +124,7 @@ def _count(made: list[Any]) -> str:
 class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     """Join each other selected object to the active one, which is body 0. A single object is joined to the world"""
 
-    # Choices are not taken over from the joint before, which may be of another kind: a slide, driven, about a wheel's axis.
+    # No choice is taken over from the joint before, which may be of another kind: a slide, driven, about a wheel.
     bl_idname = "usdphys.joint_add"
     bl_label = "Add Joint"
     modes = frozenset({"OBJECT", "EDIT_MESH"})
@@ -147,9 +147,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         distance: float
         response: float
     else:
-        type: bpy.props.EnumProperty(
-            name="Type", items=props._JOINT_LABELS, default="REVOLUTE", options={"SKIP_SAVE"}
-        )
+        type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE", options={"SKIP_SAVE"})
         place: bpy.props.EnumProperty(
             name="Place", items=_PLACES, description="Position of the joint", options={"SKIP_SAVE"}
         )
