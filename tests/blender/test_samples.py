@@ -113,6 +113,16 @@ def pages():
     return Path(url2pathname(urlparse(prefix).path)), mapping
 
 
+def test_f1_finds_a_property_by_the_name_of_its_group():
+    physics, preview = scenes.add_box("Mine").usdphys, bpy.context.scene.usdphys.preview
+    found = {}
+    for group, name in ((preview, "speed"), (physics.rigid_body, "velocity"), (physics.joint.revolute, "lower_limit")):
+        doc_id = f"bpy.types.{group.bl_rna.identifier}.{name}".lower()
+        found[name] = next((page for pattern, page in pages()[1] if fnmatch.fnmatchcase(doc_id, pattern)), None)
+    mapping = "concept_mapping.html"
+    assert found == {"speed": "preview.html", "velocity": mapping, "lower_limit": mapping}
+
+
 def test_f1_opens_a_page_for_every_operator_and_property():
     folder, mapping = pages()
     names = [f"bpy.ops.usdphys.{name}" for name in dir(bpy.ops.usdphys)]
