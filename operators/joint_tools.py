@@ -124,6 +124,7 @@ def _count(made: list[Any]) -> str:
 class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     """Join each other selected object to the active one, which is body 0. A single object is joined to the world"""
 
+    # No choice is taken over from the joint before, which may be of another kind: a slide, driven, about a wheel.
     bl_idname = "usdphys.joint_add"
     bl_label = "Add Joint"
     modes = frozenset({"OBJECT", "EDIT_MESH"})
@@ -146,11 +147,17 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         distance: float
         response: float
     else:
-        type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE")
-        place: bpy.props.EnumProperty(name="Place", items=_PLACES, description="Position of the joint")
-        axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of the hinge, slide or cone")
+        type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE", options={"SKIP_SAVE"})
+        place: bpy.props.EnumProperty(
+            name="Place", items=_PLACES, description="Position of the joint", options={"SKIP_SAVE"}
+        )
+        axis: bpy.props.EnumProperty(
+            name="Axis", items=_AXES, description="Axis of the hinge, slide or cone", options={"SKIP_SAVE"}
+        )
         make_bodies: bpy.props.BoolProperty(name="Make Bodies", default=True, description=_MAKE_BODIES)
-        has_limits: bpy.props.BoolProperty(name="Limits", description="Limit the angle or the position of the joint")
+        has_limits: bpy.props.BoolProperty(
+            name="Limits", description="Limit the angle or the position of the joint", options={"SKIP_SAVE"}
+        )
         lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.pi / 4)
         upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.pi / 4)
         # Not remembered: the first values of a slide follow from the size of what slides.
@@ -161,9 +168,9 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             name="Upper Limit", subtype="DISTANCE", default=1.0, options={"SKIP_SAVE"}
         )
         motor: bpy.props.EnumProperty(
-            name="Motor", description="Drive the joint",
+            name="Motor", description="Drive the joint", options={"SKIP_SAVE"},
             items=(
-                ("NONE", "None", "Nothing drives the joint"),
+                ("NONE", "No Motor", "Nothing drives the joint"),
                 ("VELOCITY", "Velocity", "Keep a velocity, as a wheel does"),
                 ("POSITION", "Position", "Go to a position and hold it, as a servo does"),
             ),

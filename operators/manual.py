@@ -50,8 +50,16 @@ def written() -> Path:
 
 
 def manual_map() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Blender calls this at F1."""
-    return written().as_uri() + "/", PAGES
+    """Blender calls this at F1. Properties are looked up by the names of their groups, which have no prefix."""
+    package = (__package__ or "").rpartition(".")[0] + "."
+    names = {
+        cls.__name__.lower() for cls in bpy.types.PropertyGroup.__subclasses__() if cls.__module__.startswith(package)
+    }
+    groups = [
+        (f"bpy.types.{name}.*", "preview.html" if name.startswith("preview") else "concept_mapping.html")
+        for name in sorted(names)
+    ]
+    return written().as_uri() + "/", (*PAGES, *groups)
 
 
 class USDPHYS_OT_manual(bpy.types.Operator):

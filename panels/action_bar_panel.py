@@ -100,14 +100,15 @@ TOOLS = (
 CHOICES = {"usdphys.engine_bake": "engine", "usdphys.joint_preset": "preset", "usdphys.apply_material_preset": "preset"}
 
 
-def _draw(layout: Any, rows: Any) -> None:
+def _draw(layout: Any, rows: Any, *, is_named: bool = False) -> None:
+    """is_named: with the names of the operators, by which Blender's search finds them, in place of shorter texts."""
     for idname, text, icon in rows:
         module, _, name = idname.partition(".")
         if hasattr(bpy.types, f"{module.upper()}_OT_{name}"):
             if idname in CHOICES:
                 layout.operator_menu_enum(idname, CHOICES[idname], text=text, icon=icon)
             else:
-                layout.operator(idname, text=text, icon=icon)
+                layout.operator(idname, icon=icon, **({} if is_named else {"text": text}))
 
 
 #: Largest number of objects among which physics is looked for each time that the sidebar is drawn.
@@ -118,7 +119,11 @@ def is_new(scene: Any) -> bool:
     """True if a scene has few objects, and none has physics."""
     # Blender counts the objects of a scene one by one.
     few = list(islice(scene.objects, _FEW + 1))
-    return len(few) <= _FEW and not any(has_physics(obj) for obj in few)
+    if len(few) > _FEW:
+        return False
+    instanced = {obj.instance_collection for obj in few} - {None}
+    few += (obj for held in instanced for obj in islice(held.all_objects, _FEW))
+    return not any(has_physics(obj) for obj in few)
 
 
 def has_blender_bodies(scene: Any) -> bool:
@@ -174,7 +179,7 @@ class USDPHYS_MT_object(bpy.types.Menu):
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
-        _draw(layout, ACTIONS)
+        _draw(layout, ACTIONS, is_named=True)
         layout.separator()
         _draw(layout, BATCH)
         layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")

@@ -128,6 +128,13 @@ PLACES = [
 ]
 
 
+def test_a_new_joint_takes_no_choice_over_from_the_joint_before():
+    """After one slide the button *Joint* made a slide of each door; a wheel's motor and axis went to what came next."""
+    declared = bpy.ops.usdphys.joint_add.get_rna_type().properties
+    kept = {name for name in ("type", "place", "axis", "has_limits", "motor") if not declared[name].is_skip_save}
+    assert kept == set()
+
+
 @pytest.mark.parametrize(("place", "how", "kind", "meters"), PLACES)
 def test_place(place, how, kind, meters):
     bpy.context.scene.unit_settings.scale_length = meters

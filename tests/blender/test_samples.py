@@ -92,12 +92,35 @@ def test_the_hint_is_there_until_something_has_physics():
     assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.sample_scene") == []
 
 
+def test_physics_of_an_instanced_collection_ends_the_hint():
+    held = bpy.data.collections.new("Held")
+    inside = scenes.add_box("Inside")
+    bpy.context.scene.collection.objects.unlink(inside)
+    held.objects.link(inside)
+    instance = bpy.data.objects.new("Instance", None)
+    bpy.context.scene.collection.objects.link(instance)
+    instance.instance_type, instance.instance_collection = "COLLECTION", held
+    assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.sample_scene")
+    scenes.make_body(inside)
+    assert draw(panels.USDPHYS_PT_actions).buttons("usdphys.sample_scene") == []
+
+
 # --------------------------------------------------------------------------- the manual
 
 
 def pages():
     prefix, mapping = manual_operators.manual_map()
     return Path(url2pathname(urlparse(prefix).path)), mapping
+
+
+def test_f1_finds_a_property_by_the_name_of_its_group():
+    physics, preview = scenes.add_box("Mine").usdphys, bpy.context.scene.usdphys.preview
+    found = {}
+    for group, name in ((preview, "speed"), (physics.rigid_body, "velocity"), (physics.joint.revolute, "lower_limit")):
+        doc_id = f"bpy.types.{group.bl_rna.identifier}.{name}".lower()
+        found[name] = next((page for pattern, page in pages()[1] if fnmatch.fnmatchcase(doc_id, pattern)), None)
+    mapping = "concept_mapping.html"
+    assert found == {"speed": "preview.html", "velocity": mapping, "lower_limit": mapping}
 
 
 def test_f1_opens_a_page_for_every_operator_and_property():

@@ -217,6 +217,13 @@ def test_blender_shows_the_language_that_is_chosen(monkeypatch, locale, expected
     assert registered == {}
 
 
+def test_none_of_a_motor_is_not_translated_as_a_word_for_many():
+    """German and French words for "none" have the gender and number of what is missing."""
+    choices = bpy.ops.usdphys.joint_add.get_rna_type().properties["motor"].enum_items
+    words = {locale: translations.table(locale)["*", choices["NONE"].name] for locale in ("de_DE", "fr_FR")}
+    assert words == {"de_DE": "Kein Motor", "fr_FR": "Pas de moteur"}
+
+
 def test_no_line_begins_with_the_sign_that_french_sets_after_a_space():
     layout = LayoutRecorder()
     text = "Il n'y a rien où atterrir : tous les collisionneurs appartiennent à des corps qui tombent ; que faire ?"

@@ -322,6 +322,13 @@ def test_like_openusd(author, expected):
     assert {item for item in expected if item[0] in OPENUSD_NAMES} == theirs
 
 
+def test_the_fix_of_a_joint_without_bodies_speaks_of_none_that_it_joins():
+    stage = new_stage()
+    joint(stage)
+    (issue,) = [one for one in validate.validate(usd_read.read_stage(stage)) if one.code == "JointNoEnabledRigidBody"]
+    assert issue.fix == "Give 'J' a rigid body that is enabled as body 0 or body 1."
+
+
 def test_every_openusd_name_has_a_case_and_a_rule():
     assert {code for case in SHARED for code, _ in _values(case)[2]} >= OPENUSD_NAMES
     assert {row.code for row in validate.issue_table()} >= OPENUSD_NAMES

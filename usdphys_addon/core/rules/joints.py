@@ -68,7 +68,7 @@ def body_without_place(facts: Facts) -> Iterator[Finding]:
 @rule(
     "JointNoEnabledRigidBody", "error", "error", "error",
     meaning="Neither side of a joint is, or belongs to, an enabled rigid body.",
-    fix="Make one of the objects that {X} joins a rigid body, and enable it.",
+    fix="Give {X} a rigid body that is enabled as body 0 or body 1.",
 )  # fmt: skip
 def no_enabled_body(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
