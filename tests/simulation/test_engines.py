@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from usdphys_addon import cli
+from usdphys_addon.cli.simulate import ENGINES, PREVIEW
 from usdphys_addon.core.errors import InputError
 from usdphys_addon.core.units import StageUnits
 from usdphys_addon.simulation.engines import external
@@ -194,7 +195,7 @@ def test_largest_differences_come_first():
 
 
 def test_the_command_line_knows_the_engines():
-    assert set(cli.ENGINES) == {cli.PREVIEW, *external.ENGINES}
+    assert set(ENGINES) == {PREVIEW, *external.ENGINES}
     for engine in external.ENGINES.values():
         assert (Path(external.__file__).parent / engine.program).is_file()
 
