@@ -35,6 +35,7 @@ class _Generator:
     bl_options: Any = {"REGISTER", "UNDO"}
     #: Least number of selected objects, and what to select.
     needs = (1, "Select one or more objects first")
+    #: It gives physics to selected objects that have none, which linked ones cannot get.
     edits_selected = False
 
     @classmethod

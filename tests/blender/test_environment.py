@@ -61,6 +61,7 @@ def test_no_thread_works_beside_blender_under_a_context_override(override):
 
 @pytest.mark.parametrize("has_override", [False, True])
 def test_what_lives_is_left_out_of_walks_once_unless_an_override_is_among_it(has_override):
+    was_frozen = gc.get_freeze_count() > 0
     gc.unfreeze()
     try:
         with bpy.context.temp_override() if has_override else nullcontext():
@@ -74,7 +75,9 @@ def test_what_lives_is_left_out_of_walks_once_unless_an_override_is_among_it(has
         with bpy.context.temp_override():
             assert environment.threads_are_safe() == (sys.version_info >= (3, 12))
     finally:
-        gc.freeze()
+        gc.unfreeze()
+        if was_frozen:
+            gc.freeze()
 
 
 def test_imports_under_a_context_override_do_not_bring_blender_down(tmp_path):

@@ -28,16 +28,21 @@ def solid(name, location, **changes):
     return obj
 
 
+def key_along_x(obj, speed, until):
+    """Let an object go along X by its keys, so many metres a second, up to a frame."""
+    for frame in (1, until):
+        obj.location.x = speed * (frame - 1) / FPS
+        obj.keyframe_insert("location", frame=frame)
+    curves = obj.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
+    for key in (point for curve in curves for point in curve.keyframe_points):
+        key.interpolation = "LINEAR"
+    return obj
+
+
 def keyed_pusher(speed=1.0, until=49):
     """A kinematic box that goes along X by its keys, so many metres a second."""
     pusher = solid("Pusher", (0, 0, 0), kinematic_enabled=True)
-    for frame in (1, until):
-        pusher.location.x = speed * (frame - 1) / FPS
-        pusher.keyframe_insert("location", frame=frame)
-    curves = pusher.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
-    for key in (point for curve in curves for point in curve.keyframe_points):
-        key.interpolation = "LINEAR"
-    return pusher
+    return key_along_x(pusher, speed, until)
 
 
 def begin():
@@ -413,13 +418,7 @@ def keyed_carrier(obj, speed=1.0, until=49):
     """An Empty without physics that carries an object along X by its keys, so many metres a second."""
     carrier = scenes.add("Carrier")
     obj.parent = carrier
-    for frame in (1, until):
-        carrier.location.x = speed * (frame - 1) / FPS
-        carrier.keyframe_insert("location", frame=frame)
-    curves = carrier.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
-    for key in (point for curve in curves for point in curve.keyframe_points):
-        key.interpolation = "LINEAR"
-    return carrier
+    return key_along_x(carrier, speed, until)
 
 
 @pytest.mark.parametrize("shown", [1, 2, 9])

@@ -52,9 +52,9 @@ def omi(tmp_path: Path, nodes: list, shapes=(), joints=()) -> read.GltfReading:
     return read.read(document(tmp_path, content))
 
 
-def joint_of(tmp_path: Path, limits: list, drives=()) -> tuple:
-    """(prim, joint) of a joint with these limits, whose two bodies stand at the origin."""
-    reading = khr(
+def jointed(tmp_path: Path, joint: dict) -> read.GltfReading:
+    """A document with a joint of these settings, whose two bodies stand at the origin."""
+    return khr(
         tmp_path,
         [
             {"name": "Root", "children": [1, 2]},
@@ -62,8 +62,13 @@ def joint_of(tmp_path: Path, limits: list, drives=()) -> tuple:
             {"name": "B", "extensions": {BODY: {"motion": {}}}},
             {"name": "J", "extensions": {BODY: {"joint": {"joint": 0, "connectedNode": 2}}}},
         ],
-        physicsJoints=[{"limits": limits, "drives": list(drives)}],
+        physicsJoints=[joint],
     )
+
+
+def joint_of(tmp_path: Path, limits: list, drives=()) -> tuple:
+    """(prim, joint) of a joint with these limits, whose two bodies stand at the origin."""
+    reading = jointed(tmp_path, {"limits": limits, "drives": list(drives)})
     prim = reading.model.prims["/Root/A/J"]
     return prim, prim.get(usd_physics.Joint)
 
@@ -194,16 +199,7 @@ def test_plane_in_the_other_family_is_named_with_its_size(tmp_path, sizes, words
 
 
 def test_type_of_a_joint_whose_limits_are_kept_is_not_said_to_be_lost(tmp_path):
-    reading = khr(
-        tmp_path,
-        [
-            {"name": "Root", "children": [1, 2]},
-            {"name": "A", "children": [3], "extensions": {BODY: {"motion": {}}}},
-            {"name": "B", "extensions": {BODY: {"motion": {}}}},
-            {"name": "J", "extensions": {BODY: {"joint": {"joint": 0, "connectedNode": 2}}}},
-        ],
-        physicsJoints=[{"limits": [*LOCKED, {"angularAxes": [1, 2], "min": 0.2, "max": 0.7}]}],
-    )
+    reading = jointed(tmp_path, {"limits": [*LOCKED, {"angularAxes": [1, 2], "min": 0.2, "max": 0.7}]})
     path, written = rewritten(tmp_path, reading.document)
     assert Document.load(path).pool(BODY, "physicsJoints") == reading.document.pool(BODY, "physicsJoints")
     assert not [issue for issue in written.issues if "the type " in issue.message]

@@ -236,9 +236,9 @@ def _remove_root(scene: Any, issue: FoundIssue) -> None:
 @_fix("ArticulationRootGives", safe=True, label="Move the articulation root to the joint")
 def _root_to_joint(scene: Any, issue: FoundIssue) -> None:
     base = _object(scene, issue)
-    for obj in scene.objects:
+    for obj in filter(is_joint, scene.objects):
         joint = obj.usdphys.joint
-        if joint.is_applied and joint.type == "FIXED" and base in (joint.body0, joint.body1):
+        if joint.type == "FIXED" and base in (joint.body0, joint.body1):
             other = joint.body1 if joint.body0 == base else joint.body0
             if other is None or not is_body(other):
                 joint_edits.move_root(base, obj)
@@ -249,9 +249,10 @@ def _root_to_joint(scene: Any, issue: FoundIssue) -> None:
 @_fix("ArticulationRootStuck", safe=True, label="Move the articulation root to the body")
 def _root_to_body(scene: Any, issue: FoundIssue) -> None:
     root = _object(scene, issue)
-    joint = root.usdphys.joint
-    body = next((obj for obj in (joint.body1, joint.body0) if obj is not None and is_body(obj)), None)
-    if not joint.is_applied or body is None:
+    joint = root.usdphys.joint if is_joint(root) else None
+    ends = (joint.body1, joint.body0) if joint is not None else ()
+    body = next((obj for obj in ends if obj is not None and is_body(obj)), None)
+    if body is None:
         raise InputError(f"'{root.name}' is no joint; remove its articulation root, and make a body of it the root.")
     joint_edits.move_root(root, body)
 

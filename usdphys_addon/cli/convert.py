@@ -30,6 +30,7 @@ FORMS = {
 
 
 def convert_file(options: argparse.Namespace) -> int:
+    """Convert one file into another. Returns the exit status."""
     from ..exchange import formats
 
     load = load_options(options)

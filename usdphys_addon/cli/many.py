@@ -43,6 +43,7 @@ def _ready_for_jobs() -> Iterator[None]:
 
 
 def run_batch(options: argparse.Namespace) -> int:
+    """Run the jobs of a file, those that are not done yet. Returns the exit status."""
     from ..batch import drive, executors, jobs, progress, worker
 
     if options.dask and options.workers:

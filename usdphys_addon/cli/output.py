@@ -24,6 +24,7 @@ def tell_note(options: argparse.Namespace, note: str, before: str = "") -> None:
 
 
 def print_issues(options: argparse.Namespace, issues: list[Issue], tell: Callable[[str], None]) -> None:
+    """Print a line for each issue, and keep them for the results of a batch. tell: prints a line."""
     options.answer["issues"] += issues
     for issue in issues:
         tell(f"{issue.severity}: {issue.code}: {issue.message} {issue.fix}".rstrip())

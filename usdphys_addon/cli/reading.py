@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 
 def validate_file(options: argparse.Namespace) -> int:
+    """Check the physics of a file. Returns the exit status."""
     issues = _issues_of(options)
     if options.json:
         say(json.dumps({"file": options.file, "target": options.target, "issues": [asdict(item) for item in issues]}))
@@ -47,6 +48,7 @@ def _issues_of(options: argparse.Namespace) -> list[Issue]:
 
 
 def inspect_file(options: argparse.Namespace) -> int:
+    """Print the physics of a file. Returns the exit status."""
     from ..core import summary
 
     with model_of(options) as (model, issues):

@@ -36,6 +36,7 @@ _LAST_FRAME = 1048574
 
 
 def simulate_file(options: argparse.Namespace) -> int:
+    """Simulate a file and write its motion. Returns the exit status."""
     from ..exchange import formats
 
     source = formats.format_of(options.file)

@@ -32,7 +32,10 @@ def _is_empty(value: Any) -> bool:
 
 
 def verify(scratch: Path, target: Path, expected: list[str]) -> None:
-    """Raise OutputError unless a file can be read and has this outline. target: the name for the message."""
+    """Raise OutputError unless a file is whole: text has this outline, and the tables of a crate file can be read.
+
+    target: the name for the message.
+    """
     try:
         with scratch.open("rb") as stream:
             is_crate = stream.read(8) == b"PXR-USDC"
