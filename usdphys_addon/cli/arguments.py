@@ -47,126 +47,8 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
     )
     parser.add_argument("--debug", action="store_true", help="print the traceback of a fault of usdphys")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    convert = commands.add_parser(
-        "convert", help="convert between .blend, USD, glTF and URDF, with the physics",
-        description="Convert .blend, USD, glTF and URDF into each other: Blender does the geometry and materials, this "
-        "add-on the physics.",
-    )  # fmt: skip
-    convert.add_argument("input", metavar="IN", help="a .blend, USD, glTF or URDF file")
-    convert.add_argument("output", metavar="OUT", help="a USD, glTF or URDF file, or a .blend for another input")
-    convert.add_argument(
-        "--from-rigid-bodies", action="store_true",
-        help="turn Blender's own rigid bodies and constraints into USD Physics first",
-    )  # fmt: skip
-    convert.add_argument(
-        "--hierarchy",
-        choices=("nested", "flat", "reset"),
-        help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: scene setting)",
-    )
-    for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):
-        convert.add_argument(
-            option, type=_positive, metavar="X", help=f"{what} per unit of OUT (default: setting of the scene)"
-        )
-    convert.add_argument(
-        "--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: setting of the scene)"
-    )
-    forms = convert.add_mutually_exclusive_group()
-    for form, (flag, what) in FORMS.items():
-        forms.add_argument(flag, dest="form", action="store_const", const=form, default="auto", help=what)
-    convert.add_argument(
-        "--physics-only", action="store_true", help="of the edits since the import, write those of the physics only"
-    )
-    convert.add_argument(
-        "--variant", action="append", default=[], metavar="/PRIM{SET=CHOICE}",
-        help="choose a variant of a USD input; may be given several times",
-    )  # fmt: skip
-    convert.add_argument(
-        "--prim", default="", metavar="/PRIM", help="read only this prim of a USD input and the prims below it"
-    )
-    convert.add_argument(
-        "--onto", metavar="SCENE.blend",
-        help="put only the physics of a USD input on the objects of this scene, by name",
-    )  # fmt: skip
-    convert.add_argument("--collection", default="", metavar="NAME", help="write only the objects of this collection")
-    convert.add_argument(
-        "--runtimes", action="store_true",
-        help="a neutral file with the variants PhysX, Newton and MuJoCo, whose settings are in runnables/physics",
-    )  # fmt: skip
-    convert.add_argument("--animation", action="store_true", help="write the frame range as time samples")
-    convert.add_argument(
-        "--layers", action="store_true",
-        help="write an asset of layers: OUT with a payload of physics, materials, geometry and a library of meshes",
-    )  # fmt: skip
-    convert.add_argument(
-        "--physx-words", action="store_true",
-        help="write settings of Newton (mimic joints, velocity limits, ...) in the words of PhysX, too",
-    )  # fmt: skip
-    convert.add_argument(
-        "--ros-package", default="", metavar="NAME",
-        help="of a URDF that is written: make its folder, or the one above a folder urdf, this package of ROS, with"
-        " the meshes",
-    )  # fmt: skip
-    convert.add_argument(
-        "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
-    )
-    convert.set_defaults(run=convert_file)
-    check = commands.add_parser(
-        "validate", help="check the physics of a file",
-        description="Check the physics of a .blend, USD, glTF or URDF file; exit status 1 if there are errors.",
-    )  # fmt: skip
-    check.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
-    check.add_argument(
-        "--target",
-        choices=("usd", "physx", "newton", "ros"),
-        default="usd",
-        help="simulator whose rules to check, or usd for the specification alone (default: usd); ros, of a URDF: "
-        "whether ROS would read it",
-    )
-    check.add_argument("--json", action="store_true", help="print the issues as JSON")
-    check.set_defaults(run=validate_file)
-    look = commands.add_parser(
-        "inspect", help="print the physics of a file",
-        description="Print the physics of a .blend, USD, glTF or URDF file: its units, every body, collider and joint.",
-    )  # fmt: skip
-    look.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
-    look.add_argument("--json", action="store_true", help="print it as JSON")
-    look.set_defaults(run=inspect_file)
-    move = commands.add_parser(
-        "simulate", help="simulate a file and write the motion",
-        description="Simulate a .blend, USD, glTF or URDF file from its first frame; write USD time samples or JSON.",
-    )  # fmt: skip
-    move.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
-    move.add_argument("--seconds", type=_positive, required=True, metavar="S", help="simulated time in seconds")
-    move.add_argument("--fps", type=_frame_rate, metavar="F", help="frames per second (default: those of the file)")
-    move.add_argument(
-        "--substeps", type=_count, default=0, metavar="N", help="solver steps per frame (default: by the quality)"
-    )
-    move.add_argument(
-        "--quality", choices=tuple(QUALITY_TEXTS), default=NORMAL,
-        help="draft: about half the time of normal; exact: three to five times (default: normal)",
-    )  # fmt: skip
-    move.add_argument(
-        "--engine", choices=ENGINES, default=PREVIEW,
-        help="what simulates: the engine of the add-on, or PhysX or Newton in a Python of your own, compared with it "
-        "(default: preview)",
-    )  # fmt: skip
-    move.add_argument(
-        "--engine-python",
-        metavar="PYTHON",
-        help="the python of an environment with ovphysx or newton "
-        "(default: that of USDPHYS_PHYSX_PYTHON or USDPHYS_NEWTON_PYTHON)",
-    )
-    move.add_argument(
-        "--out", metavar="OUT",
-        help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
-    )  # fmt: skip
-    move.add_argument(
-        "--json", metavar="POSES",
-        help="write the poses of all bodies to a JSON file, in the units and the up axis of the stage; for a .blend, "
-        "those set for its scene",
-    )  # fmt: skip
-    move.set_defaults(run=simulate_file)
-    for command in (convert, check, look, move):
+    for add in (_add_convert, _add_validate, _add_inspect, _add_simulate):
+        command = add(commands)
         _add_robot_options(command)
         command.add_argument(
             "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
@@ -174,6 +56,141 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         command.set_defaults(calculates=True)
     _add_batch(commands, perform)
     return parser
+
+
+def _add_convert(commands: Any) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        "convert", help="convert between .blend, USD, glTF and URDF, with the physics",
+        description="Convert .blend, USD, glTF and URDF into each other: Blender does the geometry and materials, this "
+        "add-on the physics.",
+    )  # fmt: skip
+    command.add_argument("input", metavar="IN", help="a .blend, USD, glTF or URDF file")
+    command.add_argument("output", metavar="OUT", help="a USD, glTF or URDF file, or a .blend for another input")
+    command.add_argument(
+        "--from-rigid-bodies", action="store_true",
+        help="turn Blender's own rigid bodies and constraints into USD Physics first",
+    )  # fmt: skip
+    command.add_argument(
+        "--hierarchy",
+        choices=("nested", "flat", "reset"),
+        help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: scene setting)",
+    )
+    for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):
+        command.add_argument(
+            option, type=_positive, metavar="X", help=f"{what} per unit of OUT (default: setting of the scene)"
+        )
+    command.add_argument(
+        "--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: setting of the scene)"
+    )
+    forms = command.add_mutually_exclusive_group()
+    for form, (flag, what) in FORMS.items():
+        forms.add_argument(flag, dest="form", action="store_const", const=form, default="auto", help=what)
+    command.add_argument(
+        "--physics-only", action="store_true", help="of the edits since the import, write those of the physics only"
+    )
+    command.add_argument(
+        "--variant", action="append", default=[], metavar="/PRIM{SET=CHOICE}",
+        help="choose a variant of a USD input; may be given several times",
+    )  # fmt: skip
+    command.add_argument(
+        "--prim", default="", metavar="/PRIM", help="read only this prim of a USD input and the prims below it"
+    )
+    command.add_argument(
+        "--onto", metavar="SCENE.blend",
+        help="put only the physics of a USD input on the objects of this scene, by name",
+    )  # fmt: skip
+    command.add_argument("--collection", default="", metavar="NAME", help="write only the objects of this collection")
+    command.add_argument(
+        "--runtimes", action="store_true",
+        help="a neutral file with the variants PhysX, Newton and MuJoCo, whose settings are in runnables/physics",
+    )  # fmt: skip
+    command.add_argument("--animation", action="store_true", help="write the frame range as time samples")
+    command.add_argument(
+        "--layers", action="store_true",
+        help="write an asset of layers: OUT with a payload of physics, materials, geometry and a library of meshes",
+    )  # fmt: skip
+    command.add_argument(
+        "--physx-words", action="store_true",
+        help="write settings of Newton (mimic joints, velocity limits, ...) in the words of PhysX, too",
+    )  # fmt: skip
+    command.add_argument(
+        "--ros-package", default="", metavar="NAME",
+        help="of a URDF that is written: make its folder, or the one above a folder urdf, this package of ROS, with"
+        " the meshes",
+    )  # fmt: skip
+    command.add_argument(
+        "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
+    )
+    command.set_defaults(run=convert_file)
+    return command
+
+
+def _add_validate(commands: Any) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        "validate", help="check the physics of a file",
+        description="Check the physics of a .blend, USD, glTF or URDF file; exit status 1 if there are errors.",
+    )  # fmt: skip
+    command.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
+    command.add_argument(
+        "--target",
+        choices=("usd", "physx", "newton", "ros"),
+        default="usd",
+        help="simulator whose rules to check, or usd for the specification alone (default: usd); ros, of a URDF: "
+        "whether ROS would read it",
+    )
+    command.add_argument("--json", action="store_true", help="print the issues as JSON")
+    command.set_defaults(run=validate_file)
+    return command
+
+
+def _add_inspect(commands: Any) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        "inspect", help="print the physics of a file",
+        description="Print the physics of a .blend, USD, glTF or URDF file: its units, every body, collider and joint.",
+    )  # fmt: skip
+    command.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
+    command.add_argument("--json", action="store_true", help="print it as JSON")
+    command.set_defaults(run=inspect_file)
+    return command
+
+
+def _add_simulate(commands: Any) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        "simulate", help="simulate a file and write the motion",
+        description="Simulate a .blend, USD, glTF or URDF file from its first frame; write USD time samples or JSON.",
+    )  # fmt: skip
+    command.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
+    command.add_argument("--seconds", type=_positive, required=True, metavar="S", help="simulated time in seconds")
+    command.add_argument("--fps", type=_frame_rate, metavar="F", help="frames per second (default: those of the file)")
+    command.add_argument(
+        "--substeps", type=_count, default=0, metavar="N", help="solver steps per frame (default: by the quality)"
+    )
+    command.add_argument(
+        "--quality", choices=tuple(QUALITY_TEXTS), default=NORMAL,
+        help="draft: about half the time of normal; exact: three to five times (default: normal)",
+    )  # fmt: skip
+    command.add_argument(
+        "--engine", choices=ENGINES, default=PREVIEW,
+        help="what simulates: the engine of the add-on, or PhysX or Newton in a Python of your own, compared with it "
+        "(default: preview)",
+    )  # fmt: skip
+    command.add_argument(
+        "--engine-python",
+        metavar="PYTHON",
+        help="the python of an environment with ovphysx or newton "
+        "(default: that of USDPHYS_PHYSX_PYTHON or USDPHYS_NEWTON_PYTHON)",
+    )
+    command.add_argument(
+        "--out", metavar="OUT",
+        help="time samples for all bodies: a layer over a USD input, the whole scene of a .blend",
+    )  # fmt: skip
+    command.add_argument(
+        "--json", metavar="POSES",
+        help="write the poses of all bodies to a JSON file, in the units and the up axis of the stage; for a .blend, "
+        "those set for its scene",
+    )  # fmt: skip
+    command.set_defaults(run=simulate_file)
+    return command
 
 
 def _add_batch(commands: Any, perform: Callable[[list[str]], dict[str, Any]]) -> None:
