@@ -51,7 +51,15 @@ class USDPHYS_OT_joint_preset(_OnActiveJoint, bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
 
-        joint_freedoms.apply_preset(context.object.usdphys.joint, self.preset)
+        obj = context.object
+        if obj.usdphys.joint.type != "GENERIC" and preview_guard.current() is not None:
+            return refuse(self, InputError("Reset the preview first"))
+        try:
+            notes = joint_freedoms.apply_preset(context, obj, self.preset)
+        except InputError as error:
+            return refuse(self, error)
+        for note in notes:
+            self.report({"WARNING"}, tr(note))
         return {"FINISHED"}
 
 

@@ -2,6 +2,7 @@
 """Joints: add, chain, weld; align and keep their frames, swap their bodies, set limits from poses, add motors."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -73,6 +74,7 @@ _ARMATURE: Any = {
 
 
 class _JointOperator:
+    outcome: str
     poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
@@ -104,6 +106,20 @@ class _JointOperator:
 
     def run(self, context: Any) -> None:
         raise NotImplementedError
+
+    def tell(self, notes: Sequence[str], texts: Sequence[str], outlooks: Sequence[Any]) -> None:
+        """Report what is wrong with motors and what they will do, and keep it for the panel of the operation."""
+        for note in notes:
+            self.report({"WARNING"}, tr(note))
+        if texts:
+            self.report({"INFO"}, tr(joined("; ", texts)))
+        for outlook in outlooks:
+            self.report({"INFO" if outlook.keeps else "WARNING"}, tr(outlook.text))
+        self.outcome = "\n".join(map(tr, (*notes, *texts, *(outlook.text for outlook in outlooks))))
+
+    def draw_outcome(self, layout: Any) -> None:
+        for line in self.outcome.splitlines():
+            draw_text(layout, line, "INFO", length=OPERATION_LINE)
 
     def chosen(self, context: Any) -> list[Any]:
         """The joints to change; reports a warning for each that cannot be changed."""
@@ -146,6 +162,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         angle: float
         distance: float
         response: float
+        outcome: str
     else:
         type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE", options={"SKIP_SAVE"})
         place: bpy.props.EnumProperty(
@@ -184,6 +201,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             name="Distance", subtype="DISTANCE", description="Target position of the joint"
         )
         response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
+        outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
@@ -205,6 +223,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             layout.prop(self, "angle" if self.type == "REVOLUTE" else "distance")
         if self.motor != "NONE":
             layout.prop(self, "response")
+            self.draw_outcome(layout)
 
     def complete(self, context: Any, made: list[Any]) -> None:
         """Give new joints their limits and motors."""
@@ -226,11 +245,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         target = _target(self, dof, holds)
         targets = [(obj, dof, target) for obj in made]
         motors, notes, outlooks = _add_motors(context, targets, holds=holds, response=self.response)
-        for note in notes:
-            self.report({"WARNING"}, tr(note))
-        if not notes:
-            self.report({"INFO"}, tr(joined("; ", joint_edits.motor_texts(motors, holds=holds))))
-        _report_outlooks(self, outlooks)
+        self.tell(notes, joint_edits.motor_texts(motors, holds=holds) if not notes else [], outlooks)
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_maker
@@ -259,11 +274,6 @@ def _target(operator: Any, dof: str, holds: bool) -> float:
     if dof in ANGULAR_DOFS:
         return float(operator.angle if holds else operator.speed)
     return float(operator.distance if holds else operator.slide_speed)
-
-
-def _report_outlooks(operator: Any, outlooks: Any) -> None:
-    for outlook in outlooks:
-        operator.report({"INFO" if outlook.keeps else "WARNING"}, tr(outlook.text))
 
 
 class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
@@ -313,6 +323,7 @@ hinge with limits and a servo that holds it, and all together are an articulatio
         upper: float
         response: float
         armature: bool
+        outcome: str
     else:
         order: bpy.props.EnumProperty(name="Order", description="Order of the parts", items=_ORDERS)
         lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.radians(120))
@@ -320,6 +331,14 @@ hinge with limits and a servo that holds it, and all together are an articulatio
         # In PhysX, whose iterations leave a velocity in an arm, the sag grows with this: see tuning/arm_motion.
         response: bpy.props.FloatProperty(name="Response", **{**_RESPONSE, "default": 0.1})
         armature: bpy.props.BoolProperty(name="Motor Inertia", **_ARMATURE)
+        outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+
+    def draw(self, _context: Any) -> None:
+        layout: Any = self.layout
+        layout.use_property_split = True
+        for name in ("order", "lower", "upper", "response", "armature"):
+            layout.prop(self, name)
+        self.draw_outcome(layout)
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits, robot_arm
@@ -327,9 +346,8 @@ hinge with limits and a servo that holds it, and all together are an articulatio
         hinges, servos = robot_arm.add_arm(
             context, order=self.order, limits=(self.lower, self.upper), response=self.response, armature=self.armature
         )
-        texts = joint_edits.motor_texts(servos.motors, holds=True)
-        self.report({"INFO"}, tr(joined("; ", (_count(hinges), *texts))))
-        _report_outlooks(self, servos.outlooks)
+        self.report({"INFO"}, tr(_count(hinges)))
+        self.tell(servos.notes, joint_edits.motor_texts(servos.motors, holds=True), servos.outlooks)
 
 
 class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
@@ -508,8 +526,7 @@ follows from the masses and the load"""
             layout.prop(self, "armature")
         if driven.asks:
             layout.prop(self, "dof")
-        for line in self.outcome.splitlines():
-            draw_text(layout, line, "INFO", length=OPERATION_LINE)
+        self.draw_outcome(layout)
 
     def run(self, context: Any) -> None:
         from ..usdphys_addon.authoring import joint_edits
@@ -525,13 +542,8 @@ follows from the masses and the load"""
         made, notes, outlooks = _add_motors(
             context, targets, holds=self.holds, response=self.response, may_add=self.armature
         )
-        for note in notes:
-            self.report({"WARNING"}, tr(note))
         texts = joint_edits.motor_texts(made, holds=self.holds) if len(notes) < len(made) else []
-        self.outcome = "\n".join(map(tr, (*texts, *(outlook.text for outlook in outlooks))))
-        if texts:
-            self.report({"INFO"}, tr(joined("; ", texts)))
-        _report_outlooks(self, outlooks)
+        self.tell(notes, texts, outlooks)
 
 
 class USDPHYS_OT_joint_couple(_JointOperator, bpy.types.Operator):

@@ -43,6 +43,58 @@ def test_a_preset_keeps_the_limits_of_what_it_frees():
     assert group.limits.rotX.high == pytest.approx(0.3) and joint_freedoms.motion_of(group, "rotX") == "LIMITED"
 
 
+def moved_by(kind, axis, unit, preset, fixed):
+    """World matrix of a body after half a second on a joint with limits and a motor; a preset is applied before."""
+    bpy.context.scene.unit_settings.scale_length = 1.0 / unit
+    joint, body = a_joint(kind, location=(0.4 * unit, 0, 0), rotation_euler=(0.3, 0.5, 0.7))
+    body.scale, body.location = (unit,) * 3, (unit, 0, 0)
+    group = joint.usdphys.joint
+    group.axis = axis
+    own, drive = getattr(group, kind.lower()), getattr(group.drives, "angular" if kind == "REVOLUTE" else "linear")
+    own.lower_limit, own.upper_limit = (-0.2, 0.3) if kind == "REVOLUTE" else (-0.2 * unit, 0.05 * unit)
+    speed = 3.0 if kind == "REVOLUTE" else 3.0 * unit
+    drive.is_applied, drive.type, drive.target_velocity, drive.damping = True, "acceleration", speed, 5.0
+    bpy.context.view_layer.update()
+    if fixed:
+        bpy.ops.object.select_all(action="DESELECT")
+        joint.select_set(True)
+        bpy.ops.usdphys.joint_fix_frames()
+    if preset:
+        assert bpy.ops.usdphys.joint_preset(preset=preset) == {"FINISHED"}
+        bpy.context.view_layer.update()
+        assert joint.usdphys.joint.type == "GENERIC" and not drive.is_applied
+    world = World(scenes.read_model())
+    for _ in range(30):
+        world.step()
+    return world.matrices()
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize(("axis", "unit"), [("X", 1.0), ("Y", 100.0), ("Z", 1.0)])
+@pytest.mark.parametrize(("kind", "preset"), [("REVOLUTE", "HINGE"), ("PRISMATIC", "SLIDE")])
+def test_a_joint_that_becomes_a_generic_one_keeps_its_axis_its_limits_and_its_motor(kind, preset, axis, unit, fixed):
+    """A hinge about Z turned about X without limits and motor."""
+    expected = moved_by(kind, axis, unit, "", fixed)
+    for obj in list(bpy.data.objects):
+        bpy.data.objects.remove(obj)
+    found = moved_by(kind, axis, unit, preset, fixed)
+    assert found == pytest.approx(expected, abs=2e-3)
+
+
+@pytest.mark.parametrize(("kind", "values", "preset", "told"), [
+    ("REVOLUTE", {"lower_limit": 0.0}, "SLIDE", "limits and its motor"), ("REVOLUTE", {}, "SLIDE", ""),
+    ("SPHERICAL", {"cone_angle0_limit": 0.4}, "BALL", "no longer has a cone"), ("SPHERICAL", {}, "BALL", ""),
+    ("DISTANCE", {"max_distance": 1.0}, "FREE", "limits a distance"), ("DISTANCE", {}, "FREE", ""),
+])  # fmt: skip
+def test_a_generic_joint_says_what_it_cannot_take_over(kind, values, preset, told, capfd):
+    joint, _ = a_joint(kind)
+    scenes.assign(getattr(joint.usdphys.joint, kind.lower()), **values)
+    capfd.readouterr()
+    assert bpy.ops.usdphys.joint_preset(preset=preset) == {"FINISHED"}
+    warned = [line for line in capfd.readouterr().out.splitlines() if line.startswith("Warning")]
+    assert len(warned) == bool(told) and all(told in line for line in warned)
+
+
 @pytest.mark.parametrize(("scale", "dof", "wanted"), [(1.0, "transY", 0.1), (0.01, "transY", 10.0),
                                                       (0.01, "rotZ", math.radians(45))])  # fmt: skip
 def test_a_first_limit_has_a_size_that_can_be_seen(scale, dof, wanted):

@@ -1446,6 +1446,54 @@ def test_an_arm_of_five_parts_holds_itself_in_one_step(meters):
     assert max(moved) < 0.02 * unit
 
 
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_folded_arm_is_joined_where_its_parts_touch(meters):
+    """The fore arm lies above the base, near its centre; it hangs on the far end of the upper arm."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    rows = {"Base": ((0, 0, 0.1), (0.2, 0.2, 0.1)), "Upper": ((0.9, 0, 0.25), (1.0, 0.05, 0.05)),
+            "Elbow": ((1.85, 0, 0.35), (0.05, 0.05, 0.05)), "Fore": ((0.9, 0, 0.45), (1.0, 0.05, 0.05)),
+            "Hand": ((-0.15, 0, 0.4), (0.05, 0.05, 0.05))}  # fmt: skip
+    parts = [
+        scenes.add(name, scenes.box_mesh(name, np.divide(half, meters), np.divide(at, meters)))
+        for name, (at, half) in rows.items()
+    ]  # all origins are at zero
+    select(*reversed(parts), active=parts[0])
+    assert bpy.ops.usdphys.robot_arm() == {"FINISHED"}
+    hinges = [obj.usdphys.joint for obj in all_joints() if obj.usdphys.joint.type == "REVOLUTE"]
+    found = {(joint.body0.name, joint.body1.name) for joint in hinges}
+    assert found == set(itertools.pairwise(rows))
+
+
+@pytest.mark.parametrize(("meters", "length"), [(1.0, "1 m"), (0.01, "10 mm")])
+def test_parts_of_an_arm_that_do_not_touch_are_named(capfd, meters, length):
+    """The active object is a part in the middle: the chain goes to one end, and jumps to the other."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    names = ("One", "Two", "Three", "Four")
+    parts = [scenes.add_box(name, (0.5, 0.1, 0.1), location=(n + 0.1 * (n == 3), 0, 0)) for n, name in enumerate(names)]
+    select(*parts, active=parts[1])
+    capfd.readouterr()
+    assert bpy.ops.usdphys.robot_arm() == {"FINISHED"}
+    warnings = [line for line in capfd.readouterr().out.splitlines() if line.startswith("Warning")]
+    assert len(warnings) == 1 and f"are {length} apart: is the base active" in warnings[0]
+    # In order there is none: a gap of a tenth is none.
+    for obj in all_joints():
+        bpy.data.objects.remove(obj)
+    select(*parts, active=parts[0])
+    capfd.readouterr()
+    assert bpy.ops.usdphys.robot_arm() == {"FINISHED"}
+    assert "Warning" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("operator", ["usdphys.robot_arm", "usdphys.joint_add", "usdphys.joint_motor"])
+def test_the_panel_of_the_operation_says_sag_and_settling_time(operator):
+    """Blender shows only the last report, for a few seconds."""
+    from .test_panels import drawn_operator
+
+    options = {"usdphys.joint_add": {"motor": "POSITION"}, "usdphys.joint_motor": {"holds": True}}.get(operator, {})
+    drawn = drawn_operator(operator, outcome="Settles in 0.1 s\nSags by at most 1 mm", **options)
+    assert [line for line in drawn.labels() if line.startswith("S")] == ["Settles in 0.1 s", "Sags by at most 1 mm"]
+
+
 def test_two_hinges_get_a_gear_and_a_hinge_and_a_slide_a_rack(tmp_path):
     """In other units, too; what meshes are the bodies that the joints move, whichever side they are on."""
     bpy.context.scene.unit_settings.scale_length = 0.01

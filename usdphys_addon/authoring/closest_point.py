@@ -18,7 +18,13 @@ _MOST_PAIRS = 30_000_000
 
 
 def closest_point(one: tuple[Array, Array], other: tuple[Array, Array]) -> Array:
-    """Midpoint (3,) of the closest points of two surfaces: points (n, 3) and triangles (m, 3), or points alone.
+    """As `closest`, without the distance."""
+    return closest(one, other)[0]
+
+
+def closest(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array, float]:
+    """Midpoint (3,) of the closest points of two surfaces: points (n, 3) and triangles (m, 3), or points alone; and
+    their distance, 0 where the surfaces intersect.
 
     If several pairs of points are equally close, the centre of the bounding box of their midpoints; if the surfaces
     intersect, that of the points where edges pierce triangles.
@@ -34,8 +40,9 @@ def closest_point(one: tuple[Array, Array], other: tuple[Array, Array]) -> Array
     found.append(_edge_pairs(one, other, best + tie))
     places = np.concatenate([pair[0] for pair in found])
     distances = np.concatenate([pair[1] for pair in found])
-    chosen = places[distances <= distances.min() + tie]
-    return np.asarray((chosen.min(axis=0) + chosen.max(axis=0)) / 2)
+    least = float(distances.min())
+    chosen = places[distances <= least + tie]
+    return np.asarray((chosen.min(axis=0) + chosen.max(axis=0)) / 2), least if least > tie else 0.0
 
 
 def _tree(surface: tuple[Array, Array]) -> BVHTree:

@@ -4,30 +4,90 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..bridge import scene_read
+from ..bridge.joint_frames import imported_frames, is_fixed, place_joint, side_frames
+from ..core import frames
 from ..core.errors import InputError
 from ..core.joint_kinds import AXIS_DOFS, PRESETS, is_locked
 from ..core.schema import ANGULAR_DOFS
+from ..core.schemas import usd_physics
 from ..tuning import drive_design
 from ..tuning.oscillator import Oscillator, gains, oscillator_of
 
+_DRIVE_FIELDS = tuple(attribute.field for attribute in usd_physics.DriveAPI.attributes)
 #: What a degree of freedom can do.
 MOTIONS = ("LOCKED", "LIMITED", "FREE")
 #: Limits that a degree of freedom gets where it had none: rad and metres.
 _FIRST_ANGLE, _FIRST_LENGTH = math.radians(45.0), 0.1
 
 
-def apply_preset(joint: Any, identifier: str) -> None:
-    """Make a joint a generic one and lock all but the degrees of freedom of a preset; these keep their limits."""
-    joint.type = "GENERIC"
+#: Types with limits and a drive of their own: (names of the limits, their drive, the same of a generic joint).
+_OWN = {
+    "REVOLUTE": (("lower_limit", "upper_limit"), "angular", "rotX"),
+    "PRISMATIC": (("lower_limit", "upper_limit"), "linear", "transX"),
+}
+
+
+def apply_preset(context: Any, obj: Any, identifier: str) -> list[str]:
+    """Make a joint a generic one and lock all but the degrees of freedom of a preset; these keep limits and drives.
+
+    X of the presets is the axis that the joint had. Returns notes about what cannot be kept. Raises InputError.
+    """
+    joint = obj.usdphys.joint
+    notes = _make_generic(context, obj, PRESETS[identifier].free) if joint.type != "GENERIC" else []
     for dof in AXIS_DOFS:
         if dof not in PRESETS[identifier].free:
             set_motion(joint, dof, "LOCKED")
         elif motion_of(joint, dof) == "LOCKED":
             set_motion(joint, dof, "FREE")
+    return notes
+
+
+def _make_generic(context: Any, obj: Any, free: Collection[str]) -> list[str]:
+    """Turn the axis of a joint to X, and take its limits and its drive over where they act on what is free."""
+    joint, kind = obj.usdphys.joint, obj.usdphys.joint.type
+    axis = "XYZ".index(joint.axis) if kind in (*_OWN, "SPHERICAL") else 0
+    if axis:
+        depsgraph = context.evaluated_depsgraph_get()
+        turn = frames.transform((0, 0, 0), np.roll(np.eye(3), axis, axis=0))
+        first, second = imported_frames(obj, depsgraph) or side_frames(obj, depsgraph)
+        place_joint(obj, (first @ turn, second @ turn), depsgraph, (is_fixed(joint, 0), is_fixed(joint, 1)))
+    joint.type = "GENERIC"
+    if kind == "DISTANCE" and any(map(joint.distance.is_property_set, ("min_distance", "max_distance"))):
+        return [f"'{obj.name}' no longer limits a distance; limit its translations"]
+    if kind == "SPHERICAL" and any(map(joint.spherical.is_property_set, ("cone_angle0_limit", "cone_angle1_limit"))):
+        return [f"'{obj.name}' no longer has a cone; limit its rotations"]
+    if kind not in _OWN:
+        return []
+    names, old, new = _OWN[kind]
+    own, drive = getattr(joint, kind.lower()), getattr(joint.drives, old)
+    is_limited = any(own.is_property_set(name) for name in names)
+    if new not in free:
+        has_some = is_limited or drive.is_applied
+        drive.is_applied = False
+        return [f"'{obj.name}' no longer has its limits and its motor: it does not move so any more"] * has_some
+    if is_limited:
+        _take_over(own, getattr(joint.limits, new), dict(zip(names, ("low", "high"), strict=True)))
+    if drive.is_applied:
+        _take_over(drive, getattr(joint.drives, new), dict.fromkeys(_DRIVE_FIELDS))
+        drive.is_applied = False
+    return []
+
+
+def _take_over(source: Any, target: Any, names: Mapping[str, str | None]) -> None:
+    """Apply a schema and give it the authored values of another. names: in the source, and in the target if others."""
+    target.is_applied = True
+    for name, other in names.items():
+        if source.is_property_set(name):
+            setattr(target, other or name, getattr(source, name))
+        else:
+            target.property_unset(other or name)
 
 
 def preset_of(joint: Any) -> str:

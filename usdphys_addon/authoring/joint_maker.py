@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +24,7 @@ from ..core import frames, joint_kinds
 from ..core.building import joint_guess
 from ..core.errors import InputError
 from ..core.frames import Matrix
-from .closest_point import closest_point
+from .closest_point import closest, closest_point
 
 Array = NDArray[np.float64]
 
@@ -342,6 +343,25 @@ class JointMaker:
         points = np.concatenate(corners)
         return np.asarray((points.min(axis=0) + points.max(axis=0)) / 2)
 
+    def gaps(self, body: Any, others: Sequence[Any]) -> list[float]:
+        """Distances of surfaces from that of a body; for those that are not the nearest, at least the least one."""
+        box = self.box(body)
+        # What the boxes leave between them is the least that the surfaces can.
+        least = [float(np.linalg.norm(np.maximum(0.0, np.maximum(one[0] - box[1], box[0] - one[1]))))
+                 for one in map(self.box, others)]  # fmt: skip
+        found, best = [math.inf] * len(others), math.inf
+        for at in sorted(range(len(others)), key=least.__getitem__):
+            if least[at] > best:
+                break
+            found[at] = closest(self.surface(body), self.surface(others[at]))[1]
+            best = min(best, found[at])
+        return found
+
+    def box(self, body: Any) -> tuple[Array, Array]:
+        """Least and largest corner (3,), (3,) of the surface of a body."""
+        points = self.surface(body)[0]
+        return points.min(axis=0), points.max(axis=0)
+
     def surface(self, body: Any) -> tuple[Array, Array]:
         """World points (n, 3) and triangles (m, 3) of an object and its parts; its origin alone if none has faces."""
         known = self._surfaces.get(body.name_full)
@@ -472,10 +492,14 @@ def add_chain(context: Any, choice: JointOptions, order: str) -> list[Any]:
     return maker.make()
 
 
-def chain_of(context: Any, order: str) -> list[Any]:
-    """The selected objects in order; see `add_chain`. Raises InputError unless several are selected."""
+def chain_of(context: Any, order: str, maker: JointMaker | None = None) -> list[Any]:
+    """The selected objects in order; see `add_chain`. Raises InputError unless several are selected.
+
+    maker: to let the gaps between surfaces say which object is nearest, and the centres only among equal ones.
+    """
     active, others = group_of(context)
-    maker = JointMaker(context, JointOptions())
+    by_surface = maker is not None
+    maker = maker or JointMaker(context, JointOptions())
     chain = [active]
     if order == "NAME":
         chain = sorted([active, *others], key=lambda obj: _natural(obj.name))
@@ -485,9 +509,10 @@ def chain_of(context: Any, order: str) -> list[Any]:
         centers = {obj.name_full: maker.center(obj) for obj in (active, *others)}
         left = list(others)
         while left:
-            here = centers[chain[-1].name_full]
-            apart = [float(np.linalg.norm(centers[obj.name_full] - here)) for obj in left]
-            chain.append(left.pop(apart.index(min(apart))))
+            here = chain[-1]
+            apart = [float(np.linalg.norm(centers[obj.name_full] - centers[here.name_full])) for obj in left]
+            gaps = maker.gaps(here, left) if by_surface else [0.0] * len(left)
+            chain.append(left.pop(min(range(len(left)), key=lambda at: (gaps[at], apart[at]))))
     return chain
 
 
