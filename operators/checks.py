@@ -135,13 +135,13 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         return tr("Select what the issue is about, and show it in the view")
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.checks import fixes
+        from ..usdphys_addon.checks import issue_data
 
         if not self.name and not self.path:
             self.report({"ERROR"}, tr("Give the name or the prim path to select"))
             return {"CANCELLED"}
         issue = self.issue(context)
-        shown = [obj for obj in fixes.culprits(context.scene, issue) if obj.visible_get()]
+        shown = [obj for obj in issue_data.culprits(context.scene, issue) if obj.visible_get()]
         if not shown:
             self.report(
                 {"WARNING"}, tr(phrase("'{name}' is not a visible object; check again", name=issue.name or self.path))

@@ -76,7 +76,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
 
     @classmethod
     def poll(cls, context: Any) -> bool:
-        from ..usdphys_addon.viewport import gizmos
+        from ..usdphys_addon.viewport import handle_edits
 
         obj = context.object
         if obj is None:
@@ -88,7 +88,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         if preview_guard.current() is not None:
             cls.poll_message_set(tr("Reset the preview first"))
             return False
-        if not gizmos.is_editable(obj):
+        if not handle_edits.is_editable(obj):
             cls.poll_message_set(tr("The active object is linked; make a library override of it first"))
             return False
         return True
@@ -111,9 +111,9 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             layout.prop(self, "both_sides")
 
     def found(self, context: Any, view: handles.View) -> handles.Handle | None:
-        from ..usdphys_addon.viewport import gizmos
+        from ..usdphys_addon.viewport import handle_edits
 
-        handle = gizmos.find(context, self.handle, view)
+        handle = handle_edits.find(context, self.handle, view)
         if handle is None:
             self.report(
                 {"ERROR"}, tr(phrase("'{name}' has no handle '{handle}'", name=context.object.name, handle=self.handle))
@@ -121,12 +121,12 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         return handle
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.viewport import gizmos
+        from ..usdphys_addon.viewport import handle_edits, shown_handles
 
-        handle = self.found(context, gizmos.view_of(context))
+        handle = self.found(context, shown_handles.view_of(context))
         if handle is None:
             return {"CANCELLED"}
-        edit = gizmos.Edit(context.object, handle)
+        edit = handle_edits.Edit(context.object, handle)
         if self.clears:
             edit.unset(context.object)
         elif handle.motion == "FREE":
@@ -139,17 +139,17 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     # ------------------------------------------------------------------ with the mouse
 
     def invoke(self, context: Any, event: Any) -> set[Any]:
-        from ..usdphys_addon.viewport import gizmos, handles
+        from ..usdphys_addon.viewport import handle_edits, handles, shown_handles
 
         if context.region_data is None:
             return self.execute(context)
-        view = gizmos.view_of(context)
+        view = shown_handles.view_of(context)
         handle = self.found(context, view)
         if handle is None:
             return {"CANCELLED"}
         self._name, self._is_changed = context.object.name, False
         self._axis: int | None = None
-        self._edit = gizmos.Edit(context.object, handle)
+        self._edit = handle_edits.Edit(context.object, handle)
         self._mouse = (event.mouse_region_x, event.mouse_region_y)
         self._drag = handles.Drag(handle, view, self._mouse)
         self._area = context.area
@@ -218,10 +218,10 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         self.show_value(context)
 
     def show_value(self, context: Any) -> None:
-        from ..usdphys_addon.viewport import gizmos
+        from ..usdphys_addon.viewport import handle_edits
 
         drag = self._drag
-        text = gizmos.text_of(context, drag.handle, drag.value)
+        text = handle_edits.text_of(context, drag.handle, drag.value)
         if self._axis is not None:
             text += "    " + tr(phrase("along {axis}", axis="XYZ"[self._axis]))
         if self._area is not None:

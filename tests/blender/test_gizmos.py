@@ -15,7 +15,15 @@ from usdphys_ext.usdphys_addon.core import mass as mass_rules
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 from usdphys_ext.usdphys_addon.core.words import Phrase
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
-from usdphys_ext.usdphys_addon.viewport import gizmos, handles, overlay_settings, readout
+from usdphys_ext.usdphys_addon.viewport import (
+    gizmos,
+    handle_edits,
+    handles,
+    object_handles,
+    overlay_settings,
+    readout,
+    shown_handles,
+)
 
 from . import scenes
 
@@ -36,9 +44,9 @@ def make_active(obj: Any) -> Any:
     return obj
 
 
-def shown(obj: Any) -> gizmos.Shown:
+def shown(obj: Any) -> shown_handles.Shown:
     bpy.context.view_layer.update()
-    return gizmos.shown_for(bpy.context, obj, VIEW)
+    return object_handles.shown_for(bpy.context, obj, VIEW)
 
 
 def by_key(obj: Any) -> dict[str, handles.Handle]:
@@ -419,7 +427,7 @@ def test_an_edit_that_is_cancelled_leaves_nothing_behind():
     for obj in kinds().values():
         for key, handle in by_key(obj).items():
             before = authored(obj.usdphys)
-            edit = gizmos.Edit(obj, handle)
+            edit = handle_edits.Edit(obj, handle)
             value = handle.value + 0.3 if handle.motion == "FREE" else float(handle.value) + 0.3
             edit.set(obj, value)
             assert authored(obj.usdphys) != before, key
@@ -430,7 +438,7 @@ def test_an_edit_that_is_cancelled_leaves_nothing_behind():
 def test_both_sides_after_one_side_puts_the_centre_back():
     obj = collider("CUBE")
     obj.usdphys.colliders[0].location = (0.1, 0.2, 0.3)
-    edit = gizmos.Edit(obj, by_key(obj)["collider.size:+X"])
+    edit = handle_edits.Edit(obj, by_key(obj)["collider.size:+X"])
     edit.set(obj, 2.0)
     assert obj.usdphys.colliders[0].location[0] == pytest.approx(0.6)
     edit.set(obj, 2.0, both=True)
@@ -461,13 +469,13 @@ def test_the_same_value_twice_is_the_same():
 def test_the_header_says_the_value_in_the_units_of_the_scene():
     joint = scenes.add_joint("Joint", "REVOLUTE", None, scenes.solid("Body"))
     handle = by_key(joint)["joint.revolute.upper_limit"]
-    assert gizmos.text_of(bpy.context, handle, 45 * DEGREE) == "Upper Limit: 45°"
+    assert handle_edits.text_of(bpy.context, handle, 45 * DEGREE) == "Upper Limit: 45°"
     handle = by_key(collider("SPHERE"))["collider.radius"]
     settings = bpy.context.scene.unit_settings
     settings.system, settings.scale_length = "METRIC", 0.01
-    assert gizmos.text_of(bpy.context, handle, 25.0) == "Radius: 25 cm"
+    assert handle_edits.text_of(bpy.context, handle, 25.0) == "Radius: 25 cm"
     settings.system = "NONE"
-    assert gizmos.text_of(bpy.context, handle, 25.0) == "Radius: 25"
+    assert handle_edits.text_of(bpy.context, handle, 25.0) == "Radius: 25"
 
 
 # --------------------------------------------------------------------------- inertia
@@ -627,7 +635,7 @@ def test_a_drag_in_centimetres_writes_kilogram_square_metres():
     drag(obj, "mass.diagonal_inertia:X", 250.0)
     assert tuple(obj.usdphys.mass.diagonal_inertia) == pytest.approx(moments_of(6.0, 2.5, 2, 3), rel=1e-5)
     bpy.context.scene.unit_settings.system = "METRIC"
-    text = gizmos.text_of(bpy.context, handle, 250.0)
+    text = handle_edits.text_of(bpy.context, handle, 250.0)
     assert text == "Inertia: 6.5  7.625  5.125 kg·m²    box along X: 2.5 m"
 
 
@@ -653,7 +661,7 @@ def test_a_cancelled_inertia_is_as_it_was_and_a_cleared_one_is_gone(has_inertia,
     if has_axes:
         mass.principal_axes = TURN
     before = authored(obj.usdphys)
-    edit = gizmos.Edit(obj, known(obj)["mass.diagonal_inertia:Z"])
+    edit = handle_edits.Edit(obj, known(obj)["mass.diagonal_inertia:Z"])
     edit.set(obj, 2.0)
     edit.set(obj, 2.5)
     assert {"mass.diagonal_inertia", "mass.principal_axes"} <= authored(obj.usdphys).keys() != before.keys() or (
@@ -726,7 +734,7 @@ def test_linked_objects_have_none(tmp_path):
     assert linked.library is not None
     assert not gizmos.is_wanted(bpy.context)
     assert not bpy.ops.usdphys.drag_handle.poll()
-    assert gizmos.find(bpy.context, "collider.location", VIEW) is None
+    assert handle_edits.find(bpy.context, "collider.location", VIEW) is None
 
 
 def test_a_handle_that_is_not_there_is_said():

@@ -13,17 +13,15 @@ import numpy as np
 DEGREE = math.pi / 180.0
 
 
-def modules():
-    root = f"{kit.MODULE}.usdphys_addon.viewport"
-    return import_module(f"{root}.gizmos"), import_module(f"{root}.handles")
+def module(name):
+    return import_module(f"{kit.MODULE}.usdphys_addon.viewport.{name}")
 
 
 def shown():
     """The handles of the active object, as the view has them."""
-    gizmos, _ = modules()
     with kit.in_view():
-        view = gizmos.view_of(bpy.context)
-        return gizmos.shown_for(bpy.context, bpy.context.object, view)
+        view = module("shown_handles").view_of(bpy.context)
+        return module("object_handles").shown_for(bpy.context, bpy.context.object, view)
 
 
 def at(key):
@@ -111,7 +109,7 @@ def the(name):
 
 def steps():
     yield from kit.install()
-    gizmos, _ = modules()
+    gizmos = module("gizmos")
     for name in ("show_axis_x", "show_axis_y", "show_cursor", "show_relationship_lines"):
         setattr(kit.area().spaces.active.overlay, name, False)
     kit.area().spaces.active.region_3d.view_distance = 7.0

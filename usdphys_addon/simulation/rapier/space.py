@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Generator, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 import rapier3d
 from numpy.typing import NDArray
 from rapier3d import (
-    GenericJoint,
     Isometry3,
     PhysicsWorld,
     SpringCoefficients,
@@ -22,12 +21,11 @@ from rapier3d import (
 
 from ...core import frames
 from ...core.frames import Matrix
-from ...core.joint_settings import GEAR, RACK, following
 from ...core.model import Prim
 from ...core.schema import Quaternion, Vector
 from ...core.steps import gains
 from ..filters import Filters
-from ..joint_facts import NO_LIMIT, JointFacts
+from ..joint_facts import NO_LIMIT
 from ..layout import Body, Layout, contact_material
 from ..notices import Notices
 from ..quality import (
@@ -48,25 +46,25 @@ from ..vendor_settings import (
 )
 from . import joint_effects
 from .bodies import CLAMP, BodyMaker
-from .constraints import FREE, NO_WRENCH, Constraint, State, isometry, matrix_of
+from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of
 from .contact_hook import ContactHook, Grip
 from .energy import EnergyWatch, Matter
-from .followers import Follower, followers_of
-from .gears import Gear, gears_of
+from .followers import Follower
+from .gears import Gear
 from .grab import Grab, grab, pull, release
+from .joint_builder import JointBuilder
 from .loads import Loads, Weight, most_loaded
 from .matter import Geometries, Weigher
 from .reduced import bend, follow, undamp
+from .rescue import Rescuer
 from .setup import Setup
 from .shapes import shape_steps
-from .start import close, put_to_sleep, row_that_bounces
+from .start import put_to_sleep, row_that_bounces
 from .templates import Template, Twins, poses
-from .trees import FASTEST, Trees, is_axle
+from .trees import is_axle
 
 #: Times that a step is made again because joints broke in it.
 MOST_BREAKS = 60
-#: Time steps between states of articulated bodies that are kept for a rescue.
-SANE_STEPS = 10
 #: Equal bodies that are made in one step of the build.
 TOGETHER = 100
 #: Bodies at the contacts of which the solver asks about friction, at most: each contact takes 10 us a step.
@@ -123,15 +121,12 @@ class SolverSpace:
         #: True if the bodies are not where their prims are, because joints were closed.
         self.is_moved_at_start = False
         self._surfaces: dict[Any, Surface] = {}
-        self._ground: Any = None
         self._upkeep: list[Constraint] | None = None
         self._effective: list[Constraint] = []
         #: (row, m/s, rad/s) of bodies with a largest speed.
         self._slow: list[tuple[int, float, float]] = []
         self._limited: list[Constraint] = []
-        #: States of articulated bodies by path (pose, linear and angular velocity): the last but one, and the last.
-        self._sane: list[dict[str, tuple[Any, Any, Any]]] = []
-        self._steps_made = 0
+        self._rescuer = Rescuer()
         self.time_step, self.quality = time_step, quality
 
     def steps(self, setup: Setup, filters: Filters, substeps: int) -> Iterator[float]:
@@ -144,8 +139,13 @@ class SolverSpace:
         yield from self._add_bodies(maker, filters)
         yield from self._add_statics(setup.statics, maker)
         self._grips, self._is_bouncing = maker.grips, maker.is_bouncing
-        self._add_joints(setup)
-        self._part(filters.pairs)
+        joints = JointBuilder(
+            self.physics, self.layout, self.handles, self.static_handles, self.weights, self.notices
+        )  # fmt: skip
+        joints.add(setup)
+        joints.part(filters.pairs)
+        self.constraints, self.followers, self.gears = joints.constraints, joints.followers, joints.gears
+        self.is_moved_at_start = joints.is_moved_at_start
         # In proportion to the time step, above 1/60 s.
         steps = quality.busy_steps if self.constraints or self._is_bouncing else quality.steps
         self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
@@ -436,93 +436,6 @@ class SolverSpace:
         for path, name in self._static_materials.items():
             self._hook.grips[bodies[self.static_handles[path]].colliders[0]] = self._grips[name]
 
-    def _side(self, path: str, static: str) -> Any:
-        """The solver's body on one side of a joint."""
-        if path:
-            return self.handles[path]
-        if static in self.static_handles:
-            return self.static_handles[static]
-        return self._still()
-
-    def _still(self) -> Any:
-        """A fixed body at the origin of the world, for joints; created on first use."""
-        if self._ground is None:
-            self._ground = self.physics.add_body(rapier3d.RigidBody.fixed())
-        return self._ground
-
-    def _frame_on_static(self, facts: JointFacts) -> None:
-        """Convert joint frames on static colliders from the world to the space of the solver's fixed body."""
-        if facts.static0 in self.static_handles and not facts.body0:
-            pose = matrix_of(self.physics.rigid_bodies[self.static_handles[facts.static0]].position)
-            facts.frame0 = np.linalg.inv(pose) @ facts.frame0
-        if facts.static1 in self.static_handles and not facts.body1:
-            pose = matrix_of(self.physics.rigid_bodies[self.static_handles[facts.static1]].position)
-            facts.frame1 = np.linalg.inv(pose) @ facts.frame1
-
-    def _add_joints(self, setup: Setup) -> None:
-        sides = []
-        for facts in setup.joints:
-            self._frame_on_static(facts)
-            sides.append((self._side(facts.body0, facts.static0), self._side(facts.body1, facts.static1)))
-        for gap in close(self.physics, list(zip(setup.joints, sides, strict=True)), self.weights):
-            self.is_moved_at_start = True
-            if gap.is_told:
-                self.notices.add(
-                    "JointApart", gap.facts.prim,
-                    f"The frames of {gap.facts.prim.display} are {1e3 * gap.length:.3g} mm and "
-                    f"{math.degrees(gap.angle):.3g} degrees apart, or so far outside of its limits: its bodies are "
-                    "moved together before the start.",
-                )  # fmt: skip
-        trees = Trees(self.physics, setup, self.handles, self.static_handles, self.weights)
-        in_tree = trees.reduced_links(self.model.prims, self.notices)
-        by_path = {}
-        for facts, handles in zip(setup.joints, sides, strict=True):
-            constraint = Constraint(facts, handles, in_tree.get(facts.path))
-            by_path[facts.path] = constraint
-            self.constraints.append(constraint)
-            limited = [freedom for freedom in facts.freedoms[3:] if freedom.is_limited]
-            if len(limited) > 1 and any(max(-item.low, item.high) > math.pi for item in limited):
-                self.notices.add(
-                    "LimitBeyondTurn", facts.prim,
-                    f"{facts.prim.display} limits several rotations, one of them beyond half a turn.",
-                )  # fmt: skip
-        self.followers = followers_of(self.constraints)
-        for follower in self.followers:
-            one, other = follower.constraint.facts.prim, follower.leader.facts.prim
-            self.notices.add(
-                "JointFollows", one,
-                f"{one.display} follows {other.display}, which does not feel what it pushes against.",
-            )  # fmt: skip
-        found = {follower.constraint.facts.path for follower in self.followers}
-        for facts in setup.joints:
-            rule = following(facts.prim)
-            if rule is not None and facts.path not in found:
-                self.notices.add(
-                    "VendorNotSimulated", facts.prim,
-                    f"{facts.prim.display} does not follow {rule.leader}: both have to be hinges or slides of one "
-                    "scene, and not follow each other.",
-                )  # fmt: skip
-        self._add_gears()
-        for tree in setup.trees:
-            links = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
-            trees.insert(tree, links, self.notices)
-        for constraint in self.constraints:
-            if not constraint.state.reduced:
-                constraint.insert(self.physics)
-
-    def _add_gears(self) -> None:
-        if self.layout.names.isdisjoint((GEAR, RACK)):
-            return
-        self.gears, idle = gears_of(self.model, self.constraints)
-        for path, needs in idle:
-            prim = self.model.prims[path]
-            self.notices.add(
-                "VendorNotSimulated", prim,
-                f"{prim.display} couples nothing: it needs {needs} of one scene, a ratio other than zero, and the "
-                "bodies that these joints move.",
-            )  # fmt: skip
-        self._part({tuple(sorted(gear.bodies)) for gear in self.gears if all(gear.bodies)})
-
     def _wheels(self) -> dict[Any, Weight]:
         """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
         found = {}
@@ -543,17 +456,6 @@ class SolverSpace:
         )  # fmt: skip
         return {}
 
-    def _part(self, pairs: Iterable[tuple[str, ...]]) -> None:
-        """Keep pairs of bodies and static colliders from colliding."""
-        everything = {**self.static_handles, **self.handles}
-        for first, second in sorted(pairs):
-            if first in everything and second in everything:
-                if first in self.static_handles and second in self.static_handles:
-                    continue
-                joint = GenericJoint(FREE)
-                joint.contacts_enabled = False
-                self.physics.impulse_joints.insert(everything[first], everything[second], joint, False)
-
     @property
     def _views(self) -> list[Any]:
         """The solver's bodies, in the order of `paths`; got on first use, which is not needed to build a world."""
@@ -566,7 +468,7 @@ class SolverSpace:
     def step(self) -> list[str]:
         """One time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
-        self._remember_sane()
+        self._rescuer.remember(self.physics, self.handles, self.constraints)
         starts = {path: self.pose(path) for path in self.targets}
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
         steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
@@ -590,7 +492,9 @@ class SolverSpace:
             for constraint in overloaded:
                 self._break(constraint)
             if not self.physics.quarantine.is_empty():
-                lost += self._rescue()
+                lost += self._rescuer.rescue(self.physics, self.handles, self.constraints)
+                self._upkeep = None
+                self.loads.forget()
             joint_effects.limit_speeds(self._limited, self.physics)
             self._slow_down()
         if self.targets or self.grabs or lost:
@@ -708,53 +612,6 @@ class SolverSpace:
         for path in (constraint.facts.body0, constraint.facts.body1):
             if path:
                 self.physics.wake_up(self.handles[path])
-
-    def _rescue(self) -> list[str]:
-        """Paths of bodies that were quarantined in the last step.
-
-        Trees that hold any of them switch to maximal coordinates, and their bodies are enabled again. Bodies that are
-        in no tree stay disabled.
-        """
-        numbers = {self.handles[path]: path for path in self.paths}
-        lost = [numbers[handle] for handle in self.physics.quarantine.bodies if handle in numbers]
-        reached, links = set(lost), list[Constraint]()
-        reduced = [item for item in self.constraints if item.tree_link is not None and item.state.reduced]
-        while found := [item for item in reduced if item not in links and reached & _ends(item)]:
-            links += found
-            reached.update(*map(_ends, found))
-        freed = set().union(*map(_ends, links))
-        self._restore_sane(freed)
-        for constraint in links:
-            constraint.leave_tree(self.physics)
-        self._upkeep = None
-        self.loads.forget()
-        for path in lost:
-            if path in freed:
-                self.physics.rigid_bodies[self.handles[path]].is_enabled = True
-        return lost
-
-    def _remember_sane(self) -> None:
-        """Keep the states of articulated bodies, to go on from after a rescue: by then speeds have grown for long."""
-        self._steps_made += 1
-        if self._steps_made % SANE_STEPS != 1:
-            return
-        bodies = self.physics.rigid_bodies
-        paths = set().union(*(_ends(item) for item in self.constraints if item.state.reduced))
-        states = {}
-        for path in paths:
-            body = bodies[self.handles[path]]
-            speeds = (*body.linvel.to_tuple(), *body.angvel.to_tuple())
-            if not all(abs(speed) < FASTEST for speed in speeds):
-                return
-            states[path] = (body.position, body.linvel, body.angvel)
-        self._sane = [*self._sane[-1:], states]
-
-    def _restore_sane(self, paths: set[str]) -> None:
-        """Bring bodies back to the older of the two kept states."""
-        for path, (position, linear, angular) in (self._sane[0] if self._sane else {}).items():
-            if path in paths:
-                body = self.physics.rigid_bodies[self.handles[path]]
-                body.position, body.linvel, body.angvel = position, linear, angular
 
     def pose(self, path: str) -> tuple[Matrix, Matrix]:
         """Pose of a body: position (3,) and quaternion (4,), w first."""
@@ -970,7 +827,7 @@ class SolverSpace:
         self._hook.attach(self.physics)
         self._upkeep = None
         self.targets.clear()
-        self._sane, self._steps_made = [], 0
+        self._rescuer = Rescuer()
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._watch.forget()
         self._got = None
@@ -999,8 +856,3 @@ def _matter(weights: Sequence[Weight | None]) -> Matter:
     masses = [0.0 if weight is None else weight.mass for weight in weights]
     moments = [0.0 if weight is None else max(weight.moments) for weight in weights]
     return Matter(np.array(masses, float), np.array(moments, float))
-
-
-def _ends(constraint: Constraint) -> set[str]:
-    """The bodies of a joint, without the world."""
-    return {constraint.facts.body0, constraint.facts.body1} - {""}

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The data of Blender that an issue of a check is about; InputError where it is gone or linked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from ..core.errors import InputError
+from .report import FoundIssue
+
+
+def find_object(scene: Any, name: str) -> Any:
+    """The object with a full name in a scene; None if there is none."""
+    return next((obj for obj in scene.objects if obj.name_full == name), None)
+
+
+def culprits(scene: Any, issue: FoundIssue) -> list[Any]:
+    """The objects that an issue is about: the object, the users of the material, or the members of the group."""
+    if issue.kind == "object":
+        obj = find_object(scene, issue.name)
+        return [] if obj is None else [obj]
+    if issue.kind == "material":
+        return [obj for obj in scene.objects if _uses(obj, issue.name)]
+    if issue.kind == "group":
+        return [obj for obj in scene.objects if any(row.name == issue.name for _, row in memberships(obj))]
+    return []
+
+
+def _uses(obj: Any, name: str) -> bool:
+    physics = obj.usdphys
+    bound = [physics.physics_material, *(item.physics_material for item in physics.colliders)]
+    bound += [slot.material for slot in obj.material_slots]
+    return any(material is not None and material.name_full == name for material in bound)
+
+
+def memberships(obj: Any) -> Iterator[tuple[Any, Any]]:
+    """(memberships, membership) for each group membership of an object and of its colliders."""
+    for rows in (obj.usdphys.collision_groups, *(item.collision_groups for item in obj.usdphys.colliders)):
+        for row in rows:
+            yield rows, row
+
+
+def editable(thing: Any) -> Any:
+    """The same thing; InputError if it is linked from a library."""
+    if thing.library is not None:
+        raise InputError(f"'{thing.name}' is linked from a library; fix it there, or make a library override of it.")
+    return thing
+
+
+def object_of(scene: Any, issue: FoundIssue) -> Any:
+    """The object that an issue names."""
+    obj = find_object(scene, issue.name) if issue.kind == "object" else None
+    if obj is None:
+        raise InputError(f"The object '{issue.name}' is no longer in the scene; check again.")
+    return editable(obj)
+
+
+def joint_of(scene: Any, issue: FoundIssue) -> Any:
+    """The joint properties of the object that an issue names."""
+    return object_of(scene, issue).usdphys.joint
+
+
+def material_of(issue: FoundIssue) -> Any:
+    """The physics of the material that an issue names."""
+    found = next((item for item in bpy.data.materials if item.name_full == issue.name), None)
+    if found is None or issue.kind != "material":
+        raise InputError(f"The material '{issue.name}' is no longer in the file; check again.")
+    return editable(found).usdphys.physics_material
+
+
+def group_of(scene: Any, issue: FoundIssue) -> tuple[int, Any]:
+    """(index, collision group) that an issue names."""
+    editable(scene)
+    for row, item in enumerate(scene.usdphys.collision_groups):
+        if item.name == issue.name:
+            return row, item
+    raise InputError(f"The collision group '{issue.name}' is no longer in the scene; check again.")
+
+
+def unset(group: Any, *names: str) -> None:
+    """Unset properties that are set."""
+    for name in names:
+        if group.is_property_set(name):
+            group.property_unset(name)
+
+
+def nothing_to_do(issue: FoundIssue) -> InputError:
+    """What a fix raises that finds nothing to change."""
+    return InputError(f"'{issue.name}' no longer has this problem, or it cannot be fixed automatically. {issue.fix}")
