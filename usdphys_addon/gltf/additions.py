@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core import paths
+from ..core import frames, paths
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
@@ -23,6 +23,7 @@ from .names import Family
 
 #: Two frames are one where they are nearer than this: metres, and elements of a rotation.
 SAME = 2e-5
+_MIRROR = np.diag([-1.0, -1.0, -1.0, 1.0])
 #: Bodies that one message names.
 MOST_NAMES = 20
 
@@ -123,6 +124,16 @@ class Additions:
                 "GltfSheared", f"{prim.display} is sheared by what is above it, which glTF cannot say.",
                 "Apply the scale of its parents.", "warning", prim,
             )  # fmt: skip
+
+    def place_frame(self, index: int, place: Matrix, prim: Prim) -> bool:
+        """Put a node at a place without scale. Below a mirrored node it is mirrored too, which is then returned.
+
+        So it has no negative scale of its own, and its rotation is that of a frame in UsdPhysics.
+        """
+        parent = self.document.parents[index]
+        is_mirrored = parent is not None and frames.determinant(self.document.world(parent)) < 0.0
+        self.place(index, place @ _MIRROR if is_mirrored else place, prim)
+        return is_mirrored
 
     def is_dynamic(self, path: str) -> bool:
         if path not in self.dynamic:

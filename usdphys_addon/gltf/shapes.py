@@ -46,11 +46,13 @@ class Shape:
         return {"radius": radius, "height": height}
 
     def scaled(self, scale: tuple[float, float, float]) -> Shape:
-        """In a space with a scale by the rules of UsdPhysics; axes of the model."""
+        """In a space with a scale by the rules of UsdPhysics; axes of the model. Below zero along Z: its ends swap."""
         if self.mesh is not None or max(abs(factor - 1.0) for factor in scale) <= 1e-9:
             return self
         x, y, z = map(abs, scale)
         sizes = dict(self.sizes)
+        if scale[2] < 0.0 and "radiusTop" in sizes:
+            sizes["radiusTop"], sizes["radiusBottom"] = sizes["radiusBottom"], sizes["radiusTop"]
         if "size" in sizes:
             sizes["size"] = [one * factor for one, factor in zip(sizes["size"], (x, z, y), strict=True)]
         around = max(x, y, z) if self.kind == "sphere" else max(x, y)

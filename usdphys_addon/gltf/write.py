@@ -54,6 +54,7 @@ class _Writer:
 
     def write(self) -> None:
         self._find_bodies()
+        self._name_nodes()
         if self.options.is_flat:
             self._flatten()
         copied = self._copied_bodies()
@@ -128,6 +129,13 @@ class _Writer:
             else:
                 self.bodies[path] = index
         self.file.body_nodes = set(self.bodies.values())
+
+    def _name_nodes(self) -> None:
+        """Give nodes back the names that no prim can have, if they are called like their prims."""
+        for path, prim in self.file.first.prims.items():
+            name, index = prim.extras.get("name"), self.nodes.get(path)
+            if isinstance(name, str) and index is not None and self.document.node_name(index) == names.leaf(name):
+                self.document.nodes[index]["name"] = name
 
     def _flatten(self) -> None:
         """Move bodies below bodies beside the topmost of them. Animated ones stay."""

@@ -185,7 +185,7 @@ class Colliders:
         *,
         is_of_base: bool,
     ) -> tuple[int, tuple[float, float, float]]:
-        """(node that a collider goes on, scale of the shape there).
+        """(node that a collider goes on, scale of the shape there; along Z below zero where its ends change places).
 
         offset: place of the shape in the space of the prim. kind: what it shares with its copies. is_of_base: `base` is
         the node of the prim, or of its parent.
@@ -214,9 +214,10 @@ class Colliders:
         if shape.mesh is not None:
             self.file.place(index, world, prim)
             return index, (1.0, 1.0, 1.0)
-        self.file.place(index, frames.transform(world[:3, 3], frames.rotation_of(world)), prim)
+        frame = frames.transform(world[:3, 3], frames.rotation_of(world))
+        is_mirrored = self.file.place_frame(index, frame, prim)
         x, y, z = np.abs(frames.scale_of(world)).tolist()
-        return index, (x, y, z)
+        return index, (x, y, z if is_mirrored == (frames.determinant(world) < 0.0) else -z)
 
     def _around(
         self, base: int, shape: Shape, scale: tuple[float, float, float]

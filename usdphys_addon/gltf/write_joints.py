@@ -57,6 +57,8 @@ class Joints:
         other = self._connected_node(prim, ends[1], places[1], index)
         if names.leaf(self.document.node_name(index)) != prim.name:
             self.file.lose(prim, "the name in USD")
+        elif prim.extras.get("shares_node"):
+            self.file.lose(prim, "that a joint was on the node of its body (it has a node of its own)")
         for family in self.families:
             value: dict[str, Any] = {
                 "connectedNode": other, "joint": self.file.pooled(family.joint, "physicsJoints", settings)
@@ -101,18 +103,22 @@ class Joints:
         """The node of a joint, below its first body: its own Empty, moved there if need be, or a new one."""
         own = self.file.node_of(prim.path)
         above = self.bodies.get(body)
-        if own is not None and self._body_above(own) == above and self._is_at(own, place):
+        is_movable = own is not None and self.nodes.get(prim.path) == own and self._is_bare(own)
+        if (
+            own is not None and self._body_above(own) == above and self._is_at(own, place)
+            and not (is_movable and frames.determinant(self.document.local(own)) < 0.0)
+        ):  # fmt: skip
             return own
-        if own is not None and self.nodes.get(prim.path) == own and self._is_bare(own):
+        if own is not None and is_movable:
             scene = self.file.scene_of(own)
             parent = above if above is not None else self.document.parents[own]
             self.document.detach(own)
             self.document.put_below(own, parent, scene)
-            self.file.place(own, place, prim)
+            self.file.place_frame(own, place, prim)
             return own
         scene = None if own is None else self.file.scene_of(own)
         index = self.document.add_node({"name": self.file.free_name(prim.name)}, above, scene)
-        self.file.place(index, place, prim)
+        self.file.place_frame(index, place, prim)
         return index
 
     def _connected_node(self, prim: Prim, body: str, place: Matrix, joint: int) -> int:
@@ -122,7 +128,7 @@ class Joints:
             index = document.add_node(
                 {"name": self.file.free_name(f"{prim.name}_frame1")}, None, self.file.scene_of(joint)
             )
-            self.file.place(index, place, prim)
+            self.file.place_frame(index, place, prim)
             if names.OMI in self.families:
                 document.put_extension(index, names.OMI.body, {"motion": {"type": "static"}})
                 self.file.body_nodes.add(index)
@@ -138,7 +144,7 @@ class Joints:
         if not document.nodes[above].get("children") and not self.file.is_dynamic(body) and self._is_at(above, place):
             return above
         index = document.add_node({"name": self.file.free_name(f"{prim.name}_frame1")}, above)
-        self.file.place(index, place, prim)
+        self.file.place_frame(index, place, prim)
         return index
 
     def _is_at(self, index: int, place: Matrix) -> bool:

@@ -28,7 +28,7 @@ class Motions:
         self.file, self.model, self.families = file, file.model, file.families
         self.masses: dict[tuple[Any, ...], mass.BodyMassProperties] = {}
         #: Bodies whose mass, or whose centre of mass, the simulator decides, and which get one in the OMI family.
-        self.decided: dict[str, dict[str, None]] = {"mass": {}, "centre": {}}
+        self.decided: dict[str, dict[str, None]] = {"mass": {}, "centre": {}, "origin": {}}
 
     def motion_of(
         self, family: Family, prim: Prim, body: usd_physics.RigidBodyAPI, colliders: list[Prim]
@@ -80,6 +80,8 @@ class Motions:
             return
         moments, turn = own.decided("diagonal_inertia"), own.principal_axes
         center, weight = own.decided("center_of_mass"), own.decided("mass")
+        if center is None and not solid and not family.is_khr and motion["type"] != "static":
+            self.decided["origin"][prim.path] = None
         if is_computed and weighted:
             self.file.lose(prim, "densities that its mass follows from (the mass is written)")
         if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
@@ -129,6 +131,11 @@ class Motions:
                 message = (
                     "glTF cannot say in the OMI family that the simulator decides a mass, so these bodies get the mass "
                     f"that follows from their shapes: {shown}."
+                )
+            elif what == "origin":
+                message = (
+                    "glTF cannot say in the OMI family that the simulator decides a centre of mass, so these bodies "
+                    f"without shapes get their origin: {shown}."
                 )
             else:
                 message = (
