@@ -111,7 +111,7 @@ def case(chance: random.Random, sources: list[Path], folder: Path) -> tuple[str,
     import bpy
     from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
     from usdphys_ext.usdphys_addon.exchange import gltf_export, gltf_import
-    from usdphys_ext.usdphys_addon.gltf import write
+    from usdphys_ext.usdphys_addon.gltf import additions
 
     path = mutant(chance, chance.choice(sources), folder)
     bpy.ops.wm.read_homefile(use_factory_startup=True)
@@ -130,7 +130,7 @@ def case(chance: random.Random, sources: list[Path], folder: Path) -> tuple[str,
                     bad = f"the scene has changed: {error}"
             else:
                 with contextlib.suppress(UsdPhysError):
-                    gltf_export.export_gltf(bpy.context, folder / "out.glb", write.WriteOptions())
+                    gltf_export.export_gltf(bpy.context, folder / "out.glb", additions.WriteOptions())
     except Exception:
         bad = traceback.format_exc()
     if "usdphys_addon" in told.getvalue():

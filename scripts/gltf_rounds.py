@@ -76,10 +76,10 @@ class Rounds:
     def write_gltf(self, file: Path, family: Any, *, keeps_usd: bool = False) -> list[str]:
         import bpy
         from usdphys_ext.usdphys_addon.exchange import gltf_export
-        from usdphys_ext.usdphys_addon.gltf import names, write
+        from usdphys_ext.usdphys_addon.gltf import additions, names
 
         families = names.FAMILIES if family is None else (family,)
-        options = write.WriteOptions(families, keeps_usd=keeps_usd)
+        options = additions.WriteOptions(families, keeps_usd=keeps_usd)
         return [issue.message for issue in gltf_export.export_gltf(bpy.context, file, options).issues]
 
     def round(self, file: Path, way: str) -> tuple[dict[str, Any], list[str]] | None:

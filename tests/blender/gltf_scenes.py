@@ -8,7 +8,7 @@ from pathlib import Path
 
 import bpy
 from usdphys_ext.usdphys_addon.exchange import gltf_export
-from usdphys_ext.usdphys_addon.gltf import names, write
+from usdphys_ext.usdphys_addon.gltf import additions, names
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 FAMILIES = {"KHR": (names.KHR,), "OMI": (names.OMI,), "both": names.FAMILIES}
@@ -27,7 +27,7 @@ def enabled():
 
 
 def exported(path: Path, families="both", **native):
-    result = gltf_export.export_gltf(bpy.context, path, write.WriteOptions(FAMILIES[families]), **native)
+    result = gltf_export.export_gltf(bpy.context, path, additions.WriteOptions(FAMILIES[families]), **native)
     return Document.load(path), result
 
 

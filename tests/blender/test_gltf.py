@@ -17,7 +17,7 @@ import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError, UsdPhysError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.exchange import formats, gltf_export, gltf_import, gltf_panels
-from usdphys_ext.usdphys_addon.gltf import names, read, write
+from usdphys_ext.usdphys_addon.gltf import additions, names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from .gltf_scenes import BODY, FAMILIES, cube, enabled, exported, hinge, nodes_of, physics
@@ -177,7 +177,7 @@ def test_gprims_with_two_radii_become_shapes_with_two_radii_and_come_back(tmp_pa
     (tmp_path / "tapered.usda").write_text(TAPERED)
     formats.USD.load(str(tmp_path / "tapered.usda"), formats.LoadOptions())
     assert bpy.data.objects["Round"].type == "MESH"
-    options = write.WriteOptions(names.FAMILIES, keeps_usd=keeps_usd)
+    options = additions.WriteOptions(names.FAMILIES, keeps_usd=keeps_usd)
     gltf_export.export_gltf(bpy.context, tmp_path / "tapered.glb", options)
     shapes = {one["type"]: one for one in Document.load(tmp_path / "tapered.glb").pool(names.KHR_SHAPE, "shapes")}
     assert shapes["capsule"]["capsule"] == pytest.approx({"height": 2.0, "radiusBottom": 0.5, "radiusTop": 0.25})
@@ -218,7 +218,7 @@ def Xform "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
 """
     )
     formats.USD.load(str(tmp_path / "two.usda"), formats.LoadOptions())
-    options = write.WriteOptions(keeps_usd=False)
+    options = additions.WriteOptions(keeps_usd=False)
     result = gltf_export.export_gltf(bpy.context, tmp_path / "two.glb", options)
     (names_,) = [issue.message for issue in result.issues if "the name in USD" in issue.message]
     assert "(/A/Shape)" in names_
@@ -237,7 +237,7 @@ def test_physics_material_comes_back_on_the_material_of_the_picture(tmp_path):
     document, _ = exported(tmp_path / "rubber.glb")
     assert [one["name"] for one in document.pool(BODY, "physicsMaterials")] == ["Rubber"]
     for keeps_usd in (True, False):
-        gltf_export.export_gltf(bpy.context, tmp_path / "rubber.glb", write.WriteOptions(keeps_usd=keeps_usd))
+        gltf_export.export_gltf(bpy.context, tmp_path / "rubber.glb", additions.WriteOptions(keeps_usd=keeps_usd))
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         gltf_import.import_gltf(tmp_path / "rubber.glb")
         assert [one.name for one in bpy.data.materials] == ["Rubber"]
@@ -262,7 +262,7 @@ def test_file_that_another_program_has_changed_is_read_from_its_extensions(tmp_p
 def test_nothing_is_kept_where_that_is_switched_off(tmp_path):
     cube("Arm")
     target = tmp_path / "plain.glb"
-    gltf_export.export_gltf(bpy.context, target, write.WriteOptions(names.FAMILIES, keeps_usd=False))
+    gltf_export.export_gltf(bpy.context, target, additions.WriteOptions(names.FAMILIES, keeps_usd=False))
     assert "extras" not in Document.load(target).json
 
 

@@ -21,7 +21,7 @@ from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import known, names, read, vendor, write
+from usdphys_ext.usdphys_addon.gltf import additions, known, names, read, vendor, write
 from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
@@ -318,7 +318,7 @@ def test_each_fact_that_gltf_cannot_say_is_named_with_its_prims(tmp_path):
     said = []
     for keeps in (False, True):
         target = document(tmp_path, copy.deepcopy(plain), "facts.gltf")
-        options = write.WriteOptions(keeps_usd=keeps)
+        options = additions.WriteOptions(keeps_usd=keeps)
         written = write.write(target, model, {"/A": 0, "/B": 1, "/C": 2}, options)
         said.append([issue.message for issue in written.issues if issue.code == "GltfNotSaid"])
     left_out = {
@@ -393,7 +393,9 @@ def rich() -> dict:
     }  # fmt: skip
 
 
-def rewritten(tmp_path: Path, source: Document, families=None, name: str = "out.gltf") -> tuple[Path, write.Written]:
+def rewritten(
+    tmp_path: Path, source: Document, families=None, name: str = "out.gltf"
+) -> tuple[Path, additions.Written]:  # fmt: skip
     """The document with its physics taken out and written again from the model."""
     reading = read.read(source)
     target = Document(copy.deepcopy(source.json), source.path, source.binary)
@@ -402,7 +404,7 @@ def rewritten(tmp_path: Path, source: Document, families=None, name: str = "out.
             holder.get("extensions", {}).pop(extension, None)
     target.json["extensionsUsed"] = []
     nodes = {path: index for index, path in reading.paths.items()}
-    options = write.WriteOptions(families or [reading.family])
+    options = additions.WriteOptions(families or [reading.family])
     written = write.write(target, reading.model, nodes, options, nodes)
     target.save(tmp_path / name)
     return tmp_path / name, written
@@ -506,7 +508,7 @@ def test_godot_finds_the_radius_and_the_full_height_of_a_capsule(tmp_path, kind,
     sizes = dict(zip(("height", "radiusBottom", "radiusTop"), sizes, strict=True))
     node = {"name": "N", "extensions": {BODY: {"collider": {"geometry": {"shape": 0}}}}}
     reading = khr(tmp_path, [node], [{"type": kind, kind: sizes}])
-    options = write.WriteOptions(is_for_godot=True)
+    options = additions.WriteOptions(is_for_godot=True)
     target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "N"}]}, "godot.gltf")
     written = write.write(target, reading.model, {"/N": 0}, options)
     (shape,), (published,) = target.pool(names.OMI_SHAPE, "shapes"), target.pool(names.KHR_SHAPE, "shapes")
@@ -595,7 +597,7 @@ def test_compound_trigger_names_the_nodes_that_have_its_shapes(tmp_path):
     plain = [{key: value for key, value in node.items() if key != "extensions"} for node in nodes]
     target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": plain}, "out.gltf")
     indices = {"/Whole": 0, "/Whole/Part": 1, collider: 2}
-    write.write(target, source.model, indices, write.WriteOptions(), indices)
+    write.write(target, source.model, indices, additions.WriteOptions(), indices)
     assert target.node_extension(0, BODY)["trigger"] == {"nodes": [1]}
     assert "geometry" in target.node_extension(1, BODY)["trigger"]
     assert "extensions" not in target.nodes[2]
@@ -649,7 +651,7 @@ def test_edited_joint_is_written_as_it_is_now_and_not_as_it_was_imported(tmp_pat
     nodes = {path: index for index, path in reading.paths.items()}
     bare = [{"name": "Root", "children": [1, 2]}, {"name": "A", "children": [3]}, {"name": "B"}, {"name": "J"}]
     target = document(tmp_path, {"scenes": [{"nodes": [0]}], "nodes": bare})
-    write.write(target, reading.model, nodes, write.WriteOptions([names.KHR]))
+    write.write(target, reading.model, nodes, additions.WriteOptions([names.KHR]))
     (settings,) = target.extensions[BODY]["physicsJoints"]
     assert {"angularAxes": [2], "min": -0.5, "max": 1.0} in settings["limits"]
 

@@ -226,6 +226,15 @@ def check_scale(kind: str, scale: tuple[float, ...], axis: str) -> None:
         assert np.ptp(np.delete(moments, spine)) < 1e-9 < abs(moments[spine] - moments[spine - 1]), (scale, axis)
 
 
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -2, 1), (1, 1, -3), (-2, -2, -2)])
+def test_tip_of_a_mirrored_cone_is_where_its_mesh_has_it(scale: tuple[float, float, float]) -> None:
+    turned = frames.transform((1, 2, 3), frames.matrix_of((0.9, 0.1, 0.3, 0.2)), scale)
+    cone, mesh = Prim("/Cone", "Cone", turned), Prim("/Mesh", "Mesh", turned)
+    cone.add(usd_geom.Cone(height=1.7, radius=0.4, axis="Z"))
+    mesh.mesh = lambda: Mesh(*revolved(PROFILES["cone"][1]))
+    assert mass.collider_shape(cone).center == pytest.approx(mass.collider_shape(mesh).center, abs=1e-6)
+
+
 def test_mesh_and_points_are_scaled() -> None:
     prim = Prim("/Mesh", "Mesh", frames.transform((7, 8, 9), frames.matrix_of((0.9, 0.1, 0.3, 0.2)), (-2, 3, 4)))
     prim.mesh = lambda: Mesh(CUBE_POINTS, CUBE_TRIANGLES)

@@ -179,10 +179,13 @@ class ColliderReader:
     ) -> tuple[frames.Matrix, usd_geom.Gprim] | None:
         """`placed_gprim` of a collider, computed once for copies of an object; None where its mesh collides."""
         own = tuple([_plain(item, name) if name in touched else None for name in _PLACING])
-        key = (kind, own, placement.mesh_key, world[:3, :3].tobytes())
+        # In the words of glTF, and in those of USD.
+        is_tapered = "extras" in touched and ("shape" in item.extras or "taper" in item.extras)
+        key = (kind, own, placement.mesh_key, world[:3, :3].tobytes(), is_tapered)
         if key not in self._places:
             shape = self.shapes.shape(item, placement)
-            self._places[key] = None if shape is None else placed_gprim(shape, world, self.context.meters)
+            meters = self.context.meters
+            self._places[key] = None if shape is None else placed_gprim(shape, world, meters, is_tapered=is_tapered)
         found = self._places[key]
         return None if found is None else (found[0].copy(), copy(found[1]))
 

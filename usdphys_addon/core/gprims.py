@@ -98,11 +98,13 @@ def reach(prim: Prim) -> tuple[float, float]:
     return float(np.abs(prim.world).max()), float(np.max((*found.edges, found.radius, found.height)))
 
 
-def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:
+def placed_gprim(
+    shape: Primitive, world: frames.Matrix, meters: float, *, is_tapered: bool = False
+) -> tuple[frames.Matrix, usd_geom.Gprim]:
     """(matrix (4, 4) relative to the object, schema), metres, of a primitive in object space, Blender units.
 
     If the object's scale is uneven and the shape is not an aligned box, the matrix removes the scale and the parameters
-    contain it: colliders may be neither sheared nor, if round, unevenly scaled.
+    contain it: colliders may be neither sheared nor, if round, unevenly scaled. is_tapered: its two ends differ.
     """
     if shape.kind is usd_geom.Cube and shape.is_aligned and shape.survives(world):
         return _aligned_box(shape, meters)
@@ -110,7 +112,7 @@ def placed_gprim(shape: Primitive, world: frames.Matrix, meters: float) -> tuple
     scale: Any = np.ones(3)
     lengths = np.linalg.norm(world[:3, :3] @ shape.rotation, axis=0)
     # Simulators disagree about the direction of a mirrored cone or plane.
-    turns_over = frames.determinant(world) < 0 and shape.kind in (usd_geom.Cone, usd_geom.Plane)
+    turns_over = frames.determinant(world) < 0 and (is_tapered or shape.kind in (usd_geom.Cone, usd_geom.Plane))
     if turns_over or not frames.is_uniform(lengths, 1e-4) or frames.is_sheared(world):
         placed = world @ pose
         rotation = frames.rotation_of(placed)

@@ -222,7 +222,7 @@ def taper_of(prim: Prim) -> tuple[float, float] | None:
     radius, largest = gprim.resolved("radius"), max(radii)
     # An uneven scale is in the radius, and the pose takes it out again.
     scale = frames.scale_of(prim.local) if prim.local is not None else np.ones(3)
-    across = float(np.delete(scale, "XYZ".index(gprim.resolved("axis"))).min())
+    across = float(np.abs(np.delete(scale, "XYZ".index(gprim.resolved("axis")))).min())
     if not largest or not math.isclose(largest, radius * across, rel_tol=1e-5):
         return None
     return (radii[0] / largest * radius, radii[1] / largest * radius)
@@ -385,8 +385,11 @@ def collider_steps(prim: Prim) -> Steps[Shape]:
             lengths = gprims.sizes(gprim, scale)
             bottom, top = (radius * lengths.radius / max(taper) for radius in taper)
             is_capsule = lengths.kind is usd_geom.Capsule
-            return tapered(bottom, top, lengths.height, lengths.axis, has_caps=is_capsule)
-        return _gprim_shape(gprim, scale)
+            found = tapered(bottom, top, lengths.height, lengths.axis, has_caps=is_capsule)
+        else:
+            found = _gprim_shape(gprim, scale)
+        # The rotation of a mirrored space has all axes turned round.
+        return replace(found, center=-found.center) if frames.determinant(prim.world) < 0.0 else found
     geometry = prim.mesh() if prim.mesh is not None else None
     if geometry is None:
         return Shape(0.0, note="it has no shape with a volume")

@@ -25,6 +25,7 @@ from ..core.model import PhysicsModel
 from ..core.validate import Issue
 from ..gltf import keep, names, scaling
 from ..gltf import write as gltf_write
+from ..gltf.additions import WriteOptions
 from ..gltf.document import SUFFIXES, Document
 from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
@@ -37,9 +38,9 @@ _OBJECT: Any = bpy.types.Object
 _FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
 
 
-def options_of(settings: Any) -> gltf_write.WriteOptions:
+def options_of(settings: Any) -> WriteOptions:
     """The options that are set in the dialog of the exporter."""
-    return gltf_write.WriteOptions(
+    return WriteOptions(
         _FAMILIES[settings.families], settings.hierarchy == "FLAT", settings.keeps_usd, settings.is_for_godot
     )
 
@@ -64,7 +65,7 @@ class GltfExport:
     """One export. issues, counts: what was found and written."""
 
     def __init__(
-        self, options: gltf_write.WriteOptions, *, checks: bool = True, is_own: bool = False, is_still: bool = False
+        self, options: WriteOptions, *, checks: bool = True, is_own: bool = False, is_still: bool = False
     ) -> None:  # fmt: skip
         """checks: look for mistakes in the physics, which takes as long as writing it. is_own: the file gets metres.
 
@@ -240,7 +241,7 @@ def _only_by_name(vnodes: dict[tuple[str, ...], Any]) -> dict[str, Any]:
 
 
 def export_gltf(
-    context: Any, file: str | Path, options: gltf_write.WriteOptions, *, strict: bool = False, **native: Any
+    context: Any, file: str | Path, options: WriteOptions, *, strict: bool = False, **native: Any
 ) -> ExportResult:  # fmt: skip
     """Write the open scene with its physics. The target is replaced at the end, or stays as it was.
 

@@ -5,6 +5,7 @@ A node with physics is an Xform; its collider, trigger or joint is a prim below 
 What no schema holds is kept in `Prim.extras`:
   motion: values of a body (`mass` 0 and moments 0 are infinite there, `gravityFactor`)
   shape: {type: values} of a tapered or a finite shape; settings: limits and drives of a joint
+  name: of a node, if no prim can be called so; shares_node: of a joint on the node of something else
   trigger_nodes: paths of the parts of a compound trigger; gravity: a volume with gravity of its own
 Each is written back while the values of the schemas are still those that it gave.
 """
@@ -26,7 +27,7 @@ from ..core.model import Mesh, PhysicsModel, Prim
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
-from ..core.words import counted
+from ..core.words import and_more, counted
 from . import axes, filters, joints, names, vendor
 from .document import Document, is_number, is_numbers
 from .names import KHR, OMI, Family
@@ -96,6 +97,8 @@ class _Reader:
         self.live = self.document.live()
         self.taken: set[str] = set()
         self.bodies: set[int] = set()
+        #: Nodes whose own mesh is a collider.
+        self.shown: set[int] = set()
         self.materials: dict[int, str] = {}
         self.members: dict[int, list[str]] = {}
         self.pools: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -114,6 +117,7 @@ class _Reader:
         if self.reading.family is None:
             return
         self._report_other_scenes()
+        self._report_sheared()
         self._read_gravity()
         self._read_nodes([index for index in physical if index not in copies])
         if copies:
@@ -144,7 +148,7 @@ class _Reader:
 
     def _find_copies(self, physical: list[int]) -> None:
         """Find nodes without children that say the same as one before, and nothing of a third one."""
-        meshes, extensions, below = map(self.document.column, ("mesh", "extensions", "children"))
+        meshes, extensions, below, called = map(self.document.column, ("mesh", "extensions", "children", "name"))
         kinds: defaultdict[tuple[Any, bytes], list[int]] = defaultdict(list)
         last: tuple[Any, Any] | None = None
         same: list[int] = []
@@ -158,7 +162,10 @@ class _Reader:
         named = {one for same in kinds.values() for one in self._named_nodes(same[0])}
         for same in kinds.values():
             if len(same) > 1 and not self._depends_on_others(same[0]):
-                free = [index for index in same if index not in named and not below[index]]
+                free = [
+                    index for index in same
+                    if index not in named and not below[index] and not str(called[index])[:1].isdigit()
+                ]  # fmt: skip
                 self.reading.copies.update(dict.fromkeys(free[1:], *free[:1]))
 
     def _named_nodes(self, index: int) -> Iterator[int]:
@@ -179,9 +186,9 @@ class _Reader:
         if not self.family.is_khr and self.document.node_extension(index, self.family.joint):
             return True
         parts = [body.get(key) for key in ("motion", "collider", "trigger")]
-        known = {"collisionFilter", "nodes"}
+        known = {"collisionFilter", "nodes", "angularVelocity"}
         if not self.family.is_khr:
-            known |= {"linearVelocity", "angularVelocity"}
+            known.add("linearVelocity")
         return any(isinstance(part, dict) and known & part.keys() for part in (body, *parts))
 
     def _special_nodes(self) -> set[str]:
@@ -198,6 +205,22 @@ class _Reader:
             self._issue(
                 "GltfOtherScenes", f"The file has {counted(others, 'more scene')}, whose physics is not read.",
                 "Make the scene that you need the default one of the file.",
+            )  # fmt: skip
+
+    def _report_sheared(self) -> None:
+        """Name the nodes whose matrix is no place, rotation and scale, as glTF wants it."""
+        matrices = self.document.column("matrix")
+        own = [index for index in self.live if matrices[index]]
+        linear = np.array([matrices[index] for index in own], float).reshape(-1, 4, 4)[:, :3, :3]
+        lengths = np.linalg.norm(linear, axis=2, keepdims=True)
+        units = linear / np.where(lengths == 0.0, 1.0, lengths)
+        cosines = np.abs(units @ units.transpose(0, 2, 1) * (1.0 - np.eye(3))).max(axis=(1, 2), initial=0.0)
+        sheared = [f"'{self.document.node_name(own[number])}'" for number in np.flatnonzero(cosines > 1e-4)]
+        if sheared:
+            self._issue(
+                "GltfSheared", f"The matrices of these nodes are sheared, which glTF does not allow, and Blender takes "
+                f"the nearest rotation and scale: {and_more(sheared[:20], len(sheared))}.",
+                "Apply the scale in the program that wrote the file.",
             )  # fmt: skip
 
     def _pool(self, extension: str, name: str) -> list[dict[str, Any]]:
@@ -228,6 +251,8 @@ class _Reader:
         if prim is None:
             prim = self.model.add(Prim(path, "Xform", self.document.world(index)))
             prim.label = self.document.node_name(index)
+            if prim.label[:1].isdigit():
+                prim.extras["name"] = prim.label
         return prim
 
     def _issue(self, code: str, message: str, fix: str, severity: Any = "warning", path: str = "") -> None:
@@ -251,8 +276,8 @@ class _Reader:
         prim = self._node_prim(index)
         # The first form of OMI_physics_body has the values on the node itself.
         is_old = motion is self.document.node_extension(index, self.family.body)
-        # Velocities of OMI depend on the place.
-        is_placed = not self.family.is_khr and ("linearVelocity" in motion or "angularVelocity" in motion)
+        # Velocities of OMI depend on the place, and what is said of turning on its mirroring.
+        is_placed = "angularVelocity" in motion or (not self.family.is_khr and "linearVelocity" in motion)
         key = "" if is_old or is_placed else repr(motion)
         if key in self.body_kinds:
             prim.schemas = dict(self.body_kinds[key])
@@ -318,7 +343,18 @@ class _Reader:
             spin = np.array(axes.vector_in(angular))
             if not self.family.is_khr:
                 spin = frames.rotation_of(prim.world).T @ spin
+            else:
+                self._report_mirrored(prim.path, prim.world)
             body.angular_velocity = _triple(spin)
+
+    def _report_mirrored(self, path: str, world: Matrix) -> None:
+        """Name what turns, or is the frame of a joint, in a mirrored space: no specification has a word about it."""
+        if frames.determinant(world) < 0.0:
+            self._issue(
+                "GltfMirrored", f"'{path}' is mirrored by a negative scale, where programs do not agree about the "
+                "signs of rotations and of joints' axes; here, as in USD, all three axes are reversed.",
+                "Apply the scale in the program that wrote the file.", "info", path,
+            )  # fmt: skip
 
     def _read_mass(self, prim: Prim, motion: dict[str, Any], *, is_static: bool) -> None:
         if not motion and self.family.is_khr:
@@ -508,7 +544,9 @@ class _Reader:
             if mesh is None:
                 return False
             prim.mesh = lambda: mesh
-            if document.nodes[index].get("mesh") == number:
+            if document.nodes[index].get("mesh") == number and index not in self.shown:
+                # A trigger beside a collider of the same mesh has an object of its own.
+                self.shown.add(index)
                 self.reading.own_mesh.add(prim.path)
         if prim.mesh is None:
             return False
@@ -608,8 +646,9 @@ class _Reader:
         path = node if only else self._made(f"{node}/{paths.name_of(node)}_joint")
         prim = Prim(path, "PhysicsJoint", places[0], is_xformable=False, label=self.document.node_name(index))
         if not only:
-            prim.local = np.eye(4)
+            prim.local, prim.extras["shares_node"] = np.eye(4), True
             self._node_prim(index)
+        self._report_mirrored(node, self.document.world(index))
         joints.read_limits(prim, settings)
         joints.read_drives(prim, settings)
         joint = prim.get(usd_physics.Joint)

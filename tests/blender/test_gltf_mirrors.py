@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Nodes that are mirrored or sheared, names that no prim can have, and nodes with more than one thing, in glTF."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.exchange import formats
+from usdphys_ext.usdphys_addon.gltf import names, read
+from usdphys_ext.usdphys_addon.gltf.document import Document
+
+from .gltf_scenes import BODY, exported, nodes_of, physics
+
+OMI = names.OMI_BODY
+TETRAHEDRON = (
+    "data:application/octet-stream;base64,"
+    "AAAAAAAAAAAAAAAAAACAPwAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAEBAAAACAAEAAAABAAMAAQACAAMAAAADAAIA"
+)
+LOCKED = {"linearAxes": [0, 1, 2], "min": 0, "max": 0}
+HINGE = [LOCKED, {"angularAxes": [0, 1], "min": 0, "max": 0}, {"angularAxes": [2], "min": -0.4, "max": 1.2}]
+TAPERED = {"type": "capsule", "capsule": {"height": 1.5, "radiusTop": 0.2, "radiusBottom": 0.5}}
+
+
+def loaded(path: Path, nodes: list[dict], shapes=(), **top) -> list:
+    """The issues of an import of nodes with KHR physics into an empty scene."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    children = {child for node in nodes for child in node.get("children", ())}
+    path.write_text(json.dumps({
+        "asset": {"version": "2.0"}, "extensionsUsed": [BODY, names.KHR_SHAPE], "scene": 0, "nodes": nodes,
+        "scenes": [{"nodes": [number for number in range(len(nodes)) if number not in children]}],
+        "extensions": {names.KHR_SHAPE: {"shapes": list(shapes)}, BODY: top},
+        "buffers": [{"byteLength": 72, "uri": TETRAHEDRON}],
+        "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": 24}],
+        "accessors": [
+            {"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3", "min": [0, 0, 0], "max": [1, 2, 3]},
+            {"bufferView": 1, "componentType": 5123, "count": 12, "type": "SCALAR"},
+        ],
+        "meshes": [{"name": "Tetra", "primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+    }))  # fmt: skip
+    return formats.format_of(str(path)).load(str(path), formats.LoadOptions())
+
+
+def through_usd(folder: Path) -> None:
+    """Write the open scene as USD, and open that."""
+    formats.USD.write(str(folder / "scene.usda"), formats.WriteOptions(form="composed"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    formats.USD.load(str(folder / "scene.usda"), formats.LoadOptions())
+
+
+def node(name: str, **values) -> dict:
+    physics = {key: values.pop(key) for key in ("motion", "collider", "trigger", "joint") if key in values}
+    return {"name": name, **values, **({"extensions": {BODY: physics}} if physics else {})}
+
+
+# --------------------------------------------------------------------------- mirrors
+
+
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -2, 1), (-1, -1, -1)])
+@pytest.mark.parametrize("way", ["own", "usd"])
+def test_wide_end_of_a_mirrored_capsule_stays_where_it_is(tmp_path, scale, way):
+    """The wide end of the file is at the negative end of the node's Y; masses are those of the mirrored solid."""
+    loaded(tmp_path / "in.gltf", [node("A", scale=scale, motion={}, collider={"geometry": {"shape": 0}})], [TAPERED])
+    if way == "usd":
+        through_usd(tmp_path)
+    document, _ = exported(tmp_path / "out.gltf")
+    reading = read.read(document)
+    (prim,) = reading.model.colliders.values()
+    kept = prim.extras["shape"]["capsule"]
+    along = math.copysign(1.0, kept["radiusBottom"] - kept["radiusTop"]) * -prim.world[:3, 2]
+    wide = np.array((0.0, 0.0, -scale[1]))
+    assert float(along @ wide) > 0.0
+    center = physics(document, "A", OMI)["motion"]["centerOfMass"]
+    center_in_world = document.world(0)[:3, :3] @ np.array((center[0], -center[2], center[1]))
+    assert float(center_in_world @ wide) > 0.1
+
+
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (2, -2, 2), (-1, -1, -1)])
+def test_joint_below_mirrored_nodes_has_its_frames_after_a_round_through_usd(tmp_path, scale):
+    turn = [0.0, 0.0, math.sin(0.3), math.cos(0.3)]
+    issues = loaded(
+        tmp_path / "in.gltf",
+        [
+            node("Root", scale=scale, children=[1, 2]),
+            node("A", translation=[0, 1, 0], children=[3], motion={"mass": 1}),
+            node("B", translation=[2, 1, 0], children=[4], motion={"mass": 1}),
+            node("J", translation=[1, 0, 0], rotation=turn, joint={"joint": 0, "connectedNode": 4}),
+            node("K", translation=[-1, 0, 0], rotation=turn),
+        ],
+        physicsJoints=[{"limits": HINGE}],
+    )
+    assert any(issue.code == "GltfMirrored" and "J" in issue.message for issue in issues)
+    before = Document.load(tmp_path / "in.gltf")
+    through_usd(tmp_path)
+    document, _ = exported(tmp_path / "out.gltf")
+    nodes = nodes_of(document)
+    ends = [document.nodes.index(nodes["J"]), physics(document, "J")["joint"]["connectedNode"]]
+    for index, old in zip(ends, (3, 4), strict=True):
+        np.testing.assert_allclose(document.world(index)[:3, 3], before.world(old)[:3, 3], atol=1e-5)
+        expected = frames.rotation_of(before.world(old))
+        np.testing.assert_allclose(frames.rotation_of(document.world(index)), expected, atol=1e-5)
+        # As others read it, who multiply the rotations of nodes.
+        assert frames.determinant(document.local(index)) > 0.0
+    (limit,) = [one for one in document.pool(BODY, "physicsJoints")[0]["limits"] if one.get("max")]
+    assert (limit["min"], limit["max"]) == pytest.approx((-0.4, 1.2))
+
+
+def test_rotation_of_a_mirrored_body_is_named_for_each_body(tmp_path):
+    spinning = {"mass": 1, "angularVelocity": [0, 1, 0]}
+    issues = loaded(
+        tmp_path / "in.gltf",
+        [node("A", motion=spinning), node("B", scale=[-1, 1, 1], motion=spinning), node("C", motion={"mass": 1})],
+    )
+    assert [issue.path for issue in issues if issue.code == "GltfMirrored"] == ["/B"]
+
+
+# --------------------------------------------------------------------------- shear
+
+
+def test_sheared_matrix_of_a_node_is_named(tmp_path):
+    sheared = [2, 0, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 5, 0, 0, 1]
+    turned = [0, 2, 0, 0, -1, 0, 0, 0, 0, 0, 3, 0, 5, 0, 0, 1]
+    issues = loaded(
+        tmp_path / "in.gltf", [node("A", matrix=turned, motion={"mass": 1}), node("B", matrix=sheared, motion={})]
+    )
+    (found,) = [issue.message for issue in issues if issue.code == "GltfSheared"]
+    assert "'B'" in found and "'A'" not in found
+
+
+# --------------------------------------------------------------------------- names
+
+
+def test_name_that_begins_with_a_digit_comes_back_from_usd(tmp_path):
+    loaded(tmp_path / "in.gltf", [node(name, motion={"mass": 1}) for name in ("Crate", "1st", "2nd", "3rd")])
+    through_usd(tmp_path)
+    bpy.data.objects["_3rd"].name = "Other"
+    document, _ = exported(tmp_path / "out.gltf")
+    assert nodes_of(document).keys() - {"root"} == {"1st", "2nd", "Crate", "Other"}
+
+
+def test_joint_on_the_node_of_its_body_gets_a_node_by_way_of_usd_and_that_is_named(tmp_path):
+    ball = {"joint": 0, "connectedNode": 1}
+    loaded(
+        tmp_path / "in.gltf", [node("A", motion={"mass": 1}, joint=ball), node("B", motion={"mass": 1})],
+        physicsJoints=[{"limits": [LOCKED]}],
+    )  # fmt: skip
+    document, _ = exported(tmp_path / "own.gltf")
+    assert "joint" in physics(document, "A")
+    through_usd(tmp_path)
+    document, result = exported(tmp_path / "out.gltf")
+    assert "joint" in physics(document, "A_joint")
+    assert any("on the node of its body" in issue.message and "A_joint" in issue.message for issue in result.issues)
+
+
+# --------------------------------------------------------------------------- two things on one node
+
+
+def test_mesh_that_is_collider_and_trigger_of_one_node_is_both(tmp_path):
+    shape = {"geometry": {"mesh": 0, "convexHull": True}}
+    loaded(tmp_path / "in.gltf", [node("A", mesh=0, motion={"mass": 1}, collider=shape, trigger=shape)])
+    document, _ = exported(tmp_path / "out.gltf", "KHR")
+    kinds = sorted(
+        (key, document.mesh(one[key]["geometry"]["mesh"]).points.max(axis=0).tolist())
+        for index in range(len(document.nodes)) for one in [document.node_extension(index, BODY)]
+        for key in ("collider", "trigger") if key in one
+    )  # fmt: skip
+    assert [kind for kind, _ in kinds] == ["collider", "trigger"]
+    for _, high in kinds:
+        assert high == pytest.approx([1, 0, 2])
+
+
+def test_body_without_shapes_gets_a_centre_of_mass_in_omi_and_that_is_named(tmp_path):
+    loaded(
+        tmp_path / "in.gltf", [node("A", motion={"mass": 1}), node("B", motion={"mass": 1, "centerOfMass": [0] * 3})]
+    )
+    _, result = exported(tmp_path / "out.gltf", "OMI")
+    (found,) = [issue.message for issue in result.issues if "their origin" in issue.message]
+    assert "'A'" in found and "'B'" not in found

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""How a body moves, in the words of each family: kind, velocities, mass, gravity."""
+
+from __future__ import annotations
+
+import math
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ..core import frames, mass, paths
+from ..core.model import Prim
+from ..core.schemas import usd_physics
+from ..core.words import and_more
+from . import additions, axes, names, vendor
+from .additions import Additions
+from .document import is_numbers
+from .names import Family
+
+_NO_MASS = usd_physics.MassAPI()
+
+
+class Motions:
+    """Writes the motions of bodies."""
+
+    def __init__(self, file: Additions) -> None:
+        self.file, self.model, self.families = file, file.model, file.families
+        self.masses: dict[tuple[Any, ...], mass.BodyMassProperties] = {}
+        #: Bodies whose mass, or whose centre of mass, the simulator decides, and which get one in the OMI family.
+        self.decided: dict[str, dict[str, None]] = {"mass": {}, "centre": {}, "origin": {}}
+
+    def motion_of(
+        self, family: Family, prim: Prim, body: usd_physics.RigidBodyAPI, colliders: list[Prim]
+    ) -> dict[str, Any] | None:
+        motion: dict[str, Any] = {}
+        is_static = not body.resolved("rigid_body_enabled")
+        is_kinematic = bool(body.resolved("kinematic_enabled"))
+        if family.is_khr:
+            if is_static:
+                return None
+            if is_kinematic:
+                motion["isKinematic"] = True
+        else:
+            motion["type"] = "static" if is_static else "kinematic" if is_kinematic else "dynamic"
+        self._write_velocities(family, prim, body, motion)
+        self._write_mass(family, prim, colliders, motion, is_computed=not is_static and not is_kinematic)
+        factor = self._gravity_factor(prim)
+        if factor != 1.0:
+            motion["gravityFactor"] = factor
+        return motion
+
+    def _gravity_factor(self, prim: Prim) -> float:
+        if not prim.extras and vendor.BODY not in prim.schemas:
+            return 1.0
+        return 0.0 if vendor.value(prim, vendor.BODY, "disableGravity") else mass.gravity_factor(prim)
+
+    def _write_velocities(
+        self, family: Family, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]
+    ) -> None:
+        if body.velocity is None and body.angular_velocity is None:
+            return
+        for key, value, turn in (
+            ("linearVelocity", body.velocity, prim.world[:3, :3]),
+            ("angularVelocity", body.angular_velocity, frames.rotation_of(prim.world)),
+        ):
+            if value is not None and any(value):
+                # OMI: in the world, as Godot has it.
+                motion[key] = axes.vector_out(value if family.is_khr else (turn @ np.array(value)).tolist())
+
+    def _write_mass(
+        self, family: Family, prim: Prim, colliders: list[Prim], motion: dict[str, Any], *, is_computed: bool
+    ) -> None:
+        """Write mass, centre and inertia. OMI has defaults where KHR lets the engine decide, so it gets all."""
+        own = prim.get(usd_physics.MassAPI) or _NO_MASS
+        kept = prim.extras.get("motion", {})
+        solid = [one for one in colliders if vendor.TRIGGER not in one.schemas]
+        weighted = self._has_densities(prim, solid)
+        if own is _NO_MASS and family.is_khr and not weighted and not kept:
+            return
+        moments, turn = own.decided("diagonal_inertia"), own.principal_axes
+        center, weight = own.decided("center_of_mass"), own.decided("mass")
+        if center is None and not solid and not family.is_khr and motion["type"] != "static":
+            self.decided["origin"][prim.path] = None
+        if is_computed and weighted:
+            self.file.lose(prim, "densities that its mass follows from (the mass is written)")
+        if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
+            found = self._mass_properties(prim, solid)
+            if weighted or not family.is_khr:
+                if weight is None and not weighted and kept.get("mass") != 0:
+                    self.decided["mass"][prim.path] = None
+                weight = found.mass
+                if center is None and (weighted or solid):
+                    if not weighted and max(map(abs, found.center_of_mass)) > additions.SAME:
+                        self.decided["centre"][prim.path] = None
+                    scale = frames.scale_of(prim.world)
+                    center = tuple((np.array(found.center_of_mass) / np.where(scale == 0.0, 1.0, scale)).tolist())
+            if moments is not None or weighted:
+                moments, turn = found.diagonal_inertia, found.principal_axes
+        if kept.get("mass") == 0 and own.decided("mass") is None:
+            if family.is_khr:
+                motion["mass"] = 0
+            else:
+                self.file.lose(prim, "in the OMI family an infinite mass", "Give it a mass.")
+        elif weight is not None and math.isfinite(weight):
+            motion["mass"] = weight
+        if center is not None:
+            motion["centerOfMass"] = axes.vector_out(center)
+        if moments is not None:
+            motion["inertiaDiagonal"] = axes.size_out(moments)
+            if turn is not None and not frames.is_identity(turn):
+                motion["inertiaOrientation"] = axes.rotation_out(turn)
+        elif is_numbers(kept.get("inertiaDiagonal"), 3) and not family.is_khr and not any(kept["inertiaDiagonal"]):
+            # Three zeros: infinite in KHR, automatic in OMI.
+            self.file.lose(prim, "in the OMI family an infinite inertia", "Give it a finite one.")
+        elif is_numbers(kept.get("inertiaDiagonal"), 3):
+            motion["inertiaDiagonal"] = kept["inertiaDiagonal"]
+            if is_numbers(kept.get("inertiaOrientation"), 4):
+                motion["inertiaOrientation"] = kept["inertiaOrientation"]
+
+    def report(self) -> None:
+        """Name the bodies that have a mass, or a centre of it, in the file and none in the scene."""
+        if names.KHR in self.families:
+            return
+        for what, bodies in self.decided.items():
+            if not bodies:
+                continue
+            first = [f"'{self.model.prims[path].label or path}'" for path in islice(bodies, additions.MOST_NAMES)]
+            shown = and_more(first, len(bodies))
+            if what == "mass":
+                message = (
+                    "glTF cannot say in the OMI family that the simulator decides a mass, so these bodies get the mass "
+                    f"that follows from their shapes: {shown}."
+                )
+            elif what == "origin":
+                message = (
+                    "glTF cannot say in the OMI family that the simulator decides a centre of mass, so these bodies "
+                    f"without shapes get their origin: {shown}."
+                )
+            else:
+                message = (
+                    "glTF cannot say in the OMI family that the simulator decides a centre of mass, so these bodies "
+                    f"get the one that follows from their shapes: {shown}."
+                )
+            self.file.issue("GltfNotSaid", message, "Give them one.", "info")
+
+    def _mass_properties(self, prim: Prim, colliders: list[Prim]) -> mass.BodyMassProperties:
+        """Mass properties of a body; bodies that are copies of each other share them."""
+        key = self._mass_key(prim, colliders)
+        if key is None:
+            return mass.mass_properties(self.model, prim.path, colliders)
+        if key not in self.masses:
+            self.masses[key] = mass.mass_properties(self.model, prim.path, colliders)
+        return self.masses[key]
+
+    def _mass_key(self, prim: Prim, colliders: list[Prim]) -> tuple[Any, ...] | None:
+        """What decides about the mass of a body of primitives; None for a body with other colliders."""
+        own = prim.get(usd_physics.MassAPI)
+        parts: list[Any] = [prim.world[:3, :3].tobytes(), own.all_values() if own is not None else ()]
+        for one in colliders:
+            key = self.file.kind_key(one)
+            if key is None or one.local is None or paths.parent_of(one.path) != prim.path:
+                return None
+            parts.append(key)
+        return tuple(parts)
+
+    def _has_densities(self, prim: Prim, colliders: list[Prim]) -> bool:
+        """True if something else than the volume alone decides about the mass of a body."""
+        for one in (prim, *colliders):
+            own = one.get(usd_physics.MassAPI)
+            if own is None:
+                continue
+            if own.decided("density") is not None or (one is not prim and own.decided("mass") is not None):
+                return True
+        for one in colliders:
+            material = self.file.material_of(one)
+            api = material.get(usd_physics.MaterialAPI) if material is not None else None
+            if api is not None and api.decided("density") is not None:
+                return True
+        return False
