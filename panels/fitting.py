@@ -20,7 +20,7 @@ _MARGINS = {"UI": 56.0, "WINDOW": 40.0}
 #: Of the width of a row: the label of a property that is split from its field, or that has its field beside it.
 _SPLIT, _BESIDE = 0.4, 0.25
 #: What a button takes besides its text, an icon, a number with its unit, a box to tick.
-_EDGES, _ICON, _NUMBER, _TICK = 12.0, 20.0, 68.0, 26.0
+_EDGES, _ICON, _NUMBER, _TICK = 10.0, 20.0, 68.0, 26.0
 _FONT_SIZE = 11.0
 
 
