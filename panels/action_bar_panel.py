@@ -11,6 +11,7 @@ import bpy
 from ..usdphys_addon.authoring import generator_kinds
 from ..usdphys_addon.bridge.roles import has_physics
 from ..usdphys_addon.viewport.wrapped_text import draw_text
+from . import fitting
 
 #: (operator, text, icon) in the order of the bar.
 ACTIONS = (
@@ -27,6 +28,8 @@ BATCH = (
     ("usdphys.tag_collection", "Tag Collection", "OUTLINER_COLLECTION"),
     ("usdphys.copy_physics", "Copy Physics to Selected", "COPYDOWN"),
 )
+#: Texts of buttons where the whole one does not fit.
+_SHORT = {"Copy Physics to Selected": "Copy to Selected"}
 
 
 #: (name of the menu, label, icon, rows of operators) below Object > USD Physics. The search of Blender (F3) finds only
@@ -146,7 +149,8 @@ class USDPHYS_PT_actions(bpy.types.Panel):
 
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
-        _draw(layout.grid_flow(row_major=True, columns=2, even_columns=True, even_rows=True, align=True), ACTIONS)
+        columns = fitting.columns(2, *(text for _, text, _ in ACTIONS), has_icons=True)
+        _draw(layout.grid_flow(row_major=True, columns=columns, even_columns=True, even_rows=True, align=True), ACTIONS)
         layout.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
         if has_blender_bodies(context.scene):
             layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
@@ -171,7 +175,9 @@ class USDPHYS_PT_batch(bpy.types.Panel):
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
-        _draw(layout.column(align=True), BATCH)
+        column = layout.column(align=True)
+        for idname, text, icon in BATCH:
+            fitting.button(column, idname, icon, _SHORT.get(text, ""))
 
 
 class USDPHYS_MT_object(bpy.types.Menu):

@@ -7,6 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..usdphys_addon.core.schema import Schema
+from . import fitting
+
+#: Width of the button beside a value.
+_BUTTON = 22.0
 
 
 def fields_of(cls: type[Schema]) -> list[str]:
@@ -27,7 +31,7 @@ def draw_one(layout: Any, group: Any, name: str, data_path: str, *, ends: bool =
     value = row.column()
     # Greyed but enabled: typing a value authors it.
     value.active = is_set
-    value.prop(group, name)
+    fitting.prop(value, group, name, taken=_BUTTON)
     button = row.column()
     if is_set:
         button.operator("usdphys.unset", text="", icon="X", emboss=False).data_path = f"{data_path}.{name}"

@@ -9,6 +9,7 @@ import bpy
 
 from ..operators.batch_files import summary
 from ..usdphys_addon.viewport.wrapped_text import draw_text
+from . import fitting
 
 ICONS = {"ok": "CHECKMARK", "failed": "CANCEL", "crashed": "ERROR", "timeout": "TIME"}
 
@@ -30,8 +31,8 @@ class USDPHYS_PT_batch_files(bpy.types.Panel):
     def draw(self, context: Any) -> None:
         layout: Any = self.layout
         column = layout.column(align=True)
-        column.operator("usdphys.batch_convert_folder", icon="FILE_FOLDER")
-        column.operator("usdphys.export_collections", icon="OUTLINER_COLLECTION")
+        fitting.button(column, "usdphys.batch_convert_folder", "FILE_FOLDER")
+        fitting.button(column, "usdphys.export_collections", "OUTLINER_COLLECTION")
         state = context.window_manager.usdphys_batch
         if not state.total:
             return

@@ -12,6 +12,7 @@ from ..usdphys_addon.checks import live as checks
 from ..usdphys_addon.checks import report
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport.wrapped_text import draw_text
+from . import fitting
 
 MAX_ROWS = 20
 #: Pixels that the buttons of an issue take.
@@ -40,7 +41,7 @@ class USDPHYS_PT_checks(bpy.types.Panel):
         layout: Any = self.layout
         name = context.scene.name
         report = checks.report(name)
-        row = layout.row(align=True)
+        row = fitting.together(layout, "Check Now", "Fix All Safe", has_icons=True)
         row.operator("usdphys.check", icon="FILE_REFRESH")
         row.operator("usdphys.check_fix_all", icon="CHECKMARK")
         for text in (checks.on_demand(name), "Changed since the last check" if checks.is_outdated(name) else ""):

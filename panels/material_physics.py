@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..usdphys_addon.core.schemas import usd_physics
-from . import attributes, vendor
+from . import attributes, fitting, vendor
 from .places import Part, in_properties, in_sidebar
 from .structure_panel import draw_presets
 
@@ -29,7 +29,7 @@ class _Material(Part):
         layout, material = self.split_layout(), shown.usdphys.physics_material
         if context.area.type == "VIEW_3D":
             layout.label(text=shown.name, icon="MATERIAL")
-        row = layout.row()
+        row = fitting.together(layout, "Typical Values", "Presets", arrow=60.0)
         row.operator_menu_enum("usdphys.apply_material_preset", "preset", text="Typical Values")
         draw_presets(row, "material")
         layout = layout.column()

@@ -15,7 +15,7 @@ from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
-from . import attributes, vendor
+from . import attributes, fitting, vendor
 from .places import Part, in_properties, in_sidebar
 
 _PLACE = ("location", "rotation")
@@ -26,6 +26,12 @@ _GPRIM_FIELDS = {
     usd_geom.Cylinder: ("radius", "height", "axis", *_PLACE), usd_geom.Plane: ("size", "axis", *_PLACE),
 }  # fmt: skip
 _FRAME_FIELDS = frozenset({"local_pos0", "local_rot0", "local_pos1", "local_rot1"})
+#: What the edges of a box take of a row.
+_BOX = 12
+#: Width of a panel from which a list has place for empty names.
+_WITH_NAMES = 190.0
+#: Width of the icon and the arrow of a menu.
+_ICONS = 36.0
 _BREAK_FIELDS = ("break_force", "break_torque")
 _DOF_LABELS = {
     "transX": "Translation X", "transY": "Translation Y", "transZ": "Translation Z", "rotX": "Rotation X",
@@ -91,9 +97,10 @@ class USDPHYS_UL_colliders(bpy.types.UIList):
     def draw_item(  # type: ignore[override]
         self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
     ) -> None:
-        row = layout.row(align=True)
+        row = layout.split(factor=0.6, align=True) if item.name or fitting.room() > _WITH_NAMES else layout
         row.prop(item, "shape", text="", emboss=False)
-        row.prop(item, "name", text="", emboss=False, placeholder="automatic name")
+        if item.name or fitting.room() > _WITH_NAMES:
+            row.prop(item, "name", text="", emboss=False, placeholder="automatic name")
 
 
 class _Colliders(_SubPart):
@@ -102,31 +109,30 @@ class _Colliders(_SubPart):
     def draw(self, context: Any) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
         attributes.draw_list(layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders")
-        if self.is_narrow():
-            layout.label(text="Object's Material")
-        layout.prop(physics, "physics_material", text="" if self.is_narrow() else "Object's Material")
+        fitting.prop(layout, physics, "physics_material", text="Object's Material")
         index = physics.active_collider_index
         if not 0 <= index < len(physics.colliders):
             return
         collider, path = physics.colliders[index], f"object.usdphys.colliders[{index}]"
         column = layout.column()
-        column.prop(collider, "shape")
+        fitting.prop(column, collider, "shape")
         if collider.shape == "AUTO":
             shapes = readout.shapes_of(context.object.name)
             if shapes and index < len(shapes):
-                column.label(text=tr(phrase("Automatic: {shape}", shape=phrase(shapes[index]))), icon="INFO")
+                chosen = phrase("Automatic: {shape}", shape=phrase(shapes[index]))
+                draw_text(column.column(align=True), chosen, "INFO")
         if collider.shape in ("MESH", "AUTO"):
             _draw_approximation(column, context, collider, path)
         kind = GPRIM_SHAPES.get(collider.shape)
         if kind is not None:
             attributes.draw(column, collider, _GPRIM_FIELDS[kind], path)
-            row = column.row(align=True)
+            row = fitting.together(column, "Fit to Mesh", "Fit and Set")
             for explicit, text in ((False, "Fit to Mesh"), (True, "Fit and Set")):
                 button = row.operator("usdphys.fit_collider", text=text)
                 button.only_active, button.explicit = True, explicit
-        column.prop(collider, "purpose")
+        fitting.prop(column, collider, "purpose")
         attributes.draw_one(column, collider, "collision_enabled", path)
-        column.prop(collider, "physics_material", text="Material")
+        fitting.prop(column, collider, "physics_material", text="Material")
         _draw_owner(column, context, collider)
         column.prop(collider.mass, "is_applied", text="Own Mass")
         if collider.mass.is_applied:
@@ -140,9 +146,8 @@ class _Joint(_SubPart):
     def draw(self, context: Any) -> None:
         layout, joint = self.active_layout(context), context.object.usdphys.joint
         path = "object.usdphys.joint"
-        layout.prop(joint, "type")
-        layout.prop(joint, "body0")
-        layout.prop(joint, "body1")
+        for name in ("type", "body0", "body1"):
+            fitting.prop(layout, joint, name)
         kind = BY_IDENTIFIER[joint.type]
         cls = kind.cls
         if any(attribute.field == "axis" for attribute in cls.attributes):
@@ -170,7 +175,7 @@ class _Joint(_SubPart):
             attributes.draw(body, joint, _BREAK_FIELDS, path)
         body = _fold(layout, "usdphys_joint_frames", "Frames")
         if body is not None:
-            body.label(text="From the joint object until set", icon="INFO")
+            draw_text(body.column(align=True), "From the joint object until set", "INFO")
             attributes.draw(body, joint, sorted(_FRAME_FIELDS, key=lambda name: (name[-1], name)), path)
         vendor.draw(layout, context, context.object.usdphys, "object", "object.usdphys", "joint", "dof")
 
@@ -191,7 +196,7 @@ class _ArticulationRoot(_SubPart):
 
     def draw(self, context: Any) -> None:
         layout = self.active_layout(context)
-        layout.label(text="Joints below are an articulation")
+        draw_text(layout.column(align=True), "Joints below are an articulation", "NONE")
         vendor.draw(layout, context, context.object.usdphys, "object", "object.usdphys", "articulation")
 
 
@@ -200,7 +205,7 @@ class _FilteredPairs(_SubPart):
 
     def draw(self, context: Any) -> None:
         layout, pairs = self.active_layout(context), context.object.usdphys.filtered_pairs
-        layout.label(text="With its children, does not collide with:")
+        draw_text(layout.column(align=True), "With its children, does not collide with:", "NONE")
         attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
 
 
@@ -225,7 +230,7 @@ class _GroupMemberships(_SubPart):
 
     def draw(self, context: Any) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
-        layout.label(text="With its children, belongs to:")
+        draw_text(layout.column(align=True), "With its children, belongs to:", "NONE")
         attributes.draw_list(
             layout, physics, "collision_groups", "active_group_index", "collision_groups", "USDPHYS_UL_memberships"
         )
@@ -235,11 +240,15 @@ def _draw_approximation(column: Any, context: Any, collider: Any, path: str) -> 
     """The approximation of UsdPhysics, or the word of a simulator in its place."""
     word = "" if collider.is_property_set("approximation") else collider.other_approximation
     text, icon = ("", "DOWNARROW_HLT") if not word else (tr(phrase("Other: {word}", word=word)), "NONE")
-    row = _labelled(column, "Approximation") if word else attributes.draw_one(column, collider, "approximation", path)
+    row = (
+        fitting.labelled(column, "Approximation", fitting.buttons_width(text))
+        if word
+        else attributes.draw_one(column, collider, "approximation", path)
+    )
     if word or context.scene.usdphys.targets & {"NEUTRAL", "PHYSX"}:
         row.operator_menu_enum("usdphys.approximation_add", "word", text=text, icon=icon).data_path = path
     if not collider.is_property_set("approximation"):
-        column.prop(collider, "other_approximation")
+        fitting.prop(column, collider, "other_approximation")
 
 
 def _fold(layout: Any, name: str, label: str) -> Any:
@@ -250,9 +259,10 @@ def _fold(layout: Any, name: str, label: str) -> Any:
 
 
 def _draw_owner(layout: Any, context: Any, group: Any) -> None:
-    layout.prop_search(
-        group, "simulation_owner", context.scene.usdphys, "physics_scenes", text="Scene", icon="SCENE_DATA"
-    )
+    fitting.prop(
+        layout, group, "simulation_owner", text="Scene",
+        search_data=context.scene.usdphys, search_property="physics_scenes", icon="SCENE_DATA",
+    )  # fmt: skip
 
 
 def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> None:
@@ -265,9 +275,9 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         return
     sources = dict(computed.sources)
     box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
-    draw_text(box, phrase("from {source}", source=sources["mass"]), "BLANK1")
+    draw_text(box, phrase("from {source}", source=sources["mass"]), "BLANK1", _BOX)
     for note in computed.notes:
-        draw_text(box, note, "INFO")
+        draw_text(box, note, "INFO", _BOX)
 
 
 def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout | None) -> None:
@@ -287,7 +297,7 @@ def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[st
         if group.is_applied:
             attributes.draw(layout, group, attributes.fields_of(cls), f"{path}.{dof}")
             if cls is usd_physics.DriveAPI and dof != "distance":
-                row = layout.row(align=True)
+                row = fitting.together(layout, "Tune Gains", "Same on All", has_icons=True)
                 row.operator("usdphys.joint_tune", icon="FCURVE").dof = dof
                 if dof.startswith("rot"):
                     row.operator("usdphys.joint_equal_gains", text="Same on All", icon="ORIENTATION_GIMBAL").dof = dof
@@ -300,23 +310,14 @@ def _draw_freedoms(layout: Any, joint: Any) -> None:
     preset = joint_freedoms.preset_of(joint)
     text = PRESETS[preset].label if preset else "Other Combination"
     column = layout.column(align=True)
-    row = _labelled(column, "Preset")
+    row = fitting.labelled(column, "Preset", fitting.buttons_width(text) + _ICONS)
     row.operator_menu_enum("usdphys.joint_preset", "preset", text=text, icon="PRESET")
     for dof in AXIS_DOFS:
-        row = _labelled(column, _DOF_LABELS[dof])
+        row = fitting.labelled(column, _DOF_LABELS[dof], fitting.buttons_width(*_MOTION_LABELS.values()))
         now = joint_freedoms.motion_of(joint, dof)
         for motion in joint_freedoms.MOTIONS:
             button = row.operator("usdphys.joint_motion", text=_MOTION_LABELS[motion], depress=motion == now)
             button.dof, button.motion = dof, motion
-
-
-def _labelled(column: Any, text: str) -> Any:
-    """A row with a label on its left side, as properties have one. Returns the right side."""
-    split = column.split(factor=0.4, align=True)
-    side = split.row()
-    side.alignment = "RIGHT"
-    side.label(text=text)
-    return split.row(align=True)
 
 
 _MOTION_LABELS = {"LOCKED": "Lock", "LIMITED": "Limit", "FREE": "Free"}

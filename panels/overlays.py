@@ -8,39 +8,36 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.viewport import overlay_settings
+from . import fitting
 
 
 def _draw_parts(layout: Any, settings: Any) -> None:
     layout.use_property_split = True
     layout.use_property_decorate = False
     layout.active = settings.show
-    _row(layout, settings, "colliders")
+    fitting.choice(layout, settings, "colliders")
     if settings.colliders != "NONE":
-        _row(layout, settings, "color_by", "Color")
+        fitting.choice(layout, settings, "color_by", text="Color")
     for name in ("bodies", "mass", "joints"):
-        _row(layout, settings, name)
+        fitting.choice(layout, settings, name)
     if settings.joints != "NONE":
-        column = layout.column(heading="Show", align=True)
-        for name in ("joint_frames", "joint_limits", "joint_drives"):
-            column.prop(settings, name)
-        layout.prop(settings, "joint_size")
-    _row(layout, settings, "filtered_pairs", text="Filters")
-    _row(layout, settings, "articulations")
-    column = layout.column(heading="Preview", align=True)
-    column.prop(settings, "contacts")
-    column.prop(settings, "broken")
-    column.prop(settings, "loads")
+        _ticks(layout, settings, "Show", ("joint_frames", "joint_limits", "joint_drives"))
+        fitting.prop(layout, settings, "joint_size")
+    fitting.choice(layout, settings, "filtered_pairs", text="Filters")
+    fitting.choice(layout, settings, "articulations")
+    _ticks(layout, settings, "Preview", ("contacts", "broken", "loads"))
     layout.separator()
     layout.prop(settings, "use_xray")
-    layout.prop(settings, "line_width")
+    fitting.prop(layout, settings, "line_width")
 
 
-def _row(layout: Any, settings: Any, name: str, text: str | None = None) -> None:
-    row = layout.row(align=True)
-    if text is None:
-        row.prop(settings, name, expand=True)
-    else:
-        row.prop(settings, name, expand=True, text=text)
+def _ticks(layout: Any, settings: Any, heading: str, names: tuple[str, ...]) -> None:
+    declared = settings.bl_rna.properties
+    row = fitting.labelled(layout, heading, max(fitting.tick_width(declared[name].name) for name in names))
+    column = row.column(align=True)
+    column.use_property_split = False
+    for name in names:
+        column.prop(settings, name)
 
 
 class USDPHYS_PT_overlays(bpy.types.Panel):

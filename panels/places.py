@@ -8,9 +8,14 @@ from typing import Any
 
 import bpy
 
+from . import fitting
+
 CATEGORY = "USD Physics"
 #: Suffix of the class names of panels in the sidebar.
 VIEW = "_view"
+
+#: Width of a row from which two columns have place for most labels; see `fitting.room`.
+_WIDE = 240.0
 
 
 class Part:
@@ -26,10 +31,9 @@ class Part:
     order = 0
     closed = True
 
-    @classmethod
-    def is_narrow(cls) -> bool:
-        """True in the sidebar, which is too narrow for two columns: labels would be cut."""
-        return cls.__name__.endswith(VIEW)
+    def is_narrow(self) -> bool:
+        """True where two columns would cut labels: in the sidebar, and in a narrow properties editor."""
+        return type(self).__name__.endswith(VIEW) or fitting.room() < _WIDE
 
     def split_layout(self) -> Any:
         layout: Any = self.layout

@@ -12,6 +12,7 @@ from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.viewport.wrapped_text import draw_text
+from . import fitting
 from .checks_panel import ICONS
 
 #: Notices that are shown.
@@ -39,12 +40,13 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
         row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
         row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
-        row = layout.row(align=True)
-        for engine, text in (("physx", "PhysX"), ("newton", "Newton")):
-            row.operator("usdphys.engine_bake", text=tr(f"Bake in {text}"), icon="CONSOLE").engine = engine
+        engines = {engine: tr(f"Bake in {text}") for engine, text in (("physx", "PhysX"), ("newton", "Newton"))}
+        row = fitting.together(layout, *engines.values(), has_icons=True)
+        for engine, text in engines.items():
+            row.operator("usdphys.engine_bake", text=text, icon="CONSOLE").engine = engine
         row = layout.row()
         row.active = session is None
-        row.prop(settings, "with_timeline", icon="TIME", toggle=True)
+        row.prop(settings, "with_timeline", icon=fitting.icon_for("Play with Timeline", "TIME"), toggle=True)
         if preview_guard.problem():
             draw_text(layout, preview_guard.problem(), "ERROR")
         layout.operator("usdphys.preview_apply", icon="CHECKMARK")
@@ -54,14 +56,14 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         column.active = not settings.with_timeline
         row = column.row()
         row.active = not settings.is_fast
-        row.prop(settings, "speed")
-        column.prop(settings, "is_fast")
+        fitting.prop(row, settings, "speed")
+        fitting.prop(column, settings, "is_fast")
         column = layout.column()
         column.active = session is None
-        column.prop(settings, "quality")
+        fitting.prop(column, settings, "quality")
         draw_text(column, QUALITY_TEXTS[settings.quality].cost, "BLANK1")
-        column.prop(settings, "frequency")
-        column.prop(settings, "substeps")
+        fitting.prop(column, settings, "frequency")
+        fitting.prop(column, settings, "substeps")
 
 
 def _timeline_plays(context: Any) -> bool:
@@ -166,8 +168,8 @@ class USDPHYS_PT_preview_bake(bpy.types.Panel):
         layout: Any = self.layout
         scene = context.scene
         layout.label(text=tr(phrase("Frames {frames}", frames=_range(scene.frame_start, scene.frame_end))))
-        layout.operator("usdphys.preview_bake", icon="REC")
-        layout.operator("usdphys.preview_clear_bake", icon="X")
+        fitting.button(layout, "usdphys.preview_bake", "REC")
+        fitting.button(layout, "usdphys.preview_clear_bake", "X")
 
 
 CLASSES = (USDPHYS_PT_preview, USDPHYS_PT_preview_state, USDPHYS_PT_preview_notices, USDPHYS_PT_preview_bake)

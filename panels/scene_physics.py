@@ -11,7 +11,8 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.schemas import usd_physics
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
-from . import attributes, vendor
+from ..usdphys_addon.viewport.wrapped_text import draw_text
+from . import attributes, fitting, vendor
 from .places import Part, in_properties, in_sidebar
 
 #: Largest number of groups in the matrix; more do not fit.
@@ -28,8 +29,8 @@ class _Scene(Part):
     def draw(self, context: Any) -> None:
         layout, stage = self.split_layout(), context.scene.usdphys.stage
         for name in ("meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy"):
-            layout.prop(stage, name)
-        layout.prop(context.scene.usdphys, "targets")
+            fitting.prop(layout, stage, name)
+        fitting.choice(layout, context.scene.usdphys, "targets")
 
 
 class _PhysicsScenes(Part):
@@ -40,13 +41,13 @@ class _PhysicsScenes(Part):
         attributes.draw_list(layout, physics, "physics_scenes", "active_scene_index", "physics_scenes")
         index = physics.active_scene_index
         if not len(physics.physics_scenes):
-            layout.label(text="One is made at export, with Blender's gravity", icon="INFO")
+            draw_text(layout.column(align=True), "One is made at export, with Blender's gravity", "INFO")
             vendor.draw(layout, context, None, "scene", FIRST_SCENE)
         elif 0 <= index < len(physics.physics_scenes):
             item, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
             attributes.draw(layout, item, attributes.fields_of(usd_physics.PhysicsScene), path)
             if not item.is_property_set("gravity_magnitude"):
-                layout.label(text="Automatic: 9.81 m/s², down", icon="INFO")
+                draw_text(layout.column(align=True), "Automatic: 9.81 m/s², down", "INFO")
             vendor.draw(layout, context, item, "scene", path)
 
 
@@ -76,15 +77,16 @@ class _CollisionGroups(Part):
         if not 0 <= index < len(physics.collision_groups):
             return
         group, path = physics.collision_groups[index], f"scene.usdphys.collision_groups[{index}]"
-        row = layout.row(align=True)
+        row = fitting.together(layout, "Add Selected to Group", "Remove Selected from Group")
         row.operator("usdphys.group_add_selected").group = group.name
         row.operator("usdphys.group_remove_selected").group = group.name
-        row = layout.row(align=True)
+        row = fitting.together(layout, "Select Members of Group", "Rename")
         row.operator("usdphys.group_select").group = group.name
         row.operator("usdphys.group_rename", text="Rename").group = group.name
-        layout.label(text=tr(_members_text(group.name)), icon="OUTLINER_OB_GROUP_INSTANCE")
+        draw_text(layout.column(align=True), _members_text(group.name), "OUTLINER_OB_GROUP_INSTANCE")
         attributes.draw(layout, group, ("merge_group", "invert_filtered_groups"), path)
-        layout.label(text="Collides only with:" if group.invert_filtered_groups else "Does not collide with:")
+        text = "Collides only with:" if group.invert_filtered_groups else "Does not collide with:"
+        draw_text(layout.column(align=True), text, "NONE")
         attributes.draw_list(
             layout, group, "filtered_groups", "active_index", "filtered_groups", "USDPHYS_UL_group_references"
         )

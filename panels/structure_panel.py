@@ -7,6 +7,12 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.viewport.wrapped_text import draw_text
+from . import fitting
+
+#: Width of the arrow of a menu, and of the buttons beside a menu of presets with its arrow.
+_ARROW, _PRESET_BUTTONS = 16.0, 60.0
+
 
 class USDPHYS_PT_structure(bpy.types.Panel):
     bl_label = "Structure"
@@ -18,19 +24,23 @@ class USDPHYS_PT_structure(bpy.types.Panel):
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
-        layout.label(text="Compound from selection")
+        draw_text(layout, "Compound from selection", "NONE")
         for role, icon in (("DYNAMIC", "RIGID_BODY"), ("STATIC", "MESH_PLANE")):
-            row = layout.row(align=True)
+            row = fitting.together(layout, role.title(), "with Empty", has_icons=True)
             for target, text in (("ACTIVE", role.title()), ("EMPTY", "with Empty")):
                 button = row.operator("usdphys.compound_from_selection", text=text, icon=icon)
                 button.target, button.role = target, role
                 icon = "EMPTY_AXIS"
-        layout.operator_menu_enum("usdphys.make_collider_objects", "kind", icon="MESH_CUBE")
-        layout.operator_menu_enum("usdphys.split_loose", "mode", icon="MOD_EXPLODE")
-        row = layout.row(align=True)
+        for idname, choice, label, short, icon in (
+            ("usdphys.make_collider_objects", "kind", "Make Collider Objects", "Collider Objects", "MESH_CUBE"),
+            ("usdphys.split_loose", "mode", "Colliders from Loose Parts", "Loose Parts", "MOD_EXPLODE"),
+        ):  # fmt: skip
+            text = label if fitting.fits(label, _ARROW) else short
+            layout.operator_menu_enum(idname, choice, text=text, icon=fitting.icon_for(text, icon, _ARROW))
+        row = fitting.together(layout, "Fit", "Fit and Set")
         row.operator("usdphys.fit_collider", text="Fit").explicit = False
         row.operator("usdphys.fit_collider", text="Fit and Set").explicit = True
-        layout.operator("usdphys.collider_mesh_to_primitive", icon="MESH_UVSPHERE")
+        fitting.button(layout, "usdphys.collider_mesh_to_primitive", "MESH_UVSPHERE")
 
 
 class USDPHYS_PT_structure_presets(bpy.types.Panel):
@@ -45,9 +55,7 @@ class USDPHYS_PT_structure_presets(bpy.types.Panel):
         layout: Any = self.layout
         layout.operator_menu_enum("usdphys.apply_material_preset", "preset", icon="MATERIAL")
         for text, name in (("Material", "material"), ("Rigid Body", "body"), ("Joint", "joint"), ("Drives", "drive")):
-            split = layout.split(factor=0.4)
-            split.label(text=text)
-            draw_presets(split, name)
+            draw_presets(fitting.labelled(layout, text, fitting.buttons_width("Presets") + _PRESET_BUTTONS), name)
 
 
 def draw_presets(layout: Any, name: str) -> None:

@@ -10,6 +10,8 @@ from ..usdphys_addon.bridge.language import tr_label
 from ..usdphys_addon.core import units
 from ..usdphys_addon.core.schema import Place
 from ..usdphys_addon.core.value_types import value_type
+from ..usdphys_addon.viewport.wrapped_text import draw_text
+from . import fitting
 
 #: Boxes that are shown where nothing of theirs is applied, by target of the scene.
 _RUNTIMES = ("Newton", "PhysX", "MuJoCo")
@@ -24,6 +26,8 @@ _VIEWS = {
 _WITHIN = {*_VIEWS.values(), "number", "whole", "flag"}
 #: Vectors of numbers that Blender shows as such; others are edited as text.
 _SIZES = (2, 3, 4)
+#: Width of the buttons beside a value.
+_BUTTONS = 44.0
 
 
 def view_of(row: Any) -> str:
@@ -125,9 +129,10 @@ def _draw_concepts(
     header, body = layout.panel(f"usdphys_concepts_{places[0]}", default_closed=True)
     header.label(text="More Settings")
     if body is not None:
-        grid = body.grid_flow(columns=2, even_columns=True, align=True, row_major=True)
+        number = fitting.columns(2, *(label for *_, label in missing), has_icons=True)
+        grid = body.grid_flow(columns=number, even_columns=True, align=True, row_major=True)
         for concept, dof, label in missing:
-            button = grid.operator("usdphys.concept_add", text=label, icon="ADD")
+            button = grid.operator("usdphys.concept_add", text=label, icon=fitting.icon_for(label, "ADD"))
             button.data_path, button.concept, button.dof = data_path, concept.identifier, dof
 
 
@@ -144,10 +149,10 @@ def _draw_value(line: Any, row: Any, label: str) -> None:
         return
     view = view_of(row)
     if view in _WITHIN:
-        line.prop(row, view, text=label)
+        fitting.prop(line, row, view, text=label, taken=_BUTTONS)
         return
     column = line.column(align=True)
-    column.label(text=label)
+    draw_text(column, label, "NONE")
     column.row(align=True).prop(row, view, text="")
 
 
@@ -165,7 +170,7 @@ def _draw_search(
 def _draw_box(layout: Any, data_path: str, rows: list[Any]) -> None:
     """All attributes of a runtime that are authored, by schema."""
     if not rows:
-        layout.label(text="Nothing is set; search with the lens", icon="INFO")
+        draw_text(layout.column(align=True), "Nothing is set; search with the lens", "INFO")
     for applied in dict.fromkeys(row.applied for row in rows):
         column = layout.column(align=True)
         head = column.row(align=True)

@@ -109,9 +109,10 @@ class LayoutRecorder:
     content: list[Drawn | LayoutRecorder] = field(default_factory=list)
     active: bool = True
     enabled: bool = True
+    use_property_split: bool = False
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self.__dataclass_fields__ or name in ("active", "enabled"):
+        if name not in self.__dataclass_fields__ or name in ("active", "enabled", "use_property_split"):
             _require(name in _STATES, f"a layout has no '{name}'")
             declared = _STATES[name]
             if declared.type == "ENUM":
@@ -205,7 +206,7 @@ class LayoutRecorder:
         return root
 
     def _within(self, kind: str, arguments: dict[str, Any]) -> LayoutRecorder:
-        made = LayoutRecorder(kind, self, arguments)
+        made = LayoutRecorder(kind, self, arguments, use_property_split=self.use_property_split)
         self.content.append(made)
         return made
 
@@ -300,3 +301,35 @@ def draw(cls: Any, context: Any = None, *, function: str = "draw", opened: Colle
     layout = LayoutRecorder(opened=opened)
     getattr(drawing_part(cls, layout), function)(bpy.context if context is None else context)
     return layout
+
+
+# --------------------------------------------------------------------------- how wide it is
+
+
+def _is_narrow(one: Drawn | LayoutRecorder) -> bool:
+    """A button or a blank that is as wide as its icon."""
+    if isinstance(one, LayoutRecorder):
+        return bool(one.content) and all(map(_is_narrow, one.content))
+    return one.kind in ("operator", "label") and not one.text
+
+
+def widths(layout: LayoutRecorder, width: float) -> Iterator[tuple[Drawn, float]]:
+    """What is drawn, each with the width that Blender gives it in a layout of a width, at a UI scale of 1."""
+    shares = [width] * len(layout.content)
+    if layout.kind == "row":
+        narrow = [_is_narrow(one) for one in layout.content]
+        rest = (width - 20.0 * sum(narrow)) / max(1, len(narrow) - sum(narrow))
+        shares = [20.0 if is_so else rest for is_so in narrow]
+    elif layout.kind == "split":
+        first = layout.arguments.get("factor", 0.5)
+        others = max(1, len(shares) - 1)
+        shares = [width * first, *[width * (1.0 - first) / others] * others][: len(shares)]
+    elif layout.kind == "grid_flow":
+        shares = [width / layout.arguments["columns"]] * len(shares)
+    elif layout.kind == "box":
+        shares = [width - 12.0] * len(shares)
+    for one, share in zip(layout.content, shares, strict=True):
+        if isinstance(one, LayoutRecorder):
+            yield from widths(one, share)
+        else:
+            yield one, share

@@ -440,6 +440,30 @@ def test_a_body_below_a_keyed_parent_begins_where_the_parent_was_after_an_edit(s
     assert 50 - height(obj) == pytest.approx(fallen(4), rel=0.1)
 
 
+@pytest.mark.parametrize("shown", [1, 2, 9])
+def test_a_velocity_below_a_turning_parent_is_turned_as_it_was_at_the_start(shown):
+    """The parent turns by 90 degrees in 8 frames; the body starts along X of the first frame, and spins about it."""
+    obj = solid("Crate", (0, 0, 50))
+    obj.usdphys.rigid_body.velocity, obj.usdphys.rigid_body.angular_velocity = (6.0, 0.0, 0.0), (3.0, 0.0, 0.0)
+    carrier = scenes.add("Carrier")
+    obj.parent = carrier
+    for frame, angle in ((1, 0.0), (9, np.pi / 2)):
+        carrier.rotation_euler.z = angle
+        carrier.keyframe_insert("rotation_euler", frame=frame)
+    leader = begin()
+    go(*range(2, 9), 1)
+    obj.usdphys.mass.is_applied = True
+    obj.usdphys.mass.mass = 3.0
+    bpy.context.view_layer.update()
+    go(shown)
+    go(*range(2, 6))
+    expected = 6.0 * 4 * bpy.context.scene.render.fps_base / bpy.context.scene.render.fps
+    assert tuple(obj.matrix_world.translation)[:2] == pytest.approx((expected, 0.0), abs=0.02)
+    linear, angular = leader.session.world.velocities()
+    assert tuple(linear[0][:2]) == pytest.approx((6.0, 0.0), abs=0.1)
+    assert tuple(angular[0]) == pytest.approx((3.0, 0.0, 0.0), abs=0.1)
+
+
 def test_a_body_below_a_keyed_parent_is_shown_and_baked_where_it_is():
     """Its parent, which goes on, took it along while it fell, in the preview and in the bake."""
     obj = solid("Crate", (0, 0, 50))

@@ -406,6 +406,12 @@ OWN = [
     ("density beside a mass", lambda s: mass(solid(s), Mass=1.0, Density=5.0), "DensityWithoutEffect", B),
     ("target without stiffness", lambda s: drive(two(s, **MEET), Damping=1.0, TargetPosition=5.0),
      "DriveTargetWithoutEffect", J),
+    ("a hinge that aims beyond its limit", lambda s: drive(two(s, **MEET, LowerLimit=-10.0, UpperLimit=20.0),
+     Stiffness=1.0, Damping=1.0, TargetPosition=30.0), "DriveTargetBeyondLimit", J),
+    ("a generic joint that aims beyond its limit", lambda s: run(limit(two(s, UsdPhysics.Joint), "rotX", -10.0, 20.0),
+     drive(s.GetPrimAtPath(J), "rotX", Stiffness=1.0, Damping=1.0, TargetPosition=30.0)), "DriveTargetBeyondLimit", J),
+    ("a slide that aims beyond its limit", lambda s: drive(two(s, UsdPhysics.PrismaticJoint, **MEET, LowerLimit=0.0,
+     UpperLimit=1.0), "linear", Stiffness=1.0, Damping=1.0, TargetPosition=-0.5), "DriveTargetBeyondLimit", J),
     ("body below a body", lambda s: run(solid(s), solid(s, C)), "NestedRigidBody", C),
     ("body without mass", body, "BodyWithoutMass", B),
     ("body with a density alone", lambda s: mass(body(s), Density=7800.0), "BodyWithoutMass", B),
@@ -558,6 +564,9 @@ def test_nothing_is_wrong_with_good_stages():
         lambda s: two(s, UsdPhysics.DistanceJoint, MaxDistance=3.0),
         lambda s: two(s, LowerLimit=10.0, **MEET),
         lambda s: two(s, UsdPhysics.PrismaticJoint, UpperLimit=-1.0),
+        # A drive that aims at a limit, and one whose velocity alone counts.
+        lambda s: drive(two(s, UpperLimit=30.0, **MEET), Stiffness=1.0, Damping=1.0, TargetPosition=30.0),
+        lambda s: drive(two(s, LowerLimit=-30.0, **MEET), Damping=1.0, TargetVelocity=-90.0),
         # Limits that are equal hold a joint in place.
         lambda s: two(s, LowerLimit=10.0, UpperLimit=10.0, **MEET),
         lambda s: two(s, UsdPhysics.PrismaticJoint, LowerLimit=2.0, UpperLimit=2.0),

@@ -20,3 +20,11 @@ def test_kinds_of_a_summary_are_told_in_the_singular_where_there_is_one() -> Non
         "1 scene", "1 body", "1 collider", "1 joint", "1 group", "1 material", "1 articulation"
     }  # fmt: skip
     assert all(words.tally(number, kind) == f"{number} {kind}" for number in (0, 2) for kind in kinds)
+
+
+@pytest.mark.parametrize(("meters", "text"), [
+    (0.6, "600 mm"), (0.0123, "12 mm"), (0.00012, "0.12 mm"), (123.4, "120 m"), (7890.0, "7.9 km"), (1e6, "1000 km"),
+])  # fmt: skip
+def test_a_length_of_two_digits_has_no_exponent(meters: float, text: str) -> None:
+    """It said that parts are 6e+02 mm apart."""
+    assert words.length_text(meters, 2) == text

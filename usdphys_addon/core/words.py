@@ -150,11 +150,10 @@ def counted(number: int, what: str) -> str:
 
 
 def length_text(meters: float, digits: int = 3) -> str:
-    """12.3 mm, 4.56 m, 7.89 km."""
-    for unit, size in (("km", 1000.0), ("m", 1.0)):
-        if meters >= size:
-            return f"{meters / size:.{digits}g} {unit}"
-    return f"{meters * 1000.0:.{digits}g} mm"
+    """12.3 mm, 4.56 m, 7.89 km; 600 mm with two digits, too."""
+    unit, size = ("km", 1000.0) if meters >= 1000.0 else ("m", 1.0) if meters >= 1.0 else ("mm", 0.001)
+    value = float(f"{meters / size:.{digits}g}")
+    return f"{value:.{max(digits, len(str(int(abs(value)))))}g} {unit}"
 
 
 def is_text(text: str) -> bool:

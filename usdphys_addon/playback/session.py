@@ -605,6 +605,7 @@ class PreviewSession:
     def carried_motion(self, motion: Motion, carriers: Mapping[str, Any]) -> Motion:
         """A motion in which bodies are where their parents carry them that are, in place of now, at `carriers`."""
         positions, rotations = motion.positions.copy(), motion.rotations.copy()
+        linear, angular = motion.linear.copy(), motion.angular.copy()
         now = self.carriers()
         rows = {name: row for row, name in enumerate(self.names) if name}
         for name, row in rows.items():
@@ -620,8 +621,12 @@ class PreviewSession:
             matrix[:3, 3] = positions[row] / self.meters
             place = before @ np.linalg.solve(now[obj.name], matrix)
             positions[row] = place[:3, 3] * self.meters
-            rotations[row] = frames.quaternion_of(frames.rotation_of(place))
-        return motion._replace(positions=positions, rotations=rotations)
+            turned = frames.rotation_of(place)
+            rotations[row] = frames.quaternion_of(turned)
+            # Velocities are along the axes of the body.
+            back = turned @ matrix[:3, :3].T
+            linear[row], angular[row] = back @ linear[row], back @ angular[row]
+        return motion._replace(positions=positions, rotations=rotations, linear=linear, angular=angular)
 
     def _reread(self, context: bpy.types.Context) -> reading.SceneReading:
         """Read the authored scene: with the authored transforms, while the objects show simulated ones."""

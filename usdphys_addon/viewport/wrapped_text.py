@@ -14,7 +14,7 @@ from ..bridge.language import tr
 #: Characters per line without a region, and in the panel of an operation, whose width a draw does not know; pixels of
 #: margins and icon, and of a character.
 _LINE, OPERATION_LINE = 32, 40
-_MARGINS, _CHARACTER = 66, 6.4
+_MARGINS, _CHARACTER = 76, 6.4
 
 
 def draw_text(layout: Any, text: str, icon: str, taken: int = 0, length: int = 0) -> None:
@@ -34,4 +34,4 @@ def _line_length(taken: int) -> int:
     if region is None:
         return _LINE
     scale = context.preferences.system.ui_scale or 1.0
-    return max(12, int((region.width / scale - _MARGINS - taken) / _CHARACTER))
+    return max(10, int((region.width / scale - _MARGINS - taken) / _CHARACTER))

@@ -25,6 +25,8 @@ _NO_TRIANGLES = np.zeros((0, 3), np.int64)
 SHALLOW, SHALLOW_ESTIMATE = 0.02, 0.1
 #: Mass ratio that solvers bear.
 RATIO = 100.0
+#: Targets so little (rad, m) beyond a limit are at it.
+_NEAR = 1e-4
 #: Approximations whose volume takes no hull.
 _BOUNDS = ("boundingCube", "boundingSphere")
 #: From which ratio on PhysX wants the light body to be the second of a joint, and not between two heavy ones.
@@ -580,3 +582,35 @@ def idle_target(facts: Facts) -> Iterator[Finding]:
                         prim, f"The {what} of the drive {entries.instance} of {prim.display} has no effect without "
                         f"{gain}.", words,
                     )  # fmt: skip
+
+
+@rule(
+    "DriveTargetBeyondLimit", "info", "info", "info",
+    meaning="A drive aims beyond a limit of its joint: it presses against the limit, and never gets there.",
+    fix="Change the target of the drive '{dof}' of {X}, or its {limit} limit.",
+)  # fmt: skip
+def unreachable_target(facts: Facts) -> Iterator[Finding]:
+    for entries in facts.instances(usd_physics.DriveAPI):
+        dof = entries.instance
+        is_angular = dof == "angular" or dof.startswith("rot")
+        for prim, drive in entries:
+            target, (low, high) = drive.target_position, _limits(prim, dof)
+            if target is None or not drive.stiffness or low > high:
+                continue  # where both limits are locked or reversed, other rules say so
+            limit, value = ("lower", low) if target < low - _NEAR else ("upper", high)
+            if limit == "upper" and not target > high + _NEAR:
+                continue
+            aim, end = (f"{math.degrees(one):.4g}°" if is_angular else f"{one:.4g} m" for one in (target, value))
+            message = f"The drive {dof} of {prim.display} aims at {aim}, beyond its {limit} limit, {end}."
+            yield Finding(prim, message, {"dof": dof, "limit": limit})
+
+
+def _limits(prim: Prim, dof: str) -> tuple[float, float]:
+    """Limits of a degree of freedom of a joint, rad or m; infinite where it has none."""
+    own: Any = prim.get(usd_physics.RevoluteJoint if dof == "angular" else usd_physics.PrismaticJoint)
+    if own is not None and dof in ("angular", "linear"):
+        found = own.lower_limit, own.upper_limit
+    else:
+        one: Any = prim.schemas.get(f"{usd_physics.LimitAPI.usd_name}:{dof}")
+        found = (None, None) if one is None else (one.low, one.high)
+    return -math.inf if found[0] is None else found[0], math.inf if found[1] is None else found[1]
