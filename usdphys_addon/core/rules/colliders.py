@@ -136,7 +136,7 @@ def bounds_fitted_anew(facts: Facts) -> Iterator[Finding]:
         low, high = points.min(axis=0), points.max(axis=0)
         extent, middle = float((high - low).max()), (low + high) / 2.0
         if approximation == "boundingSphere":
-            is_same = np.linalg.norm(points.mean(axis=0) - middle) <= OFF_CENTRE * extent
+            is_same = bool(np.linalg.norm(points.mean(axis=0) - middle) <= OFF_CENTRE * extent)
         else:
             corners = [[(low, high)[bit][axis] for axis, bit in enumerate(bits)] for bits in np.ndindex(2, 2, 2)]
             is_same = all(np.linalg.norm(points - corner, axis=1).min() <= OFF_CORNER * extent for corner in corners)
