@@ -182,6 +182,14 @@ def triangles() -> None:
     body().usdphys.colliders[0].approximation = "none"
 
 
+def bounded() -> None:
+    """A crate whose rotation was applied to its mesh, for PhysX."""
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+    obj = body()
+    obj.data.transform(mathutils.Matrix.Rotation(0.5, 4, "Z"))
+    obj.usdphys.colliders[0].approximation = "boundingCube"
+
+
 def no_faces() -> None:
     scenes.make_collider(scenes.make_body(scenes.add("A", bpy.data.meshes.new("A"))))
 
@@ -450,6 +458,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("NoScene", no_scene, {"Scene.physics_scenes.length"}),
     ("GravityDirectionNotUnit", long_gravity, {"Scene.physics_scenes[0].gravity_direction"}),
     ("ColliderTriangleMeshDynamic", triangles, {"A.colliders[0].approximation"}),
+    ("BoundsFittedAnew", bounded, {"A.colliders[0].approximation", "A.colliders[0].shape"}),
     ("ColliderWithoutGeometry", no_faces, {"A.colliders.length", "A.colliders[0].shape"}),
     ("MeshCollisionOnNonMesh", odd_approximation,
      {"A.colliders[0].approximation", "A.colliders[0].has_mesh_collision"}),

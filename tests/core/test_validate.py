@@ -963,6 +963,35 @@ def test_an_articulation_root_that_physx_lets_float_or_keeps_from_moving_is_name
     assert codes(base, hinge) == codes(base, fixed, "usd") == codes("/Robot", hinge, "newton") == []
 
 
+@pytest.mark.parametrize("target", ["physx", "newton"])
+def test_bounds_that_simulators_fit_themselves_are_named(target):
+    """Measured: both fit a turned box, and PhysX a ball of its own; a box along the axes is the same everywhere."""
+
+    def codes(approximation, points=None):
+        stage = new_stage()
+        prim = mesh(stage, "/C", approximation)
+        if points is not None:
+            prim.GetPointsAttr().Set(points)
+        issues = validate.validate(usd_read.read_stage(stage), target)
+        return [issue.code for issue in issues if issue.code == "BoundsFittedAnew"]
+
+    corners = [(x, y, z) for x in (0, 2) for y in (0, 1) for z in (0, 1)]
+    turned = [(x - y, x + y, z) for x, y, z in corners]
+    assert codes("boundingCube", corners) == codes("boundingSphere", corners) == codes("convexHull") == []
+    assert codes("boundingCube", turned) == codes("boundingCube") == codes("boundingSphere") == ["BoundsFittedAnew"]
+    assert codes("boundingSphere", turned) == []
+
+
+def test_two_radii_that_simulators_do_not_know_are_named():
+    stage = new_stage()
+    collider(stage, "/C", UsdGeom.Capsule)
+    tapered = collider(stage, "/T", UsdGeom.Capsule_1)
+    tapered.CreateRadiusTopAttr(0.1)
+    for target, wanted in (("usd", []), ("physx", ["/T"]), ("newton", ["/T"])):
+        issues = validate.validate(usd_read.read_stage(stage), target)
+        assert [issue.path for issue in issues if issue.code == "ColliderTwoRadii"] == wanted
+
+
 def test_an_owner_of_what_is_body_and_collider_is_reported_once():
     stage = new_stage()
     UsdPhysics.RigidBodyAPI(solid(stage, "/B")).CreateSimulationOwnerRel().SetTargets(["/nope"])
@@ -985,6 +1014,8 @@ def test_every_code_has_a_case():
         "ArticulationRootGives",
         "ArticulationRootStuck",
         "JointOutsideArticulation",
+        "BoundsFittedAnew",
+        "ColliderTwoRadii",
         "JointTouchesStatic",
         "WorldJointStill",
     }  # tests of their own, above

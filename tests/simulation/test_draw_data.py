@@ -9,7 +9,7 @@ from usdphys_ext.usdphys_addon.core import frames, gprims
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
-from usdphys_ext.usdphys_addon.simulation.rapier import shapes
+from usdphys_ext.usdphys_addon.simulation.rapier import constraints, shapes
 from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.viewport import draw_data, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Carriers, Options, Seen
@@ -108,6 +108,48 @@ def test_a_plane_of_uneven_scale_is_drawn_as_it_is_scaled(axis) -> None:
     half = np.array(gprims.half_extent(prim.get(usd_geom.Plane))) * scale
     flat = np.delete(np.arange(3), "XYZ".index(axis))
     assert extent(lines)[1][flat] == pytest.approx(half[flat])
+
+
+@pytest.mark.parametrize("scale", [(1, 1, 1), (-1, 1, 1), (1, 1, -1), (-1, -1, -1)])
+def test_a_mirrored_cone_points_where_it_collides(scale) -> None:
+    file = File()
+    file.add(file.body("Cone", geometry=file.shape("Shape", "Cone", (0.5, 2.0), scale=scale), dynamic=False))
+    lines = drawn(model_in(file), Options(colliders="ALL"))
+    tip = lines[np.linalg.norm(lines[:, :2], axis=1).argmin()]
+    assert tip == pytest.approx((0, 0, np.sign(scale[2])), abs=1e-5)
+    file.add(file.body("Ball", (0.1, 0, 1.2), shape="Sphere", size=(0.1,), mass=0.1))
+    beyond = place(run(world_of(file), 1.0), "Ball")[2]
+    # It stays on a base that is above.
+    assert beyond == pytest.approx(1.1, abs=0.02) if scale[2] < 0 else beyond < 0.5
+
+
+@pytest.mark.parametrize("mirrored", [1.0, -1.0])
+def test_a_sheared_or_mirrored_plane_is_drawn_where_it_collides(mirrored) -> None:
+    world = np.eye(4)
+    world[:3, :3] = np.array([[mirrored, 0.0, 0.0], [0.0, 1.0, 0.0], [0.5, 0.0, 1.0]])
+    prim = Prim("/Plane", "Plane", world)
+    prim.add(usd_geom.Plane(2.0, 6.0, "Z"))
+    prim.add(usd_physics.CollisionAPI())
+    lines = drawn(PhysicsModel(prims={"/Plane": prim}), Options(colliders="ALL"))
+    normal = np.linalg.inv(world[:3, :3]).T[:, 2]
+    heights = lines @ normal / np.linalg.norm(normal)
+    # The arrow of the normal is on the empty side.
+    assert (np.abs(heights) < 1e-6).sum() >= 12 and heights.min() > -1e-6 and heights.max() > 0.1
+
+
+@pytest.mark.parametrize("kind", ["Capsule", "Cylinder"])
+def test_two_radii_are_drawn_as_they_collide(kind) -> None:
+    prim = Prim("/Peg", f"{kind}_1", frames.transform((0, 0, 0), None, (1.0, 1.5, 1.0)))
+    prim.add(getattr(usd_geom, kind)(height=1.0, radius=0.4, axis="Z"))
+    prim.add(usd_physics.CollisionAPI())
+    prim.extras.update({"usd_type": f"{kind}_1", "taper": [1.0, 0.5]})
+    low, high = extent(drawn(PhysicsModel(prims={"/Peg": prim}), Options(colliders="ALL")))
+    caps = (0.4, 0.2) if kind == "Capsule" else (0.0, 0.0)
+    assert low == pytest.approx((-0.4, -0.6, -0.5 - caps[0]), abs=0.01)
+    assert high == pytest.approx((0.4, 0.6, 0.5 + caps[1]), abs=0.01)
+    placed = shapes.shape_of(prim, None, np.eye(3), Notices(), moves=False)
+    box = placed[0].compute_aabb(constraints.isometry(np.eye(4)))
+    assert box.mins.to_tuple() == pytest.approx(low, abs=0.01) and box.maxs.to_tuple() == pytest.approx(high, abs=0.01)
 
 
 def test_cone_has_its_tip_up_the_axis() -> None:

@@ -149,6 +149,54 @@ def test_a_thin_floor_carries_a_crate_where_its_surface_is(approximation: str, l
     assert rest(file, seconds=1.0)[2] == pytest.approx(thickness / 2 + side / 2, abs=0.004 * side)
 
 
+@pytest.mark.parametrize("approximation", ["convexHull", "convexDecomposition"])
+@pytest.mark.parametrize(
+    ("sides", "radius", "thickness"),
+    [(24, 30.0, 0.2), (6, 30.0, 0.05), (6, 5.0, 0.003), (3, 30.0, 0.05), (24, 30.0, 0.001)],
+)
+def test_a_thin_floor_with_corners_carries_a_crate_where_its_surface_is_drawn(
+    sides: int, radius: float, thickness: float, approximation: str
+) -> None:
+    """They lifted crates by up to 0.47 m or let them sink in. Turned, because its coordinates are rounded then."""
+    points, faces = prism(sides, radius, thickness)
+    turned = (np.array(points) @ rotation("Z", 10).T).tolist()
+    file = File()
+    file.add(file.body("Floor", geometry=file.mesh("Shape", turned, faces, approximation), dynamic=False))
+    file.add(file.body("Thing", (0.1 * radius, -0.15 * radius, thickness / 2 + 0.51), inertia=(1 / 6,) * 3))
+    assert rest(file, seconds=1.0)[2] == pytest.approx(thickness / 2 + 0.5, abs=0.002)
+    prim = model_in(file).prims[f"{W}/Floor/Shape"]
+    ((drawn, _),) = shapes.surfaces_of(prim, prim.mesh(), np.eye(3))
+    assert np.ptp(drawn[:, 2]) == pytest.approx(thickness) and len(drawn) == 2 * sides
+
+
+def test_a_thin_ring_keeps_its_hole() -> None:
+    """Only what is convex is one plate: a ball falls through the middle of a frame of convex parts."""
+    outer, inner = ([(r * x, r * y) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))] for r in (1.0, 0.6))
+    points = [(x, y, z) for z in (-0.02, 0.02) for x, y in (*outer, *inner)]
+    faces = []
+    for a in range(4):
+        b = (a + 1) % 4
+        faces += [(a, 4 + a, 4 + b, b), (8 + a, 8 + b, 12 + b, 12 + a)]
+        faces += [(a, b, 8 + b, 8 + a), (4 + b, 4 + a, 12 + a, 12 + b)]
+    file = File()
+    file.add(file.body("Frame", geometry=file.mesh("Shape", points, faces, "convexDecomposition"), dynamic=False))
+    file.add(file.body("Thing", (0, 0, 0.5), shape="Sphere", size=(0.2,), inertia=(0.02,) * 3))
+    assert rest(file, seconds=1.0)[2] < -1.0
+
+
+def test_thin_plates_lie_on_each_other() -> None:
+    points, faces = prism(6, 0.6, 0.01)
+    places = [(0.02 * number, 0, 0.01 * number + 0.005) for number in range(4)]
+    file = File()
+    file.add(file.ground())
+    for number, start in enumerate(places):
+        shape = file.mesh("Shape", points, faces, "convexHull")
+        file.add(file.body(f"Plate{number}", start, geometry=shape, mass=5.0))
+    world = run(world_of(file), 3.0)
+    for number, start in enumerate(places):
+        assert place(world, f"Plate{number}") == pytest.approx(start, abs=0.006)
+
+
 @pytest.mark.parametrize("up", [False, True])
 def test_a_floor_without_thickness_gets_it_on_the_other_side_of_its_faces(up: bool) -> None:
     file = File(CENTIMETERS)

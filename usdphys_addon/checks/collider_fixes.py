@@ -41,6 +41,20 @@ def _use_hull(scene: Any, issue: FoundIssue) -> None:
         item.approximation = "convexHull"
 
 
+@_fix("BoundsFittedAnew", safe=False, label="Use a primitive in place of the bounds")
+def _use_primitive(scene: Any, issue: FoundIssue) -> None:
+    kinds = {"boundingCube": "CUBE", "boundingSphere": "SPHERE"}
+    found = [
+        item for item in object_of(scene, issue).usdphys.colliders
+        if item.shape in ("MESH", "AUTO") and item.approximation in kinds
+    ]  # fmt: skip
+    if not found:
+        raise nothing_to_do(issue)
+    for item in found:
+        item.shape = kinds[item.approximation]
+        unset(item, "approximation", "other_approximation")
+
+
 @_fix("MeshCollisionOnNonMesh", safe=True, label="Remove the approximation")
 def _remove_approximation(scene: Any, issue: FoundIssue) -> None:
     for item in object_of(scene, issue).usdphys.colliders:

@@ -142,6 +142,27 @@ def capsule(radius: float, height: float, axis: str = "Z") -> Vertices:
     return _lines(along(np.concatenate((*parts, cap * (1, 1, -1), turned * (1, 1, -1))), axis))
 
 
+def tapered(bottom: float, top: float, height: float, axis: str = "Z", has_caps: bool = True) -> NDArray[np.float64]:
+    """A cylinder with two radii; with caps, what is around balls of these radii, whose middles are a height apart."""
+    half = height / 2.0
+    ends = ((bottom, -half), (top, half))
+    if not has_caps:
+        rings = (circle(radius, z=z) for radius, z in ends)
+        return along(np.concatenate((*rings, _sides(bottom, -half, half, top))), axis)
+    if height <= abs(bottom - top):
+        radius, z = max(ends)
+        return along(sphere(radius) + np.array((0.0, 0.0, z)), axis)
+    # The sides touch the balls at this angle above the middles.
+    lift = math.asin((bottom - top) / height)
+    edges = [(radius * math.cos(lift), z + radius * math.sin(lift)) for radius, z in ends]
+    parts = [circle(radius, z=z) for radius, z in edges]
+    parts.append(_sides(edges[0][0], edges[0][1], edges[1][1], edges[1][0]))
+    for (radius, z), low, high in zip(ends, (-math.pi - lift, lift), (lift, math.pi - lift), strict=True):
+        cap = _strip(arc_points(radius, low, high))[:, (0, 2, 1)] + (0.0, 0.0, z)
+        parts += [cap, cap[:, (1, 0, 2)]]
+    return along(np.concatenate(parts), axis)
+
+
 def plane(width: float, length: float, axis: str = "Z") -> Vertices:
     """The drawn rectangle of a plane and its normal, which points away from the solid side, as in UsdGeomPlane."""
     across, up = {"X": (2, 1), "Y": (0, 2), "Z": (0, 1)}[axis], _AXES[axis]

@@ -133,11 +133,11 @@ def known_mesh(prim: Prim) -> Any:
 
 def collider_lines(prim: Prim, rotation: Matrix) -> Vertices:
     """Lines of the collision shape, in the space of the prim without scale: the scale is applied to the lines."""
-    gprim = prim.get(usd_geom.Gprim)
+    gprim, stretch = prim.get(usd_geom.Gprim), rotation.T @ prim.world[:3, :3]
     if gprim is not None:
-        return _gprim_lines(gprim, np.abs(frames.scale_of(prim.world)))
+        is_usable = np.isfinite(stretch).all() and frames.determinant(stretch) != 0.0
+        return _gprim_lines(gprim, mass.taper_of(prim), stretch) if is_usable else _NOTHING
     geometry = prim.mesh() if prim.mesh is not None else None
-    stretch = rotation.T @ prim.world[:3, :3]
     if isinstance(geometry, SpherePoints):
         return _points_lines(geometry, stretch, float(np.abs(frames.scale_of(prim.world)).max()))
     if geometry is None or not len(geometry.points) or not np.isfinite(geometry.points).all():
@@ -171,22 +171,40 @@ def _cached(key: Any, make: Callable[[], Vertices]) -> Vertices:
     return found
 
 
-def _gprim_lines(gprim: usd_geom.Gprim, scale: Matrix) -> Vertices:
-    key = (type(gprim), repr(gprim), tuple(np.round(scale, 9).tolist()))
-    return _cached(key, lambda: _new_gprim_lines(gprim, scale))
+def _gprim_lines(gprim: usd_geom.Gprim, taper: tuple[float, float] | None, stretch: Matrix) -> Vertices:
+    """taper: radii of the bottom and the top, where they differ. stretch (3, 3): scale, shear and mirroring."""
+    key = (type(gprim), repr(gprim), taper, np.round(stretch, 9).tobytes())
+    return _cached(key, lambda: _new_gprim_lines(gprim, taper, stretch))
 
 
-def _new_gprim_lines(gprim: usd_geom.Gprim, scale: Matrix) -> Vertices:
-    sizes = gprims.sizes(gprim, scale)
+def _new_gprim_lines(gprim: usd_geom.Gprim, taper: tuple[float, float] | None, stretch: Matrix) -> Vertices:
+    if taper is not None:
+        sizes = gprims.sizes(gprim)
+        has_caps = sizes.kind is usd_geom.Capsule
+        return draw_data.joined(draw_data.tapered(*taper, sizes.height, sizes.axis, has_caps) @ stretch.T)
+    scale = frames.scale_of(stretch)
+    sizes = gprims.sizes(gprim, np.abs(scale))
     if sizes.kind is usd_geom.Cube:
         return draw_data.box(np.array(sizes.edges))
     if sizes.kind is usd_geom.Sphere:
         return draw_data.sphere(sizes.radius)
+    # The frame of a mirrored prim is turned over: cones and planes would point the other way.
+    side = np.sign(scale[0])
     if sizes.kind is usd_geom.Plane:
         across, along = gprims.PLANE_AXES[sizes.spine]
-        return draw_data.plane(sizes.edges[across], sizes.edges[along], sizes.axis)
+        lines = draw_data.plane(sizes.edges[across], sizes.edges[along], sizes.axis)
+        normal = np.linalg.inv(stretch)[sizes.spine]
+        return draw_data.joined(side * lines @ _turn(side * np.eye(3)[sizes.spine], normal).T)
     make = {usd_geom.Capsule: draw_data.capsule, usd_geom.Cylinder: draw_data.cylinder, usd_geom.Cone: draw_data.cone}
-    return make[sizes.kind](sizes.radius, sizes.height, sizes.axis)
+    return draw_data.joined(side * make[sizes.kind](sizes.radius, sizes.height, sizes.axis))
+
+
+def _turn(first: Matrix, second: Matrix) -> Matrix:
+    """The smallest rotation (3, 3) of one direction (3,) into another that is not opposite."""
+    one, other = first / np.linalg.norm(first), second / np.linalg.norm(second)
+    x, y, z = np.cross(one, other)
+    across = np.array([(0.0, -z, y), (z, 0.0, -x), (-y, x, 0.0)])
+    return np.asarray(np.eye(3) + across + across @ across / (1.0 + one @ other))
 
 
 def _points_lines(points: SpherePoints, stretch: Matrix, scale: float) -> Vertices:

@@ -8,13 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..model import Mesh
-from ..schemas import usd_physics
+from ..schemas import usd_geom, usd_physics
 from .base import Facts, Finding, kind, name, rule
 
 ROUND_TYPES = frozenset(("Sphere", "Capsule", "Capsule_1", "Cylinder", "Cylinder_1", "Cone", "Points"))
 #: Xformable types of UsdGeom without geometry. Unknown types are assumed to have geometry.
 NO_GEOMETRY = frozenset(("Xform", "Camera", "PointInstancer", "SkelRoot", "Skeleton"))
 TRIANGLES = ("none", "meshSimplification")
+#: Of the extent: how far the mean of the points of a mesh may be from the middle of its bounds, and points from their
+#: corners, where bounding spheres and boxes of all simulators are alike.
+OFF_CENTRE, OFF_CORNER = 0.01, 0.05
 
 
 @rule(
@@ -104,6 +107,41 @@ def dynamic_triangle_mesh(facts: Facts) -> Iterator[Finding]:
         body = facts.carrier.at(prim.path)
         if body is not None and body.path in facts.dynamic:
             yield Finding(prim, f"{prim.display} is a triangle mesh collider on the moving body {body.display}.")
+
+
+@rule(
+    "ColliderTwoRadii", None, "warning", "warning",
+    meaning="A collider is a capsule or cylinder with two radii, which PhysX and Newton leave out.",
+    fix="Make a mesh with a convex hull of {X}, or give it one radius.",
+)  # fmt: skip
+def two_radii(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.colliders:
+        if usd_geom.TAPERED.get(str(prim.extras.get("usd_type"))) is type(prim.get(usd_geom.Gprim)):
+            yield Finding(prim, f"{prim.display} has two radii; PhysX and Newton leave it out.")
+
+
+@rule(
+    "BoundsFittedAnew", None, "info", "info",
+    meaning="A mesh is approximated by its bounding box or sphere, which is along its axes or about the middle of its "
+    "bounds here. PhysX and Newton fit another, which may be turned, smaller, or in places larger.",
+    fix="Use a primitive of this size for {X}: it is the same everywhere.",
+)  # fmt: skip
+def bounds_fitted_anew(facts: Facts) -> Iterator[Finding]:
+    loaded = {prim.path: shape.points for prim, shape in facts.shapes if isinstance(shape, Mesh)}
+    for prim, settings in facts.all(usd_physics.MeshCollisionAPI):
+        approximation, found = settings.approximation, loaded.get(prim.path, facts.points.get(prim.path))
+        if approximation not in ("boundingCube", "boundingSphere") or found is None or not len(found):
+            continue
+        points = np.asarray(found, float)
+        low, high = points.min(axis=0), points.max(axis=0)
+        extent, middle = float((high - low).max()), (low + high) / 2.0
+        if approximation == "boundingSphere":
+            is_same = bool(np.linalg.norm(points.mean(axis=0) - middle) <= OFF_CENTRE * extent)
+        else:
+            corners = [[(low, high)[bit][axis] for axis, bit in enumerate(bits)] for bits in np.ndindex(2, 2, 2)]
+            is_same = all(np.linalg.norm(points - corner, axis=1).min() <= OFF_CORNER * extent for corner in corners)
+        if not is_same and np.isfinite(extent):
+            yield Finding(prim, f"PhysX and Newton fit bounds of their own to {prim.display}.")
 
 
 @rule(

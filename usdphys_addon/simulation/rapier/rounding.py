@@ -29,6 +29,8 @@ BORDER = 0.01
 ONE_FACE, TILT = 1.0 - 4e-4, 0.032
 #: Relative to the extent: how far corners of a face may be from its plane, and from a line through its neighbours.
 PLANAR, STRAIGHT = 1e-5, 1e-5
+#: How far a cut face may go back, of the thickness there.
+DEEPEST = 1.0
 #: Hulls of more corners are as smooth as a ball: they touch in points.
 MOST_CORNERS = 400
 #: How far a corner may move for the border, relative to it: of sharper ones the tip is cut.
@@ -64,8 +66,8 @@ def exact_box(points: Points) -> Placed | None:
     return _box(corners, extent) if len(corners) == 8 else None
 
 
-def hull(points: Points) -> Placed:
-    """The convex hull of points (n, 3) that are not all near one plane."""
+def hull(points: Points) -> Placed | None:
+    """The convex hull of points (n, 3) that are not all near one plane; None where a foot would get above its top."""
     made = SharedShape.convex_hull(points)
     found = made.as_convex_polyhedron()
     if found is None or found.num_points() > MOST_CORNERS:
@@ -85,6 +87,8 @@ def hull(points: Points) -> Placed:
     moved = corners.copy()
     for face in faces:
         for corner, depth in _depths(corners[face.corners], face.normal).items():
+            if depth > DEEPEST * float(np.ptp(corners @ face.normal)):
+                return None
             moved[face.corners[corner]] -= depth * face.normal
     rounded = _rounded(moved[needed])
     return (made if rounded is None else rounded), None, None
@@ -130,11 +134,11 @@ def _faces(corners: Points, triangles: Indices, extent: float) -> list[_Face]:
         normal = (normals[numbers] * areas[:, None]).sum(axis=0)
         normal /= np.linalg.norm(normal)
         if float(np.ptp(corners[flat] @ normal)) <= PLANAR * extent:
-            found.append(_Face(flat, flat[_outline(corners[flat], normal, STRAIGHT * extent)], normal))
+            found.append(_Face(flat, flat[outline(corners[flat], normal, STRAIGHT * extent)], normal))
     return found
 
 
-def _outline(points: Points, normal: Matrix, straight: float) -> Indices:
+def outline(points: Points, normal: Matrix, straight: float) -> Indices:
     """Indices of the corners of the outline of points in a plane, counter-clockwise about the normal."""
     along = np.linalg.svd(normal[None])[2][1]
     flat = np.stack((points @ along, points @ np.cross(normal, along)), axis=1)

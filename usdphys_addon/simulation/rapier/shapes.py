@@ -7,6 +7,7 @@ import hashlib
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from functools import partial
 
 import numpy as np
 import rapier3d
@@ -23,6 +24,7 @@ from ..notices import Notices
 from . import rounding
 from .constraints import isometry
 from .matter import Geometry, rounded
+from .plates import MOVING_PLATE, PLATE, plate, surface
 from .rounding import Placed
 
 Points = NDArray[np.float64]
@@ -41,6 +43,8 @@ _TURNED: dict[str, Matrix] = {"X": np.diag([-1.0, -1.0, 1.0]), "Y": np.diag([-1.
 SIMPLE_TRIANGLES, SIMPLE_CELLS = 512, 16
 #: Thickness of a flat hull or box, relative to its extent. A box with less than FLAT of its extent counts as flat.
 THIN, FLAT = 0.005, 1e-6
+#: Thickness relative to the extent below which no hull is found but those of boxes and `plate`.
+COPLANAR = 1e-4
 #: Triangles of which the solver builds a tree in a tenth of a second, and that are looked at in one step here.
 MANY_TRIANGLES, TOGETHER = 100_000, 100_000
 
@@ -77,7 +81,7 @@ def shape_steps(
         gprim = prim.get(usd_geom.Gprim)
         if gprim is not None:
             return _gprim(prim, gprim, rotation, notices, moves)
-        return (yield from _geometry(prim, geometry, rotation, notices))
+        return (yield from _geometry(prim, geometry, rotation, notices, moves))
     except ShapeError as error:
         notices.add("MeshUnusable", prim, f"{prim.display} does not collide: {error}.")
     except rapier3d.MeshConversionError as error:
@@ -98,7 +102,7 @@ def _gprim(prim: Prim, gprim: usd_geom.Gprim, rotation: Matrix, notices: Notices
         points = _tapered(gprim, *taper) @ (rotation.T @ prim.world[:3, :3]).T
         if not np.isfinite(points).all():
             raise ShapeError("it is scaled to nothing")
-        return rounding.hull(points)
+        return _convex(points, moves)
     key = (type(gprim), values, rounded(rotation.T @ prim.world[:3, :3]))
     known = _GPRIMS.get(key)
     if known is None:
@@ -186,7 +190,9 @@ def _positive(*sizes: float) -> tuple[float, ...]:
 # --------------------------------------------------------------------------- meshes and points
 
 
-def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices) -> Steps[Placed | None]:
+def _geometry(
+    prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices, moves: bool
+) -> Steps[Placed | None]:  # fmt: skip
     if geometry is None:
         notices.add("ColliderWithoutGeometry", prim, f"{prim.display} is a collider without geometry.")
         return None
@@ -203,10 +209,10 @@ def _geometry(prim: Prim, geometry: Geometry, rotation: Matrix, notices: Notices
             "simulated.",
         )  # fmt: skip
     # Meshes are shared by many colliders, most of them of the same size.
-    key = (_of_mesh, approximation, stretch.tobytes())
+    key = (_of_mesh, approximation, moves, stretch.tobytes())
     known: tuple[Placed, bool] | None = geometry.derived.get(key)
     if known is None:
-        steps = _of_mesh(geometry, stretch, approximation)
+        steps = _of_mesh(geometry, stretch, approximation, moves)
         known = geometry.derived[key] = yield from _about(prim, steps)
     placed, is_flat = known
     if is_flat:
@@ -229,7 +235,7 @@ def _about(prim: Prim, steps: Steps[tuple[Placed, bool]]) -> Steps[tuple[Placed,
         yield fraction
 
 
-def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> Steps[tuple[Placed, bool]]:
+def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str, moves: bool) -> Steps[tuple[Placed, bool]]:
     """(shape with its pose, True if the mesh is flat and was thickened)"""
     if not len(geometry.points) or not np.isfinite(geometry.points).all():
         raise ShapeError("its mesh has no usable points")
@@ -251,10 +257,17 @@ def _of_mesh(geometry: Mesh, stretch: Matrix, approximation: str) -> Steps[tuple
         return (SharedShape.ball(*_positive(radius)), middle, None), False
     mesh = Mesh(points, triangles, mesh.derived)
     yield 0.0
-    placed = yield from _cached(approximation, mesh, _MAKERS.get(approximation, _trimesh))
+    placed = None
+    for make in _CONVEX.get(approximation, ()):
+        if placed is None:
+            placed = yield from _cached(f"{make.__name__} {moves}", mesh, partial(make, moves))
+    if approximation not in _CONVEX:
+        placed = yield from _cached(
+            approximation, mesh, _simplified if approximation == "meshSimplification" else _trimesh
+        )
     if placed is not None:
         return placed, False
-    placed = yield from _cached(f"thin {approximation}", mesh, lambda flat: _hull(_thickened(flat)))
+    placed = yield from _cached(f"thin {approximation}", mesh, lambda flat: _hull(moves, _thickened(flat)))
     if placed is None:
         raise ShapeError("all its points are in a line")
     return placed, True
@@ -289,13 +302,22 @@ def _balls(points: SpherePoints, stretch: Matrix, scale: float) -> SharedShape:
     return SharedShape.compound(parts)
 
 
-def _hull(mesh: Mesh) -> Steps[Placed | None]:
+def _hull(moves: bool, mesh: Mesh) -> Steps[Placed | None]:
     """The convex hull; None if the points are coplanar. Raises ShapeError if they coincide."""
     box = _thin_box(mesh)
     if box is not None:
         return box
     points = yield from _solid(mesh)
-    return None if points is None else rounding.hull(points)
+    return plate(mesh.points[(yield from mass.support_points_of(mesh))]) if points is None else _convex(points, moves)
+
+
+def _convex(points: Points, moves: bool) -> Placed:
+    """The hull of points that are not near one plane. Pieces of plates that move catch on each other's seams."""
+    found = plate(points, MOVING_PLATE if moves else PLATE) or rounding.hull(points) or plate(points)
+    if found is None:
+        corners, faces = SharedShape.convex_hull(points).as_convex_polyhedron().to_trimesh()
+        found = SharedShape.trimesh(corners, faces), None, None
+    return found
 
 
 def _thin_box(mesh: Mesh) -> Placed | None:
@@ -315,7 +337,7 @@ def _solid(mesh: Mesh) -> Steps[Points | None]:
     away = points - points.mean(axis=0)
     # Thickness across the best plane through the points.
     normal = np.linalg.svd(away[:, :3].T @ away)[0][:, 2]
-    if float(np.ptp(away @ normal)) < 1e-4 * float(extent.max()):
+    if float(np.ptp(away @ normal)) < COPLANAR * float(extent.max()):
         return None
     return np.asarray(points, float)
 
@@ -363,20 +385,32 @@ def _without_slivers(mesh: Mesh) -> Steps[Triangles]:
 
 
 def decomposition(mesh: Mesh) -> SharedShape | None:
-    """Convex decomposition by Rapier's VHACD; None if the mesh is flat. Raises ShapeError without faces."""
+    """Convex decomposition by Rapier's VHACD; None if the mesh is flat or a plate. Raises ShapeError without faces."""
     plain = finished(_plain(mesh))
     return None if plain is None else plain[0]
 
 
 def _plain(mesh: Mesh) -> Steps[Placed | None]:
     used = yield from part(_without_slivers(mesh), 0.0, 0.2)
-    if (yield from part(_solid(mesh), 0.2, 0.4)) is None:
+    if (yield from part(_solid(mesh), 0.2, 0.4)) is None or _is_plate(mesh):
         return None
     yield Next(0.4, phrase("convex parts of {count} triangles", count=f"{len(used):,}"))
     return SharedShape.convex_decomposition(mesh.points, used.astype(np.uint32)), None, None
 
 
-def _parts(mesh: Mesh) -> Steps[Placed | None]:
+def _is_plate(mesh: Mesh) -> bool:
+    """True for a thin prism, of which the solver's parts would be too thick: not where it has holes or notches."""
+    whole = surface(mesh.points)
+    if whole is None:
+        return False
+    volumes = [
+        abs(float(np.linalg.det(points[triangles] - points.mean(axis=0)).sum()))
+        for points, triangles in (whole, (mesh.points, mesh.triangles))
+    ]
+    return volumes[1] > 0.99 * volumes[0]
+
+
+def _parts(moves: bool, mesh: Mesh) -> Steps[Placed | None]:
     """Convex parts, in forms whose contacts the solver finds."""
     plain = yield from _cached("plainParts", mesh, _plain)
     compound = None if plain is None else plain[0].as_compound()
@@ -385,10 +419,14 @@ def _parts(mesh: Mesh) -> Steps[Placed | None]:
     parts = []
     for place, each in compound.shapes():
         piece = each.as_convex_polyhedron()
-        shape, center, turn = (each, None, None) if piece is None else rounding.hull(np.asarray(piece.points, float))
+        corners = None if piece is None else np.asarray(piece.points, float)
+        found = None if corners is None else _convex(corners, moves)
+        # Triangles cannot be a part of parts.
+        shape, center, turn = (each, None, None) if found is None or found[0].as_trimesh() is not None else found
         if center is not None:
             place = place * isometry(frames.transform(center, turn))
-        parts.append((place, shape))
+        flat = shape.as_compound()
+        parts += [(place, shape)] if flat is None else [(place * here, thin) for here, thin in flat.shapes()]
         yield 0.9
     if not parts:
         raise ShapeError("it cannot be split into convex parts")
@@ -413,6 +451,8 @@ def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Poin
                 corners, faces = shape.as_cuboid().to_trimesh()
                 turned = np.asarray(corners, float) @ (np.eye(3) if turn is None else turn).T
                 return [(turned if center is None else turned + center, np.asarray(faces, np.int64).reshape(-1, 3))]
+            if placed is None and (thin := surface(mesh.points[finished(mass.support_points_of(mesh))])) is not None:
+                return [thin]
             if placed is None:
                 points = finished(_solid(mesh))
                 placed = SharedShape.convex_hull(_thickened(mesh).points if points is None else points), None, None
@@ -468,6 +508,7 @@ def _simplified(mesh: Mesh) -> Steps[Placed]:
     return (yield from _trimesh(Mesh(points, triangles)))
 
 
-_MAKERS: dict[str, Callable[[Mesh], Steps[Placed | None]]] = {
-    "none": _trimesh, "convexHull": _hull, "convexDecomposition": _parts, "meshSimplification": _simplified,
+#: Makers of convex shapes by approximation, one after the other until one finds a shape.
+_CONVEX: dict[str, tuple[Callable[[bool, Mesh], Steps[Placed | None]], ...]] = {
+    "convexHull": (_hull,), "convexDecomposition": (_parts, _hull),
 }  # fmt: skip
