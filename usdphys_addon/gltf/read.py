@@ -457,8 +457,8 @@ class _Reader:
         if not self._set_shape(prim, index, kind, sizes):
             if kind in ("convex", "trimesh") and self.document.is_compressed(sizes.get("mesh")):
                 self._issue(
-                    "GltfMeshCompressed", f"'{node}' has a collider mesh with Draco compression, which only Blender "
-                    "reads, and only where a visible object has it: it is left out.",
+                    "GltfMeshCompressed", f"'{node}' has a collider mesh with Draco or meshopt compression, which only "
+                    "Blender reads, and only where a visible object has it: it is left out.",
                     "Save the file without compression.", path=node,
                 )  # fmt: skip
                 return
