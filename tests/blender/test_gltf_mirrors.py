@@ -8,6 +8,7 @@ import math
 from pathlib import Path
 
 import bpy
+import mathutils
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
@@ -181,3 +182,63 @@ def test_body_without_shapes_gets_a_centre_of_mass_in_omi_and_that_is_named(tmp_
     _, result = exported(tmp_path / "out.gltf", "OMI")
     (found,) = [issue.message for issue in result.issues if "their origin" in issue.message]
     assert "'A'" in found and "'B'" not in found
+
+
+# --------------------------------------------------------------------------- cameras and lamps
+
+
+@pytest.mark.parametrize("kind", ["camera", "light"])
+def test_body_on_the_node_of_a_camera_or_lamp_is_not_turned_with_it(tmp_path, kind):
+    """Blender's cameras and lamps look along another axis than those of glTF, so it turns their objects."""
+    loaded(
+        tmp_path / "in.gltf",
+        [node("A", rotation=[0, 0, 0.6, 0.8], motion={"mass": 1}, collider={"geometry": {"shape": 0}}, children=[1]),
+         node("B", translation=[0, 1, 0])],
+        [{"type": "box", "box": {"size": [1, 2, 3]}}],
+    )  # fmt: skip
+    content = json.loads((tmp_path / "in.gltf").read_text())
+    if kind == "camera":
+        content["cameras"] = [{"type": "perspective", "perspective": {"yfov": 0.8, "znear": 0.1}}]
+        content["nodes"][0]["camera"] = 0
+    else:
+        content["extensions"][names.LIGHTS] = {"lights": [{"type": "spot", "intensity": 10, "spot": {}}]}
+        content["nodes"][0]["extensions"][names.LIGHTS] = {"light": 0}
+        content["extensionsUsed"].append(names.LIGHTS)
+    (tmp_path / "in.gltf").write_text(json.dumps(content))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    formats.format_of("in.gltf").load(str(tmp_path / "in.gltf"), formats.LoadOptions())
+    body, lens = bpy.data.objects["A"], bpy.data.objects[f"A_{kind}"]
+    assert (body.type, lens.type, lens.parent) == ("EMPTY", kind.upper(), body)
+    turn = frames.matrix_of((0.8, 0, -0.6, 0))
+    np.testing.assert_allclose(np.array(body.matrix_world)[:3, :3], turn, atol=1e-6)
+    document, _ = exported(tmp_path / "out.gltf")
+    (prim,) = read.read(document).model.colliders.values()
+    np.testing.assert_allclose(np.abs(frames.scale_of(prim.world)), (1, 3, 2), atol=1e-5)
+    np.testing.assert_allclose(frames.rotation_of(prim.world), turn, atol=1e-6)
+    before, after = (Document.load(tmp_path / name) for name in ("in.gltf", "out.gltf"))
+    places = [
+        nodes_of(one)["B"] and one.world([node["name"] for node in one.nodes].index("B")) for one in (before, after)
+    ]
+    np.testing.assert_allclose(places[0], places[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["CAMERA", "LIGHT"])
+def test_physics_of_a_camera_or_lamp_is_not_turned_with_its_node(tmp_path, kind):
+    data = bpy.data.cameras.new("L") if kind == "CAMERA" else bpy.data.lights.new("L", "SPOT")
+    obj = bpy.data.objects.new("Lens", data)
+    bpy.context.collection.objects.link(obj)
+    obj.location, obj.rotation_euler = (1, 2, 3), (0.3, 0.2, 0.1)
+    obj.usdphys.rigid_body.is_applied, obj.usdphys.rigid_body.velocity = True, (0, 0, 5)
+    item = obj.usdphys.colliders.add()
+    item.shape, item.location, item.size = "CUBE", (0, 0, 1), (1, 2, 3)
+    bpy.context.view_layer.update()
+    document, _ = exported(tmp_path / "out.gltf")
+    model = read.read(document).model
+    (prim,), (body,) = model.colliders.values(), model.bodies.values()
+    np.testing.assert_allclose(body.world, np.array(obj.matrix_world), atol=1e-5)
+    np.testing.assert_allclose(prim.world[:3, 3], obj.matrix_world @ mathutils.Vector((0, 0, 1)), atol=1e-5)
+    np.testing.assert_allclose(frames.scale_of(prim.world), (1, 2, 3), atol=1e-5)
+    # The camera looks where it looked.
+    lens = next(index for index, one in enumerate(document.nodes) if one["name"] == f"Lens_{kind.lower()}")
+    view = document.world(lens)[:3, :3] @ (0, 1, 0)
+    np.testing.assert_allclose(view, np.array(obj.matrix_world.to_3x3()) @ (0, 0, -1), atol=1e-5)

@@ -103,7 +103,8 @@ class Additions:
                 fix = "Read the file with USD Physics where it matters."
             else:
                 message = f"glTF cannot say {what} of {shown}, so that is left out."
-            self.issue("GltfNotSaid", message, fix, "info", next(iter(prims.values())) if len(prims) == 1 else None)
+            severity = "info" if self.options.keeps_usd else "warning"
+            self.issue("GltfNotSaid", message, fix, severity, next(iter(prims.values())) if len(prims) == 1 else None)
 
     def node_of(self, path: str) -> int | None:
         """The node of a prim, or of the nearest object above it."""

@@ -213,6 +213,13 @@ class Document:
     def is_below(self, index: int, above: int) -> bool:
         return above in self.ancestors(index)
 
+    def animated(self) -> set[int]:
+        """Nodes that animations move."""
+        return {
+            channel.get("target", {}).get("node") for animation in self.json.get("animations", [])
+            for channel in animation.get("channels", [])
+        }  # fmt: skip
+
     def roots(self) -> list[int]:
         """The roots of the scene that is shown; of all nodes if there is no scene."""
         scenes = self.json.get("scenes", [])
