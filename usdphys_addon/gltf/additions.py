@@ -24,6 +24,8 @@ from .names import Family
 #: Two frames are one where they are nearer than this: metres, and elements of a rotation.
 SAME = 2e-5
 _MIRROR = np.diag([-1.0, -1.0, -1.0, 1.0])
+#: Facts that only a way back to the same USD file needs.
+_MINOR = ("the name in USD", "the name of a physics scene", "the polygons of a mesh (its triangles are written)")
 #: Bodies that one message names.
 MOST_NAMES = 20
 
@@ -103,7 +105,7 @@ class Additions:
                 fix = "Read the file with USD Physics where it matters."
             else:
                 message = f"glTF cannot say {what} of {shown}, so that is left out."
-            severity = "info" if self.options.keeps_usd else "warning"
+            severity = "info" if self.options.keeps_usd or what in _MINOR else "warning"
             self.issue("GltfNotSaid", message, fix, severity, next(iter(prims.values())) if len(prims) == 1 else None)
 
     def node_of(self, path: str) -> int | None:
