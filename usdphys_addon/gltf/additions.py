@@ -131,11 +131,27 @@ class Additions:
     def place_frame(self, index: int, place: Matrix, prim: Prim) -> bool:
         """Put a node at a place without scale. Below a mirrored node it is mirrored too, which is then returned.
 
-        So it has no negative scale of its own, and its rotation is that of a frame in UsdPhysics.
+        So it has no negative scale of its own, and its rotation is that of a frame in UsdPhysics. Where it is turned
+        within an uneven scale, a node between takes the scale out.
         """
-        parent = self.document.parents[index]
-        is_mirrored = parent is not None and frames.determinant(self.document.world(parent)) < 0.0
-        self.place(index, place @ _MIRROR if is_mirrored else place, prim)
+        document, parent = self.document, self.document.parents[index]
+        if parent is None:
+            self.place(index, place, prim)
+            return False
+        above = document.world(parent)
+        is_mirrored = frames.determinant(above) < 0.0
+        place = place @ _MIRROR if is_mirrored else place
+        scale = np.abs(frames.scale_of(above))
+        if (
+            scale.min() > 0.0 and not frames.is_uniform(scale, 1e-4) and not frames.is_sheared(above)
+            and frames.is_sheared(np.linalg.solve(above, place))
+        ):  # fmt: skip
+            document.detach(index)
+            between = document.add_node({"name": self.free_name(f"{document.node_name(index)}_unscaled")}, parent)
+            at = np.linalg.solve(above, place)[:3, 3]
+            document.place(between, frames.transform(at, None, 1.0 / scale))
+            document.put_below(index, between)
+        self.place(index, place, prim)
         return is_mirrored
 
     def is_dynamic(self, path: str) -> bool:
