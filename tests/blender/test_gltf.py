@@ -301,6 +301,19 @@ def test_export_from_the_menu_says_what_it_has_left_out(tmp_path, capfd):
     assert "takes a unit for a metre" in "".join(capfd.readouterr())
 
 
+def test_export_from_the_menu_says_what_nothing_keeps(tmp_path, capfd):
+    hinge("Hinge", cube("Base"), cube("Arm", (3, 0, 0)), (1.5, 0, 0)).usdphys.joint.break_force = 50
+    settings = bpy.context.scene.usdphys.gltf
+    said = []
+    for settings.keeps_usd in (True, False):
+        capfd.readouterr()
+        with enabled():
+            bpy.ops.export_scene.gltf(filepath=str(tmp_path / "a.glb"))
+        text = capfd.readouterr()
+        said.append([words in text.out + text.err for words in ("a break force of 'Hinge'", "the name in USD")])
+    assert said == [[False, False], [True, False]]
+
+
 def test_switched_off_means_no_physics(tmp_path):
     cube("Box")
     bpy.context.scene.usdphys.gltf.is_exported = False

@@ -8,14 +8,16 @@ import math
 from pathlib import Path
 
 import bpy
+import mathutils
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.exchange import formats
 from usdphys_ext.usdphys_addon.gltf import names, read
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
-from .gltf_scenes import BODY, exported, nodes_of, physics
+from .gltf_scenes import BODY, cube, exported, hinge, nodes_of, physics
 
 OMI = names.OMI_BODY
 TETRAHEDRON = (
@@ -132,6 +134,19 @@ def test_sheared_matrix_of_a_node_is_named(tmp_path):
     assert "'B'" in found and "'A'" not in found
 
 
+def test_nodes_that_an_uneven_scale_shears_are_named(tmp_path):
+    turn = [0, 0, math.sin(0.3), math.cos(0.3)]
+    box, mesh = {"geometry": {"shape": 0}}, {"geometry": {"mesh": 0}}
+    issues = loaded(
+        tmp_path / "in.gltf",
+        [node("P", scale=[2, 1, 1], children=[1, 2, 3]), node("B", rotation=turn, motion={"mass": 1}, collider=box),
+         node("Straight", motion={"mass": 1}, collider=box), node("M", rotation=turn, mesh=0, collider=mesh)],
+        [{"type": "box", "box": {"size": [1, 2, 3]}}],
+    )  # fmt: skip
+    (found,) = [issue.message for issue in issues if issue.code == "GltfSheared"]
+    assert found.endswith(": 'B'.")
+
+
 # --------------------------------------------------------------------------- names
 
 
@@ -181,3 +196,92 @@ def test_body_without_shapes_gets_a_centre_of_mass_in_omi_and_that_is_named(tmp_
     _, result = exported(tmp_path / "out.gltf", "OMI")
     (found,) = [issue.message for issue in result.issues if "their origin" in issue.message]
     assert "'A'" in found and "'B'" not in found
+
+
+# --------------------------------------------------------------------------- cameras and lamps
+
+
+@pytest.mark.parametrize("kind", ["camera", "light"])
+def test_body_on_the_node_of_a_camera_or_lamp_is_not_turned_with_it(tmp_path, kind):
+    """Blender's cameras and lamps look along another axis than those of glTF, so it turns their objects."""
+    loaded(
+        tmp_path / "in.gltf",
+        [node("A", rotation=[0, 0, 0.6, 0.8], motion={"mass": 1}, collider={"geometry": {"shape": 0}}, children=[1]),
+         node("B", translation=[0, 1, 0])],
+        [{"type": "box", "box": {"size": [1, 2, 3]}}],
+    )  # fmt: skip
+    content = json.loads((tmp_path / "in.gltf").read_text())
+    if kind == "camera":
+        content["cameras"] = [{"type": "perspective", "perspective": {"yfov": 0.8, "znear": 0.1}}]
+        content["nodes"][0]["camera"] = 0
+    else:
+        content["extensions"][names.LIGHTS] = {"lights": [{"type": "spot", "intensity": 10, "spot": {}}]}
+        content["nodes"][0]["extensions"][names.LIGHTS] = {"light": 0}
+        content["extensionsUsed"].append(names.LIGHTS)
+    (tmp_path / "in.gltf").write_text(json.dumps(content))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    formats.format_of("in.gltf").load(str(tmp_path / "in.gltf"), formats.LoadOptions())
+    body, lens = bpy.data.objects["A"], bpy.data.objects[f"A_{kind}"]
+    assert (body.type, lens.type, lens.parent) == ("EMPTY", kind.upper(), body)
+    turn = frames.matrix_of((0.8, 0, -0.6, 0))
+    np.testing.assert_allclose(np.array(body.matrix_world)[:3, :3], turn, atol=1e-6)
+    document, _ = exported(tmp_path / "out.gltf")
+    (prim,) = read.read(document).model.colliders.values()
+    np.testing.assert_allclose(np.abs(frames.scale_of(prim.world)), (1, 3, 2), atol=1e-5)
+    np.testing.assert_allclose(frames.rotation_of(prim.world), turn, atol=1e-6)
+    before, after = (Document.load(tmp_path / name) for name in ("in.gltf", "out.gltf"))
+    places = [
+        nodes_of(one)["B"] and one.world([node["name"] for node in one.nodes].index("B")) for one in (before, after)
+    ]
+    np.testing.assert_allclose(places[0], places[1], atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["CAMERA", "LIGHT"])
+def test_physics_of_a_camera_or_lamp_is_not_turned_with_its_node(tmp_path, kind):
+    data = bpy.data.cameras.new("L") if kind == "CAMERA" else bpy.data.lights.new("L", "SPOT")
+    obj = bpy.data.objects.new("Lens", data)
+    bpy.context.collection.objects.link(obj)
+    obj.location, obj.rotation_euler = (1, 2, 3), (0.3, 0.2, 0.1)
+    obj.usdphys.rigid_body.is_applied, obj.usdphys.rigid_body.velocity = True, (0, 0, 5)
+    item = obj.usdphys.colliders.add()
+    item.shape, item.location, item.size = "CUBE", (0, 0, 1), (1, 2, 3)
+    bpy.context.view_layer.update()
+    document, _ = exported(tmp_path / "out.gltf")
+    model = read.read(document).model
+    (prim,), (body,) = model.colliders.values(), model.bodies.values()
+    np.testing.assert_allclose(body.world, np.array(obj.matrix_world), atol=1e-5)
+    np.testing.assert_allclose(prim.world[:3, 3], obj.matrix_world @ mathutils.Vector((0, 0, 1)), atol=1e-5)
+    np.testing.assert_allclose(frames.scale_of(prim.world), (1, 2, 3), atol=1e-5)
+    # The camera looks where it looked.
+    lens = next(index for index, one in enumerate(document.nodes) if one["name"] == f"Lens_{kind.lower()}")
+    view = document.world(lens)[:3, :3] @ (0, 1, 0)
+    np.testing.assert_allclose(view, np.array(obj.matrix_world.to_3x3()) @ (0, 0, -1), atol=1e-5)
+
+
+# --------------------------------------------------------------------------- uneven scales
+
+
+@pytest.mark.parametrize("scale", [(1, 2, 1), (3, 1, -0.5)])
+def test_joint_and_collider_that_are_turned_within_an_uneven_scale_are_where_they_were(tmp_path, scale):
+    base, arm = cube("Base", (3, 0, 0)), cube("Arm", (0, 0, 1))
+    arm.scale, arm.rotation_euler = scale, (0.2, 0.1, 0.3)
+    arm.usdphys.colliders[0].size = (1, 2, 3)
+    arm.usdphys.colliders[0].location = (0, 0, 1)
+    arm.usdphys.colliders[0].rotation = (0.8, 0.6, 0, 0)
+    hinge("Hinge", arm, base, (1, 0, 1))
+    before = sorted(obj.name for obj in bpy.data.objects)
+    placed = next(
+        prim.world for prim in scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model.colliders.values()
+        if "/Arm/" in prim.path
+    )  # fmt: skip
+    document, result = exported(tmp_path / "out.gltf")
+    assert not [issue.message for issue in result.issues if "sheared" in issue.message]
+    end = [one["name"] for one in document.nodes].index("Hinge")
+    np.testing.assert_allclose(document.world(end)[:3, 3], (1, 0, 1), atol=1e-5)
+    np.testing.assert_allclose(frames.rotation_of(document.world(end)), np.eye(3), atol=1e-5)
+    found = next(prim.world for prim in read.read(document).model.colliders.values() if "/Arm/" in prim.path)
+    # A box may be mirrored.
+    assert np.abs(np.abs(np.linalg.inv(placed) @ found) - np.eye(4)).max() < 1e-4
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    formats.format_of("out.gltf").load(str(tmp_path / "out.gltf"), formats.LoadOptions())
+    assert sorted(obj.name for obj in bpy.data.objects) == before

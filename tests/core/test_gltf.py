@@ -541,18 +541,50 @@ def test_what_the_simulator_decides_is_named_where_omi_wants_a_number(tmp_path):
     assert not rewritten(tmp_path, source, names.FAMILIES)[1].issues[1:]
 
 
-def test_compressed_collider_mesh_is_refused_with_the_way_out(tmp_path):
+def packed(tmp_path: Path, **fallback) -> Document:
     """As gltfpack -c writes it: the view is in a buffer without bytes, and its extension says where they are."""
     content = {
         "scene": 0, "scenes": [{"nodes": [0]}], "extensionsUsed": [BODY],
         "nodes": [{"mesh": 0, "extensions": {BODY: {"collider": {"geometry": {"mesh": 0}}}}}],
         "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
         "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
-        "buffers": [{"byteLength": 36}],
-        "bufferViews": [{"buffer": 0, "byteLength": 36, "extensions": {"EXT_meshopt_compression": {"buffer": 0}}}],
+        "buffers": [{"byteLength": 9, "uri": "data:application/octet-stream;base64,oAAAAAAAAAAA"},
+                    {"byteLength": 36, "extensions": {"EXT_meshopt_compression": {"fallback": True}}, **fallback}],
+        "bufferViews": [{"buffer": 1, "byteLength": 36, "extensions": {"EXT_meshopt_compression": {"buffer": 0}}}],
     }  # fmt: skip
-    with pytest.raises(InputError, match=r"meshopt.*without compression"):
-        read.read(document(tmp_path, content)).model.colliders.popitem()[1].mesh()
+    return document(tmp_path, content)
+
+
+def test_compressed_collider_mesh_is_left_out_with_the_way_out(tmp_path):
+    source = packed(tmp_path)
+    reading = read.read(source)
+    (issue,) = reading.issues
+    assert "meshopt compression" in issue.message and "without compression" in issue.fix
+    assert not reading.model.colliders
+
+
+def test_collider_mesh_is_read_from_the_plain_copy_beside_its_compression(tmp_path):
+    """As gltfpack -cf writes it."""
+    data = struct.pack("<9f", 0, 0, 0, 1, 0, 0, 0, 2, 0)
+    (tmp_path / "scene.fallback.bin").write_bytes(data)
+    for uri in ("scene.fallback.bin", "data:application/octet-stream;base64," + base64.b64encode(data).decode()):
+        (prim,) = read.read(packed(tmp_path, uri=uri)).model.colliders.values()
+        assert prim.mesh().points.tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 2]]
+
+
+def test_collider_gets_a_readable_mesh_where_that_of_its_node_is_compressed(tmp_path):
+    plain = struct.pack("<9f", 0, 0, 0, 1, 0, 0, 0, 2, 0)
+    uri = "data:application/octet-stream;base64," + base64.b64encode(plain).decode()
+    source, target = packed(tmp_path, uri=uri), packed(tmp_path)
+    reading = read.read(source)
+    nodes = {path: index for index, path in reading.paths.items()}
+    del target.nodes[0]["extensions"]
+    target.json["extensionsUsed"] = ["EXT_meshopt_compression"]
+    write.write(target, reading.model, nodes, additions.WriteOptions([names.KHR]))
+    target.save(tmp_path / "out.gltf")
+    saved = Document.load(tmp_path / "out.gltf")
+    mesh = saved.node_extension(0, BODY)["collider"]["geometry"]["mesh"]
+    assert mesh == 1 and len(saved.mesh(mesh).triangles) == 1
 
 
 @pytest.mark.parametrize(

@@ -72,8 +72,11 @@ def _guarded(hook: Callable[..., None]) -> Callable[..., None]:
 class ImportExtension:
     """Hooks on Blender's glTF import: the physics is read from the file once all objects are there."""
 
-    def __init__(self, put: Callable[[Any, Any], GltfResult | None]) -> None:
-        """put: gives the objects of an importer (first) in a scene (second) their physics."""
+    def __init__(self, put: Callable[[Any, Any], GltfResult | None], prepare: Callable[[Any], None]) -> None:
+        """put: gives the objects of an importer (first) in a scene (second) their physics.
+
+        prepare: changes what the importer (its argument) has read, before it makes objects.
+        """
         from io_scene_gltf2.io.com.gltf2_io_extensions import Extension  # type: ignore[import-not-found]
 
         from ..gltf import names
@@ -82,10 +85,15 @@ class ImportExtension:
         self.extensions = [Extension(name, {}, required=True) for name in names.ALL]
         self.is_critical = False
         self.error: Exception | None = None
-        self.put = put
+        self.put, self.prepare = put, prepare
 
-    def gather_import_gltf_before_hook(self, _gltf: Any) -> None:
+    def gather_import_gltf_before_hook(self, gltf: Any) -> None:
         self.error = None
+        self._prepare(gltf)
+
+    @_guarded
+    def _prepare(self, gltf: Any) -> None:
+        self.prepare(gltf)
 
     def gather_import_scene_after_nodes_hook(self, _gltf_scene: Any, scene: Any, gltf: Any) -> None:
         self._put(gltf, scene)

@@ -19,7 +19,7 @@ import numpy as np
 from ..bridge import remembered, scene_read
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.writing import unit_length
-from ..core import summary, validate
+from ..core import frames, summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
@@ -50,7 +50,7 @@ class _Watched:
     """One scene of an export: its physics, and which object became which node.
 
     vnodes: of the exporter, by the names of the objects from the root down. instances: those that geometry nodes have
-    made, by the name of the object that has them and by their place.
+    made, by the name of the object that has them and by their place. lenses: paths of cameras and lamps.
     """
 
     reading: SceneReading
@@ -59,6 +59,7 @@ class _Watched:
     nodes: dict[str, int] = field(default_factory=dict)
     origins: dict[str, int] = field(default_factory=dict)
     beside: keep.Beside = field(default_factory=keep.Beside)
+    lenses: list[str] = field(default_factory=list)
 
 
 class GltfExport:
@@ -153,6 +154,8 @@ class GltfExport:
                 if index is None:
                     continue
                 watched.nodes[placement.path] = index
+                if placement.obj.type in ("CAMERA", "LIGHT"):
+                    watched.lenses.append(placement.path)
                 extras = remembered.extras_of(placement.physics.prim.extras) if "prim" in placement.touched else {}
                 if "path" in extras:
                     # Of the glTF file that the object was imported from.
@@ -180,6 +183,9 @@ class GltfExport:
         options = replace(self.options, keeps_usd=is_kept)
         for watched in wanted:
             reading = watched.reading
+            for path in watched.lenses:
+                if path in reading.model.prims:
+                    self._stand_before(document, watched, path)
             written = gltf_write.write(
                 document, reading.model, watched.nodes, options, watched.origins, reading.copies,
                 gltf_memory.carrying(reading),
@@ -192,6 +198,23 @@ class GltfExport:
             beside.nodes, beside.made = wanted[0].nodes, before
             keep.put(document, wanted[0].reading.model, beside)
         document.save(file)
+
+    def _stand_before(self, document: Document, watched: _Watched, path: str) -> None:
+        """Give the physics of a camera or lamp a node above: in glTF these look along another axis, and are turned."""
+        prim, index = watched.reading.model.prims[path], watched.nodes[path]
+        turned = document.world(index)
+        if np.abs(frames.rotation_of(turned) - frames.rotation_of(prim.world)).max() < 1e-3:
+            return
+        parent, name = document.parents[index], document.node_name(index)
+        scene = next((number for number, one in enumerate(document.json["scenes"]) if index in one["nodes"]), None)
+        above = watched.nodes[path] = document.add_node({"name": name}, parent, scene)
+        local = prim.world if parent is None else np.linalg.solve(document.world(parent), prim.world)
+        document.place(above, np.asarray(local, float))
+        if index not in document.animated():
+            document.detach(index)
+            document.put_below(index, above)
+            document.place(index, np.asarray(np.linalg.solve(document.world(above), turned), float))
+        document.nodes[index]["name"] = f"{name}_{'camera' if 'camera' in document.nodes[index] else 'light'}"
 
 
 def _is_scaled() -> bool:

@@ -20,6 +20,11 @@ def _put(gltf: Any, scene: Any) -> gltf_import.GltfImport | None:
     return gltf_import.put_physics(gltf, scene) if _settings().is_imported else None
 
 
+def _prepare(gltf: Any) -> None:
+    if _settings().is_imported:
+        gltf_import.prepare(gltf)
+
+
 def _make_job() -> gltf_export.GltfExport | None:
     settings = _settings()
     return gltf_export.GltfExport(gltf_export.options_of(settings), checks=False) if settings.is_exported else None
@@ -28,7 +33,7 @@ def _make_job() -> gltf_export.GltfExport | None:
 def extension(name: str) -> Any:
     """What Blender looks for in the root module under a name. Raises AttributeError for other names."""
     if name == gltf_calls.IMPORTER and not gltf_calls.is_suspended():
-        return partial(gltf_calls.ImportExtension, _put)
+        return partial(gltf_calls.ImportExtension, _put, _prepare)
     if name == gltf_calls.EXPORTER and not gltf_calls.is_suspended():
         return partial(gltf_calls.ExportExtension, _make_job)
     if name == "draw_import":

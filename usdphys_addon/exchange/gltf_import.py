@@ -23,7 +23,7 @@ from ..core.validate import Issue
 from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
-from ..gltf.known import document_of
+from ..gltf.known import document_of, part_lenses
 from ..system.console import printed_on_success
 from . import gltf_calls, gltf_memory
 from .import_repair import with_data
@@ -55,7 +55,7 @@ def import_gltf(file: str | Path) -> GltfImport:
         return results[-1]
 
     def make() -> gltf_calls.ImportExtension:
-        made.append(gltf_calls.ImportExtension(put))
+        made.append(gltf_calls.ImportExtension(put, prepare))
         return made[-1]
 
     with undone_on_failure(bpy.context.scene):
@@ -93,6 +93,11 @@ def require_blenders_gltf() -> None:
     enable: Any = addon_utils.enable
     if enable("io_scene_gltf2") is None:
         raise InputError("Blender's own glTF add-on cannot be enabled; it reads and writes the geometry.")
+
+
+def prepare(gltf: Any) -> None:
+    """Change what an importer has read so that each node with physics becomes an object at its place."""
+    part_lenses(gltf.data)
 
 
 def put_physics(gltf: Any, scene: Any) -> GltfImport | None:

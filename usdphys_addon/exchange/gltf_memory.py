@@ -86,7 +86,7 @@ def put_kept(
     by_index: these objects, by their nodes; loses those that are removed. meters: length of a unit. file: that is read.
     """
     beside, model = kept.beside, kept.model
-    _remove_made(by_index, beside.made, found)
+    _remove_made(by_index, beside, found)
     objects = {path: by_index[index] for path, index in beside.nodes.items() if index in by_index}
     _join_faces(objects, beside.faces)
     materials = {
@@ -108,6 +108,8 @@ def put_kept(
             group.path, group.id_name, group.order = path, obj.name, model.order.get(path, len(model.order))
             if f"{path}/{paths.name_of(path)}" in shown.prims and obj.data is not None:
                 obj.data.name = f"{paths.name_of(path)}_geometry"
+    # Those that joints were below, which have their old parents again.
+    _remove_made(by_index, beside, found)
     by_index.update({beside.nodes[path]: obj for path, obj in objects.items()})
     bpy.context.view_layer.update()  # type: ignore[union-attr]
     size = physics_collections.joint_size(objects.values())
@@ -148,14 +150,25 @@ def _put_usd(
     return written
 
 
-def _remove_made(by_index: dict[int, Any], made: int, found: ImportedIDs) -> None:
+def _remove_made(by_index: dict[int, Any], beside: keep.Beside, found: ImportedIDs) -> None:
     """Remove the Empties of nodes that stand for no object: colliders and ends of joints, which the model holds."""
-    for index in sorted(by_index, reverse=True):
+    # A node that takes out a scale is behind the one that is below it.
+    made = by_index.keys() - beside.nodes.values()
+    for index in sorted((one for one in made if one >= beside.made), key=lambda one: -len(_above(by_index[one]))):
         obj = by_index[index]
-        if index >= made and obj.type == "EMPTY" and not obj.children:
+        if obj.type == "EMPTY" and not obj.children:
             found.objects = {path: one for path, one in found.objects.items() if one != obj}
             del by_index[index]
             bpy.data.objects.remove(obj)
+
+
+def _above(obj: Any) -> list[Any]:
+    """The objects above one."""
+    found = []
+    while obj.parent is not None:
+        obj = obj.parent
+        found.append(obj)
+    return found
 
 
 def _join_faces(objects: dict[str, Any], faces: dict[str, polygons.Faces]) -> None:

@@ -24,6 +24,8 @@ from .names import Family
 #: Two frames are one where they are nearer than this: metres, and elements of a rotation.
 SAME = 2e-5
 _MIRROR = np.diag([-1.0, -1.0, -1.0, 1.0])
+#: Facts that only a way back to the same USD file needs.
+_MINOR = ("the name in USD", "the name of a physics scene", "the polygons of a mesh (its triangles are written)")
 #: Bodies that one message names.
 MOST_NAMES = 20
 
@@ -103,7 +105,8 @@ class Additions:
                 fix = "Read the file with USD Physics where it matters."
             else:
                 message = f"glTF cannot say {what} of {shown}, so that is left out."
-            self.issue("GltfNotSaid", message, fix, "info", next(iter(prims.values())) if len(prims) == 1 else None)
+            severity = "info" if self.options.keeps_usd or what in _MINOR else "warning"
+            self.issue("GltfNotSaid", message, fix, severity, next(iter(prims.values())) if len(prims) == 1 else None)
 
     def node_of(self, path: str) -> int | None:
         """The node of a prim, or of the nearest object above it."""
@@ -128,11 +131,27 @@ class Additions:
     def place_frame(self, index: int, place: Matrix, prim: Prim) -> bool:
         """Put a node at a place without scale. Below a mirrored node it is mirrored too, which is then returned.
 
-        So it has no negative scale of its own, and its rotation is that of a frame in UsdPhysics.
+        So it has no negative scale of its own, and its rotation is that of a frame in UsdPhysics. Where it is turned
+        within an uneven scale, a node between takes the scale out.
         """
-        parent = self.document.parents[index]
-        is_mirrored = parent is not None and frames.determinant(self.document.world(parent)) < 0.0
-        self.place(index, place @ _MIRROR if is_mirrored else place, prim)
+        document, parent = self.document, self.document.parents[index]
+        if parent is None:
+            self.place(index, place, prim)
+            return False
+        above = document.world(parent)
+        is_mirrored = frames.determinant(above) < 0.0
+        place = place @ _MIRROR if is_mirrored else place
+        scale = np.abs(frames.scale_of(above))
+        if (
+            scale.min() > 0.0 and not frames.is_uniform(scale, 1e-4) and not frames.is_sheared(above)
+            and frames.is_sheared(np.linalg.solve(above, place))
+        ):  # fmt: skip
+            document.detach(index)
+            between = document.add_node({"name": self.free_name(f"{document.node_name(index)}_unscaled")}, parent)
+            at = np.linalg.solve(above, place)[:3, 3]
+            document.place(between, frames.transform(at, None, 1.0 / scale))
+            document.put_below(index, between)
+        self.place(index, place, prim)
         return is_mirrored
 
     def is_dynamic(self, path: str) -> bool:

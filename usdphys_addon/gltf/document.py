@@ -213,6 +213,13 @@ class Document:
     def is_below(self, index: int, above: int) -> bool:
         return above in self.ancestors(index)
 
+    def animated(self) -> set[int]:
+        """Nodes that animations move."""
+        return {
+            channel.get("target", {}).get("node") for animation in self.json.get("animations", [])
+            for channel in animation.get("channels", [])
+        }  # fmt: skip
+
     def roots(self) -> list[int]:
         """The roots of the scene that is shown; of all nodes if there is no scene."""
         scenes = self.json.get("scenes", [])
@@ -272,11 +279,29 @@ class Document:
         return self._meshes[index]
 
     def is_compressed(self, index: Any) -> bool:
-        """True for a mesh with Draco compression, which only Blender reads."""
+        """True for a mesh with Draco or meshopt compression, which only Blender reads, without a plain copy."""
         if not _is_index(index, len(self.json.get("meshes", []))):
             return False
         primitives = self.json["meshes"][index].get("primitives", [])
-        return isinstance(primitives, list) and any(isinstance(one, dict) and _is_draco(one) for one in primitives)
+        return isinstance(primitives, list) and any(
+            isinstance(one, dict) and self._is_packed(one) for one in primitives
+        )
+
+    def _is_packed(self, primitive: dict[str, Any]) -> bool:
+        """True for a primitive whose positions or corners are only there in compression."""
+        attributes, accessors = primitive.get("attributes"), self.json.get("accessors", [])
+        used = [primitive.get("indices"), attributes.get("POSITION") if isinstance(attributes, dict) else None]
+        views = [accessors[one].get("bufferView") for one in used if _is_index(one, len(accessors))]
+        return _is_draco(primitive) or any(map(self._is_packed_view, views))
+
+    def _is_packed_view(self, index: Any) -> bool:
+        """True for a view in meshopt compression whose buffer has no plain bytes to fall back to."""
+        views, buffers = self.json.get("bufferViews", []), self.json.get("buffers", [])
+        if not _is_index(index, len(views)) or not _names_meshopt(views[index]):
+            return False
+        number = views[index].get("buffer")
+        buffer = buffers[number] if _is_index(number, len(buffers)) else {}
+        return "uri" not in buffer and (number != 0 or not self.binary or _names_meshopt(buffer))
 
     def _read_mesh(self, mesh: dict[str, Any]) -> Mesh | None:
         points: list[NDArray[np.float64]] = []
@@ -288,7 +313,7 @@ class Document:
                 raise self._wrong("a primitive of a mesh has no attributes")
             if "POSITION" not in primitive["attributes"]:
                 continue
-            if _is_draco(primitive):
+            if self._is_packed(primitive):
                 return None
             found = _corners(primitive.get("mode", TRIANGLES))
             if found is None:
@@ -347,7 +372,7 @@ class Document:
         if not _is_index(index, len(views)):
             raise self._wrong("an accessor names a buffer view that does not exist")
         view = views[index]
-        if any("meshopt" in str(name) for name in view.get("extensions") or ()):
+        if self._is_packed_view(index):
             raise InputError(
                 f"'{self.path.name}' has a collider mesh with meshopt compression, which is not read; save it without "
                 "compression (gltfpack without -c)."
@@ -674,6 +699,11 @@ def _not_finite(value: Any) -> tuple[str, ...] | None:
 
 def _is_index(value: Any, count: int) -> bool:
     return type(value) is int and 0 <= value < count
+
+
+def _names_meshopt(item: dict[str, Any]) -> bool:
+    extensions = item.get("extensions")
+    return isinstance(extensions, dict) and any("meshopt" in str(name) for name in extensions)
 
 
 def _is_draco(primitive: dict[str, Any]) -> bool:

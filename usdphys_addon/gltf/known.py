@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,25 @@ class KnownDocument(Document):
 
     def is_compressed(self, index: Any) -> bool:
         return self.whole is not None and self.whole.is_compressed(index)
+
+
+def part_lenses(data: Any) -> None:
+    """Give cameras and lamps of nodes with physics a node of their own below: Blender turns the nodes that have one.
+
+    data: `gltf2_io.Gltf`, before the importer makes objects of it.
+    """
+    for node in list(data.nodes or ()):
+        extensions = node.extensions or {}
+        lights = {name: value for name, value in extensions.items() if name == names.LIGHTS}
+        if node.mesh is not None or (node.camera is None and not lights) or extensions.keys().isdisjoint(names.ALL):
+            continue
+        lens = copy(node)
+        lens.name = f"{node.name or 'node'}_{'light' if node.camera is None else 'camera'}"
+        lens.children = lens.matrix = lens.translation = lens.rotation = lens.scale = lens.extras = None
+        lens.extensions = lights or None
+        node.camera, node.extensions = None, {name: one for name, one in extensions.items() if name not in lights}
+        node.children = [*(node.children or ()), len(data.nodes)]
+        data.nodes.append(lens)
 
 
 def document_of(data: Any, path: Path, decoded: Callable[[int], Mesh | None]) -> Document:

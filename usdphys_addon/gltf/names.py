@@ -23,6 +23,7 @@ OLD_COLLIDER = "OMI_collider"
 ALL = (KHR_BODY, KHR_SHAPE, OMI_BODY, OMI_SHAPE, OMI_JOINT, GRAVITY, OLD_COLLIDER)
 #: Types of volumes with gravity whose object may be empty.
 VOLUMES = ("directional", "disc", "point", "torus")
+LIGHTS = "KHR_lights_punctual"
 #: Key of our own facts in `extras`.
 EXTRAS = "usdphys"
 

@@ -131,6 +131,7 @@ class _Reader:
         for index in physical:
             if index not in copies:
                 self._read_joint(index)
+        self._report_uneven(physical)
         self._read_groups()
         self.model.order = {path: number for number, path in enumerate(self.model.prims)}
 
@@ -220,6 +221,27 @@ class _Reader:
             self._issue(
                 "GltfSheared", f"The matrices of these nodes are sheared, which glTF does not allow, and Blender takes "
                 f"the nearest rotation and scale: {and_more(sheared[:20], len(sheared))}.",
+                "Apply the scale in the program that wrote the file.",
+            )  # fmt: skip
+
+    def _report_uneven(self, physical: list[int]) -> None:
+        """Name the bodies and primitives that an uneven scale above them shears."""
+        scales = self.document.column("scale")
+        uneven = {one for one in self.live if scales[one] and not frames.is_uniform(np.abs(scales[one]), 1e-4)}
+        if not uneven:
+            return
+        shaped = {paths.parent_of(path) for path, prim in self.model.prims.items() if prim.get(usd_geom.Gprim)}
+        shaped |= self.model.bodies.keys()
+        sheared = [
+            f"'{self.document.node_name(index)}'" for index in physical
+            if self.reading.paths[self.reading.copies.get(index, index)] in shaped
+            and not uneven.isdisjoint(self.document.ancestors(self.document.parents[index]))
+            and frames.is_sheared(self.document.world(index))
+        ]  # fmt: skip
+        if sheared:
+            self._issue(
+                "GltfSheared", "An uneven scale above them shears these nodes, which no simulator can do: their bodies "
+                f"and primitives have the nearest rotation and sizes: {and_more(sheared[:20], len(sheared))}.",
                 "Apply the scale in the program that wrote the file.",
             )  # fmt: skip
 
@@ -457,8 +479,8 @@ class _Reader:
         if not self._set_shape(prim, index, kind, sizes):
             if kind in ("convex", "trimesh") and self.document.is_compressed(sizes.get("mesh")):
                 self._issue(
-                    "GltfMeshCompressed", f"'{node}' has a collider mesh with Draco compression, which only Blender "
-                    "reads, and only where a visible object has it: it is left out.",
+                    "GltfMeshCompressed", f"'{node}' has a collider mesh with Draco or meshopt compression, which only "
+                    "Blender reads, and only where a visible object has it: it is left out.",
                     "Save the file without compression.", path=node,
                 )  # fmt: skip
                 return

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core.errors import InputError
+from . import names
 from .document import Document
 
 #: Lengths in the materials, lights and cameras of a document.
@@ -39,7 +40,7 @@ def scale_lengths(document: Document, factor: float) -> None:
     for camera in content.get("cameras", []):
         for kind in ("perspective", "orthographic"):
             _scale(camera.get(kind, {}), _CAMERA, factor)
-    for light in content.get("extensions", {}).get("KHR_lights_punctual", {}).get("lights", []):
+    for light in content.get("extensions", {}).get(names.LIGHTS, {}).get("lights", []):
         _scale(light, ("range",), factor)
     for material in content.get("materials", []):
         for name, keys in _MATERIAL.items():

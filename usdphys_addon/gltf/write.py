@@ -139,10 +139,7 @@ class _Writer:
 
     def _flatten(self) -> None:
         """Move bodies below bodies beside the topmost of them. Animated ones stay."""
-        animated = {
-            channel.get("target", {}).get("node") for animation in self.document.json.get("animations", [])
-            for channel in animation.get("channels", [])
-        }  # fmt: skip
+        animated = self.document.animated()
         for path, index in self.bodies.items():
             above = [
                 one for one in self.document.ancestors(self.document.parents[index]) if one in self.file.body_nodes

@@ -61,7 +61,7 @@ class Colliders:
         owner = self.model.body_of(prim.path)
         base = self.file.node_of(prim.path)
         if base is None or (owner is not None and owner.path not in self.bodies):
-            if owner is None or owner.path in self.nodes:
+            if base is None and (owner is None or owner.path in self.nodes):
                 self.file.issue(
                     "GltfNotExported", f"{prim.display} has no node in the file, so its collider is left out.",
                     "Export the object.", "error", prim,
