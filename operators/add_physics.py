@@ -96,6 +96,16 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
 
         return can_edit(cls, context)
 
+    def invoke(self, context: Any, _event: Any) -> set[Any]:
+        from ..usdphys_addon.generators import samples
+
+        done = self.execute(context)
+        view = getattr(context.space_data, "region_3d", None)
+        if view is not None:
+            context.view_layer.update()
+            samples.frame(context.scene, view)
+        return done
+
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.generators import samples
 

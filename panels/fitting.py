@@ -75,7 +75,10 @@ def prop(layout: Any, data: Any, name: str, *, text: str | None = None, taken: f
     if declared.type == "BOOLEAN" and not is_array:
         draw(data, name, **given)
         return
-    draw_text(column, label, "NONE", int(taken))
+    if " " not in label or text_width(label) <= width:
+        column.label(text=label, translate=False)
+    else:
+        draw_text(column, label, "NONE", int(taken))
     draw(data, name, **search, text="")
 
 
@@ -92,7 +95,7 @@ def choice(layout: Any, data: Any, name: str, *, text: str | None = None) -> Non
         return
     column = layout.column(align=True)
     column.use_property_split = False
-    draw_text(column, label, "NONE")
+    column.label(text=label, translate=False)
     below = column.row(align=True) if widest * len(items) <= width else column.column(align=True)
     below.prop(data, name, expand=True)
 

@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.viewport import overlay_settings
+from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 
 
@@ -77,7 +78,7 @@ class USDPHYS_PT_overlays_view(bpy.types.Panel):
         if settings is None:
             return
         if not context.space_data.overlay.show_overlays:
-            layout.label(text="Overlays are off in this view", icon="INFO")
+            draw_text(layout.column(align=True), "Overlays are off in this view", "INFO")
         _draw_parts(layout.column(), settings)
 
 

@@ -103,7 +103,8 @@ def _members_text(name: str) -> str:
 class _Matrix(Part):
     """A matrix of buttons: which groups do not collide with each other."""
 
-    name, label, parent = "collision_matrix", "Who Ignores Whom", "scene_collision_groups"
+    # Open, so that it is two folds deep.
+    name, label, parent, closed = "collision_matrix", "Who Ignores Whom", "scene_collision_groups", False
 
     @classmethod
     def poll(cls, context: Any) -> bool:

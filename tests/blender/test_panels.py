@@ -1728,6 +1728,20 @@ def test_labels_of_the_sidebar_have_the_whole_width():
     assert drawn("joint").use_property_split
 
 
+@pytest.mark.parametrize("where", EVERYWHERE)
+def test_nothing_is_more_than_two_folds_deep(where):
+    """The matrix of the groups was three deep: Scene, Collision Groups, Who Ignores Whom."""
+
+    def folds(cls: Any) -> int:
+        above = getattr(bpy.types, getattr(cls, "bl_parent_id", ""), None)
+        return ("DEFAULT_CLOSED" in getattr(cls, "bl_options", ())) + (folds(above) if above is not None else 0)
+
+    for name in ("collision_matrix", "rigid_body", "physics_scenes"):
+        assert folds(panel(name + where)) <= 2
+    deep = {cls.__name__: folds(cls) for cls in panels.CLASSES if issubclass(cls, bpy.types.Panel)}
+    assert {name: depth for name, depth in deep.items() if depth > 2} == {} and len(deep) > 30
+
+
 @pytest.fixture
 def narrow(monkeypatch):
     """Panels are drawn as in the sidebar of a width, in a language."""

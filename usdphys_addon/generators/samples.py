@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
+import numpy as np
 
 from ..authoring import generators, joint_edits, joint_maker, robot_arm
 from ..authoring.generator_kinds import SAMPLES
@@ -21,6 +22,8 @@ BALL_SPEED = 2.0
 DOMINOES = 10
 #: Bricks of a course, courses, and size of a brick, m; mass (kg) and speed (m/s) of the ball that meets the chimney.
 CHIMNEY, BRICK, WRECKER = (8, 1, 10), (0.4, 0.2, 0.25), (300.0, 15.0)
+#: Distance of a view from a sample, as a multiple of the sample's diagonal.
+_FRAMED = 1.5
 #: (name, parent, head, tail) of the bones of a figure of 1.8 m, with the names of Rigify; those with .L are mirrored.
 BONES = (
     ("spine", "", (0, 0, 0.95), (0, 0, 1.08)), ("spine.001", "spine", (0, 0, 1.08), (0, 0, 1.25)),
@@ -46,6 +49,16 @@ def make(context: Any, kind: str) -> Any:
     fill(context)
     _select(context, ())
     return scene
+
+
+def frame(scene: Any, view: Any) -> None:
+    """Let a view (`RegionView3D`) show what a sample has besides its ground, which is far wider."""
+    shown = [obj for obj in scene.objects if obj.type != "EMPTY" and not obj.name.startswith("Ground")]
+    corners = np.concatenate([np.array(obj.bound_box) @ np.array(obj.matrix_world)[:3, :3].T
+                              + np.array(obj.matrix_world.translation) for obj in shown])  # fmt: skip
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    view.view_location = ((low + high) / 2.0).tolist()
+    view.view_distance = _FRAMED * float(np.linalg.norm(high - low))
 
 
 def _select(context: Any, objects: Sequence[Any]) -> None:
