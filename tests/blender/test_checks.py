@@ -11,7 +11,7 @@ import mathutils
 import pytest
 from usdphys_ext.usdphys_addon.authoring import vendor_edits
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
-from usdphys_ext.usdphys_addon.checks import fixes, report
+from usdphys_ext.usdphys_addon.checks import fixes, issue_data, report
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks import run as check_run
 from usdphys_ext.usdphys_addon.core import validate
@@ -575,6 +575,25 @@ def test_a_copy_in_the_same_place_is_named_and_moved_whatever_its_approximation(
     bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path)
     assert found("BodiesInOnePlace") == []
     assert obj.location.length == pytest.approx(max(obj.dimensions), abs=0.01)
+
+
+def test_what_is_wrong_in_an_instanced_collection_is_mended_there_and_its_place_is_that_of_the_instance():
+    """It was said to be no longer in the scene."""
+    collection = scenes.new_collection("Kit")
+    crate = scenes.make_body(scenes.add_box("Crate", collection=collection))
+    scenes.make_collider(crate, approximation="convexHull")
+    scenes.assign(crate.usdphys.mass, is_applied=True, mass=-1)
+    outer = scenes.new_collection("Outer")
+    scenes.add_instance("Inner", collection, collection=outer)
+    instances = [scenes.add_instance(name, outer, location=(0, 0, 5)) for name in ("One", "Two")]
+    issue = found("MassInvalidValues")[0]
+    assert bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path) == {"FINISHED"}
+    assert found("MassInvalidValues") == [] and not crate.usdphys.mass.is_property_set("mass")
+    issue = found("BodiesInOnePlace")[0]
+    with pytest.raises(RuntimeError, match="'Crate' is in the collection that 'One' and maybe others instance"):
+        bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path)
+    assert tuple(crate.location) == (0, 0, 0)
+    assert issue_data.culprits(bpy.context.scene, issue) == instances
 
 
 def test_what_only_one_simulator_minds_is_shown_in_a_scene_that_is_made_for_it_and_is_no_error():
