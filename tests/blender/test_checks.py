@@ -11,7 +11,7 @@ import mathutils
 import pytest
 from usdphys_ext.usdphys_addon.authoring import vendor_edits
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
-from usdphys_ext.usdphys_addon.checks import fixes, report
+from usdphys_ext.usdphys_addon.checks import fixes, issue_data, report
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks import run as check_run
 from usdphys_ext.usdphys_addon.core import validate
@@ -540,6 +540,60 @@ def test_fix_mends_one_thing_and_nothing_else(code, build, expected):
     report = checks.report("Scene")
     assert code not in [left.code for left in report.issues]
     assert changes(before, state()) == expected
+
+
+@pytest.mark.parametrize("approximation", ["none", "convexDecomposition", "convexHull", "meshSimplification"])
+@pytest.mark.parametrize("is_dense", [False, True])
+def test_a_cup_of_100_m_is_unusual_and_gets_a_floor_whatever_its_approximation(approximation, is_dense):
+    """Only hulls and boxes of few vertices were looked at, and *Add a ground* failed for the others."""
+    if is_dense:
+        obj = scenes.operator_mesh("primitive_uv_sphere_add", segments=64, ring_count=40, radius=50)
+    else:
+        obj = scenes.add_box("Cup", half=(50, 50, 50))
+    scenes.make_collider(scenes.make_body(obj), approximation=approximation)
+    bpy.context.scene.usdphys.physics_scenes.add().name = "PhysicsScene"
+    assert found("SceneScaleUnusual")[0].message == "A typical moving body is 100 m large."
+    issue = the_issue("NoFloor")
+    assert bpy.ops.usdphys.check_fix(code="NoFloor", kind=issue.kind, name=issue.name) == {"FINISHED"}
+    assert found("NoFloor") == []
+    ground = next(other for other in bpy.context.scene.objects if other.name != obj.name)
+    assert (ground.matrix_world @ ground.data.vertices[0].co).z <= -50 + 1e-3
+
+
+@pytest.mark.parametrize(("approximation", "is_dense"), [("convexDecomposition", False), ("convexHull", True)])
+def test_a_copy_in_the_same_place_is_named_and_moved_whatever_its_approximation(approximation, is_dense):
+    for _ in range(2):
+        if is_dense:
+            obj = scenes.operator_mesh("primitive_uv_sphere_add", segments=64, ring_count=40)
+        else:
+            obj = scenes.add_box("Cup")
+        scenes.make_collider(scenes.make_body(obj), approximation=approximation)
+    scenes.make_collider(scenes.make_body(scenes.add_box("Cat", location=(0.3, 0, 0))), approximation=approximation)
+    bpy.context.view_layer.update()
+    issue = the_issue("BodiesInOnePlace")
+    assert issue.name == obj.name
+    bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path)
+    assert found("BodiesInOnePlace") == []
+    assert obj.location.length == pytest.approx(max(obj.dimensions), abs=0.01)
+
+
+def test_what_is_wrong_in_an_instanced_collection_is_mended_there_and_its_place_is_that_of_the_instance():
+    """It was said to be no longer in the scene."""
+    collection = scenes.new_collection("Kit")
+    crate = scenes.make_body(scenes.add_box("Crate", collection=collection))
+    scenes.make_collider(crate, approximation="convexHull")
+    scenes.assign(crate.usdphys.mass, is_applied=True, mass=-1)
+    outer = scenes.new_collection("Outer")
+    scenes.add_instance("Inner", collection, collection=outer)
+    instances = [scenes.add_instance(name, outer, location=(0, 0, 5)) for name in ("One", "Two")]
+    issue = found("MassInvalidValues")[0]
+    assert bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path) == {"FINISHED"}
+    assert found("MassInvalidValues") == [] and not crate.usdphys.mass.is_property_set("mass")
+    issue = found("BodiesInOnePlace")[0]
+    with pytest.raises(RuntimeError, match="'Crate' is in the collection that 'One' and maybe others instance"):
+        bpy.ops.usdphys.check_fix(code=issue.code, kind=issue.kind, name=issue.name, path=issue.path)
+    assert tuple(crate.location) == (0, 0, 0)
+    assert issue_data.culprits(bpy.context.scene, issue) == instances
 
 
 def test_what_only_one_simulator_minds_is_shown_in_a_scene_that_is_made_for_it_and_is_no_error():

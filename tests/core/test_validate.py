@@ -1016,6 +1016,7 @@ def test_every_code_has_a_case():
         "JointOutsideArticulation",
         "BoundsFittedAnew",
         "ColliderTwoRadii",
+        "JointStartsAtZero",
         "JointTouchesStatic",
         "WorldJointStill",
     }  # tests of their own, above

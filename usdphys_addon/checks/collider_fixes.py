@@ -93,7 +93,7 @@ def _rename_mesh(scene: Any, issue: FoundIssue) -> None:
 @_fix("NegativeScale", "ColliderSheared", "RigidBodyOrientationScale", safe=True, label="Apply the scale")
 def _apply_scale(scene: Any, issue: FoundIssue) -> None:
     """Move scale and shear of an object from its transform into its mesh, so that nothing moves in the world."""
-    obj = object_of(scene, issue)
+    obj = object_of(scene, issue, places=True)
     _refuse_scale(scene, obj)
     world = np.array(obj.matrix_world)
     rigid = frames.transform(world[:3, 3], frames.rotation_of(world))

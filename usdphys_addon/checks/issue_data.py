@@ -18,10 +18,10 @@ def find_object(scene: Any, name: str) -> Any:
 
 
 def culprits(scene: Any, issue: FoundIssue) -> list[Any]:
-    """The objects that an issue is about: the object, the users of the material, or the members of the group."""
+    """The objects that an issue is about: the object or its instances, users of the material, members of the group."""
     if issue.kind == "object":
         obj = find_object(scene, issue.name)
-        return [] if obj is None else [obj]
+        return [other for other in scene.objects if _instanced(other, issue.name)] if obj is None else [obj]
     if issue.kind == "material":
         return [obj for obj in scene.objects if _uses(obj, issue.name)]
     if issue.kind == "group":
@@ -50,9 +50,31 @@ def editable(thing: Any) -> Any:
     return thing
 
 
-def object_of(scene: Any, issue: FoundIssue) -> Any:
-    """The object that an issue names."""
+def _instanced(instancer: Any, name: str) -> Any:
+    """The object with a full name in the collection that an object instances, or None."""
+    if instancer.instance_type != "COLLECTION" or instancer.instance_collection is None:
+        return None
+    for obj in instancer.instance_collection.all_objects:
+        found = obj if obj.name_full == name else _instanced(obj, name)
+        if found is not None:
+            return found
+    return None
+
+
+def object_of(scene: Any, issue: FoundIssue, *, places: bool = False) -> Any:
+    """The object that an issue names, also in an instanced collection.
+
+    places: where it is or how it is scaled is to be changed, which would change all instances. Raises InputError.
+    """
     obj = find_object(scene, issue.name) if issue.kind == "object" else None
+    if obj is None and issue.kind == "object":
+        found = ((instancer, _instanced(instancer, issue.name)) for instancer in scene.objects)
+        instancer, obj = next((pair for pair in found if pair[1] is not None), (None, None))
+        if places and instancer is not None:
+            raise InputError(
+                f"'{issue.name}' is in the collection that '{instancer.name}' and maybe others instance; move or scale "
+                "the instance."
+            )
     if obj is None:
         raise InputError(f"The object '{issue.name}' is no longer in the scene; check again.")
     return editable(obj)

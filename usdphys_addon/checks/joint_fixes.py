@@ -116,7 +116,7 @@ def _nearest(scene: Any, joint: Any) -> Any:
 def _separate(scene: Any, issue: FoundIssue) -> None:
     from ..bridge import scene_read
 
-    obj = object_of(scene, issue)
+    obj = object_of(scene, issue, places=True)
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     way = scene_setup.separation(Facts(reading.model), issue.path)
     if way is None:

@@ -259,9 +259,10 @@ class Check:
         if not self.exact and sum(prim.type_name in _JOINTS for prim in context.model.prims.values()) > MAX_JOINTS:
             raise TooLargeError(f"More than {MAX_JOINTS} joints: checked on demand")
         points: dict[str, Any] = {}
-        for _ in self._read_points(context, reader, points):
+        bounds: dict[str, Any] = {}
+        for _ in self._read_points(context, reader, points, bounds):
             yield
-        facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points)
+        facts = Facts(context.model, "usd", "nested", check_geometry=False, points=points, bounds=bounds)
         yield
         yield from scene_setup.prepare(facts)
         targets = _targets(self.objects.scene)
@@ -278,8 +279,10 @@ class Check:
             self.issues.append(names.found(issue))
             yield
 
-    def _read_points(self, context: ReadingContext, reader: SceneReader, points: dict[str, Any]) -> Iterator[None]:
-        """Vertices of small meshes that collide as their hull or box, for the rules about overlaps."""
+    def _read_points(
+        self, context: ReadingContext, reader: SceneReader, points: dict[str, Any], bounds: dict[str, Any]
+    ) -> Iterator[None]:  # fmt: skip
+        """Vertices of small meshes that collide, for the rules about overlaps and sizes; bounds of the others."""
         meters = context.model.units.meters_per_unit
         colliders = context.model.colliders
         for place in reader.physical:
@@ -289,6 +292,8 @@ class Check:
             data: Any = place.evaluated.data
             if len(data.vertices) <= DENSE_VERTICES:
                 points[path] = meshes.vertices_of(place.evaluated) * meters
+            else:
+                bounds[path] = np.array(place.evaluated.bound_box, float) * meters
             yield
 
     def report(self) -> Report:

@@ -115,7 +115,7 @@ def _mesh(prim: Prim, points: Matrix) -> Solid | None:
     approximation = "none" if settings is None else settings.resolved("approximation")
     low, high = points.min(axis=0), points.max(axis=0)
     if approximation == "boundingCube":
-        return Solid(prim, _corners(low, high), 0.0, np.eye(3), True)
+        return Solid(prim, corners(low, high), 0.0, np.eye(3), True)
     if approximation == "boundingSphere":
         middle = (low + high) / 2.0
         return Solid(prim, middle[None], float(np.linalg.norm(points - middle, axis=1).max()), np.eye(3))
@@ -128,7 +128,8 @@ def _mesh(prim: Prim, points: Matrix) -> Solid | None:
     return Solid(prim, points, 0.0, np.eye(3), is_flat and approximation != "convexHull")
 
 
-def _corners(low: Matrix, high: Matrix) -> Matrix:
+def corners(low: Matrix, high: Matrix) -> Matrix:
+    """The corners (8, 3) of a box."""
     return low + _UNIT_CUBE * (high - low)
 
 

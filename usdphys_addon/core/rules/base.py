@@ -183,6 +183,8 @@ class Facts:
     check_geometry: bool = True
     #: Vertices (n, 3) of mesh colliders, m, in the space of the prim, where meshes are not loaded.
     points: Mapping[str, Matrix] = field(default_factory=dict)
+    #: Corners (8, 3) of the bounds of those that are too many to read.
+    bounds: Mapping[str, Matrix] = field(default_factory=dict)
     #: (prim, property name, attribute)
     mistyped: list[tuple[Prim, str, Attribute]] = field(default_factory=list)
 

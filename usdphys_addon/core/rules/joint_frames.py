@@ -279,10 +279,28 @@ def _start(prim: Prim, dof: str) -> float:
     "JointJumpsAtStart", None, "warning", None,
     meaning="PhysX starts the joints of an articulation at their joint states, or at 0 without one, wherever the "
     "bodies are. So bodies jump.",
-    fix="Let the bodies of {X} start where the joint is at zero{how}.",
+    fix="Let the bodies of {X} start where the joint is at zero, or set its Start Position (More Settings).",
 )  # fmt: skip
 def jumps_at_start(facts: Facts) -> Iterator[Finding]:
-    for found in facts.once(jumps):
+    yield from _jumping(facts, settable=True)
+
+
+@rule(
+    "JointStartsAtZero", None, "warning", None,
+    meaning="PhysX starts a joint of an articulation at 0 that has no start position, such as a ball joint, wherever "
+    "its bodies are. So bodies jump.",
+    fix="Let the bodies of {X} start where the joint is at zero.",
+)  # fmt: skip
+def starts_at_zero(facts: Facts) -> Iterator[Finding]:
+    yield from _jumping(facts, settable=False)
+
+
+def _jumping(facts: Facts, *, settable: bool) -> Iterator[Finding]:
+    """One finding for each articulation; settable: of joints that a joint state starts elsewhere, or of the others."""
+    for group in facts.once(jumps):
+        found = [jump for jump in group if jump.is_settable is settable]
+        if not found:
+            continue
         first = found[0]
         position, start = (
             f"{value:.4g} m" if first.is_linear else f"{math.degrees(value):.4g}°"
@@ -295,5 +313,4 @@ def jumps_at_start(facts: Facts) -> Iterator[Finding]:
                 f"PhysX starts the joint {first.prim.display} at {start}, and its bodies are at {position}. Other "
                 f"joints of the articulation that jump: {others}."
             )
-        how = ", or set its Start Position (More Settings)" if first.is_settable else ""
-        yield Finding(first.prim, message, {"how": how})
+        yield Finding(first.prim, message)

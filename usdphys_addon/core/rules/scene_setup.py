@@ -49,6 +49,14 @@ class _Meeting:
     is_same_place: bool
 
 
+class _Box(NamedTuple):
+    """The lowest and the highest corner (3,) of a collider in the world, m."""
+
+    prim: Prim
+    low: Matrix
+    high: Matrix
+
+
 class _Uneven(NamedTuple):
     """Two moving bodies and their masses, kg."""
 
@@ -75,46 +83,52 @@ def _solids(facts: Facts) -> list[Solid]:
 
 def moving_bounds(facts: Facts) -> tuple[Any, Any] | None:
     """The lowest and the highest corner (3,), m, of the colliders of all moving bodies; None if they have none."""
-    found = [
-        solid for solid in facts.once(_solids)
-        if (body := facts.carrier.at(solid.prim.path)) is not None and body.path in facts.dynamic
-    ]  # fmt: skip
+    found = [box for box in facts.once(_boxes) if _moved_by(facts, box.prim) is not None]
     if not found:
         return None
-    return np.min([solid.low for solid in found], axis=0), np.max([solid.high for solid in found], axis=0)
+    return np.min([box.low for box in found], axis=0), np.max([box.high for box in found], axis=0)
 
 
-def _sizes(facts: Facts) -> list[tuple[Prim, float]]:
-    return _sizes_of(_shapes(facts), facts.once(_solids))
+def _moved_by(facts: Facts, prim: Prim) -> Prim | None:
+    body = facts.carrier.at(prim.path)
+    return body if body is not None and body.path in facts.dynamic else None
 
 
-def _sizes_of(
-    shapes: list[tuple[Prim, Mesh | SpherePoints | None]], solids: list[Solid]
-) -> list[tuple[Prim, float]]:  # fmt: skip
-    """The longest edge, m, of the boxes of colliders: of solids in the world, of other meshes in their own space."""
-    sizes = [(solid.prim, float((solid.high - solid.low).max())) for solid in solids]
-    known = {prim.path for prim, _ in sizes}
+def _boxes(facts: Facts) -> list[_Box]:
+    return _boxes_of(facts, _shapes(facts), facts.once(_solids))
+
+
+def _boxes_of(
+    facts: Facts, shapes: list[tuple[Prim, Mesh | SpherePoints | None]], solids: list[Solid]
+) -> list[_Box]:  # fmt: skip
+    """The bounds of colliders in the world: exact for solids, from the corners of their own bounds for other meshes."""
+    found = [_Box(solid.prim, solid.low, solid.high) for solid in solids]
+    known = {box.prim.path for box in found}
     for prim, geometry in shapes:
-        if prim.path not in known and isinstance(geometry, Mesh) and len(geometry.points):
-            edges = np.ptp(np.asarray(geometry.points, float), axis=0) * np.linalg.norm(prim.world[:3, :3], axis=0)
-            sizes.append((prim, float(edges.max())))
-    return sizes
+        points = geometry.points if isinstance(geometry, Mesh) else facts.bounds.get(prim.path)
+        if prim.path in known or points is None or not len(points):
+            continue
+        low, high = np.min(points, axis=0), np.max(points, axis=0)
+        corners = overlap.corners(low, high) @ prim.world[:3, :3].T + prim.world[:3, 3]
+        if np.isfinite(corners).all():
+            found.append(_Box(prim, corners.min(axis=0), corners.max(axis=0)))
+    return found
 
 
 def prepare(facts: Facts) -> Iterator[None]:
     """Compute in short steps what the rules of this module need, for checks that must not block the interface."""
     solids: list[Solid] = []
-    sizes: list[tuple[Prim, float]] = []
+    boxes: list[_Box] = []
     shapes = _shapes(facts)
     for start in range(0, len(shapes), _AT_ONCE):
         part = shapes[start : start + _AT_ONCE]
         found = overlap.solids_of(part)
         solids += found
         yield
-        sizes += _sizes_of(part, found)
+        boxes += _boxes_of(facts, part, found)
         yield
     facts.remember(_solids, solids)
-    facts.remember(_sizes, sizes)
+    facts.remember(_boxes, boxes)
     meetings: list[_Meeting] = []
     yield from _meeting_steps(facts, meetings)
     facts.remember(_meetings, meetings)
@@ -173,17 +187,19 @@ def _meetings(facts: Facts) -> list[_Meeting]:
 
 
 def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
-    solids = facts.once(_solids)
+    exact, twins = facts.once(_solids), facts.once(_twins)
+    solids = exact + [solid for pair in twins for solid in pair]
     carriers = [facts.carrier.at(solid.prim.path) for solid in solids]
     moves = [carrier is not None and carrier.path in facts.dynamic for carrier in carriers]
     if not any(moves):
         return
     tied, (merged, of) = _tied(facts), _groups(facts)
     ends: frozenset[str] = frozenset().union(*tied)
+    rough = range(len(exact), len(solids))
     # Paths in deep hierarchies are many, and each collider can meet all others.
     named = [_named(solid, ends) for solid in solids]
     yield
-    for one, other in overlap.close_pairs(solids):
+    for one, other in itertools.chain(overlap.close_pairs(exact), zip(rough[::2], rough[1::2], strict=True)):
         if not moves[one]:
             one, other = other, one
         if not moves[one] or (carriers[one] is not None and carriers[one] is carriers[other]):
@@ -194,9 +210,27 @@ def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
         if any(merged.ignore_each_other(a, b) for a in of[first.prim.path] for b in of[second.prim.path]):
             continue
         meeting = _meeting(first, second, moves[other])
-        if meeting is not None:
+        if meeting is not None and (meeting.is_same_place or max(one, other) < len(exact)):
             found.append(meeting)
         yield
+
+
+def _twins(facts: Facts) -> list[tuple[Solid, Solid]]:
+    """Colliders with the same bounds, as boxes; of triangles and convex parts, nothing else is sure to overlap."""
+    known = {solid.prim.path for solid in facts.once(_solids)}
+    boxes = [box for box in facts.once(_boxes) if box.prim.path not in known]
+    if len(boxes) < 2:
+        return []
+    ends = np.array([(*box.low, *box.high) for box in boxes])
+    sizes = (ends[:, 3:] - ends[:, :3]).max(axis=1, keepdims=True)
+    _, groups = np.unique(np.round(ends / (1e-3 * np.maximum(sizes, 1e-12))), axis=0, return_inverse=True)
+    order = np.argsort(groups.reshape(-1), kind="stable")
+    same = np.flatnonzero(np.diff(groups.reshape(-1)[order]) == 0)
+    return [(_solid_of(boxes[order[row]]), _solid_of(boxes[order[row + 1]])) for row in same.tolist()]
+
+
+def _solid_of(box: _Box) -> Solid:
+    return Solid(box.prim, overlap.corners(box.low, box.high), 0.0, np.eye(3), True, box.low, box.high)
 
 
 def _meeting(first: Solid, second: Solid, both_move: bool) -> _Meeting | None:
@@ -432,7 +466,8 @@ def _in_articulation(facts: Facts, prim: Prim) -> bool:
     fix="Check the scale of {X} and the units of the scene.",
 )  # fmt: skip
 def extreme_size(facts: Facts) -> Iterator[Finding]:
-    for prim, size in facts.once(_sizes):
+    for prim, low, high in facts.once(_boxes):
+        size = float((high - low).max())
         # What is 1 mm large, but for rounding, is not smaller.
         if 0.0 < size < SMALLEST * (1.0 - 1e-4) or LARGEST * (1.0 + 1e-4) < size < np.inf:
             yield Finding(prim, f"The collider {prim.display} is {length_text(size)} large.")
@@ -446,10 +481,10 @@ def extreme_size(facts: Facts) -> Iterator[Finding]:
 )  # fmt: skip
 def unusual_scale(facts: Facts) -> Iterator[Finding]:
     sizes: dict[str, float] = defaultdict(float)
-    for solid in facts.once(_solids):
-        body = facts.carrier.at(solid.prim.path)
-        if body is not None and body.path in facts.dynamic:
-            sizes[body.path] = max(sizes[body.path], float((solid.high - solid.low).max()))
+    for prim, low, high in facts.once(_boxes):
+        body = _moved_by(facts, prim)
+        if body is not None:
+            sizes[body.path] = max(sizes[body.path], float((high - low).max()))
     if not sizes:
         return
     middle = float(np.median(list(sizes.values())))
