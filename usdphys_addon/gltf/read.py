@@ -227,7 +227,7 @@ class _Reader:
     def _report_uneven(self, physical: list[int]) -> None:
         """Name the bodies and primitives that an uneven scale above them shears."""
         scales = self.document.column("scale")
-        uneven = {one for one in self.live if scales[one] and not frames.is_uniform(np.abs(scales[one]), 1e-4)}
+        uneven = {one for one in self.live if scales[one] and not _is_even(*map(abs, scales[one]))}
         if not uneven:
             return
         shaped = {paths.parent_of(path) for path, prim in self.model.prims.items() if prim.get(usd_geom.Gprim)}
@@ -764,6 +764,11 @@ class _Reader:
             group.filtered_groups = tuple(apart) or None
             prim = self.model.add(Prim(path, "PhysicsCollisionGroup", is_xformable=False, label=paths.name_of(path)))
             prim.add(group)
+
+
+def _is_even(x: float, y: float, z: float) -> bool:
+    # Without numpy: there may be a scale for each node.
+    return max(x, y, z) - min(x, y, z) <= 1e-4 * max(x, y, z)
 
 
 def _length(value: Any) -> float:
