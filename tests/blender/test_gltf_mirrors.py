@@ -261,6 +261,18 @@ def test_physics_of_a_camera_or_lamp_is_not_turned_with_its_node(tmp_path, kind)
 # --------------------------------------------------------------------------- uneven scales
 
 
+def test_two_radii_on_an_uneven_scale_come_back_from_usd(tmp_path):
+    loaded(
+        tmp_path / "in.gltf", [node("A", scale=[1, 2, 3], motion={}, collider={"geometry": {"shape": 0}})], [TAPERED]
+    )
+    through_usd(tmp_path)
+    document, _ = exported(tmp_path / "out.gltf", "KHR")
+    (prim,) = read.read(document).model.colliders.values()
+    sizes = prim.extras["shape"]["capsule"]
+    across = abs(float(frames.scale_of(prim.world)[0]))
+    assert (sizes["radiusBottom"] * across, sizes["radiusTop"] * across) == pytest.approx((1.5, 0.6), rel=1e-5)
+
+
 @pytest.mark.parametrize("scale", [(1, 2, 1), (3, 1, -0.5)])
 def test_joint_and_collider_that_are_turned_within_an_uneven_scale_are_where_they_were(tmp_path, scale):
     base, arm = cube("Base", (3, 0, 0)), cube("Arm", (0, 0, 1))
