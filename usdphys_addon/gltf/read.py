@@ -6,6 +6,7 @@ What no schema holds is kept in `Prim.extras`:
   motion: values of a body (`mass` 0 and moments 0 are infinite there, `gravityFactor`)
   shape: {type: values} of a tapered or a finite shape; settings: limits and drives of a joint
   name: of a node, if no prim can be called so; shares_node: of a joint on the node of something else
+  sheared: of a joint whose nodes are sheared by a scale above them
   trigger_nodes: paths of the parts of a compound trigger; gravity: a volume with gravity of its own
 Each is written back while the values of the schemas are still those that it gave.
 """
@@ -684,6 +685,9 @@ class _Reader:
                 setattr(joint, f"body{side}", (self._node_prim(body).path,))
         if value.get("enableCollision"):
             joint.collision_enabled = True
+        if value.get("sheared") is True:
+            # It gets such nodes again.
+            prim.extras["sheared"] = True
         if not joints.is_same(joints.settings_of(prim, joint), settings):
             prim.extras["settings"] = joints.well_formed(settings)
             self._issue(
@@ -718,7 +722,8 @@ class _Reader:
             return None
         assert isinstance(number, int) and isinstance(other, int)
         places = (_frame(document.world(index)), _frame(document.world(other)))
-        return pool[number], self._body(index), self._body(other), places, value
+        is_sheared = any(frames.is_sheared(self.document.world(one)) for one in (index, other))
+        return pool[number], self._body(index), self._body(other), places, {**value, "sheared": is_sheared}
 
     def _old_joint(
         self, index: int, value: dict[str, Any]
