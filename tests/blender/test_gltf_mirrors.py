@@ -261,6 +261,36 @@ def test_physics_of_a_camera_or_lamp_is_not_turned_with_its_node(tmp_path, kind)
 # --------------------------------------------------------------------------- uneven scales
 
 
+def test_two_radii_on_an_uneven_scale_come_back_from_usd(tmp_path):
+    loaded(
+        tmp_path / "in.gltf", [node("A", scale=[1, 2, 3], motion={}, collider={"geometry": {"shape": 0}})], [TAPERED]
+    )
+    through_usd(tmp_path)
+    document, _ = exported(tmp_path / "out.gltf", "KHR")
+    (prim,) = read.read(document).model.colliders.values()
+    sizes = prim.extras["shape"]["capsule"]
+    across = abs(float(frames.scale_of(prim.world)[0]))
+    assert (sizes["radiusBottom"] * across, sizes["radiusTop"] * across) == pytest.approx((1.5, 0.6), rel=1e-5)
+
+
+def test_joint_that_a_file_has_sheared_has_that_node_again_after_a_round_through_usd(tmp_path):
+    turn = [0, 0, math.sin(0.4), math.cos(0.4)]
+    loaded(
+        tmp_path / "in.gltf",
+        [node("A", scale=[2, 1, 2], motion={"mass": 1}, children=[2]), node("B", motion={"mass": 1}, children=[3]),
+         node("J", rotation=turn, joint={"joint": 0, "connectedNode": 3}), node("K", rotation=turn)],
+        physicsJoints=[{"limits": HINGE}],
+    )  # fmt: skip
+    before = Document.load(tmp_path / "in.gltf").world(2)[:3, :3]
+    through_usd(tmp_path)
+    document, _ = exported(tmp_path / "out.gltf")
+    index = [one["name"] for one in document.nodes].index("J")
+    after = document.world(index)[:3, :3]
+    assert document.nodes[index]["rotation"] == pytest.approx(turn, abs=1e-5)
+    directions = [one / np.linalg.norm(one, axis=0) for one in (before, after)]
+    np.testing.assert_allclose(directions[0], directions[1], atol=1e-4)
+
+
 @pytest.mark.parametrize("scale", [(1, 2, 1), (3, 1, -0.5)])
 def test_joint_and_collider_that_are_turned_within_an_uneven_scale_are_where_they_were(tmp_path, scale):
     base, arm = cube("Base", (3, 0, 0)), cube("Arm", (0, 0, 1))

@@ -144,7 +144,7 @@ class Additions:
         scale = np.abs(frames.scale_of(above))
         if (
             scale.min() > 0.0 and not frames.is_uniform(scale, 1e-4) and not frames.is_sheared(above)
-            and frames.is_sheared(np.linalg.solve(above, place))
+            and "sheared" not in prim.extras and frames.is_sheared(np.linalg.solve(above, place))
         ):  # fmt: skip
             document.detach(index)
             between = document.add_node({"name": self.free_name(f"{document.node_name(index)}_unscaled")}, parent)

@@ -74,9 +74,11 @@ def part_lenses(data: Any) -> None:
     """
     for node in list(data.nodes or ()):
         extensions = node.extensions or {}
-        lights = {name: value for name, value in extensions.items() if name == names.LIGHTS}
-        if node.mesh is not None or (node.camera is None and not lights) or extensions.keys().isdisjoint(names.ALL):
+        if node.mesh is not None or (node.camera is None and names.LIGHTS not in extensions):
             continue
+        if extensions.keys().isdisjoint(names.ALL):
+            continue
+        lights = {name: value for name, value in extensions.items() if name == names.LIGHTS}
         lens = copy(node)
         lens.name = f"{node.name or 'node'}_{'light' if node.camera is None else 'camera'}"
         lens.children = lens.matrix = lens.translation = lens.rotation = lens.scale = lens.extras = None

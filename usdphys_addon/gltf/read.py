@@ -6,6 +6,7 @@ What no schema holds is kept in `Prim.extras`:
   motion: values of a body (`mass` 0 and moments 0 are infinite there, `gravityFactor`)
   shape: {type: values} of a tapered or a finite shape; settings: limits and drives of a joint
   name: of a node, if no prim can be called so; shares_node: of a joint on the node of something else
+  sheared: of a joint whose nodes are sheared by a scale above them
   trigger_nodes: paths of the parts of a compound trigger; gravity: a volume with gravity of its own
 Each is written back while the values of the schemas are still those that it gave.
 """
@@ -227,7 +228,7 @@ class _Reader:
     def _report_uneven(self, physical: list[int]) -> None:
         """Name the bodies and primitives that an uneven scale above them shears."""
         scales = self.document.column("scale")
-        uneven = {one for one in self.live if scales[one] and not frames.is_uniform(np.abs(scales[one]), 1e-4)}
+        uneven = {one for one in self.live if scales[one] and not _is_even(*map(abs, scales[one]))}
         if not uneven:
             return
         shaped = {paths.parent_of(path) for path, prim in self.model.prims.items() if prim.get(usd_geom.Gprim)}
@@ -684,6 +685,9 @@ class _Reader:
                 setattr(joint, f"body{side}", (self._node_prim(body).path,))
         if value.get("enableCollision"):
             joint.collision_enabled = True
+        if value.get("sheared") is True:
+            # It gets such nodes again.
+            prim.extras["sheared"] = True
         if not joints.is_same(joints.settings_of(prim, joint), settings):
             prim.extras["settings"] = joints.well_formed(settings)
             self._issue(
@@ -718,7 +722,8 @@ class _Reader:
             return None
         assert isinstance(number, int) and isinstance(other, int)
         places = (_frame(document.world(index)), _frame(document.world(other)))
-        return pool[number], self._body(index), self._body(other), places, value
+        is_sheared = any(frames.is_sheared(self.document.world(one)) for one in (index, other))
+        return pool[number], self._body(index), self._body(other), places, {**value, "sheared": is_sheared}
 
     def _old_joint(
         self, index: int, value: dict[str, Any]
@@ -764,6 +769,11 @@ class _Reader:
             group.filtered_groups = tuple(apart) or None
             prim = self.model.add(Prim(path, "PhysicsCollisionGroup", is_xformable=False, label=paths.name_of(path)))
             prim.add(group)
+
+
+def _is_even(x: float, y: float, z: float) -> bool:
+    # Without numpy: there may be a scale for each node.
+    return max(x, y, z) - min(x, y, z) <= 1e-4 * max(x, y, z)
 
 
 def _length(value: Any) -> float:

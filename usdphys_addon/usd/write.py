@@ -167,9 +167,14 @@ class Translator:
                 yield Property(f"physics:localRot{side}", "quatf", usd_value("quatf", world_rotation, 1.0), False)
 
 
-def _of_gltf(extras: Mapping[str, Any]) -> dict[str, Any]:
-    """Those that no attribute of a USD file has."""
-    found = {name: value for name, value in extras.items() if name not in ("usd_type", "taper")}
+def _of_gltf(prim: Prim) -> dict[str, Any]:
+    """Its extras that no attribute of a USD file has."""
+    found = {name: value for name, value in prim.extras.items() if name not in ("usd_type", "taper")}
+    radii = mass.taper_of(prim) if "shape" in found else None
+    if radii is not None:
+        # An uneven scale of the object is in the radius of the prim.
+        ends = dict(zip(("radiusBottom", "radiusTop"), radii, strict=True))
+        found["shape"] = {kind: {**sizes, **ends} for kind, sizes in found["shape"].items() if isinstance(sizes, dict)}
     motion = found.get("motion")
     if isinstance(motion, dict) and motion.get(GRAVCOMP):
         found["motion"] = {key: value for key, value in motion.items() if key not in ("gravityFactor", GRAVCOMP)}
@@ -218,7 +223,7 @@ class SpecWriter:
         apply_schemas(spec, applied)
         if prim.extras:
             self.taper(spec, prim)
-            if extras := _of_gltf(prim.extras):
+            if extras := _of_gltf(prim):
                 spec.customData[EXTRAS_KEY] = json.dumps(extras)
                 self.gravity(spec, prim)
 
