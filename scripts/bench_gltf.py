@@ -1,33 +1,42 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Time that the physics adds to Blender's own glTF export and import, as a ratio in one run.
 
-    .venv/bin/python scripts/bench_gltf.py [--check] [--profile FILE]
+    .venv/bin/python scripts/bench_gltf.py [--check] [--runs N]
 
 The bodies are crates with a box as collider and one mesh for all, as .glb. `export` and `import` are of one family
 without the facts of USD, `kept` of both families with them, as by default. `floor` are hooks that read or set what a
-crate needs and nothing else; `asking` finds the bodies in the file and sets nothing; `bare` is Blender's import of the
-file with physics, without any hook. Native (of a file without physics) and ours alternate. Prints `name value unit` per
-figure; with --check, exit status 1 where a bound is not met.
+crate needs and nothing else. Native is of a file without physics, with the add-on off.
+
+Each of them has processes of its own, in turns: in one process, what a large import leaves in memory is paid for by
+the next one. In each, a small scene comes first, which loads the modules. Ratios are medians of these pairs.
+
+Figures are as in a window: Python's garbage collector works, except where the add-on lets it rest. `resting` ones are
+with the collector off on both sides, which leaves the work itself. `growth` is the time of 10,000 over that of 1,000,
+and is checked against Blender's own, which is not linear either. Prints `name value unit` per figure; with --check,
+exit status 1 where a bound is not met.
 """
 
 from __future__ import annotations
 
-import cProfile
 import gc
 import json
 import logging
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
 from types import ModuleType
 from typing import Any
 
 import bench
 
-BOUNDS = {"export_10000": 1.20, "import_10000": 1.10, "growth_export": 15.0, "growth_import": 15.0}
-RUNS = {1_000: 15, 10_000: 5}
+BOUNDS = {"export_10000": 1.20, "import_10000": 1.10, "growth_export": 1.15, "growth_import": 1.15}
+SIZES = (1_000, 10_000)
+#: File that each kind reads, in the order of the turns.
+FILES = {"native": "native", "floor": "physics", "ours": "physics", "kept": "kept"}
 
 
 def empty() -> None:
@@ -90,8 +99,12 @@ class FloorExport:
         Path(settings["gltf_filepath"]).write_bytes(json.dumps(content).encode() + rest)
 
 
-class AskingImport:
-    """Announces the extension, which Blender asks for, and finds the bodies in the file."""
+class FloorImport:
+    """Announces the extension, which Blender asks for; sets four properties of each body, all in one assignment."""
+
+    values: dict[str, Any] = {  # noqa: RUF012
+        "rigid_body": {"is_applied": True}, "colliders": [{"shape": 2, "size": [1.0] * 3, "location": [0.0] * 3}],
+    }  # fmt: skip
 
     def __init__(self) -> None:
         from io_scene_gltf2.io.com.gltf2_io_extensions import Extension
@@ -99,59 +112,48 @@ class AskingImport:
         self.extensions = [Extension(BODY, {}, required=True)]
 
     def gather_import_scene_after_nodes_hook(self, _gltf_scene: Any, _scene: Any, gltf: Any) -> None:
-        content, _ = taken_apart(gltf.filename)
-        for index, node in enumerate(content["nodes"]):
-            if BODY in node.get("extensions", {}):
-                self.put(gltf.vnodes[index].blender_object)
-
-    def put(self, obj: Any) -> None:
-        """Nothing but the call."""
-
-
-class FloorImport(AskingImport):
-    """Sets four properties of each body, all in one assignment."""
-
-    values: dict[str, Any] = {  # noqa: RUF012
-        "rigid_body": {"is_applied": True}, "colliders": [{"shape": 2, "size": [1.0] * 3, "location": [0.0] * 3}],
-    }  # fmt: skip
-
-    def put(self, obj: Any) -> None:
         import bpy
 
-        holder = obj.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0) else obj
-        holder["usdphys"] = self.values
+        for index, node in enumerate(gltf.data.nodes):
+            if BODY in (node.extensions or {}):
+                obj = gltf.vnodes[index].blender_object
+                holder = obj.bl_system_properties_get(do_create=True) if bpy.app.version >= (5, 0) else obj
+                holder["usdphys"] = self.values
 
 
-def floor(importer: type[AskingImport] = FloorImport) -> str:
-    """Name of a module that Blender takes for an add-on with these hooks."""
-    module: Any = ModuleType(f"bench_gltf_{importer.__name__}")
-    module.glTF2ExportUserExtension, module.glTF2ImportUserExtension = FloorExport, importer
+def floor() -> str:
+    """Name of a module that Blender takes for an add-on with the hooks of the floor."""
+    module: Any = ModuleType("bench_gltf_floor")
+    module.glTF2ExportUserExtension, module.glTF2ImportUserExtension = FloorExport, FloorImport
     sys.modules[module.__name__] = module
     return str(module.__name__)
 
 
-class Ours:
-    """An add-on as Blender knows it when a user has enabled it; by default ours."""
+class Enabled:
+    """An add-on as Blender knows it when a user has enabled it. module: none if empty."""
 
-    def __init__(self, module: str = "usdphys_ext") -> None:
+    def __init__(self, module: str) -> None:
         self.module = module
 
     def __enter__(self) -> None:
         import bpy
 
-        self.entry = bpy.context.preferences.addons.new()
-        self.entry.module = self.module
+        if self.module:
+            self.entry = bpy.context.preferences.addons.new()
+            self.entry.module = self.module
 
     def __exit__(self, *_: object) -> None:
         import bpy
 
-        bpy.context.preferences.addons.remove(self.entry)
+        if self.module:
+            bpy.context.preferences.addons.remove(self.entry)
 
 
-def seconds(action: Callable[[], Any]) -> float:
-    """Processor time of this thread, with the collector at rest."""
+def seconds(action: Callable[[], Any], *, rests: bool) -> float:
+    """Processor time of this thread. rests: with the collector off."""
     gc.collect()
-    gc.disable()
+    if rests:
+        gc.disable()
     before = time.thread_time()
     action()
     found = time.thread_time() - before
@@ -159,85 +161,93 @@ def seconds(action: Callable[[], Any]) -> float:
     return found
 
 
-def measure(number: int, folder: Path) -> dict[str, float]:
-    """Seconds of each, the quickest of its runs."""
-    import bpy
-
-    build(number)
-    settings = bpy.context.scene.usdphys.gltf
-    found: dict[str, list[float]] = {}
-
-    def note(name: str, value: float) -> None:
-        found.setdefault(name, []).append(value)
-
-    def export(name: str) -> Callable[[], Any]:
-        return lambda: bpy.ops.export_scene.gltf(filepath=str(folder / f"{name}.glb"))
-
-    for _ in range(RUNS[number]):
-        note("native_export", seconds(export("native")))
-        with Ours(floor()):
-            note("floor_export", seconds(export("floor")))
-        with Ours():
-            settings.families, settings.keeps_usd = "KHR", False
-            note("export", seconds(export("physics")))
-            settings.families, settings.keeps_usd = "BOTH", True
-            note("export_kept", seconds(export("kept")))
-    for _ in range(RUNS[number]):
-        for name, file in (
-            ("native_import", "native"), ("bare_import", "physics"), ("asking_import", "physics"),
-            ("floor_import", "physics"), ("import", "physics"), ("import_kept", "kept"),
-        ):  # fmt: skip
-            empty()
-            action = lambda file=file: bpy.ops.import_scene.gltf(filepath=str(folder / f"{file}.glb"))  # noqa: E731
-            if name in ("native_import", "bare_import"):
-                note(name, seconds(action))
-            else:
-                hooks = {"asking_import": AskingImport, "floor_import": FloorImport}
-                with Ours(floor(hooks[name]) if name in hooks else "usdphys_ext"):
-                    note(name, seconds(action))
-    return {name: min(values) for name, values in found.items()}
-
-
-def figures_of(profile: str) -> dict[str, tuple[float, str]]:
-    """All figures, by name: (value, unit); none where a profile is written."""
+def extension() -> Any:
+    """The extension, registered, which behaves as in a window."""
     import bpy
 
     bpy.utils.expose_bundled_modules()
     logging.disable(logging.INFO)
-    extension: Any = bench.load_extension()
-    extension.register()
-    figures: dict[str, tuple[float, str]] = {}
-    added: dict[str, list[float]] = {"export": [], "import": []}
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            for number in RUNS:
-                if profile:
-                    recorder = cProfile.Profile()
-                    recorder.runcall(measure, number, Path(folder))
-                    recorder.dump_stats(f"{profile}.{number}")
-                    continue
-                found = measure(number, Path(folder))
-                for kind in ("export", "import"):
-                    native = found[f"native_{kind}"]
-                    added[kind].append(found[kind] - native)
-                    figures[f"native_{kind}_{number}"] = (native * 1e3, "ms")
-                    figures[f"floor_{kind}_{number}"] = (found[f"floor_{kind}"] / native, "x native")
-                    if kind == "import":
-                        for name in ("bare", "asking"):
-                            figures[f"{name}_{kind}_{number}"] = (found[f"{name}_{kind}"] / native, "x native")
-                    figures[f"{kind}_{number}"] = (found[kind] / native, "x native")
-                    figures[f"{kind}_kept_{number}"] = (found[f"{kind}_kept"] / native, "x native")
-    finally:
-        empty()
-        extension.unregister()
-    if not profile:
-        for kind, (small, large) in added.items():
-            figures[f"growth_{kind}"] = (large / max(small, 1e-3), "1")
+    made: Any = bench.load_extension()
+    made.register()
+    from usdphys_ext.usdphys_addon.exchange import gltf_calls
+
+    gltf_calls.has_main_loop = lambda: True
+    return made
+
+
+def export(kind: str, file: Path) -> None:
+    import bpy
+
+    settings = bpy.context.scene.usdphys.gltf
+    settings.families, settings.keeps_usd = ("BOTH", True) if kind == "kept" else ("KHR", False)
+    bpy.ops.export_scene.gltf(filepath=str(file))
+
+
+def child(action: str, kind: str, folder: Path) -> None:
+    """One turn, in a process of its own: prints the seconds by size and by whether the collector rests, as JSON."""
+    import bpy
+
+    made = extension()
+    found: dict[str, float] = {}
+    with Enabled({"native": "", "floor": floor()}.get(kind, "usdphys_ext")):
+        # The first is for the modules.
+        for size in (SIZES[0], *SIZES):
+            if action == "export":
+                build(size)
+            for rests in (False, True):
+                file = folder / f"{FILES[kind]}{size}.glb"
+                if action == "import":
+                    empty()
+                    todo = lambda file=file: bpy.ops.import_scene.gltf(filepath=str(file))  # noqa: E731
+                else:
+                    file = file if kind != "floor" else folder / "floor.glb"
+                    todo = lambda file=file: export(kind, file)  # noqa: E731
+                found[f"{size}{' resting' if rests else ''}"] = seconds(todo, rests=rests)
+    empty()
+    made.unregister()
+    print(json.dumps(found))
+
+
+def turn(action: str, kind: str, folder: Path) -> dict[str, float]:
+    """What a process prints. Raises CalledProcessError."""
+    command = [sys.executable, __file__, "--child", action, kind, str(folder)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def figures_of(runs: int) -> bench.Figures:
+    """All figures, by name: (value, unit). runs: turns of each kind."""
+    figures: bench.Figures = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for action in ("export", "import"):
+            turns: dict[str, list[dict[str, float]]] = {kind: [] for kind in FILES}
+            for number in range(runs):
+                for kind in list(FILES)[:: -1 if number % 2 else 1]:
+                    turns[kind].append(turn(action, kind, Path(folder)))
+            native = turns.pop("native")
+            for key in native[0]:
+                name = f"{action}_{'_'.join(reversed(key.split()))}"
+                figures[f"native_{name}"] = (median(one[key] for one in native) * 1e3, "ms")
+                for kind, found in turns.items():
+                    ratio = median(one[key] / other[key] for one, other in zip(found, native, strict=True))
+                    figures[name if kind == "ours" else f"{kind}_{name}"] = (ratio, "x native")
+            small, large = map(str, SIZES)
+            growths = [
+                median(one[large] for one in some) / median(one[small] for one in some)
+                for some in (native, turns["ours"])
+            ]
+            figures[f"native_growth_{action}"] = (growths[0], "x for 10 times the bodies")
+            figures[f"growth_{action}"] = (growths[1] / growths[0], "x that of native")
     return figures
 
 
 if __name__ == "__main__":
     reader = bench.parser(__doc__)
-    reader.add_argument("--profile", default="", help="write profiles of cProfile in place of figures")
+    reader.add_argument("--runs", type=int, default=5, help="turns of each kind")
+    reader.add_argument("--child", nargs=3, metavar=("ACTION", "KIND", "FOLDER"), help="one turn, for a profiler")
     wanted = reader.parse_args()
-    sys.exit(bench.report(figures_of(wanted.profile), BOUNDS, check=wanted.check))
+    if wanted.child:
+        child(wanted.child[0], wanted.child[1], Path(wanted.child[2]))
+        sys.exit()
+    sys.exit(bench.report(figures_of(wanted.runs), BOUNDS, check=wanted.check))

@@ -4,19 +4,21 @@
 from __future__ import annotations
 
 import base64
+import gc
 import json
 import os
 import random
 import struct
 import sys
 import types
+from contextlib import contextmanager
 from pathlib import Path
 
 import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
-from usdphys_ext.usdphys_addon.exchange import gltf_export, gltf_import
+from usdphys_ext.usdphys_addon.exchange import gltf_calls, gltf_export, gltf_import
 from usdphys_ext.usdphys_addon.gltf import keep, names, read
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
@@ -562,3 +564,83 @@ def test_damaged_extras_of_ours_are_refused_in_one_sentence(tmp_path):
     with pytest.raises(UsdPhysError, match="damaged facts of USD Physics"):
         gltf_import.import_gltf(tmp_path / "box.gltf")
     assert summary() == before
+
+
+# --------------------------------------------------------------------------- the garbage collector
+
+
+@contextmanager
+def watched(found: list[bool]):
+    """Notes at each node that Blender reads or writes whether the garbage collector works."""
+
+    class Watch:
+        is_critical = False
+
+        def gather_import_node_before_hook(self, *_arguments):
+            found.append(gc.isenabled())
+
+        def gather_node_hook(self, *_arguments):
+            found.append(gc.isenabled())
+
+    module = types.ModuleType("usdphys_test_watch")
+    module.glTF2ImportUserExtension = module.glTF2ExportUserExtension = Watch
+    sys.modules[module.__name__] = module
+    entry = bpy.context.preferences.addons.new()
+    entry.module = module.__name__
+    try:
+        yield
+    finally:
+        bpy.context.preferences.addons.remove(entry)
+        del sys.modules[module.__name__]
+
+
+@pytest.mark.parametrize("is_window", [True, False])
+def test_the_collector_rests_while_a_window_imports_and_exports(tmp_path, monkeypatch, is_window):
+    """Without a window nothing would wake it after an import that fails."""
+    monkeypatch.setattr(gltf_calls, "has_main_loop", lambda: is_window)
+    cube("Crate")
+    file, during = str(tmp_path / "crate.glb"), []
+    with enabled(), watched(during):
+        bpy.ops.export_scene.gltf(filepath=file)
+        assert gc.isenabled()
+        bpy.ops.import_scene.gltf(filepath=file)
+    assert gc.isenabled()
+    assert len(during) >= 2 and set(during) == {not is_window}
+
+
+def test_a_timer_wakes_the_collector_after_an_import_that_fails(tmp_path, monkeypatch):
+    monkeypatch.setattr(gltf_calls, "has_main_loop", lambda: True)
+    (tmp_path / "torn.glb").write_bytes(b"glTF torn")
+    try:
+        with enabled(), pytest.raises(RuntimeError):
+            bpy.ops.import_scene.gltf(filepath=str(tmp_path / "torn.glb"))
+        assert not gc.isenabled()
+        assert bpy.app.timers.is_registered(gltf_calls.wake_collector)
+    finally:
+        gltf_calls.wake_collector()
+    assert gc.isenabled()
+
+
+def test_a_collector_that_was_off_stays_off(tmp_path, monkeypatch):
+    monkeypatch.setattr(gltf_calls, "has_main_loop", lambda: True)
+    cube("Crate")
+    gc.disable()
+    try:
+        with enabled():
+            bpy.ops.export_scene.gltf(filepath=str(tmp_path / "crate.glb"))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_own_imports_and_exports_let_the_collector_rest_and_wake_it(tmp_path):
+    cube("Crate")
+    during = []
+    with watched(during):
+        exported(tmp_path / "crate.glb")
+        gltf_import.import_gltf(tmp_path / "crate.glb")
+    assert len(during) >= 2 and not any(during)
+    (tmp_path / "torn.glb").write_bytes(b"glTF torn")
+    with pytest.raises(UsdPhysError):
+        gltf_import.import_gltf(tmp_path / "torn.glb")
+    assert gc.isenabled()

@@ -8,6 +8,7 @@ each hook catches everything and keeps the error.
 
 from __future__ import annotations
 
+import gc
 import sys
 import textwrap
 import traceback
@@ -19,7 +20,7 @@ from typing import Any, Protocol
 
 import bpy
 
-from ..bridge.environment import gc_paused
+from ..bridge.environment import age_objects, gc_paused
 from ..bridge.language import tr
 from ..core.errors import UsdPhysError
 from ..core.validate import Issue
@@ -29,8 +30,35 @@ from ..system.console import note
 IMPORTER, EXPORTER = "glTF2ImportUserExtension", "glTF2ExportUserExtension"
 #: Not empty while one call has its own hooks, so that those of the add-on rest.
 _suspended: list[str] = []
+#: Not empty while the garbage collector rests because of us.
+_resting: list[bool] = []
 #: Messages, and letters of a line, that a window shows after an export.
 _MOST_SHOWN, _LINE = 8, 100
+
+
+def has_main_loop() -> bool:
+    """True where Blender calls its timers once an operator has ended, however it ends."""
+    return not bpy.app.background
+
+
+def rest_collector() -> None:
+    """Have the garbage collector rest while Blender imports or exports, until `wake_collector`.
+
+    It would traverse the file's dictionaries again and again, which costs more than all of the physics. Only where a
+    timer wakes it after an importer that fails, which calls no hook: other calls use `gc_paused`.
+    """
+    if gc.isenabled() and has_main_loop():
+        gc.disable()
+        _resting.append(True)
+        bpy.app.timers.register(wake_collector, first_interval=0.0, persistent=True)
+
+
+def wake_collector() -> None:
+    """Let the garbage collector work again if it rests because of us."""
+    if _resting:
+        _resting.clear()
+        age_objects()
+        gc.enable()
 
 
 class GltfResult(Protocol):
@@ -86,9 +114,13 @@ class ImportExtension:
         self.is_critical = False
         self.error: Exception | None = None
         self.put, self.prepare = put, prepare
+        # Blender reads the file right after this.
+        rest_collector()
 
     def gather_import_gltf_before_hook(self, gltf: Any) -> None:
         self.error = None
+        # The second of several files.
+        rest_collector()
         self._prepare(gltf)
 
     @_guarded
@@ -100,9 +132,12 @@ class ImportExtension:
         if self.error is not None and not is_suspended():
             gltf.log.warning(tr(phrase("The physics was not read: {error}", error=self.error)), popup=True)
 
+    def gather_import_scene_after_animation_hook(self, *_arguments: Any) -> None:
+        wake_collector()
+
     @_guarded
     def _put(self, gltf: Any, scene: Any) -> None:
-        with gc_paused():
+        with gc_paused(ages=True):
             result = self.put(gltf, scene)
         if result is None or is_suspended():
             return
@@ -122,6 +157,7 @@ class ExportExtension:
         self.error: Exception | None = None
         self.job: ExportJob | None = None
         self.make_job = make_job
+        rest_collector()
 
     @_guarded
     def pre_export_hook(self, _settings: Any) -> None:
@@ -149,8 +185,12 @@ class ExportExtension:
             message = tr(phrase("The physics was not written: {error}", error=self.error))
             settings["log"].error(message, popup=True)
 
-    @_guarded
     def post_export_hook(self, settings: Any) -> None:
+        self._write(settings)
+        wake_collector()
+
+    @_guarded
+    def _write(self, settings: Any) -> None:
         if self.job is not None:
             self.job.write(settings["gltf_filepath"])
             if not is_suspended():

@@ -17,6 +17,7 @@ import bpy
 import numpy as np
 
 from ..bridge import remembered, scene_read
+from ..bridge.environment import gc_paused
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.writing import unit_length
 from ..core import frames, summary, validate
@@ -263,6 +264,7 @@ def _only_by_name(vnodes: dict[tuple[str, ...], Any]) -> dict[str, Any]:
     return {name: vnode for name, vnode in found.items() if name not in twice}
 
 
+@gc_paused(ages=True)
 def export_gltf(
     context: Any, file: str | Path, options: WriteOptions, *, strict: bool = False, **native: Any
 ) -> ExportResult:  # fmt: skip

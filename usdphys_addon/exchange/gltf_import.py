@@ -13,6 +13,7 @@ import mathutils
 import numpy as np
 
 from ..bridge import object_copies, physics_collections, scene_write
+from ..bridge.environment import gc_paused
 from ..bridge.imported import ImportedIDs
 from ..bridge.mesh import triangles_of
 from ..bridge.writing import Written, unit_length
@@ -38,6 +39,7 @@ class GltfImport:
     issues: list[Issue] = field(default_factory=list)
 
 
+@gc_paused(ages=True)
 def import_gltf(file: str | Path) -> GltfImport:
     """Import a glTF file with its physics into the open scene. Raises InputError."""
     path = Path(file).absolute()
