@@ -149,6 +149,26 @@ def test_joints_of_an_articulated_ragdoll_have_an_armature_that_is_small_against
     assert shin == pytest.approx(0.001 * 75 * (0.0457 + 0.0133) * 0.84**2, rel=0.1)
 
 
+@pytest.mark.parametrize(("size", "meters"), [(1.0, 1.0), (1.0, 0.01), (0.1, 1.0), (6.0, 0.01)])
+def test_dolls_and_giants_are_as_limp_as_humans(size, meters):
+    """Motions are alike if times go with the root of lengths: damping by m sqrt(g l³), friction by m g l."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    rig = add_armature(unit=size / meters)
+    widest = meters * max(np.ptp([(*bone.head_local, *bone.tail_local) for bone in rig.data.bones], axis=0)[3:])
+    select(rig)
+    bpy.ops.usdphys.ragdoll(mass=75 * size**3)
+    model = scenes.read_model()
+    (shin,) = [prim for prim in model.prims.values()
+               if prim.label.startswith("shin.L") and "NewtonJointAPI" in prim.schemas]  # fmt: skip
+    mass, length = 75 * size**3 * (0.0457 + 0.0133), 0.42 * size
+    assert shin.schemas["NewtonJointAPI"].friction == pytest.approx(0.03 * mass * 9.81 * length, rel=0.02)
+    damping = shin.schemas["PhysicsDriveAPI:angular"].damping
+    assert damping == pytest.approx(0.25 * mass * math.sqrt(9.81 * length**3), rel=0.02)
+    (loss,) = {prim.schemas["PhysxRigidBodyAPI"].angular_damping for prim in model.prims.values()
+            if "PhysxRigidBodyAPI" in prim.schemas}  # fmt: skip
+    assert loss == pytest.approx(0.2 * math.sqrt(9.81 / widest), rel=0.02)
+
+
 @pytest.mark.parametrize(("articulation", "meters"), [(True, 1.0), (False, 0.01)])
 def test_a_ragdoll_falls_holds_together_and_comes_to_rest(articulation, meters):
     bpy.context.scene.unit_settings.scale_length = meters
@@ -168,7 +188,7 @@ def test_a_ragdoll_falls_holds_together_and_comes_to_rest(articulation, meters):
         session.step_once(bpy.context)
         worst = max(worst, separation(held) * meters)
     assert worst < 0.005
-    assert np.linalg.norm(session.world.velocities()[0], axis=1).max() < 0.1
+    assert np.linalg.norm(session.world.velocities()[0], axis=1).max() < 0.01
     heights = [obj.matrix_world.translation.z * meters for obj in bodies()]
     assert min(heights) > -0.01 and max(heights) < 0.7
     # The bones are where the bodies are.
