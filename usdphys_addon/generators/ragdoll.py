@@ -247,12 +247,12 @@ def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollO
         reach = ragdolls.reach(bones, parts, number)
         resistance = options.damping * _JOINT_DAMPING * beyond[number] * math.sqrt(_GRAVITY * reach**3)
         if plan.is_hinge:
-            joint = joiner.add("REVOLUTE", bodies[part.above], bodies[number], frame, axis="Y")
+            joint = joiner.add("REVOLUTE", bodies[part.above], bodies[number], frame, frame, "Y")
             own = joint.usdphys.joint.revolute
             own.lower_limit, own.upper_limit = plan.flex
             joints.damp(joint, "angular", resistance)
         else:
-            joint = joiner.add("GENERIC", bodies[part.above], bodies[number], frame)
+            joint = joiner.add("GENERIC", bodies[part.above], bodies[number], frame, frame)
             joints.lock(joint, joints.TRANSLATIONS)
             for dof, limits in zip(joints.ROTATIONS, (plan.twist, plan.side, plan.flex), strict=True):
                 joints.limit(joint, dof, *limits)
