@@ -149,6 +149,80 @@ def test_joints_of_an_articulated_ragdoll_have_an_armature_that_is_small_against
     assert shin == pytest.approx(0.001 * 75 * (0.0457 + 0.0133) * 0.84**2, rel=0.1)
 
 
+@pytest.mark.parametrize(("size", "meters"), [(1.0, 1.0), (1.0, 0.01), (0.1, 1.0), (6.0, 0.01)])
+def test_dolls_and_giants_are_as_limp_as_humans(size, meters):
+    """Motions are alike if times go with the root of lengths: damping by m sqrt(g l³), friction by m g l."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    rig = add_armature(unit=size / meters)
+    widest = meters * max(np.ptp([(*bone.head_local, *bone.tail_local) for bone in rig.data.bones], axis=0)[3:])
+    select(rig)
+    bpy.ops.usdphys.ragdoll(mass=75 * size**3)
+    model = scenes.read_model()
+    (shin,) = [prim for prim in model.prims.values()
+               if prim.label.startswith("shin.L") and "NewtonJointAPI" in prim.schemas]  # fmt: skip
+    mass, length = 75 * size**3 * (0.0457 + 0.0133), 0.42 * size
+    assert shin.schemas["NewtonJointAPI"].friction == pytest.approx(0.03 * mass * 9.81 * length, rel=0.02)
+    damping = shin.schemas["PhysicsDriveAPI:angular"].damping
+    assert damping == pytest.approx(0.25 * mass * math.sqrt(9.81 * length**3), rel=0.02)
+    (loss,) = {prim.schemas["PhysxRigidBodyAPI"].angular_damping for prim in model.prims.values()
+            if "PhysxRigidBodyAPI" in prim.schemas}  # fmt: skip
+    assert loss == pytest.approx(0.2 * math.sqrt(9.81 / widest), rel=0.02)
+
+
+def joint_of(name):
+    return next(obj for obj in joints() if obj.usdphys.joint.body1.name == f"{name} Body")
+
+
+def pose(joint, axis, degrees):
+    """Turn the body of a joint about an axis of it."""
+    body, place = joint.usdphys.joint.body1, joint.matrix_world.translation
+    turn = Matrix.Rotation(math.radians(degrees), 4, joint.matrix_world.to_3x3().col["XYZ".index(axis)])
+    body.matrix_world = Matrix.Translation(place) @ turn @ Matrix.Translation(-place) @ body.matrix_world
+    bpy.context.view_layer.update()
+
+
+def test_a_limit_from_a_pose_counts_from_the_pose_in_which_the_ragdoll_was_made():
+    """The first pose became the zero, and what was 110 degrees was 160: joints kept no frames in the bodies."""
+    select(add_armature())
+    bpy.ops.usdphys.ragdoll()
+    hip, knee = joint_of("thigh.L"), joint_of("shin.L")
+    start = hip.usdphys.joint.limits.rotZ.low
+    pose(hip, "Z", 50)
+    select(hip)
+    bpy.ops.usdphys.joint_limit_from_pose(which="UPPER", dof="rotZ")
+    flex = hip.usdphys.joint.limits.rotZ
+    assert (flex.low, flex.high) == pytest.approx((start, math.radians(50)), abs=1e-4)
+    pose(knee, "Y", -60)
+    select(knee)
+    bpy.ops.usdphys.joint_limit_from_pose(which="LOWER")
+    # The shin did not go with the thigh.
+    assert knee.usdphys.joint.revolute.lower_limit == pytest.approx(math.radians(-60 - 50), abs=1e-4)
+
+
+def test_limits_of_one_side_of_a_ragdoll_are_mirrored_to_the_other():
+    """'thigh.L Body' was a name without a side."""
+    select(add_armature())
+    bpy.ops.usdphys.ragdoll()
+    hip = joint_of("thigh.L").usdphys.joint.limits
+    hip.rotZ.high, hip.rotY.low, hip.rotY.high = 0.7, -0.2, 0.5
+    places = {obj.name: obj.matrix_world.copy() for obj in bodies()}
+    select(*(obj for obj in (*bodies(), *joints()) if ".L " in obj.name))
+    assert bpy.ops.usdphys.mirror_physics(axis="X") == {"FINISHED"}
+    assert len(bodies()) == 16 and len(joints()) == 15
+    bpy.context.view_layer.update()
+    for name, place in places.items():
+        assert np.array(of(name.removesuffix(" Body")).matrix_world) == pytest.approx(np.array(place), abs=1e-5)
+    # An angle about an axis is an axial vector: its parts along the plane change their sign.
+    ends = []
+    for side in "LR":
+        joint = joint_of(f"thigh.{side}")
+        axes, limits = joint.matrix_world.to_3x3().normalized(), joint.usdphys.joint.limits
+        own = [axes.col[n] * angle for n, dof in ((1, limits.rotY), (2, limits.rotZ)) for angle in (dof.low, dof.high)]
+        ends.append(np.array(own) * ((1, -1, -1) if side == "L" else (1, 1, 1)))
+    for end in ends[0]:
+        assert np.abs(ends[1] - end).max(axis=1).min() < 1e-4
+
+
 @pytest.mark.parametrize(("articulation", "meters"), [(True, 1.0), (False, 0.01)])
 def test_a_ragdoll_falls_holds_together_and_comes_to_rest(articulation, meters):
     bpy.context.scene.unit_settings.scale_length = meters
@@ -168,7 +242,7 @@ def test_a_ragdoll_falls_holds_together_and_comes_to_rest(articulation, meters):
         session.step_once(bpy.context)
         worst = max(worst, separation(held) * meters)
     assert worst < 0.005
-    assert np.linalg.norm(session.world.velocities()[0], axis=1).max() < 0.1
+    assert np.linalg.norm(session.world.velocities()[0], axis=1).max() < 0.01
     heights = [obj.matrix_world.translation.z * meters for obj in bodies()]
     assert min(heights) > -0.01 and max(heights) < 0.7
     # The bones are where the bodies are.

@@ -124,7 +124,7 @@ def test_elbows_bend_forwards_and_knees_backwards(segment, side, turn, where):
     assert np.linalg.det(plan.frame) == pytest.approx(1.0)
     angle = np.radians(turn)
     assert plan.flex[0] <= angle <= plan.flex[1] and plan.is_hinge == (segment in ("forearm", "shank"))
-    way, axis = plan.frame[:, 0], plan.frame[:, 1]
+    way, axis = plan.frame[:, 0], plan.frame[:, 1 if plan.is_hinge else 2]
     turned = way * np.cos(angle) + np.cross(axis, way) * np.sin(angle)
     if where is not None:
         assert turned == pytest.approx(where, abs=1e-9)
@@ -139,10 +139,23 @@ def test_legs_spread_farther_outwards_than_inwards_on_both_sides():
     for number, part in enumerate(parts):
         if part.segment == "thigh":
             plan = ragdolls.joint_plan(bones, parts, number, axes)
-            way, axis = plan.frame[:, 0], plan.frame[:, 2]
+            way, axis = plan.frame[:, 0], plan.frame[:, 1]
             ends = [way * np.cos(a) + np.cross(axis, way) * np.sin(a) for a in plan.side]
             out = max(ends, key=lambda end: abs(end[0]))
             assert np.sign(out[0]) == (1 if part.side == "L" else -1)
+
+
+def test_the_middle_one_of_three_rotations_of_a_joint_stays_below_a_right_angle():
+    """At a right angle of it the outer two are one, and nothing but an armature resists their difference."""
+    bones = skeleton("mixamo")
+    parts, _ = ragdolls.parts_of(bones)
+    axes = ragdolls.character_axes(bones, parts)
+    plans = [
+        ragdolls.joint_plan(bones, parts, number, axes) for number in range(len(parts)) if parts[number].above >= 0
+    ]
+    widest = {kind: max(max(np.abs(getattr(plan, kind))) for plan in plans if not plan.is_hinge)
+              for kind in ("flex", "side")}  # fmt: skip
+    assert widest["side"] < np.radians(85) < np.radians(100) < widest["flex"]
 
 
 def test_a_knee_that_is_bent_already_has_so_much_less_to_bend():

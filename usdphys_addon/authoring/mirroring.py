@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,6 +44,12 @@ class Mirrored:
     parts: int = 0
     joints: int = 0
     notes: list[str] = field(default_factory=list)
+
+
+def flip_name(name: str) -> str:
+    """The name of the other side, as Blender flips it; else with its words flipped, as in 'Arm.L Body' of a ragdoll."""
+    flipped = str(bpy.utils.flip_name(name))
+    return flipped if flipped != name else "".join(map(bpy.utils.flip_name, re.split("([ :])", name)))
 
 
 def mirror(context: Any, axis: str, *, about_active: bool = False) -> Mirrored:
@@ -118,12 +125,12 @@ class _Mirror:
     def run(self) -> Mirrored:
         chosen = {obj.name for obj in self.selected}
         for obj in self.selected:
-            flipped = bpy.utils.flip_name(obj.name)
+            flipped = flip_name(obj.name)
             if flipped != obj.name and flipped in chosen:
                 raise InputError(f"'{obj.name}' and '{flipped}' are both selected; select only the side to copy from.")
         parts = [
             obj for obj in self.selected
-            if bpy.utils.flip_name(obj.name) != obj.name and _has_physics(obj)
+            if flip_name(obj.name) != obj.name and _has_physics(obj)
             and not _is_plain_joint(obj) and not vendor_rows.typed_schema(obj.usdphys)
         ]  # fmt: skip
         held = self.joints_to_mirror(parts)
@@ -159,7 +166,7 @@ class _Mirror:
 
     def counterpart(self, obj: Any) -> Any:
         """The object of the flipped name; the object itself if its name has no side. Raises InputError."""
-        name = bpy.utils.flip_name(obj.name)
+        name = flip_name(obj.name)
         if name == obj.name:
             return obj
         found = self.scene.objects.get(name)
@@ -182,7 +189,7 @@ class _Mirror:
 
     def group(self, name: str) -> str:
         """The flipped name of a collision group. Raises InputError if only the group itself exists."""
-        flipped = bpy.utils.flip_name(name)
+        flipped = flip_name(name)
         if flipped != name and name in self.groups and flipped not in self.groups:
             raise InputError(f"The collision group '{name}' has no counterpart '{flipped}' in the scene; add it first.")
         return str(flipped)
@@ -240,9 +247,9 @@ class _Mirror:
             if obj not in chosen and not any(body in chosen for body in bodies if body is not None):
                 continue
             names = {body.name for body in bodies if body is not None}
-            flipped = {bpy.utils.flip_name(name) for name in names}
+            flipped = {flip_name(name) for name in names}
             # A joint between the two sides, or between middle parts, is its own mirror image.
-            is_named = obj in chosen and bpy.utils.flip_name(obj.name) != obj.name
+            is_named = obj in chosen and flip_name(obj.name) != obj.name
             if names != flipped or is_named:
                 found.append(obj)
         return found
@@ -293,18 +300,18 @@ class _Mirror:
 
     def joint_name(self, obj: Any) -> str:
         """The flipped name of a joint, or its name with the name of a body in it flipped."""
-        name = bpy.utils.flip_name(obj.name)
+        name = flip_name(obj.name)
         if name != obj.name:
-            return str(name)
+            return name
         for side in (1, 0):
             body = getattr(obj.usdphys.joint, f"body{side}")
             if body is not None and body.name in name:
-                return str(name.replace(body.name, bpy.utils.flip_name(body.name)))
-        return str(name)
+                return name.replace(body.name, flip_name(body.name))
+        return name
 
     def mirror_prim(self, obj: Any, made: dict[Any, Any]) -> None:
         """Mirror a gear, rack or the like of mirrored joints. Angles and ways keep their signs, so ratios do."""
-        name = str(bpy.utils.flip_name(obj.name))
+        name = flip_name(obj.name)
         for joint, image in made.items():
             if name == obj.name and joint.name in name:
                 name = name.replace(joint.name, image.name)
@@ -322,7 +329,7 @@ class _Mirror:
         vendor_edits.copy_rows(obj.usdphys, target.usdphys, *places)
         for row in target.usdphys.vendor if "vendor" in target.usdphys.keys() else ():
             if row.target is not None:
-                flipped = self.scene.objects.get(bpy.utils.flip_name(row.target.name))
+                flipped = self.scene.objects.get(flip_name(row.target.name))
                 row.target = made.get(row.target) or flipped or row.target
 
     def write_joint(self, plan: _JointPlan) -> Any:
@@ -358,7 +365,7 @@ class _Mirror:
             home.objects.link(made)
         parent = None
         if obj.parent is not None:
-            parent = self.scene.objects.get(bpy.utils.flip_name(obj.parent.name)) or obj.parent
+            parent = self.scene.objects.get(flip_name(obj.parent.name)) or obj.parent
         if parent is not None and not frames.is_flat(frames.determinant(self.world(parent))):
             joint_maker.hang(made, parent, self.world(parent), place)
         else:

@@ -99,6 +99,11 @@ def add_armature(joint: Any, inertia: float) -> None:
     _set_row(joint, "NewtonJointAPI", "newton:armature", inertia)
 
 
+def rub(joint: Any, torque: float) -> None:
+    """Let the rotations of a joint resist with a torque, N m, at any speed. PhysX reads Newton's word."""
+    _set_row(joint, "NewtonJointAPI", "newton:friction", torque)
+
+
 def _set_row(joint: Any, applied: str, name: str, value: float) -> None:
     """Give a joint an attribute of a simulator. value: SI, rad."""
     attribute = vendor_schemas.attribute_named(applied, name)

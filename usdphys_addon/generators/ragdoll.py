@@ -27,8 +27,13 @@ from . import damping, joints, shapes
 INFLUENCE = "ragdoll"
 #: Name of the constraints.
 CONSTRAINT = "Ragdoll"
-#: N m s per radian for each kilogram beyond a joint, at a damping of 1.
-_JOINT_DAMPING = 0.5
+#: Gravity for what resists, m/s².
+_GRAVITY = 9.81
+#: At a damping of 1: resistance of a joint to its speed, by m sqrt(g l³) of the mass beyond it and the length of its
+#: bone; friction, by m g l: a limb stays where it hangs within twice so many radians, for its weight acts at l / 2.
+_JOINT_DAMPING, _JOINT_FRICTION = 0.5, 0.06
+#: Losses of speed of a body, moving and turning, by sqrt(g / l) of the size of the rig.
+_BODY_DAMPING = (0.04, 0.4)
 #: Armature of a joint, as a part of the inertia beyond it. Newton makes a ball of three hinges, which resists nothing
 #: about two of them where they line up.
 _ARMATURE = 0.001
@@ -205,6 +210,7 @@ def _bodies(
 ) -> list[Any]:  # fmt: skip
     collection = bpy.data.collections.new(f"{armature.name} Ragdoll")
     context.collection.children.link(collection)
+    linear, angular = (part * options.damping * math.sqrt(_GRAVITY / ragdolls.height(bones)) for part in _BODY_DAMPING)
     found = []
     for part, fit, place in zip(parts, fits, places, strict=True):
         obj = shapes.add_object(collection, f"{bones[part.bone].name} Body", None, place)
@@ -218,7 +224,7 @@ def _bodies(
             axis = "XYZ"[int(np.argmax(np.abs(bones[part.bone].turn[:, 1])))]
             shapes.give_capsule(obj, fit.radius, fit.height, axis, fit.center.tolist())
         damping.set_rows(obj, {
-            "linearDamping": 0.1 * options.damping, "angularDamping": options.damping,
+            "linearDamping": linear, "angularDamping": angular,
             "solverPositionIterationCount": 16, "maxDepenetrationVelocity": 1.0 / unit_length(context.scene),
         })  # fmt: skip
         found.append(obj)
@@ -238,21 +244,23 @@ def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollO
             continue
         plan = ragdolls.joint_plan(bones, parts, number, axes)
         frame = frames.transform(bones[part.bone].head / meters, plan.frame)
-        reach = 2.0 * ragdolls.reach(bones, parts, number)
-        resistance = options.damping * _JOINT_DAMPING * beyond[number] * reach
+        reach = ragdolls.reach(bones, parts, number)
+        resistance = options.damping * _JOINT_DAMPING * beyond[number] * math.sqrt(_GRAVITY * reach**3)
         if plan.is_hinge:
-            joint = joiner.add("REVOLUTE", bodies[part.above], bodies[number], frame, axis="Y")
+            joint = joiner.add("REVOLUTE", bodies[part.above], bodies[number], frame, frame, "Y")
             own = joint.usdphys.joint.revolute
             own.lower_limit, own.upper_limit = plan.flex
             joints.damp(joint, "angular", resistance)
         else:
-            joint = joiner.add("GENERIC", bodies[part.above], bodies[number], frame)
+            joint = joiner.add("GENERIC", bodies[part.above], bodies[number], frame, frame)
             joints.lock(joint, joints.TRANSLATIONS)
-            for dof, limits in zip(joints.ROTATIONS, (plan.twist, plan.flex, plan.side), strict=True):
+            for dof, limits in zip(joints.ROTATIONS, (plan.twist, plan.side, plan.flex), strict=True):
                 joints.limit(joint, dof, *limits)
                 joints.damp(joint, dof, resistance)
         if options.articulation:
-            joints.add_armature(joint, _ARMATURE * beyond[number] * reach**2)
+            joints.add_armature(joint, _ARMATURE * beyond[number] * (2.0 * reach) ** 2)
+        if options.damping:
+            joints.rub(joint, options.damping * _JOINT_FRICTION * beyond[number] * _GRAVITY * reach)
         made.append(joint)
     return made
 

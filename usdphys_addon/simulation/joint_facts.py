@@ -292,7 +292,7 @@ def _apply_limits(facts: JointFacts, notices: Notices) -> None:
 
 
 #: Damping of a friction, 1/s: the solver holds still with it, up to the force of the friction.
-_STICKS = 1e4
+_STICKS = 1e6
 
 
 def _apply_settings(facts: JointFacts) -> None:

@@ -308,12 +308,12 @@ def parts_of(bones: Sequence[Bone], detail: str = "MEDIUM") -> tuple[list[Part],
     segments = _human(bones, words, detail)
     is_human = bool(segments)
     if not is_human:
-        height = _height(bones)
+        size = height(bones)
         some_deform = any(bone.deforms for bone in bones)
         segments = {
             row: word.segment if word.segment in LIMITS else "" for row, (bone, word) in enumerate(zip(bones, words,
                                                                                                       strict=True))
-            if (bone.deforms or not some_deform) and bone.length > SHORTEST * height
+            if (bone.deforms or not some_deform) and bone.length > SHORTEST * size
             and not (word.is_dropped and word.segment == "") and row not in pieces
         }  # fmt: skip
     parts: list[Part] = []
@@ -380,7 +380,8 @@ def _parents_first(bones: Sequence[Bone]) -> list[int]:
     return sorted(depth, key=lambda row: (depth[row], row))
 
 
-def _height(bones: Sequence[Bone]) -> float:
+def height(bones: Sequence[Bone]) -> float:
+    """The longest side of the box around a rig, m."""
     points = np.array([point for bone in bones for point in (bone.head, bone.tail)]).reshape(-1, 3)
     return float(np.ptp(points, axis=0).max()) if len(points) else 0.0
 
@@ -543,7 +544,7 @@ def reach(bones: Sequence[Bone], parts: Sequence[Part], number: int) -> float:
     Files without tails of bones, such as BVH and glTF, lead to bones of some millimetres, often the hips: then it is
     the mean distance to the parts that hang on it. Simulators tear tiny shapes with the mass of a pelvis apart.
     """
-    bone, least = bones[parts[number].bone], SHORTEST * _height(bones)
+    bone, least = bones[parts[number].bone], SHORTEST * height(bones)
     if bone.length >= least:
         return bone.length
     below = [np.linalg.norm(bones[part.bone].head - bone.head) for part in parts if part.above == number]
@@ -605,9 +606,11 @@ def character_axes(bones: Sequence[Bone], parts: Sequence[Part]) -> Axes:
 
 
 class JointPlan(NamedTuple):
-    """frame: rotation (3, 3) of the joint: X along the bone, Y the axis of flexion, Z of bending sideways.
+    """frame: rotation (3, 3) of the joint: X along the bone; a hinge turns about Y, other joints flex about Z and bend
+    sideways about Y.
 
-    twist, flex, side: limits from the present pose, rad.
+    Newton makes three hinges of a ball, and the outer two line up where the middle one is at a right angle: a thigh
+    flexes so far, but does not bend so far sideways. twist, flex, side: limits from the present pose, rad.
     """
 
     frame: Array
@@ -644,13 +647,10 @@ def joint_plan(bones: Sequence[Bone], parts: Sequence[Part], number: int, axes: 
         inwards, outwards = -outwards, -inwards
     low, high = (math.radians(angle) - bent for angle in limits.flex)
     twist = (math.radians(limits.twist[0]), math.radians(limits.twist[1]))
-    return JointPlan(
-        np.stack((way, flex, side), axis=1),
-        limits.is_hinge,
-        twist,
-        (min(low, 0.0), max(high, 0.0)),
-        (inwards, outwards),
-    )
+    flexes = (min(low, 0.0), max(high, 0.0))
+    if limits.is_hinge:
+        return JointPlan(np.stack((way, flex, side), axis=1), True, twist, flexes, (inwards, outwards))
+    return JointPlan(np.stack((way, -side, flex), axis=1), False, twist, flexes, (-outwards, -inwards))
 
 
 def dominant(weights: Sequence[Mapping[str, float]], owners: Mapping[str, int]) -> list[int]:
