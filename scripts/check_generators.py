@@ -254,9 +254,12 @@ def bridge(poses: Poses, joints: Joints) -> list[Fact]:
     lowest = first[2] - half * math.sqrt(1.03**2 - 1.0)
     above = float(poses["Cargo"][-1, 2]) - 0.3 - lowest
     gaps = separations(poses, joints, "Bridge_")
+    # The far end closes a loop, which yields where the crate lands.
+    planks = [gap for (one, _), gap in gaps.items() if is_segment(one, "Bridge_")]
     return [
         ("cargo_above_taut", above, "m", 0, half), ("cargo_speed", speed(places_of(poses, "Cargo")), "m/s", 0, REST),
-        ("bridge_separation", 1000.0 * max(float(gap.max()) for gap in gaps.values()), "mm", 0, 1000 * HOLDS),
+        ("bridge_separation", 1000.0 * max(float(gap.max()) for gap in planks), "mm", 0, 1000 * HOLDS),
+        ("bridge_ends", 1000.0 * max(float(gap[-1]) for gap in gaps.values()), "mm", 0, 1000 * HOLDS),
     ]  # fmt: skip
 
 
