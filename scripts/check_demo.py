@@ -15,23 +15,20 @@ import argparse
 import json
 import math
 import os
-import subprocess
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import check_generators
-import numpy as np
+import engine_runs
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = (0, 30, 60, 120)
 END = STEPS[-1]
 STEP = 1 / 60
 GRAVITY = 9.81
-SECONDS = 600
 #: Steps a second of the solver of Newton, which moves what falls by g t / 2 for each of them too far.
 NEWTON_RATE = 480.0
 #: By simulator: the files with generators that it takes, and what is measured there.
@@ -75,8 +72,10 @@ def main() -> int:
 def generated(engine: str, python: str, folder: Path, joints: dict[str, check_generators.Joints]) -> int:
     """Measure what the generators made. Returns how many facts do not hold."""
     missed = 0
-    for name, examples in GENERATED[engine].items():
-        poses = check_generators.simulate(engine, python, folder / name)
+    files = [folder / name for name in GENERATED[engine]]
+    frames, step = check_generators.FRAMES, 1 / check_generators.RATE
+    found = engine_runs.poses(engine, python, files, frames, step)
+    for (name, examples), poses in zip(GENERATED[engine].items(), found, strict=True):
         if poses is None:
             sys.exit(f"{engine} refuses {name}.")
         for example in examples:
@@ -89,21 +88,11 @@ def generated(engine: str, python: str, folder: Path, joints: dict[str, check_ge
 
 def simulate(engine: str, python: str, file: Path) -> dict[int, dict[str, Pose]]:
     """Poses of all bodies by name of the prim, after each number of STEPS."""
-    program = ROOT / "usdphys_addon" / "simulation" / "engines" / f"run_{engine}.py"
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    with tempfile.TemporaryDirectory() as folder:
-        target = Path(folder) / "poses.npz"
-        done = subprocess.run(
-            [python, str(program), str(file.absolute()), str(END), repr(STEP), str(target)], cwd=folder,
-            capture_output=True, text=True, timeout=SECONDS, env=environment, check=False,
-        )  # fmt: skip
-        if done.returncode or not target.is_file():
-            print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
-            sys.exit(f"{engine} ended with status {done.returncode}.")
-        with np.load(target) as found:
-            names, poses = [str(name).rsplit("/", 1)[-1] for name in found["names"]], found["poses"].tolist()
+    (found,) = engine_runs.poses(engine, python, [file], END, STEP)
+    if found is None:
+        sys.exit(f"{engine} does not simulate '{file.name}'.")
     return {
-        step: {name: (tuple(pose[:3]), tuple(pose[3:])) for name, pose in zip(names, poses[step], strict=True)}
+        step: {name: (tuple(rows[step, :3].tolist()), tuple(rows[step, 3:].tolist())) for name, rows in found.items()}
         for step in STEPS
     }
 

@@ -18,17 +18,16 @@ import argparse
 import importlib
 import math
 import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
 import bench
+import engine_runs
 import numpy as np
 
 LEAST = {"physx": 30, "newton": 8}
-SECONDS = 1800.0
 
 
 def main() -> int:
@@ -76,7 +75,7 @@ def compare(engine: str, python: str, experiments: dict[str, Any], folder: Path,
         for file in pairs[name]:
             file.with_suffix(".npz").unlink(missing_ok=True)
             jobs += [str(file), str(round(experiment.seconds * 60)), str(1 / 60), str(file.with_suffix(".npz"))]
-    simulate(engine, python, jobs, folder)
+    engine_runs.run(engine, python, jobs, folder)
     good = set()
     for name, experiment in experiments.items():
         found = [measured(file, experiment) for file in pairs[name]]
@@ -89,22 +88,6 @@ def compare(engine: str, python: str, experiments: dict[str, Any], folder: Path,
         )
         print(f"{engine:7} {name:26} {experiment.measure:7} {shown}  {'good' if is_good else 'BAD'}", flush=True)
     return good
-
-
-def simulate(engine: str, python: str, jobs: list[str], folder: Path) -> None:
-    """Run the program of a simulator over all files; what fails writes no poses, and its reason is in a log."""
-    external = importlib.import_module("usdphys_ext.usdphys_addon.simulation.engines.external")
-    program = Path(external.__file__).with_name(external.ENGINES[engine].program)
-    environment = {key: value for key, value in os.environ.items() if key not in ("PYTHONPATH", "PYTHONHOME")}
-    log = folder / f"{engine}.log"
-    with log.open("wb") as stream:
-        done = subprocess.run(
-            [python, str(program), *jobs], stdout=stream, stderr=subprocess.STDOUT, env=environment, cwd=folder,
-            timeout=SECONDS, check=False,
-        )  # fmt: skip
-    for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if done.returncode else ():
-        if not line.startswith("step "):
-            print(line, file=sys.stderr)
 
 
 def write(experiment: Any, without: Path, with_: Path, centimetres: bool) -> None:

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import bench
+import engine_runs
 import numpy as np
 
 STEP = 1 / 60
@@ -477,7 +478,6 @@ def main() -> int:
     parser.add_argument("--keep", type=Path, help="keep the files in this folder")
     options = parser.parse_args()
     bench.load_extension().register()
-    compare_vendor = importlib.import_module("compare_vendor")
     figures: bench.Figures = {}
     most, least = {}, {}
     with tempfile.TemporaryDirectory() as folder:
@@ -491,7 +491,7 @@ def main() -> int:
                 for file in (written[name].still, written[name].going):
                     file.with_suffix(".npz").unlink(missing_ok=True)
                     jobs += [str(file), str(steps_of(task)), str(STEP), str(file.with_suffix(".npz"))]
-            compare_vendor.simulate("physx", options.physx, jobs, kept)
+            engine_runs.run("physx", options.physx, jobs, kept)
         for name, task in chosen.items():
             one = written[name]
             pair = (one.still, one.going)

@@ -226,6 +226,25 @@ def test_the_soft_cone_of_a_ball_joint_is_named(apis, values) -> None:
         assert [code for code in codes(world) if code == "VendorNotSimulated"] == expected
 
 
+def test_joints_slower_than_they_may_be_cost_a_step_little(count_calls) -> None:
+    """A body turns at 90°/s about Z on a generic joint; at 1°/s it is held back, and its speed has to be measured."""
+    turning = ball("vector3f physics:angularVelocity = (0, 0, 90)", BODY)
+    calls, speeds = [], []
+    for most in (400, 1):
+        axes = [f"rot{axis}" for axis in "XYZ"]
+        apis = ", ".join(f'"PhysicsLimitAPI:trans{axis}"' for axis in "XYZ")
+        bounds = "float limit:trans{0}:physics:low = 1\nfloat limit:trans{0}:physics:high = -1\n"
+        locks = "".join(bounds.format(axis) for axis in "XYZ")
+        apis += "".join(f', "PhysxJointAxisAPI:{axis}"' for axis in axes)
+        locks += "".join(f"float physxJointAxis:{axis}:maxJointVelocity = {most}\n" for axis in axes)
+        world = world_of(turning + joint("PhysicsJoint", apis, locks), gravity=0.0)
+        run(world, 0.1)
+        speeds.append(math.degrees(abs(float(world.velocities()[1][0, 2]))))
+        calls.append(count_calls(world.step))
+    assert speeds == [pytest.approx(90.0, rel=0.01), pytest.approx(1.0, rel=0.05)]
+    assert calls[0] < 0.7 * calls[1]
+
+
 def test_what_is_not_simulated_is_named() -> None:
     prims = ball("float physxRigidBody:maxContactImpulse = 1", BODY, velocity=(1, 0, 0))
     values = "float physxJointAxis:linear:staticFrictionEffort = 1"

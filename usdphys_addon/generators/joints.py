@@ -46,7 +46,8 @@ class Joiner:
     ) -> Any:  # fmt: skip
         """Join two bodies; body0: None for the world. frame, frame1: of the two sides in the world, Blender units.
 
-        The frames are stored in the bodies, so that their pose now need not be the zero of the joint.
+        The frames are stored in the bodies, so that their pose now need not be the zero of the joint; that in the world
+        is the place of the joint's object, so that a copy of all can be moved.
         """
         maker = self._makers.get(kind)
         if maker is None:
@@ -54,7 +55,9 @@ class Joiner:
         obj = maker.make_one(body0, body1, frame, axis)
         if frame1 is not None:
             self._context.view_layer.update()
-            place_joint(obj, (frame, frame1), self._context.evaluated_depsgraph_get(), (True, True))
+            place_joint(
+                obj, (frame, frame1), self._context.evaluated_depsgraph_get(), (body0 is not None, True)
+            )  # fmt: skip
         return obj
 
 

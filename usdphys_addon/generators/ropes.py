@@ -302,7 +302,7 @@ def _joints(
             if before is not None:
                 # The joint is with the world, and does not keep the body from colliding with what holds it.
                 joints.let_through(own, before)
-            before = anchor if row == 0 else None
+            before = anchor
         ways = turned[max(row - 1, 0)], turned[min(row, len(bodies) - 1)]
         one, other = (frames.transform(path.points[row], way) for way in ways)
         bend = np.zeros(3)
@@ -330,7 +330,7 @@ def _joints(
                 own_stiffness = 0.0 if is_end or dof == "rotX" else stiffness
                 if resists or own_stiffness:
                     joints.damp(joint, dof, resists, own_stiffness, straight if own_stiffness else 0.0)
-        if options.articulation and is_end and not is_link and (before is None or before is not anchor):
+        if options.articulation and is_end and not is_link and (row > 0 or before is None):
             # An articulation is a tree without loops.
             joint.usdphys.joint.exclude_from_articulation = True
         elif options.articulation:
@@ -389,12 +389,13 @@ def _can_be_link(context: Any, obj: Any | None, bodies: Sequence[Any]) -> bool:
 
 def moving_ends(context: Any, bodies: Sequence[Any]) -> list[str]:
     """Names of the moving bodies that hold an articulated row without being links of it."""
-    own = {*bodies}
+    joined = [obj.usdphys.joint for obj in context.scene.objects if is_joint(obj)]
+    still = {joint.body1 for joint in joined if joint.type == "FIXED" and joint.body0 is None}
+    own = {*bodies} | still
     found: dict[str, None] = {}
-    for obj in context.scene.objects:
-        joint = obj.usdphys.joint
+    for joint in joined:
         ends = {joint.body0, joint.body1}
-        if is_joint(obj) and joint.exclude_from_articulation and ends & own:
+        if joint.exclude_from_articulation and not ends.isdisjoint(bodies):
             found.update((end.name, None) for end in ends - own if _moves(end))
     return list(found)
 

@@ -74,8 +74,11 @@ def contact(one: Surface, other: Surface, gap: float) -> Contact | None:
 
 
 def bond(area: float, strength: float) -> tuple[float, float]:
-    """(force in N, torque in N m) at which a square bond breaks. area: m². strength: Pa."""
-    return strength * area, strength * area**1.5 / 6.0
+    """(force in N, torque in N m) at which a square bond breaks. area: m². strength: Pa.
+
+    In bending the whole section yields before it breaks: its plastic modulus is side³ / 4, its elastic one side³ / 6.
+    """
+    return strength * area, strength * area**1.5 / 4.0
 
 
 def _shared(one: Array, other: Array) -> tuple[float, Array]:

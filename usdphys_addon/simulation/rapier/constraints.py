@@ -393,8 +393,9 @@ class Constraint:
 
     def relative(self, physics: PhysicsWorld) -> Matrix:
         """Pose (4, 4) of the frame on body 1 in the frame on body 0."""
-        world0, world1 = self.frames(physics)
-        result: Matrix = np.linalg.inv(world0) @ world1
+        world0, result = self.frames(physics)
+        result[:3, 3] -= world0[:3, 3]
+        result[:3] = world0[:3, :3].T @ result[:3]
         return result
 
     def position(self, physics: PhysicsWorld, axis: int) -> float:

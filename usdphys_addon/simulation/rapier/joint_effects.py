@@ -68,13 +68,21 @@ def needs_equal_steps(constraint: Constraint) -> bool:
 
 def aim(constraint: Constraint, physics: PhysicsWorld, seconds: float) -> None:
     """Set the further motors of a joint for the next step of the solver, which takes so long."""
+    turning = _turning(constraint, physics)
     for axis, freedom in freedoms_of(constraint):
+        settings = freedom.settings
         motors = {name: handle for (place, name), handle in constraint.state.effects.items() if place == axis}
+        turned = constraint.turns and axis == 3
+        # Most joints are slower than they may be, and have springs that stay as they are: nothing is to be measured.
+        is_slow = 3 <= axis < 6 and not turned and turning <= settings.max_speed
+        if is_slow and not (freedom.has_bounce or freedom.has_soft_limit or settings.armature > 0.0):
+            if "speed" in motors:
+                physics.impulse_joints[motors["speed"]].data.set_enabled(False)
+            continue
         if not motors:
             continue
         place, speed = where_is(constraint, physics, axis), speed_of(constraint, physics, axis)
         motor = _Motor(constraint, physics, axis, place)
-        settings = freedom.settings
         for name, handle in motors.items():
             if name == "limit":
                 over = max(place - freedom.high, 0.0) + min(place - freedom.low, 0.0)
@@ -88,6 +96,12 @@ def aim(constraint: Constraint, physics: PhysicsWorld, seconds: float) -> None:
                 motor.put(handle, Drive(0.0, settings.armature / seconds, 0.0, speed))
             else:
                 motor.turn(handle)
+
+
+def _turning(constraint: Constraint, physics: PhysicsWorld) -> float:
+    """The most that any rotation of a joint can be, rad/s."""
+    first, second = (physics.rigid_bodies[handle].angvel.to_tuple() for handle in constraint.handles)
+    return math.dist(first, second)
 
 
 def _wanted_speed(freedom: Freedom, place: float, speed: float, seconds: float) -> float | None:
