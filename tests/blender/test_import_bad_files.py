@@ -370,6 +370,23 @@ def test_mesh_without_faces_comes_in(tmp_path):
     comes_in(write(tmp_path / "mesh.usda", mesh(counts="[]", indices="[]")), tmp_path)
 
 
+@pytest.mark.parametrize("shape", ["Cube", "Cone"])
+@pytest.mark.parametrize("values", [" = [(1, 0, 0)]", ".timeSamples = {1: [(1, 0, 0), (0, 1, 0)]}"])
+def test_a_shape_with_a_color_for_each_face(tmp_path, shape, values):
+    """Blender 4.5 and 5.0 write the colors beyond the mesh that they make of it."""
+    uniform = 'color3f[] primvars:displayColor (interpolation = "uniform")\n'
+    body = f'def {shape} "S" (prepend apiSchemas = ["PhysicsCollisionAPI"])\n{{\n{uniform}'
+    file = write(tmp_path / "faces.usda", f"{body}color3f[] primvars:displayColor{values}\n}}\n")
+    issues = [issue for issue in comes_in(file, tmp_path).issues if issue.code == "ColorsUnreadable"]
+    assert [issue.path for issue in issues] == (["/S"] if bpy.app.version < (5, 2) else [])
+    assert bpy.data.objects["S"].type == "MESH" and len(bpy.data.objects["S"].data.polygons)
+    formats.USD.write(str(tmp_path / "back.usda"), formats.WriteOptions())
+    stages = [Usd.Stage.Open(str(path)) for path in (tmp_path / "back.usda", file)]
+    back, source = (stage.GetAttributeAtPath("/S.primvars:displayColor") for stage in stages)
+    assert str(back.Get(1)) == str(source.Get(1))
+    assert back.GetMetadata("interpolation") == "uniform" and back.GetTimeSamples() == source.GetTimeSamples()
+
+
 def test_subset_of_faces_that_are_not_there(tmp_path):
     body = (
         mesh(
