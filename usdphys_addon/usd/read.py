@@ -32,6 +32,7 @@ from .opinions import PHYSICS_BINDING, Opinions, PrimKind
 _Answer = TypeVar("_Answer")
 #: Largest depth of prims: USD's own time for a prim grows with its depth.
 _MOST_LEVELS = 1000
+_UNITS = {"metersPerUnit": UsdGeom.GetStageMetersPerUnit, "kilogramsPerUnit": UsdPhysics.GetStageKilogramsPerUnit}
 #: Formats of layers that USD can read again; of MaterialX it loses what it had.
 _RELOADABLE = ("usd", "usda", "usdc", "usdz")
 #: (pattern in an error message of USD, reason for the user).
@@ -69,7 +70,23 @@ def open_stage(path: str | Path) -> Usd.Stage:
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     check_rates(stage)
+    _say_units_as_doubles(stage)
     return stage
+
+
+def _say_units_as_doubles(stage: Usd.Stage) -> None:
+    """Blender 2.8 and 2.9 wrote units into crate files as floats, which USD refuses: the session layer has doubles."""
+    for name, ask in _UNITS.items():
+        try:
+            ask(stage)
+        except Tf.ErrorException:
+            if isinstance(value := stage.GetRootLayer().pseudoRoot.GetInfo(name), float):
+                stage.GetSessionLayer().pseudoRoot.SetInfo(name, value)
+
+
+def units_as_floats(stage: Usd.Stage) -> list[str]:
+    """Names of the units that the file of a stage of `open_stage` has as floats."""
+    return [name for name in _UNITS if stage.GetSessionLayer().pseudoRoot.HasInfo(name)]
 
 
 def check_rates(stage: Usd.Stage) -> None:
