@@ -112,7 +112,8 @@ def test_units_that_an_old_blender_wrote_count(tmp_path):
         ("latin.usda", b'#usda 1.0\ndef Cube "\xd2\xff" {\n}\n', "not UTF-8"),
         ("crate.usdc", b"PXR-USDC" + bytes(80), "damaged"),
         ("short.usdc", b"PXR-USDC", "damaged"),
-        ("text.usdc", b"#usda 1.0\n", ""),
+        ("text.usdc", b"#usda 1.0\n", "is a .usda file"), ("text.usdz", b"#usda 1.0\n", ""),
+        ("crate.usda", b"PXR-USDC" + bytes(80), "is a .usdc file"), ("package.usdc", b"PK\x03\x04", "is a .usdz file"),
         ("package.usdz", b"PK\x03\x04" + bytes(50), ""),
         ("image.usd", b"\x89PNG\r\n\x1a\n" + bytes(50), ""),
     ],
@@ -126,7 +127,7 @@ def test_no_usd_at_all(tmp_path, name, content, word):
 def test_folder(tmp_path):
     path = tmp_path / "folder.usda"
     path.mkdir()
-    refusal(path)
+    assert "is a folder" in refusal(path)
 
 
 def test_error_of_usd_that_nobody_foresaw(tmp_path, monkeypatch):
