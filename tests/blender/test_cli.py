@@ -13,9 +13,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def usdphys(*arguments, cwd=ROOT):
+def usdphys(*arguments, cwd=ROOT, stdin=None):
     command = [sys.executable, "-m", "usdphys_addon", *map(str, arguments)]
-    return subprocess.run(command, cwd=cwd, env=environment(), capture_output=True, text=True, timeout=900, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=environment(), input=stdin, capture_output=True, text=True, timeout=900, check=False
+    )
 
 
 def environment(**more):
@@ -51,6 +53,21 @@ def bullet_blend(tmp_path):
     bpy.ops.mesh.primitive_plane_add(size=10)
     bpy.ops.rigidbody.object_add(type="PASSIVE")
     return save(tmp_path / "bullet.blend")
+
+
+@pytest.mark.parametrize("in_child", [False, True])
+def test_a_process_that_has_imported_ends(tmp_path, in_child):
+    """Blender 4.5 as a module waits for its thread for sounds, without end, where Python is not taken apart at exit."""
+    stage, target = tmp_path / "crate.usda", tmp_path / "crate.blend"
+    stage.write_text('#usda 1.0\n\ndef Cube "Crate"\n{\n}\n')
+    arguments = ["convert", str(stage), str(target)]
+    if in_child:
+        # The process that has started the child of a batch is gone after one job.
+        result = usdphys("serve", stdin=json.dumps({"arguments": arguments, "seconds": 800}) + "\n")
+    else:
+        result = usdphys(*arguments)
+    assert result.returncode == 0, result.stderr
+    assert target.exists()
 
 
 def test_convert(blend, tmp_path):

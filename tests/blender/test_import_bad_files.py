@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Import of files that are wrong in one way: they come in, or one clear sentence says why not and nothing changes."""
 
+import struct
+
 import bpy
 import pytest
-from pxr import Sdf, Usd
+from mathutils import Vector
+from pxr import Sdf, Tf, Usd, UsdGeom
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.exchange import formats, source_export, usd_export, usd_import
@@ -71,6 +74,34 @@ def refusal(path):
 # --------------------------------------------------------------------------- files
 
 
+def write_float_units(path, meters):
+    """A cube of 2 units in a crate file whose metersPerUnit is a float, as Blender 2.8 and 2.9 wrote it."""
+    layer = Sdf.Layer.CreateAnonymous(".usdc")
+    layer.ImportFromString(f'#usda 1.0\n(\nmetersPerUnit = {meters}\nupAxis = "Z"\n)\ndef Cube "A" {{\n}}\n')
+    layer.Export(str(path))
+    # Bits 48 to 55 of a value are its type: 9 is a double, 8 a float; a number that is exact as a float is one in both.
+    number, kinds = struct.pack("<f", meters), (b"\0\0\x09", b"\0\0\x08")
+    data = path.read_bytes()
+    assert data.count(number[2:] + kinds[0]) == 1
+    path.write_bytes(data.replace(number[2:] + kinds[0], number[2:] + kinds[1]))
+    with pytest.raises(Tf.ErrorException, match="float"):
+        UsdGeom.GetStageMetersPerUnit(Usd.Stage.Open(str(path)))
+    return path
+
+
+def test_units_that_an_old_blender_wrote_count(tmp_path):
+    file = write_float_units(tmp_path / "old.usdc", 0.25)
+    result = import_usd(file)
+    issues = [issue.message for issue in result.issues if issue.code == "WrongValueType"]
+    assert len(issues) == 1 and "'metersPerUnit' of '/' is a float in place of a double" in issues[0]
+    bpy.context.view_layer.update()
+    cube = bpy.data.objects["A"]
+    corners = [cube.matrix_world @ Vector(corner) for corner in cube.bound_box]
+    assert max(corner.x for corner in corners) == pytest.approx(0.25)
+    formats.USD.write(str(tmp_path / "back.usdc"), formats.WriteOptions())
+    assert usd_read.stage_units(usd_read.open_stage(tmp_path / "back.usdc")).meters_per_unit == 0.25
+
+
 @pytest.mark.parametrize(
     ("name", "content", "word"),
     [
@@ -81,7 +112,8 @@ def refusal(path):
         ("latin.usda", b'#usda 1.0\ndef Cube "\xd2\xff" {\n}\n', "not UTF-8"),
         ("crate.usdc", b"PXR-USDC" + bytes(80), "damaged"),
         ("short.usdc", b"PXR-USDC", "damaged"),
-        ("text.usdc", b"#usda 1.0\n", ""),
+        ("text.usdc", b"#usda 1.0\n", "is a .usda file"), ("text.usdz", b"#usda 1.0\n", ""),
+        ("crate.usda", b"PXR-USDC" + bytes(80), "is a .usdc file"), ("package.usdc", b"PK\x03\x04", "is a .usdz file"),
         ("package.usdz", b"PK\x03\x04" + bytes(50), ""),
         ("image.usd", b"\x89PNG\r\n\x1a\n" + bytes(50), ""),
     ],
@@ -95,12 +127,10 @@ def test_no_usd_at_all(tmp_path, name, content, word):
 def test_folder(tmp_path):
     path = tmp_path / "folder.usda"
     path.mkdir()
-    refusal(path)
+    assert "is a folder" in refusal(path)
 
 
 def test_error_of_usd_that_nobody_foresaw(tmp_path, monkeypatch):
-    from pxr import Sdf, Tf
-
     def fail(*_):
         with pytest.raises(Tf.ErrorException) as caught:
             Sdf.Layer.CreateAnonymous(".usda").ImportFromString("#usda 1.0\n{")
@@ -368,6 +398,23 @@ def NurbsCurves "C"
 
 def test_mesh_without_faces_comes_in(tmp_path):
     comes_in(write(tmp_path / "mesh.usda", mesh(counts="[]", indices="[]")), tmp_path)
+
+
+@pytest.mark.parametrize("shape", ["Cube", "Cone"])
+@pytest.mark.parametrize("values", [" = [(1, 0, 0)]", ".timeSamples = {1: [(1, 0, 0), (0, 1, 0)]}"])
+def test_a_shape_with_a_color_for_each_face(tmp_path, shape, values):
+    """Blender 4.5 and 5.0 write the colors beyond the mesh that they make of it."""
+    uniform = 'color3f[] primvars:displayColor (interpolation = "uniform")\n'
+    body = f'def {shape} "S" (prepend apiSchemas = ["PhysicsCollisionAPI"])\n{{\n{uniform}'
+    file = write(tmp_path / "faces.usda", f"{body}color3f[] primvars:displayColor{values}\n}}\n")
+    issues = [issue for issue in comes_in(file, tmp_path).issues if issue.code == "ColorsUnreadable"]
+    assert [issue.path for issue in issues] == (["/S"] if bpy.app.version < (5, 2) else [])
+    assert bpy.data.objects["S"].type == "MESH" and len(bpy.data.objects["S"].data.polygons)
+    formats.USD.write(str(tmp_path / "back.usda"), formats.WriteOptions())
+    stages = [Usd.Stage.Open(str(path)) for path in (tmp_path / "back.usda", file)]
+    back, source = (stage.GetAttributeAtPath("/S.primvars:displayColor") for stage in stages)
+    assert str(back.Get(1)) == str(source.Get(1))
+    assert back.GetMetadata("interpolation") == "uniform" and back.GetTimeSamples() == source.GetTimeSamples()
 
 
 def test_subset_of_faces_that_are_not_there(tmp_path):

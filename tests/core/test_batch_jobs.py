@@ -544,6 +544,17 @@ def test_a_job_that_fails_is_named_and_ends_the_command_with_status_1(jobs_file,
     assert (found["exit"], found["error"]) == (2, "unrecognized arguments: --x=1")
 
 
+def test_a_check_that_fails_says_how_often_and_why(tmp_path):
+    stage = tmp_path / "crate.usda"
+    stage.write_text(
+        CRATE.replace("double size = 1", "float physics:mass = -1").replace('I"])', 'I", "PhysicsMassAPI"])')
+    )
+    found = cli.perform(["validate", str(stage)])
+    first = next(issue for issue in found["issues"] if issue["severity"] == "error")
+    assert (found["exit"], found["error"]) == (1, f"The checks find 1 error, such as: {first['message']}")
+    assert "error" not in cli.perform(["inspect", str(stage)])
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "word"),
     [

@@ -45,6 +45,7 @@ def serve(perform: Callable[[list[str]], Mapping[str, Any]]) -> int:
     if folder.name.startswith(FOLDER):
         log.close()
         shutil.rmtree(folder, ignore_errors=True)
+    gc.unfreeze()  # Blender 4.5 as a module hangs at exit where the collector does not free what holds it
     return 0
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 import threading
@@ -82,6 +83,8 @@ def shorten_walks() -> None:
     if not bpy.app.background or sys.version_info >= (3, 12):
         return
     if not gc.get_freeze_count() and threads_are_safe():
+        # Blender 4.5 as a module hangs at exit where the collector does not free what holds it.
+        atexit.register(gc.unfreeze)
         gc.freeze()
 
 

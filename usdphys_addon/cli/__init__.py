@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError, OutputError, UsageError, UsdPhysError
-from ..core.words import is_text
+from ..core.words import counted, is_text
 from ..system import console, isolate
 from ..system.console import warn
 from ..system.files import usable_name
@@ -43,10 +43,12 @@ def perform(arguments: list[str]) -> dict[str, Any]:
     warned = io.StringIO()
     with redirect_stdout(io.StringIO()), redirect_stderr(warned):
         answer["exit"] = _run(arguments, answer)
-    answer["issues"] = [asdict(issue) for issue in answer["issues"]]
+    issues = answer["issues"] = [asdict(issue) for issue in answer["issues"]]
     errors = [line.partition(": error: ")[2] for line in warned.getvalue().splitlines() if line.startswith("usdphys")]
     if answer["exit"] and any(errors):
         answer["error"] = next(filter(None, reversed(errors)))
+    elif answer["exit"] and (found := [issue["message"] for issue in issues if issue["severity"] == "error"]):
+        answer["error"] = f"The checks find {counted(len(found), 'error')}, such as: {found[0]}"
     return answer
 
 

@@ -171,8 +171,9 @@ def _steps(
             scene.unit_settings.scale_length = units.meters_per_unit
         yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
         # A collector that runs in the thread would delete Blender's objects while Blender works.
-        empties = (lambda layer: importable.write_empties(stage, broken, layer)) if broken else None
-        with gc_paused(), ExitStack() as threads, _readable_file(path, choices, empties) as file:
+        is_edited = broken or usd_read.units_as_floats(stage)
+        readable = (lambda layer: importable.write_readable(stage, broken, layer)) if is_edited else None
+        with gc_paused(), ExitStack() as threads, _readable_file(path, choices, readable) as file:
             read = read or import_source.read_source
             landing = _Landing(context, stage, path, options, choices, opinions, threads, read, complete)
             with composition.opened_once(stage):

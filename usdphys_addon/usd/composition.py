@@ -202,9 +202,9 @@ def unapplied_bindings(opinions: Iterable[Opinions]) -> list[Issue]:
     )]  # fmt: skip
 
 
-def mistyped_values(opinions: Iterable[Opinions]) -> list[Issue]:
-    """A warning if numbers of schemas have another type than the schema says."""
-    found = []
+def mistyped_values(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
+    """A warning if units or numbers of schemas have another type than the schema says."""
+    found = [("/", name, "float", "double") for name in usd_read.units_as_floats(stage)]
     for one in opinions:
         for name, (attribute, _) in table_properties(one.type_name, one.schemas).items():
             if name in one.names and attribute.type not in ("rel", "opaque"):

@@ -65,7 +65,7 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> ImportSource:
         one for one in opinions
         if one.type_name in GPRIM_TYPES or (_COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh))
     ])  # fmt: skip
-    source.missing += composition.unapplied_bindings(opinions) + composition.mistyped_values(unusual)
+    source.missing += composition.unapplied_bindings(opinions) + composition.mistyped_values(stage, unusual)
     source.looks = looks.capture_looks(stage, source.materials, source.materials)
     return source
 

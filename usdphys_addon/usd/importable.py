@@ -25,6 +25,9 @@ MAX_DEPTH = 200
 #: Largest sum of squared corner counts: Blender's time for the normal of a face grows with the square of its corners.
 _MAX_WORK = 4e9
 _MESH_ARRAYS = ("points", "faceVertexCounts", "faceVertexIndices")
+_COLORS, _NO_COLORS = "primvars:displayColor", "ColorsUnreadable"
+#: Blender 4.5 and 5.0 write a color for each face of a cube, sphere, cylinder or cone beyond the mesh that they make.
+_COLORS_CRASH = Usd.GetVersion() < (0, 26, 3)
 #: Largest number of faces and corners for the fast check.
 _SMALL = 4096
 
@@ -51,7 +54,7 @@ def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
         if check_shape is not None and (reason := check_shape(one, sound)):
             if check_shape is _endless_file:
                 raise _refused(path, reason)
-            broken.append(_broken(one, reason))
+            broken.append(_without_colors(one, reason) if check_shape is _face_colors else _broken(one, reason))
     if shader := _shader_in_circle(found):
         raise InputError(f"'{path.name}' cannot be imported: the shader {_name(shader)} feeds itself.")
     return found, broken
@@ -69,13 +72,28 @@ def _broken(opinions: Opinions, reason: str) -> Issue:
     )  # fmt: skip
 
 
-def write_empties(stage: Usd.Stage, broken: Iterable[Issue], layer: Sdf.Layer) -> None:
-    """Make Xforms of the prims of `check`'s warnings, and copies of instances around them, in a layer over it."""
+def _without_colors(opinions: Opinions, reason: str) -> Issue:
+    return Issue(
+        _NO_COLORS, "warning", opinions.path, "",
+        f"{_name(opinions.path)} comes in without its display colors, which stay in the file as they are: {reason}.",
+        "Take Blender 5.2 to see them; a file that Blender composes has none.",
+    )  # fmt: skip
+
+
+def write_readable(stage: Usd.Stage, broken: Iterable[Issue], layer: Sdf.Layer) -> None:
+    """Write into a layer over a stage what Blender must not read of the prims of `check`'s warnings.
+
+    Their colors are blocked, or they become Xforms; instances around them become copies.
+    """
     for issue in broken:
         for above in Sdf.Path(issue.path).GetPrefixes():
             if stage.GetPrimAtPath(above).IsInstance():
                 Sdf.CreatePrimInLayer(layer, above).instanceable = False
-        Sdf.CreatePrimInLayer(layer, issue.path).typeName = "Xform"
+        prim = Sdf.CreatePrimInLayer(layer, issue.path)
+        if issue.code == _NO_COLORS:
+            Sdf.AttributeSpec(prim, _COLORS, Sdf.ValueTypeNames.Color3fArray).default = Sdf.ValueBlock()
+        else:
+            prim.typeName = "Xform"
 
 
 def _shader_in_circle(opinions: Iterable[Opinions]) -> str:
@@ -139,6 +157,7 @@ def _shape_check(type_name: str) -> Callable[[Opinions, set[Any]], str] | None:
     checks = (
         (UsdGeom.Mesh, _broken_mesh), (UsdGeom.Curves, _broken_curves), (UsdGeom.Points, _broken_points),
         (UsdShade.Shader, _endless_file), (UsdVol.FieldAsset, _endless_file), (UsdLux.DomeLight, _endless_file),
+        (UsdGeom.Gprim, _face_colors if _COLORS_CRASH else None),
     )  # fmt: skip
     return next((check for base, check in checks if kind.IsA(base)), None)
 
@@ -231,6 +250,16 @@ def _broken_points(opinions: Opinions, sound: set[Any]) -> str:
             if len(sizes) > max(1, len(points)):
                 return f"{name} has {counted(len(points), 'point')} and {counted(len(sizes), 'width')}"
     return ""
+
+
+def _face_colors(opinions: Opinions, sound: set[Any]) -> str:
+    """Why Blender cannot read the colors of a shape, or ""."""
+    if _COLORS not in opinions.names:
+        return ""
+    colors = UsdGeom.PrimvarsAPI(opinions.usd_prim).GetPrimvar(_COLORS)
+    if colors.GetInterpolation() != UsdGeom.Tokens.uniform or not colors.HasValue():
+        return ""
+    return "this Blender crashes on a color for each face of a shape"
 
 
 def _endless_file(opinions: Opinions, sound: set[Any]) -> str:

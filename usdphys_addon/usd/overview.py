@@ -77,7 +77,7 @@ def issues_of(stage: Usd.Stage, opinions: Collection[Opinions]) -> list[Issue]:
         Clock(stage)
     except InputError as error:
         issues.append(Issue("StageTimes", "error", "/", "", str(error), ""))
-    return issues + composition.mistyped_values(unusual)
+    return issues + composition.mistyped_values(stage, unusual)
 
 
 def _contents(stage: Usd.Stage, path: Path) -> Overview:

@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,8 +32,11 @@ from .opinions import PHYSICS_BINDING, Opinions, PrimKind
 _Answer = TypeVar("_Answer")
 #: Largest depth of prims: USD's own time for a prim grows with its depth.
 _MOST_LEVELS = 1000
+_UNITS = {"metersPerUnit": UsdGeom.GetStageMetersPerUnit, "kilogramsPerUnit": UsdPhysics.GetStageKilogramsPerUnit}
 #: Formats of layers that USD can read again; of MaterialX it loses what it had.
 _RELOADABLE = ("usd", "usda", "usdc", "usdz")
+#: (first bytes of a file, how its name ends).
+_MARKS = ((b"#usda", ".usda"), (b"PXR-USDC", ".usdc"), (b"PK\x03\x04", ".usdz"))
 #: (pattern in an error message of USD, reason for the user).
 _REASONS = (
     ("bad_alloc", "there is too little memory for it"),
@@ -45,6 +48,8 @@ _REASONS = (
 
 def open_stage(path: str | Path) -> Usd.Stage:
     """Open a file as it is on disk. Raises InputError if it is missing or invalid."""
+    if Path(path).is_dir():
+        raise InputError(f"'{path}' is a folder; choose a file name.")
     if not Path(path).is_file():
         raise InputError(f"There is no file '{path}'; check the name.")
     if Path(path).suffix.lower() == ".usdz":
@@ -57,7 +62,8 @@ def open_stage(path: str | Path) -> Usd.Stage:
     except InputError as error:
         raise InputError(f"'{path}' cannot be opened: {error}") from error
     except Exception as error:
-        raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
+        reason = _wrong_suffix(Path(path)) or _reason(error)
+        raise InputError(f"'{path}' is not a USD file that can be read{reason}.") from error
     del opened
     if stage is None:
         raise InputError(f"'{path}' is not a USD file that can be read.")
@@ -69,7 +75,23 @@ def open_stage(path: str | Path) -> Usd.Stage:
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     check_rates(stage)
+    _say_units_as_doubles(stage)
     return stage
+
+
+def _say_units_as_doubles(stage: Usd.Stage) -> None:
+    """Blender 2.8 and 2.9 wrote units into crate files as floats, which USD refuses: the session layer has doubles."""
+    for name, ask in _UNITS.items():
+        try:
+            ask(stage)
+        except Tf.ErrorException:
+            if isinstance(value := stage.GetRootLayer().pseudoRoot.GetInfo(name), float):
+                stage.GetSessionLayer().pseudoRoot.SetInfo(name, value)
+
+
+def units_as_floats(stage: Usd.Stage) -> list[str]:
+    """Names of the units that the file of a stage of `open_stage` has as floats."""
+    return [name for name in _UNITS if stage.GetSessionLayer().pseudoRoot.HasInfo(name)]
 
 
 def check_rates(stage: Usd.Stage) -> None:
@@ -117,6 +139,18 @@ def _reload(stage: Usd.Stage, identifiers: set[str]) -> None:
         for layer in stale:
             if layer.GetFileFormat().formatId in _RELOADABLE:
                 layer.Reload(force=True)
+
+
+def _wrong_suffix(path: Path) -> str:
+    """Reason in brackets for a USD file whose name ends like another kind; empty for others."""
+    start = b""
+    with suppress(OSError), path.open("rb") as file:
+        start = file.read(8)
+    kind = next((kind for mark, kind in _MARKS if start.startswith(mark)), "")
+    if not kind or path.suffix.lower() in (kind, ".usd"):
+        return ""
+    reason = f"it is a {kind} file; name it so"
+    return f" ({reason})"
 
 
 def _reason(error: Exception) -> str:
