@@ -185,7 +185,9 @@ class _Reader:
         body = self.document.node_extension(index, self.family.body)
         if self.document.node_extension(index, names.GRAVITY) or "joint" in body:
             return True
-        if not self.family.is_khr and self.document.node_extension(index, self.family.joint):
+        if not self.family.is_khr and any(
+            self.document.node_extension(index, name) for name in (self.family.joint, self.family.shape)
+        ):
             return True
         parts = [body.get(key) for key in ("motion", "collider", "trigger")]
         known = {"collisionFilter", "nodes", "angularVelocity"}
@@ -421,6 +423,12 @@ class _Reader:
             if isinstance(shape, dict):
                 self._read_shape(index, value, shape, trigger=key == "trigger")
         if not self.family.is_khr:
+            # Until 2024 a shape was on a node, and the kind of the body above told whether it is solid.
+            old = self.document.node_extension(index, self.family.shape)
+            if "shape" in old:
+                above = (self.document.node_extension(one, self.family.body) for one in self.document.ancestors(index))
+                kinds = [one["type"] for one in above if "type" in one]
+                self._read_shape(index, {}, old, trigger=kinds[:1] == ["trigger"])
             self._read_old_collider(index)
 
     def _read_old_collider(self, index: int) -> None:
