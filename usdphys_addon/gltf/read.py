@@ -35,6 +35,7 @@ from .names import KHR, OMI, Family
 
 _TYPES = {"box": "Cube", "sphere": "Sphere", "capsule": "Capsule", "cylinder": "Cylinder", "plane": "Plane"}
 _ALL = frozenset(names.ALL)
+_DIGITS = frozenset("0123456789")
 MATERIALS, GROUPS = "/Materials", "/CollisionGroups"
 
 
@@ -166,7 +167,7 @@ class _Reader:
             if len(same) > 1 and not self._depends_on_others(same[0]):
                 free = [
                     index for index in same
-                    if index not in named and not below[index] and not str(called[index])[:1].isdigit()
+                    if index not in named and not below[index] and str(called[index])[:1] not in _DIGITS
                 ]  # fmt: skip
                 self.reading.copies.update(dict.fromkeys(free[1:], *free[:1]))
 
@@ -215,6 +216,8 @@ class _Reader:
         """Name the nodes whose matrix is no place, rotation and scale, as glTF wants it."""
         matrices = self.document.column("matrix")
         own = [index for index in self.live if matrices[index]]
+        if not own:
+            return
         linear = np.array([matrices[index] for index in own], float).reshape(-1, 4, 4)[:, :3, :3]
         lengths = np.linalg.norm(linear, axis=2, keepdims=True)
         units = linear / np.where(lengths == 0.0, 1.0, lengths)
@@ -230,7 +233,10 @@ class _Reader:
     def _report_uneven(self, physical: list[int]) -> None:
         """Name the bodies and primitives that an uneven scale above them shears."""
         scales = self.document.column("scale")
-        uneven = {one for one in self.live if scales[one] and not _is_even(*map(abs, scales[one]))}
+        uneven = {
+            one for one in self.live
+            if (scale := scales[one]) and not scale[0] == scale[1] == scale[2] and not _is_even(*map(abs, scale))
+        }  # fmt: skip
         if not uneven:
             return
         shaped = {paths.parent_of(path) for path, prim in self.model.prims.items() if prim.get(usd_geom.Gprim)}
