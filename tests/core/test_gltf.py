@@ -233,6 +233,23 @@ def test_capsule_with_one_radius_has_its_full_height(tmp_path):
     assert (capsule.height, capsule.radius) == (1.5, 0.25)
 
 
+def test_shape_on_a_node_is_a_collider_or_a_trigger_as_the_body_above_says(tmp_path):
+    """The form of OMI_physics_shape between 2023 and 2024: a body has a type, and its children have shapes."""
+    capsule = {"type": "capsule", "capsule": {"radius": 0.5, "height": 3}}
+    body, shape = names.OMI_BODY, {"extensions": {names.OMI_SHAPE: {"shape": 0}}}
+    reading = omi(
+        tmp_path,
+        [{"name": "Root", "children": [1, 3]},
+         {"name": "Solid", "children": [2], "extensions": {body: {"type": "rigid"}}}, {"name": "A", **shape},
+         {"name": "Zone", "children": [4], "extensions": {body: {"type": "trigger"}}}, {"name": "B", **shape}],
+        [capsule],
+    )  # fmt: skip
+    found = {path: vendor.TRIGGER in prim.schemas for path, prim in reading.model.colliders.items()}
+    assert found == {"/Root/Solid/A/Capsule_collider": False, "/Root/Zone/B/Capsule_collider": True}
+    sizes = [prim.get(usd_geom.Capsule) for prim in reading.model.colliders.values()]
+    assert [(one.height, one.radius) for one in sizes] == [(2, 0.5)] * 2
+
+
 @pytest.mark.parametrize(("family", "radius", "height"), [("khr", 0.25, 0.5), ("omi", 0.5, 1.0)])
 def test_default_capsule_of_each_family(tmp_path, family, radius, height):
     if family == "khr":

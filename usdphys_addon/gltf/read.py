@@ -35,6 +35,7 @@ from .names import KHR, OMI, Family
 
 _TYPES = {"box": "Cube", "sphere": "Sphere", "capsule": "Capsule", "cylinder": "Cylinder", "plane": "Plane"}
 _ALL = frozenset(names.ALL)
+_DIGITS = frozenset("0123456789")
 MATERIALS, GROUPS = "/Materials", "/CollisionGroups"
 
 
@@ -166,7 +167,7 @@ class _Reader:
             if len(same) > 1 and not self._depends_on_others(same[0]):
                 free = [
                     index for index in same
-                    if index not in named and not below[index] and not str(called[index])[:1].isdigit()
+                    if index not in named and not below[index] and str(called[index])[:1] not in _DIGITS
                 ]  # fmt: skip
                 self.reading.copies.update(dict.fromkeys(free[1:], *free[:1]))
 
@@ -185,7 +186,9 @@ class _Reader:
         body = self.document.node_extension(index, self.family.body)
         if self.document.node_extension(index, names.GRAVITY) or "joint" in body:
             return True
-        if not self.family.is_khr and self.document.node_extension(index, self.family.joint):
+        if not self.family.is_khr and any(
+            self.document.node_extension(index, name) for name in (self.family.joint, self.family.shape)
+        ):
             return True
         parts = [body.get(key) for key in ("motion", "collider", "trigger")]
         known = {"collisionFilter", "nodes", "angularVelocity"}
@@ -213,6 +216,8 @@ class _Reader:
         """Name the nodes whose matrix is no place, rotation and scale, as glTF wants it."""
         matrices = self.document.column("matrix")
         own = [index for index in self.live if matrices[index]]
+        if not own:
+            return
         linear = np.array([matrices[index] for index in own], float).reshape(-1, 4, 4)[:, :3, :3]
         lengths = np.linalg.norm(linear, axis=2, keepdims=True)
         units = linear / np.where(lengths == 0.0, 1.0, lengths)
@@ -228,7 +233,10 @@ class _Reader:
     def _report_uneven(self, physical: list[int]) -> None:
         """Name the bodies and primitives that an uneven scale above them shears."""
         scales = self.document.column("scale")
-        uneven = {one for one in self.live if scales[one] and not _is_even(*map(abs, scales[one]))}
+        uneven = {
+            one for one in self.live
+            if (scale := scales[one]) and not scale[0] == scale[1] == scale[2] and not _is_even(*map(abs, scale))
+        }  # fmt: skip
         if not uneven:
             return
         shaped = {paths.parent_of(path) for path, prim in self.model.prims.items() if prim.get(usd_geom.Gprim)}
@@ -421,6 +429,12 @@ class _Reader:
             if isinstance(shape, dict):
                 self._read_shape(index, value, shape, trigger=key == "trigger")
         if not self.family.is_khr:
+            # Until 2024 a shape was on a node, and the kind of the body above told whether it is solid.
+            old = self.document.node_extension(index, self.family.shape)
+            if "shape" in old:
+                above = (self.document.node_extension(one, self.family.body) for one in self.document.ancestors(index))
+                kinds = [one["type"] for one in above if "type" in one]
+                self._read_shape(index, {}, old, trigger=kinds[:1] == ["trigger"])
             self._read_old_collider(index)
 
     def _read_old_collider(self, index: int) -> None:
