@@ -216,7 +216,7 @@ os._exit(0)
 def test_blender_without_usd(target, monkeypatch):
     body()
     monkeypatch.setattr(environment, "usd_is_supported", lambda: False)
-    assert "without USD" in refusal(target, MissingDependencyError)
+    assert "without USD: it reads and writes no USD" in refusal(target, MissingDependencyError)
     assert bpy.ops.usdphys.export_usd.poll() is False
 
 

@@ -25,7 +25,7 @@ LOOK, LOOKS = 0.2, 600
 #: Share of the time that an idle process uses at most.
 _IDLE = 0.01
 
-NO_USD = "This Blender was built without USD, so nothing can be exported; use a Blender from blender.org"
+NO_USD = "This Blender was built without USD: it reads and writes no USD and URDF files; use a Blender from blender.org"
 
 
 def redraw(*area_types: str) -> None:
