@@ -153,7 +153,10 @@ def test_a_copy_of_an_articulated_row_that_is_moved_hangs_as_the_row_does(kind):
     assert len(second) == len(first)
     before = [obj.matrix_world.translation.copy() for obj in (*first, *second)]
     play(0.5)
-    assert max((obj.matrix_world.translation - place).length for obj, place in zip((*first, *second), before)) < 0.05
+    assert (
+        max((obj.matrix_world.translation - place).length for obj, place in zip((*first, *second), before, strict=True))
+        < 0.05
+    )
 
 
 @pytest.mark.parametrize("ends", ["START", "BOTH"])
