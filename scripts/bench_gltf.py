@@ -212,7 +212,9 @@ def turn(action: str, kind: str, folder: Path) -> dict[str, float]:
     """What a process prints. Raises CalledProcessError."""
     command = [sys.executable, __file__, "--child", action, kind, str(folder)]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    # Blender 4.5 says something at its end.
+    line = next(one for one in reversed(done.stdout.splitlines()) if one.startswith("{"))
+    found: dict[str, float] = json.loads(line)
     return found
 
 
