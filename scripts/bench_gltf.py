@@ -10,7 +10,7 @@ crate needs and nothing else. Native is of a file without physics, with the add-
 Each of them has processes of its own, in turns: in one process, what a large import leaves in memory is paid for by
 the next one. In each, a small scene comes first, which loads the modules. Ratios are medians of these pairs.
 
-Figures are as in a window: Python's garbage collector works, except where the add-on lets it rest. `resting` ones are
+Python's garbage collector works, as for a user, except where the add-on lets it rest. `resting` ones are
 with the collector off on both sides, which leaves the work itself. `growth` is the time of 10,000 over that of 1,000,
 and is checked against Blender's own, which is not linear either. Prints `name value unit` per figure; with --check,
 exit status 1 where a bound is not met.
@@ -162,16 +162,12 @@ def seconds(action: Callable[[], Any], *, rests: bool) -> float:
 
 
 def extension() -> Any:
-    """The extension, registered, which behaves as in a window."""
     import bpy
 
     bpy.utils.expose_bundled_modules()
     logging.disable(logging.INFO)
     made: Any = bench.load_extension()
     made.register()
-    from usdphys_ext.usdphys_addon.exchange import gltf_calls
-
-    gltf_calls.has_main_loop = lambda: True
     return made
 
 

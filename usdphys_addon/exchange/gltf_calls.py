@@ -15,7 +15,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any, Protocol
 
 import bpy
@@ -32,6 +32,8 @@ IMPORTER, EXPORTER = "glTF2ImportUserExtension", "glTF2ExportUserExtension"
 _suspended: list[str] = []
 #: Not empty while the garbage collector rests because of us.
 _resting: list[bool] = []
+#: The package of Blender's importer and exporter.
+_BLENDERS_GLTF = "io_scene_gltf2"
 #: Messages, and letters of a line, that a window shows after an export.
 _MOST_SHOWN, _LINE = 8, 100
 
@@ -44,13 +46,27 @@ def has_main_loop() -> bool:
 def rest_collector() -> None:
     """Have the garbage collector rest while Blender imports or exports, until `wake_collector`.
 
-    It would traverse the file's dictionaries again and again, which costs more than all of the physics. Only where a
-    timer wakes it after an importer that fails, which calls no hook: other calls use `gc_paused`.
+    It would traverse the file's dictionaries again and again, which costs more than all of the physics. An importer
+    that fails calls no hook: then a timer wakes it, or, without a window, the next update of a scene.
     """
-    if gc.isenabled() and has_main_loop():
-        gc.disable()
-        _resting.append(True)
+    if not gc.isenabled():
+        return
+    gc.disable()
+    _resting.append(True)
+    if has_main_loop():
         bpy.app.timers.register(wake_collector, first_interval=0.0, persistent=True)
+    else:
+        bpy.app.handlers.depsgraph_update_post.append(_wake_after_import)
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _wake_after_import(*_scene_and_depsgraph: Any) -> None:
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith(_BLENDERS_GLTF):
+            return  # an update that the importer itself has asked for
+        frame = frame.f_back
+    wake_collector()
 
 
 def wake_collector() -> None:
@@ -59,6 +75,8 @@ def wake_collector() -> None:
         _resting.clear()
         age_objects()
         gc.enable()
+    if _wake_after_import in bpy.app.handlers.depsgraph_update_post:
+        bpy.app.handlers.depsgraph_update_post.remove(_wake_after_import)
 
 
 class GltfResult(Protocol):
