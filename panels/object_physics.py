@@ -12,7 +12,7 @@ from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
 from ..usdphys_addon.core.joint_kinds import AXIS_DOFS, BY_IDENTIFIER, PRESETS
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
-from ..usdphys_addon.core.words import phrase
+from ..usdphys_addon.core.words import number_text, phrase
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor
@@ -274,7 +274,7 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         draw_text(box, computed.problem, "INFO")
         return
     sources = dict(computed.sources)
-    box.label(text=f"{computed.mass:.4g} kg", icon="PHYSICS")
+    box.label(text=f"{number_text(computed.mass, 4)} kg", icon="PHYSICS")
     draw_text(box, phrase("from {source}", source=sources["mass"]), "BLANK1", _BOX)
     for note in computed.notes:
         draw_text(box, note, "INFO", _BOX)

@@ -28,3 +28,11 @@ def test_kinds_of_a_summary_are_told_in_the_singular_where_there_is_one() -> Non
 def test_a_length_of_two_digits_has_no_exponent(meters: float, text: str) -> None:
     """It said that parts are 6e+02 mm apart."""
     assert words.length_text(meters, 2) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [
+    (1570.4, "1570"), (-12345.0, "-12300"), (0.12345, "0.123"), (99999.0, "100000"), (1.234e8, "1.23e+08"), (0.0, "0"),
+])  # fmt: skip
+def test_a_number_has_an_exponent_only_where_it_is_very_large(value: float, text: str) -> None:
+    """A load was shown as 1.57e+03 N m."""
+    assert words.number_text(value) == text

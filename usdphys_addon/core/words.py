@@ -152,8 +152,15 @@ def counted(number: int, what: str) -> str:
 def length_text(meters: float, digits: int = 3) -> str:
     """12.3 mm, 4.56 m, 7.89 km; 600 mm with two digits, too."""
     unit, size = ("km", 1000.0) if meters >= 1000.0 else ("m", 1.0) if meters >= 1.0 else ("mm", 0.001)
-    value = float(f"{meters / size:.{digits}g}")
-    return f"{value:.{max(digits, len(str(int(abs(value)))))}g} {unit}"
+    return f"{number_text(meters / size, digits)} {unit}"
+
+
+def number_text(value: float, digits: int = 3) -> str:
+    """A number of so many digits, without an exponent below ten millions: 0.123, 1570, 1.23e+08."""
+    if not abs(value) < 1e7:
+        return f"{value:.{digits}g}"
+    value = float(f"{value:.{digits}g}")
+    return f"{value:.{max(digits, len(str(int(abs(value)))))}g}"
 
 
 def is_text(text: str) -> bool:

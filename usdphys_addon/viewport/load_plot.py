@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core.words import Phrase, phrase
+from ..core.words import Phrase, number_text, phrase
 
 if TYPE_CHECKING:
     from ..simulation.load_history import JointBreak, JointLoads
@@ -46,24 +46,24 @@ def texts(loads: JointLoads) -> tuple[Phrase, Phrase]:
     """The force and the torque as texts: now, and the largest so far."""
     _, force, torque = loads.values[-1] if loads.values else (0.0, 0.0, 0.0)
     return (
-        phrase("{now:.3g} N, most {most:.3g}", now=_rounded(force, loads.most_force), most=loads.most_force),
-        phrase("{now:.3g} N m, most {most:.3g}", now=_rounded(torque, loads.most_torque), most=loads.most_torque),
+        phrase("{now} N, most {most}", now=_rounded(force, loads.most_force), most=number_text(loads.most_force)),
+        phrase("{now} N m, most {most}", now=_rounded(torque, loads.most_torque), most=number_text(loads.most_torque)),
     )
 
 
-def _rounded(now: float, most: float) -> float:
+def _rounded(now: float, most: float) -> str:
     """Zero for what is noise beside the largest load: it would fill the line with digits."""
-    return now if now >= 1e-3 * most else 0.0
+    return number_text(now) if now >= 1e-3 * most else "0"
 
 
 def break_text(broken: JointBreak) -> Phrase:
     """When and under which load a joint broke."""
     return phrase(
-        "broke at {seconds:.2f} s under {force:.4g} N and {torque:.4g} N m",
-        seconds=broken.seconds, force=broken.force, torque=broken.torque,
+        "broke at {seconds:.2f} s under {force} N and {torque} N m",
+        seconds=broken.seconds, force=number_text(broken.force, 4), torque=number_text(broken.torque, 4),
     )  # fmt: skip
 
 
 def along_text(vector: tuple[float, float, float], unit: str) -> str:
     """The parts of a force or torque along the axes of the joint frame."""
-    return "  ".join(f"{0.0 if abs(part) < 5e-4 else part:.4g}" for part in vector) + f" {unit}"
+    return "  ".join(number_text(0.0 if abs(part) < 5e-4 else part, 4) for part in vector) + f" {unit}"
