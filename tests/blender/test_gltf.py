@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import re
@@ -17,7 +18,7 @@ import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError, UsdPhysError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.exchange import formats, gltf_export, gltf_import, gltf_panels
-from usdphys_ext.usdphys_addon.gltf import additions, names, read, write
+from usdphys_ext.usdphys_addon.gltf import additions, keep, names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from .gltf_scenes import BODY, FAMILIES, cube, enabled, exported, hinge, nodes_of, physics
@@ -144,6 +145,122 @@ def test_what_gltf_cannot_say_comes_back_and_is_named(tmp_path):
     gltf_import.import_gltf(tmp_path / "kept.glb")
     assert bpy.data.objects["Arm"].usdphys.rigid_body.starts_asleep
     assert bpy.data.objects["Hinge"].usdphys.joint.break_force == 12
+
+
+def test_equal_objects_share_what_is_kept_and_each_has_what_is_its_own(tmp_path):
+    """A group, a joint and a parent make objects that are otherwise equal differ."""
+    for number, name in enumerate(("A", "B", "C", "Member", "Held", "Above", "Heavy")):
+        cube(name, (3 * number, 0, 0), starts_asleep=True)
+    objects = bpy.data.objects
+    cube("Below", (15, 0, 3), objects["Above"], starts_asleep=True)
+    objects["Heavy"].usdphys.mass.is_applied, objects["Heavy"].usdphys.mass.density = True, 50
+    bpy.context.scene.usdphys.collision_groups.add().name = "Group"
+    objects["Member"].usdphys.collision_groups.add().name = "Group"
+    hinge("Hinge", objects["Held"], objects["Heavy"], (13, 0, 0)).usdphys.joint.break_force = 7
+    document, before = exported(tmp_path / "kept.glb")
+    held = document.json["extras"]["usdphys"]
+    assert len(held["kinds"]) == 1
+    assert {path for path, entry in held["prims"].items() if entry == 0} == {
+        f"/root/{name}" for name in ("A", "B", "C", "Member", "Held", "Above", "Above/Below")
+    }  # fmt: skip
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    after = gltf_import.import_gltf(tmp_path / "kept.glb")
+    assert {kind: after.counts[kind] for kind in ("bodies", "colliders", "joints")} == {
+        kind: before.counts[kind] for kind in ("bodies", "colliders", "joints")
+    }  # fmt: skip
+    for name in ("A", "B", "C", "Member", "Held", "Above", "Below", "Heavy"):
+        physics_of = bpy.data.objects[name].usdphys
+        assert physics_of.rigid_body.is_applied and physics_of.rigid_body.starts_asleep, name
+        assert [item.shape for item in physics_of.colliders] == ["CUBE"], name
+        assert physics_of.mass.is_applied == (name == "Heavy"), name
+        assert [item.name for item in physics_of.collision_groups] == ["Group"] * (name == "Member"), name
+    assert bpy.data.objects["Hinge"].usdphys.joint.body0 == bpy.data.objects["Held"]
+    again, _ = exported(tmp_path / "again.glb")
+    came_back = again.json["extras"]["usdphys"]
+    # The physics scene is an item of Blender's scene now, with a label.
+    assert came_back["prims"].pop("/root/PhysicsScene").pop("label") == "PhysicsScene"
+    del held["prims"]["/root/PhysicsScene"]
+    assert (came_back["prims"], came_back["kinds"]) == (held["prims"], held["kinds"])
+
+
+def test_prims_keep_their_names_where_blender_numbers_the_objects(tmp_path):
+    for name in ("A", "B"):
+        cube(name, (3, 0, 0) if name == "B" else (0, 0, 0))
+    document, _ = exported(tmp_path / "kept.glb")
+    for obj in list(bpy.data.objects):
+        obj.use_fake_user = True
+        bpy.context.collection.objects.unlink(obj)
+    gltf_import.import_gltf(tmp_path / "kept.glb")
+    assert {obj.name for obj in bpy.context.scene.objects} == {"A.001", "B.001"}
+    again, _ = exported(tmp_path / "again.glb")
+    assert again.json["extras"]["usdphys"]["prims"].keys() == document.json["extras"]["usdphys"]["prims"].keys()
+
+
+def _of_version_1(name):
+    """What two prims of one object said in files of before: each prim for itself, with its label."""
+    box = {"type": "Cube", "schemas": {"Cube": {"size": 1.0}, "PhysicsCollisionAPI": {}}, "purpose": "guide"}
+    return {
+        f"/root/{name}": {"type": "Xform", "schemas": {"PhysicsRigidBodyAPI": {"starts_asleep": True}}, "label": name},
+        f"/root/{name}/Cube_collider": {**box, "label": name, "local": np.eye(4).ravel().tolist()},
+    }
+
+
+VERSION_1 = {
+    "asset": {"generator": "Khronos glTF Blender I/O v5.0.21", "version": "2.0"},
+    "scene": 0,
+    "scenes": [{"name": "Scene", "nodes": [0, 1]}],
+    "nodes": [
+        {"name": name, "translation": [3 * number, 1, 0],
+         "extensions": {BODY: {"motion": {}, "collider": {"geometry": {"shape": 0}}}}}
+        for number, name in enumerate("AB")
+    ],
+    "extensionsUsed": [BODY, names.KHR_SHAPE],
+    "extensions": {names.KHR_SHAPE: {"shapes": [{"type": "box", "box": {"size": [1.0, 1.0, 1.0]}}]}, BODY: {}},
+    "extras": {"usdphys": {
+        "version": 1, "digest": "1815574de738969bcf5ca21340484007",
+        "prims": {
+            "/root/PhysicsScene": {"type": "PhysicsScene", "schemas": {"PhysicsScene": {}}, "xformable": False},
+            **_of_version_1("A"), **_of_version_1("B"),
+        },
+        "nodes": {"/root/A": 0, "/root/B": 1}, "made": 2,
+    }},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("is_changed", [False, True])
+def test_extras_as_they_were_written_before_are_read(tmp_path, is_changed):
+    """The digest is the one that the add-on wrote then."""
+    content = copy.deepcopy(VERSION_1)
+    if is_changed:
+        content["nodes"][0]["translation"] = [0, 1.5, 0]
+    (tmp_path / "old.gltf").write_text(json.dumps(content))
+    result = gltf_import.import_gltf(tmp_path / "old.gltf")
+    assert ("GltfEdited" in {issue.code for issue in result.issues}) == is_changed
+    for name in "AB":
+        physics_of = bpy.data.objects[name].usdphys
+        assert physics_of.rigid_body.is_applied and len(physics_of.colliders) == 1
+        assert physics_of.rigid_body.starts_asleep != is_changed
+
+
+@pytest.mark.parametrize("place", [("nodes", 0, "translation"), ("nodes", 1, "name"), ("extensions",), ("nodes", 1)])
+def test_each_change_of_nodes_or_physics_by_another_program_is_seen(tmp_path, place):
+    cube("A"), cube("B", (3, 0, 0))
+    exported(tmp_path / "kept.gltf")
+    content = json.loads((tmp_path / "kept.gltf").read_text())
+    # The same numbers in another notation, and keys in another order, are no change.
+    content["nodes"][1]["translation"] = [float(one) for one in content["nodes"][1]["translation"]]
+    content["nodes"][1]["extensions"] = dict(reversed(content["nodes"][1]["extensions"].items()))
+    (tmp_path / "kept.gltf").write_text(json.dumps(content))
+    assert keep.take(Document.load(tmp_path / "kept.gltf"))[0] is not None
+    holder = content
+    for key in place[:-1]:
+        holder = holder[key]
+    if place == ("nodes", 1):
+        holder[1]["extensions"][BODY]["motion"] = {"mass": 5}
+    else:
+        holder[place[-1]] = {"translation": [0, 0, 0.5], "name": "Other", "extensions": {BODY: {"more": 1}}}[place[-1]]
+    (tmp_path / "kept.gltf").write_text(json.dumps(content))
+    assert keep.take(Document.load(tmp_path / "kept.gltf")) == (None, True)
 
 
 TAPERED = """#usda 1.0

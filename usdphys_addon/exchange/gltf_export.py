@@ -197,7 +197,7 @@ class GltfExport:
         if is_kept:
             beside = wanted[0].beside
             beside.nodes, beside.made = wanted[0].nodes, before
-            keep.put(document, wanted[0].reading.model, beside)
+            keep.put(document, wanted[0].reading.model, beside, wanted[0].reading.copies)
         document.save(file)
 
     def _stand_before(self, document: Document, watched: _Watched, path: str) -> None:

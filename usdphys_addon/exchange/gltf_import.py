@@ -12,7 +12,7 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..bridge import object_copies, physics_collections, scene_write
+from ..bridge import physics_collections, scene_write
 from ..bridge.environment import gc_paused
 from ..bridge.imported import ImportedIDs
 from ..bridge.mesh import triangles_of
@@ -24,7 +24,7 @@ from ..core.validate import Issue
 from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
-from ..gltf.known import document_of, part_lenses
+from ..gltf.known import KnownDocument, document_of, part_lenses
 from ..system.console import printed_on_success
 from . import gltf_calls, gltf_memory
 from .import_repair import with_data
@@ -107,8 +107,12 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     meters = unit_length(scene)
     document = document_of(gltf.data, Path(gltf.filename), partial(_decoded, gltf, meters))
     kept, is_stale = keep.take(document)
+    if is_stale and isinstance(document, KnownDocument):
+        # The importer, or another add-on, may have changed what it has read.
+        kept, is_stale = keep.take(whole := Document.load(gltf.filename))
+        document = document if is_stale else whole
     # A node that Blender makes a bone gets an object of its own.
-    reading = gltf_read.read(document, finds_copies=kept is None and not document.json.get("skins"))
+    reading = gltf_read.read(document, finds_copies=not document.json.get("skins"))
     result = GltfImport(issues=list(reading.issues))
     if kept is None and (reading.family is None or not reading.model.prims):
         return None
@@ -124,7 +128,7 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
             "cannot say of USD Physics is left out.", "Export the file again.",
         ))  # fmt: skip
     if kept is not None:
-        return _put_kept(kept, scene, gltf, {reading.paths[one]: one for one in reading.paths}, found, result, meters)
+        return _put_kept(kept, scene, gltf, reading, found, result, meters)
     for path in {part for one in reading.model.prims.values() for part in one.extras.get("trigger_nodes", ())}:
         prim = reading.model.prims.get(path)
         if prim is not None:
@@ -162,31 +166,29 @@ def _write_copies(gltf: Any, reading: gltf_read.GltfReading, written: Written) -
         if reading.paths[first] not in reading.model.prims:
             # The file says nothing of it.
             continue
-        source = gltf.vnodes[first].blender_object
-        object_copies.copy_properties(source, objects)
-        written.counts["bodies"] += len(objects) * source.usdphys.rigid_body.is_applied
-        written.counts["colliders"] += len(objects) * len(source.usdphys.colliders)
+        gltf_memory.copy_written(gltf.vnodes[first].blender_object, objects, written)
     return [obj for objects in groups.values() for obj in objects]
 
 
 def _put_kept(
-    kept: keep.Kept, scene: Any, gltf: Any, indices: dict[str, int], found: ImportedIDs, result: GltfImport,
+    kept: keep.Kept, scene: Any, gltf: Any, reading: gltf_read.GltfReading, found: ImportedIDs, result: GltfImport,
     meters: float,
 ) -> GltfImport:  # fmt: skip
     """Put the model on the objects that was kept when the file was written."""
-    by_index = {indices[path]: obj for path, obj in found.objects.items() if path in indices}
+    by_index = {index: found.objects[path] for index, path in reading.paths.items() if path in found.objects}
+    by_index |= {index: gltf.vnodes[index].blender_object for index in reading.copies}
     before = list(by_index)
     try:
-        written = gltf_memory.put_kept(kept, scene, by_index, found, meters, kept.model.source)
+        written = gltf_memory.put_kept(kept, scene, by_index, meters, kept.model.source)
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise InputError(
             f"'{Path(kept.model.source).name}' holds damaged facts of USD Physics in its extras; remove these extras."
         ) from error
     finally:
-        for index in before:
-            if index in by_index and _is_there(by_index[index]):
-                gltf.vnodes[index].blender_object = by_index[index]
-        _forget(gltf, [index for index in before if not _is_there(by_index.get(index))])
+        there = {index: obj for index, obj in by_index.items() if _is_there(obj)}
+        for index, obj in there.items():
+            gltf.vnodes[index].blender_object = obj
+        _forget(gltf, [index for index in before if index not in there])
     result.issues.clear()
     result.counts = dict(written.counts)
     _report_missing(result, written.missing)

@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 import mathutils
 
-from ..bridge import gprim_mesh, import_notes, physics_collections, polygons, remembered, scene_write
-from ..bridge.imported import ImportedIDs
+from ..bridge import gprim_mesh, import_notes, object_copies, physics_collections, polygons, remembered, scene_write
+from ..bridge.naming import prim_name
 from ..bridge.reading import SceneReading
 from ..bridge.writing import Written
 from ..core import paths
@@ -78,45 +78,67 @@ def _recall(beside: keep.Beside, path: str, prim: Any) -> None:
 # --------------------------------------------------------------------------- import
 
 
-def put_kept(
-    kept: keep.Kept, scene: Any, by_index: dict[int, Any], found: ImportedIDs, meters: float, file: str
-) -> Written:
+def put_kept(kept: keep.Kept, scene: Any, by_index: dict[int, Any], meters: float, file: str) -> Written:
     """Put a kept model on the objects of an import.
 
     by_index: these objects, by their nodes; loses those that are removed. meters: length of a unit. file: that is read.
     """
     beside, model = kept.beside, kept.model
-    _remove_made(by_index, beside, found)
+    _remove_made(by_index, beside)
     objects = {path: by_index[index] for path, index in beside.nodes.items() if index in by_index}
     _join_faces(objects, beside.faces)
     materials = {
         path: bpy.data.materials[prim.label] for path, prim in model.materials.items()
         if prim.label in bpy.data.materials
     }  # fmt: skip
-    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    joints = model.joints
+    if joints or beside.source:
+        bpy.context.view_layer.update()  # type: ignore[union-attr]
     if beside.source:
         written = _put_usd(kept, scene, objects, materials, meters, file)
     else:
         shown = keep.with_own_colliders(model, objects)
-        _put_joints_back(model.joints, objects)
+        _put_joints_back(joints, objects)
         written = scene_write.write_scene(
             shown, scene, objects, materials, meters=meters, local=meters, is_usd=False, moves_joints=True
         )  # fmt: skip
+        _put_copies(kept, objects, written)
         for path, obj in objects.items():
-            group: Any = obj.usdphys.prim
-            # Prims keep their names where Blender has numbered those of the objects.
-            group.path, group.id_name, group.order = path, obj.name, model.order.get(path, len(model.order))
-            if f"{path}/{paths.name_of(path)}" in shown.prims and obj.data is not None:
-                obj.data.name = f"{paths.name_of(path)}_geometry"
-    # Those that joints were below, which have their old parents again.
-    _remove_made(by_index, beside, found)
+            if prim_name(obj.name) != paths.name_of(path):
+                # Blender has numbered the object, and its prim keeps its name. Looking at a group makes one.
+                obj.usdphys.prim.path, obj.usdphys.prim.id_name = path, obj.name
+        for path in objects.keys() & {paths.parent_of(one) for one in shown.prims.keys() - model.prims.keys()}:
+            if objects[path].data is not None:
+                objects[path].data.name = f"{paths.name_of(path)}_geometry"
+    if joints:
+        # Those that joints were below, which have their old parents again.
+        _remove_made(by_index, beside)
     by_index.update({beside.nodes[path]: obj for path, obj in objects.items()})
-    bpy.context.view_layer.update()  # type: ignore[union-attr]
-    size = physics_collections.joint_size(objects.values())
-    for path in model.joints.keys() & objects.keys():
-        if objects[path].type == "EMPTY":
-            physics_collections.show_joint(objects[path], size)
+    if joints:
+        bpy.context.view_layer.update()  # type: ignore[union-attr]
+        size = physics_collections.joint_size(objects.values())
+        for path in joints.keys() & objects.keys():
+            if objects[path].type == "EMPTY":
+                physics_collections.show_joint(objects[path], size)
     return written
+
+
+def _put_copies(kept: keep.Kept, objects: dict[str, Any], written: Written) -> None:
+    groups: dict[str, list[Any]] = {}
+    for path, first in kept.copies.items():
+        if path in objects and first in objects:
+            groups.setdefault(first, []).append(objects[path])
+        else:
+            written.missing.append(path)
+    for first, others in groups.items():
+        copy_written(objects[first], others, written)
+
+
+def copy_written(source: Any, others: list[Any], written: Written) -> None:
+    """Give objects all properties of another one, and count what that gives them."""
+    object_copies.copy_properties(source, others)
+    written.counts["bodies"] += len(others) * source.usdphys.rigid_body.is_applied
+    written.counts["colliders"] += len(others) * len(source.usdphys.colliders)
 
 
 def _put_usd(
@@ -150,14 +172,13 @@ def _put_usd(
     return written
 
 
-def _remove_made(by_index: dict[int, Any], beside: keep.Beside, found: ImportedIDs) -> None:
+def _remove_made(by_index: dict[int, Any], beside: keep.Beside) -> None:
     """Remove the Empties of nodes that stand for no object: colliders and ends of joints, which the model holds."""
     # A node that takes out a scale is behind the one that is below it.
     made = by_index.keys() - beside.nodes.values()
     for index in sorted((one for one in made if one >= beside.made), key=lambda one: -len(_above(by_index[one]))):
         obj = by_index[index]
         if obj.type == "EMPTY" and not obj.children:
-            found.objects = {path: one for path, one in found.objects.items() if one != obj}
             del by_index[index]
             bpy.data.objects.remove(obj)
 

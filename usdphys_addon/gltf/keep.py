@@ -3,6 +3,10 @@
 
 It is used while the physics and the nodes of the file are as we have written them, which a digest tells. A file that
 another program has saved differently is read from its extensions alone.
+
+`prims` has an entry by the path of each prim: what is authored, as an object, or the index in `kinds` of what several
+prims share. `below` of an entry are prims below that have no node. A label is there where it is not the name of the
+node, or the label of the prim above. In version 1 each entry is an object, with a label.
 """
 
 from __future__ import annotations
@@ -10,9 +14,11 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Container, Mapping
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -24,10 +30,16 @@ from ..core.schemas import usd_geom, usd_physics
 from . import names
 from .document import Document, is_number, is_numbers
 
-_VERSION = 1
+_VERSION = 2
 _INFINITE = {"inf": math.inf, "-inf": -math.inf, "nan": math.nan}
 #: Schemas of a collider or of a body.
 _OF_COLLIDERS = (usd_physics.MassAPI.usd_name, usd_physics.FilteredPairsAPI.usd_name)
+#: Schemas of objects that are written one by one.
+_ALONE = frozenset({
+    usd_physics.ArticulationRootAPI.usd_name, usd_physics.PhysicsScene.usd_name, usd_physics.CollisionGroup.usd_name,
+    usd_physics.MaterialAPI.usd_name,
+    *(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, usd_physics.Joint)),
+})  # fmt: skip
 #: Remembered texts, by path and by the names of their properties.
 Texts = Mapping[str, Mapping[str, str]]
 
@@ -50,14 +62,30 @@ class Beside:
     made: int = 0
 
 
-def digest(document: Document) -> str:
-    """Digest of the nodes of a document, and of its physics."""
-    keys = ("name", "children", "matrix", "translation", "rotation", "scale")
-    nodes = [
-        [[node.get(key) for key in keys], _physics(node.get("extensions"))] for node in document.nodes
-    ]  # fmt: skip
-    text = json.dumps([nodes, _physics(document.json.get("extensions"))], sort_keys=True)
-    return hashlib.blake2b(text.encode("utf-8"), digest_size=16).hexdigest()
+def digest(document: Document, version: int = _VERSION) -> str:
+    """Digest of the nodes of a document, and of its physics. version: of the extras."""
+    made = hashlib.blake2b(digest_size=16)
+    root = _physics(document.json.get("extensions"))
+    if version == 1:
+        # Of numbers as they are in the file: 1 is not 1.0.
+        keys = ("name", "children", "matrix", "translation", "rotation", "scale")
+        nodes = [[[node.get(key) for key in keys], _physics(node.get("extensions"))] for node in document.nodes]
+        made.update(json.dumps([nodes, root], sort_keys=True).encode())
+        return made.hexdigest()
+    runs: list[list[Any]] = []
+    for extensions, same in groupby(document.column("extensions")):
+        said, count = _physics(extensions), sum(1 for _ in same)
+        text = json.dumps(said, sort_keys=True)
+        if runs and runs[-1][0] == text:
+            runs[-1][1] += count
+        else:
+            runs.append([text, count])
+    made.update(json.dumps([root, runs, *map(document.column, ("name", "children"))], sort_keys=True).encode())
+    for key in ("matrix", "translation", "rotation", "scale"):
+        values = document.column(key)
+        made.update(np.array([len(one or ()) for one in values]).astype("<i4").tobytes())
+        made.update(np.fromiter(chain.from_iterable(filter(None, values)), "<f8").tobytes())
+    return made.hexdigest()
 
 
 def _physics(extensions: Any) -> dict[str, Any]:
@@ -68,19 +96,62 @@ def _physics(extensions: Any) -> dict[str, Any]:
 # --------------------------------------------------------------------------- writing
 
 
-def put(document: Document, model: PhysicsModel, beside: Beside) -> None:
-    """Put a model into a finished document. A collider that is the geometry of its object gets a pose."""
+def put(document: Document, model: PhysicsModel, beside: Beside, copies: Mapping[str, str]) -> None:
+    """Put a model into a finished document. A collider that is the geometry of its object gets a pose.
+
+    copies: paths of prims with the same values as another one -> its path.
+    """
     for prim in model.colliders.values():
         if prim.local is None and prim.path not in beside.nodes:
             prim.local = np.eye(4)
     extras = document.json.get("extras")
     if not isinstance(extras, dict):
         extras = document.json["extras"] = {}
+    prims, kinds = _entries(document, model, beside.nodes, copies)
     extras[names.EXTRAS] = {
-        "version": _VERSION, "digest": digest(document),
-        "prims": {path: _prim_out(prim) for path, prim in model.prims.items()},
+        "version": _VERSION, "digest": digest(document), "kinds": kinds, "prims": prims,
         **{item.name: value for item in fields(beside) if (value := getattr(beside, item.name))},
     }  # fmt: skip
+
+
+def _entries(
+    document: Document, model: PhysicsModel, nodes: Mapping[str, int], copies: Mapping[str, str]
+) -> tuple[dict[str, Any], list[Any]]:
+    """(`prims`, `kinds`); see above."""
+    contents: list[dict[str, Any]] = []
+    pool: dict[str, int] = {}
+    numbers: dict[str, int] = {}
+    # Path -> index of its content, and of those of the prims below by name.
+    found: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {}
+    last, label = "", ""
+    for path, prim in model.prims.items():
+        index = nodes.get(path)
+        is_below = index is None and bool(last) and paths.parent_of(path) == last
+        known = document.node_name(index) if index is not None else label if is_below else ""
+        number = numbers.get(copies.get(path, "")) if prim.label == known else None
+        if number is None:
+            content = _prim_out(prim)
+            if prim.label != known:
+                content["label"] = prim.label
+            number = pool.setdefault(repr(content), len(contents))
+            if number == len(contents):
+                contents.append(content)
+            if prim.label == known:
+                numbers[path] = number
+        if is_below:
+            own, below = found[last]
+            found[last] = own, (*below, (paths.name_of(path), number))
+        else:
+            found[path] = number, ()
+            last, label = path, prim.label
+    uses = Counter(found.values())
+    shared = {entry: index for index, entry in enumerate(entry for entry, count in uses.items() if count > 1)}
+    whole = {}
+    for entry in uses:
+        whole[entry] = dict(contents[entry[0]])
+        if entry[1]:
+            whole[entry]["below"] = {name: contents[number] for name, number in entry[1]}
+    return {path: shared.get(entry, whole[entry]) for path, entry in found.items()}, [whole[entry] for entry in shared]
 
 
 def _prim_out(prim: Prim) -> dict[str, Any]:
@@ -92,7 +163,7 @@ def _prim_out(prim: Prim) -> dict[str, Any]:
         },
     }
     optional: tuple[tuple[str, Any, Any], ...] = (
-        ("purpose", prim.purpose, "default"), ("binding", prim.physics_binding, ""), ("label", prim.label, ""),
+        ("purpose", prim.purpose, "default"), ("binding", prim.physics_binding, ""),
         ("xformable", prim.is_xformable, True), ("extras", prim.extras, {}),
     )  # fmt: skip
     found.update({key: value for key, value, default in optional if value != default})
@@ -114,55 +185,112 @@ def _value_out(value: Any) -> Any:
 
 @dataclass(slots=True)
 class Kept:
-    """A model that was kept."""
+    """A model that was kept. copies: objects with all the physics of another one, whose path this is; not in the model.
+
+    No copy is above another object, and no relationship names one, so nothing of the model is about one.
+    """
 
     model: PhysicsModel
     beside: Beside
+    copies: dict[str, str] = field(default_factory=dict)
 
 
 def take(document: Document) -> tuple[Kept | None, bool]:
     """(the kept model if it is still that of the file, True if there is one that is not)."""
     extras = document.json.get("extras")
     found = extras.get(names.EXTRAS) if isinstance(extras, dict) else None
-    if not isinstance(found, dict) or found.get("version") != _VERSION:
+    version = found.get("version") if isinstance(found, dict) else None
+    if not isinstance(found, dict) or type(version) is not int or not 1 <= version <= _VERSION:
         return None, False
-    if found.get("digest") != digest(document):
-        return None, True
     try:
+        if found.get("digest") != digest(document, version):
+            return None, True
         return _kept(document, found), False
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError):
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError):
         return None, True
+
+
+class _Kind:
+    """What an entry says of a prim, and of those below it."""
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        self.type_name, self.label = str(value["type"]), value.get("label")
+        self.schemas = {
+            str(name): made for name, values in value["schemas"].items()
+            if (made := _schema_in(str(name), values)) is not None
+        }  # fmt: skip
+        self.purpose, self.binding = str(value.get("purpose", "default")), str(value.get("binding", ""))
+        self.is_xformable, self.extras = bool(value.get("xformable", True)), dict(value.get("extras", {}))
+        self.local = None
+        if "local" in value:
+            if not is_numbers(value["local"], 16):
+                raise ValueError("a pose is not 16 numbers")
+            self.local = np.array(value["local"], float).reshape(4, 4)
+        self.below = {str(name): _Kind(one) for name, one in value.get("below", {}).items()}
+
+    def prim(self, path: str, label: str) -> Prim:
+        prim = Prim(path, self.type_name, schemas=dict(self.schemas), extras=dict(self.extras), local=self.local)
+        prim.purpose, prim.physics_binding, prim.is_xformable = self.purpose, self.binding, self.is_xformable
+        prim.label = label if self.label is None else str(self.label)
+        return prim
+
+    def named(self) -> Iterator[str]:
+        """Paths that relationships name."""
+        for one in self.schemas.values():
+            for _, value in one.authored():
+                if _is_paths(value):
+                    yield from value
+        for below in self.below.values():
+            yield from below.named()
+
+    def may_be_copied(self) -> bool:
+        """False for what is more than properties of one object."""
+        is_plain = self.type_name == "Xform" and self.purpose == "default" and not self.extras
+        return is_plain and self.schemas.keys().isdisjoint(_ALONE) and all(
+            usd_physics.CollisionAPI.usd_name in one.schemas and one.local is not None and not (one.extras or one.below)
+            for one in self.below.values()
+        )  # fmt: skip
 
 
 def _kept(document: Document, found: dict[str, Any]) -> Kept:
     beside = _beside(document, found)
-    model = PhysicsModel(source=str(document.path))
-    for path, value in found["prims"].items():
-        prim = Prim(str(path), str(value["type"]))
-        for name, values in value["schemas"].items():
-            made = _schema_in(str(name), values)
-            if made is not None:
-                prim.schemas[str(name)] = made
-        prim.purpose, prim.physics_binding = str(value.get("purpose", "default")), str(value.get("binding", ""))
-        prim.label, prim.is_xformable = str(value.get("label", "")), bool(value.get("xformable", True))
-        prim.extras = dict(value.get("extras", {}))
-        if "local" in value:
-            if not is_numbers(value["local"], 16):
-                raise ValueError("a pose is not 16 numbers")
-            prim.local = np.array(value["local"], float).reshape(4, 4)
-        model.add(prim)
-    model.order = {path: number for number, path in enumerate(model.prims)}
+    kept = Kept(PhysicsModel(source=str(document.path)), beside)
+    model, nodes = kept.model, beside.nodes
+    kinds = [_Kind(value) for value in found.get("kinds", ())]
+    entries = {
+        str(path): kinds[range(len(kinds)).index(value)] if type(value) is int else _Kind(value)
+        for path, value in found["prims"].items()
+    }  # fmt: skip
+    # What a file of USD says of its prims is remembered with each object.
+    alike = {kind for kind in kinds if kind.may_be_copied()} if not beside.source else set()
+    special = set(map(paths.parent_of, nodes)) if alike else set()
+    for path in {one for kind in set(entries.values()) for one in kind.named()} if alike else ():
+        while path and path not in special:
+            special.add(path)
+            path = paths.parent_of(path)
+    firsts: dict[_Kind, str] = {}
+    count = 0
+    for path, kind in entries.items():
+        model.order[path] = count
+        count += 1 + len(kind.below)
+        if kind in alike and path in nodes and path not in special and firsts.setdefault(kind, path) != path:
+            kept.copies[path] = firsts[kind]
+            continue
+        prim = model.add(kind.prim(path, document.node_name(nodes[path]) if path in nodes else ""))
+        for number, (name, below) in enumerate(kind.below.items(), model.order[path] + 1):
+            model.order[f"{path}/{name}"] = number
+            model.add(below.prim(f"{path}/{name}", prim.label))
     for path, prim in model.prims.items():
-        above = paths.nearest(path, beside.nodes)
+        above = paths.nearest(path, nodes)
         if above:
-            prim.world = document.world(beside.nodes[above])
+            prim.world = document.world(nodes[above])
             if above != path and prim.local is not None:
                 prim.world = prim.world @ prim.local
     for path, (type_name, number) in beside.origins.items():
         model.order[path] = number
         if path not in model.prims:
             model.other_types[path] = type_name
-    return Kept(model, beside)
+    return kept
 
 
 def _beside(document: Document, found: dict[str, Any]) -> Beside:

@@ -35,12 +35,13 @@ class KnownDocument(Document):
     def __init__(self, data: Any, path: Path, decoded: Callable[[int], Mesh | None]) -> None:
         """data: `gltf2_io.Gltf`. decoded: gives a mesh that the importer has made. Raises InputError."""
         self.read, self.whole, self.decoded = data.nodes or [], None, decoded
+        self.columns: dict[str, list[Any]] = {}
         nodes = _Nodes(self.read)
         nodes.document = self
         content: dict[str, Any] = {
             "extensions": data.extensions or {}, "extensionsUsed": data.extensions_used or [], "nodes": nodes,
             "scenes": [{"nodes": one.nodes or []} for one in data.scenes or ()], "scene": data.scene or 0,
-            "meshes": [{}] * len(data.meshes or ()), "skins": [{}] * len(data.skins or ()),
+            "meshes": [{}] * len(data.meshes or ()), "skins": [{}] * len(data.skins or ()), "extras": data.extras,
         }  # fmt: skip
         super().__init__(content, path)
 
@@ -55,7 +56,9 @@ class KnownDocument(Document):
         self._check_scenes()
 
     def column(self, key: str) -> list[Any]:
-        return [getattr(node, key) for node in self.read]
+        if key not in self.columns:
+            self.columns[key] = [getattr(node, key) for node in self.read]
+        return self.columns[key]
 
     def mesh(self, index: Any) -> Mesh | None:
         if self.whole is None:
@@ -93,7 +96,8 @@ def document_of(data: Any, path: Path, decoded: Callable[[int], Mesh | None]) ->
 
     decoded: gives a mesh that the importer has made, by its index; None for one that it has not.
     """
-    if isinstance(data.extras, dict) and names.EXTRAS in data.extras:
+    found = data.extras.get(names.EXTRAS) if isinstance(data.extras, dict) else None
+    if isinstance(found, dict) and found.get("version") == 1:
         # Their digest is one of the numbers as they are in the file.
         return Document.load(path)
     return KnownDocument(data, path, decoded)
