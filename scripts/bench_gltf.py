@@ -7,8 +7,9 @@ The bodies are crates with a box as collider and one mesh for all, as .glb. `exp
 without the facts of USD, `kept` of both families with them, as by default. `floor` are hooks that read or set what a
 crate needs and nothing else. Native is of a file without physics, with the add-on off.
 
-Each of them has processes of its own, in turns: in one process, what a large import leaves in memory is paid for by
-the next one. In each, a small scene comes first, which loads the modules. Ratios are medians of these pairs.
+Each of them has processes of its own, in turns: in one process, the second of two large imports took longer. What the
+first leaves in memory may be the reason; that was not measured. In each process, a small scene comes first, which loads
+the modules. Ratios are medians of these pairs.
 
 Python's garbage collector works, as for a user, except where the add-on lets it rest. `resting` ones are
 with the collector off on both sides, which leaves the work itself. `growth` is the time of 10,000 over that of 1,000,

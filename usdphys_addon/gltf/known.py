@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +58,7 @@ class KnownDocument(Document):
 
     def column(self, key: str) -> list[Any]:
         if key not in self.columns:
-            self.columns[key] = [getattr(node, key) for node in self.read]
+            self.columns[key] = list(map(attrgetter(key), self.read))
         return self.columns[key]
 
     def mesh(self, index: Any) -> Mesh | None:
