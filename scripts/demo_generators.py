@@ -161,9 +161,8 @@ def _net() -> None:
 
 
 def _figure() -> None:
-    """It leans: upright on its feet it stands for as long as rounding lets it."""
     select(samples.add_figure(bpy.context))
-    bpy.context.active_object.location, bpy.context.active_object.rotation_euler = (7.0, 0.0, 0.3), (0.2, 0.0, 0.1)
+    bpy.context.active_object.location = (7.0, 0.0, 0.3)
     bpy.context.view_layer.update()
     ragdoll.make_ragdoll(bpy.context, ragdoll.RagdollOptions())
 
