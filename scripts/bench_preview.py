@@ -110,7 +110,7 @@ def limit(number: int, frames: int = FRAMES) -> float:
     build(number, own=True)
     session = preview_guard_of().start(bpy.context)
     world, objects, spent = session.world, bpy.data.objects, 0.0
-    boxes = {session.names[row]: row for row in range(len(world.paths))}
+    boxes = {session.shown.names[row]: row for row in range(len(world.paths))}
     rows = [boxes.get(obj.name, -1) for obj in objects]
     locations, quaternions = np.zeros((len(rows), 3), np.float32), np.zeros((len(rows), 4), np.float32)
     objects.foreach_get("location", locations.ravel())

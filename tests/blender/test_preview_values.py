@@ -55,7 +55,7 @@ def place_of(obj: Any) -> np.ndarray:
 
 def body_place(session: Any, name: str) -> np.ndarray:
     """Place of a body in the world of the solver, metres."""
-    row = session.world.index(session.body_at(name))
+    row = session.world.index(session.shown.body_at(name))
     return np.array(session.world.positions[row])
 
 
@@ -102,7 +102,7 @@ def test_a_body_is_grabbed_and_dragged_at_points_of_the_view():
     bpy.context.scene.use_gravity = False
     crate("Crate", unit)
     session = session_of_scene()
-    number = session.grab(session.body_at("Crate"), (0.25 * unit, 0, 0))
+    number = session.grab(session.shown.body_at("Crate"), (0.25 * unit, 0, 0))
     assert session.world.grab_point(number) == pytest.approx((0.25, 0, 0), abs=1e-4)
     session.drag(number, (3.25 * unit, 0, 0))
     run(session, 2.0)
@@ -143,7 +143,7 @@ def test_a_keyed_turn_goes_evenly_through_more_than_half_a_turn():
     crate("Crate", location=(0, 50, 0))
     scene.frame_set(1)
     session = session_of_scene()
-    row = session.world.index(session.body_at("Disc"))
+    row = session.world.index(session.shown.body_at("Disc"))
     step = Quaternion((0, 0, 1), 2 * math.pi / 80)
     for frame in range(2, 22):
         scene.frame_set(frame)
@@ -295,7 +295,7 @@ def test_what_an_instance_brings_is_simulated_and_said_not_to_be_shown():
     scenes.add_instance("Instance", kept, location=(5, 0, 0))
     crate()
     session = session_of_scene()
-    assert session.moving == ["Crate"]
+    assert session.shown.moving == ["Crate"]
     found = [issue for issue in session.notices if issue.code == "PreviewUnshown"]
     assert [issue.severity for issue in found] == ["warning"] * 2
     assert any("'Inside'" in issue.message for issue in found)

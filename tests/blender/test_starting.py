@@ -227,7 +227,7 @@ def test_another_scene_between_two_slices_is_the_one_that_plays(crates, clock):
     bpy.context.window.scene = other
     obj = crate("Alone", (0, 0, 3))
     session = preview_guard.go_on(bpy.context, SLICE)
-    assert session is not None and session.scene_name == "Other" and session.names == [obj.name]
+    assert session is not None and session.scene_name == "Other" and session.shown.names == [obj.name]
 
 
 def test_an_undo_or_another_file_gives_the_start_up(crates, clock):

@@ -84,7 +84,7 @@ def test_a_door_hangs_on_its_side_and_stops_at_its_limit_in_6():
     steps.click(frame, shift=True)
     steps.run("joint_add", type="REVOLUTE", has_limits=True, lower=-1.5, upper=0.0)
     session = steps.play()
-    grab = session.grab(session.body_at("Door"), (0.5, 0, 1.1))
+    grab = session.grab(session.shown.body_at("Door"), (0.5, 0, 1.1))
     session.drag(grab, (-2.0, -3.0, 1.1))
     run(session, 3.0)
     assert leaf.matrix_world.to_euler().z == pytest.approx(-1.5, abs=0.05)
@@ -108,7 +108,7 @@ def test_a_table_is_one_static_compound_that_carries_in_2():
     session = preview_guard.start(bpy.context)
     run(session, 2.0)
     assert tuple(crate.matrix_world.translation) == pytest.approx((0.2, 0.0, 1.2), abs=0.01)
-    assert session.moving == ["Crate"]
+    assert session.shown.moving == ["Crate"]
 
 
 def test_a_car_drives_with_four_wheels_in_6():

@@ -116,7 +116,7 @@ def test_a_keyed_kinematic_body_pushes_at_its_speed_and_is_scrubbed_with_what_it
     for frame in range(1, 49):
         go(frame)
         places[frame] = pushed.matrix_world.translation.x
-        assert leader.session.world.positions[leader.session.names.index("Pusher")][0] == pytest.approx(
+        assert leader.session.world.positions[leader.session.shown.names.index("Pusher")][0] == pytest.approx(
             pusher.matrix_world.translation.x, abs=1e-5
         )
     # They meet after half a second; then the other is as fast, or faster by the restitution.
@@ -257,7 +257,7 @@ def test_a_keyed_body_begins_at_its_first_frame_after_an_edit_there():
     obj = solid("Pushed", (50, 0, 0))
     obj.usdphys.mass.mass = 1.0
     leader = begin()
-    row = leader.session.names.index("Pusher")
+    row = leader.session.shown.names.index("Pusher")
     go(*range(2, 13), 1)
     obj.usdphys.mass.mass = 3.0
     bpy.context.view_layer.update()
@@ -275,7 +275,7 @@ def test_a_key_moved_at_the_first_frame_moves_the_beginning():
     bpy.context.scene.use_gravity = False
     pusher, _ = keyed_pusher(speed=0.0), solid("Pushed", (50, 0, 0))
     leader = begin()
-    row = leader.session.names.index("Pusher")
+    row = leader.session.shown.names.index("Pusher")
     go(*range(2, 13), 1)
     for frame in (1, 49):
         pusher.location.y = -3.0
@@ -296,7 +296,7 @@ def test_a_changed_animation_goes_on_from_the_visited_frame():
     pusher.animation_data.action.layers[0].strips[0].channelbags[0].fcurves[0].update()
     go(6)
     assert leader.kept == [6]
-    row = leader.session.names.index("Pusher")
+    row = leader.session.shown.names.index("Pusher")
     assert leader.session.world.positions[row][0] == pytest.approx(pusher.matrix_world.translation.x, abs=1e-4)
     go(7, 8)
     assert leader.session.world.positions[row][0] == pytest.approx(pusher.matrix_world.translation.x, abs=1e-4)

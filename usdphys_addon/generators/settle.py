@@ -82,7 +82,7 @@ def settle_steps(
         keeps, notes = _give_physics(context, movers, held)
         context.view_layer.update()
         session = PreviewSession(context)
-        authored = dict(session.authored)
+        authored = dict(session.shown.authored)
         rows = np.array([session.world.index(path) for path in session.world.paths], int)
         sizes = _sizes(session)
         lowest = _lowest(session)
@@ -101,10 +101,10 @@ def settle_steps(
                     session.show(context)
             yield step / steps
         seconds = session.world.time
-        names = [session.names[row] for row in rows if session.names[row] in authored]
+        names = [session.shown.names[row] for row in rows if session.shown.names[row] in authored]
         fallen = [
-            session.names[row] for row in rows
-            if session.names[row] in authored and session.world.positions[row, 2] < lowest
+            session.shown.names[row] for row in rows
+            if session.shown.names[row] in authored and session.world.positions[row, 2] < lowest
         ]  # fmt: skip
         ending, session = session, None
         ending.apply(context)
@@ -249,7 +249,7 @@ def _scatter(context: Any, sources: Sequence[Any], options: SettleOptions) -> li
 def _sizes(session: PreviewSession) -> Any:
     """Size of each body (n,), m."""
     found = []
-    for name in session.names:
+    for name in session.shown.names:
         obj = bpy.data.objects.get(name)
         size = max(obj.dimensions) * session.meters if obj is not None else 0.0
         found.append(size or 1.0)

@@ -47,18 +47,18 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
         while not work.advance(context, SLICE):
             yield Next(STARTED * work.fraction, work.about) if work.about else STARTED * work.fraction
         session = work.done
-        authored = dict(session.authored)
+        authored = dict(session.shown.authored)
         for frame in range(start, end + 1):
             for part in range(1, substeps + 1) if frame > start else ():
-                if session.is_led:
+                if session.led:
                     # Move animated bodies evenly through the substeps, not in one jump per frame.
                     now = frame - 1 + part / substeps
                     scene.frame_set(int(now), subframe=now - int(now))
                 session.simulate(context)
-            if session.carriers():
+            if session.shown.carriers():
                 # Keys are in the space of the parents, as these are in the frame.
                 scene.frame_set(frame)
-            location, quaternion = session.local_poses()
+            location, quaternion = session.shown.local_poses()
             places.append(location)
             turns.append(quaternion)
             yield STARTED + (1.0 - STARTED) * (frame - start) / (end - start)
@@ -67,7 +67,7 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
         if session is not None:
             session.stop()
         scene.frame_set(before)
-    names = session.moving
+    names = session.shown.moving
     key(names, authored, np.arange(start, end + 1), np.stack(places), without_jumps(np.stack(turns)))
     scene.frame_set(before)
     return len(names)

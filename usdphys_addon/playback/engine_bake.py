@@ -68,15 +68,15 @@ def _key(context: Any, start: int, engine: str, poses: external.Poses, fps: floa
     """Key the poses, and compare them with the preview."""
     session = PreviewSession(context, frequency=fps)
     try:
-        authored, names = dict(session.authored), session.moving
+        authored, names = dict(session.shown.authored), session.shown.moving
         preview = record(session.world, len(poses.positions) - 1)
         recording, unknown = external.recording_of(preview, poses)
-        carriers, found = session.carriers(), []
+        carriers, found = session.shown.carriers(), []
         for number, worlds in enumerate(recording.matrices):
             if carriers:
                 # Keys are in the space of the parents, as these are in the frame.
                 context.scene.frame_set(start + number)
-            found.append(session.local_poses(worlds))
+            found.append(session.shown.local_poses(worlds))
     finally:
         session.stop()
     frames = np.arange(start, start + len(found))

@@ -97,7 +97,7 @@ def go_on(context: bpy.types.Context, seconds: float) -> PreviewSession | None:
     found, _starting = work.done, None
     _timeline, _session = (found, found.session) if isinstance(found, Timeline) else (None, found)
     assert _session is not None
-    _authored.update(_session.authored)
+    _authored.update(_session.shown.authored)
     return _session
 
 
@@ -109,7 +109,7 @@ def stop() -> None:
         work.close()
     session, _session, _timeline = _session, None, None
     if session is not None:
-        _authored.update(session.authored)
+        _authored.update(session.shown.authored)
         session.stop()
 
 
@@ -118,7 +118,7 @@ def forget() -> PreviewSession | None:
     global _session, _timeline
     session, _session, _timeline = _session, None, None
     if session is not None:
-        _authored.update(session.authored)
+        _authored.update(session.shown.authored)
     return session
 
 

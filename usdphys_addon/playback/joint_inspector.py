@@ -185,7 +185,7 @@ def live_rows(context: Any) -> list[tuple[int, Any]]:
 def _chosen(context: Any, session: "PreviewSession", known: set[str]) -> list[str]:
     """Paths of the selected joints and those of selected bodies and articulations; all if there are none."""
     selected = {obj.name for obj in context.selected_objects}
-    bodies = {session.body_at(name) for name in selected} - {""}
+    bodies = {session.shown.body_at(name) for name in selected} - {""}
     roots = {path for path, prim in session.model.articulations.items() if prim.label in selected or path in bodies}
     found = []
     for path in known:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,22 +10,19 @@ import bpy
 import numpy as np
 
 from ..bridge import joint_frames, reading, scene_read
-from ..bridge.naming import objects_by_name
-from ..bridge.placements import Placement
-from ..core import clock, frames, schema
-from ..core.errors import InputError, MissingDependencyError, UsdPhysError
+from ..core import clock
+from ..core.errors import MissingDependencyError, UsdPhysError
 from ..core.model import PhysicsModel
-from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished, part
 from ..core.validate import Issue
-from ..core.vendors import is_vendor
 from ..core.words import phrase
 from ..simulation import load_history
-from ..simulation.vendor_settings import is_simulated
-from .poses import PoseWriter, Transform, applied, freed, restored, saved
+from . import live_edits
+from .led_bodies import LedBodies
+from .poses import Transform
+from .shown_bodies import ShownBodies, is_own
 
 if TYPE_CHECKING:
-    from ..core.difference import Difference
     from ..simulation.world import Motion, World
 
 #: Largest number of steps in one redraw, so that a slow scene runs slower instead of hanging.
@@ -37,8 +33,6 @@ CATCH_UP_SECONDS = 0.2
 SLOWEST = 1000.0
 #: Seconds to simulate per redraw if the preview runs as fast as it can.
 FAST_BUDGET = 0.03
-#: Changes up to this are not shown: metres, and components of a unit quaternion.
-_UNSEEN = 2e-5
 #: Part of the time to start a session that goes into reading the scene.
 _READ = 0.4
 
@@ -62,8 +56,7 @@ class Break(NamedTuple):
 class PreviewSession:
     """A simulated world and the objects that show it.
 
-    The objects hold the simulated poses until `stop` or `apply`. They are looked up by name every time, because a
-    reference would not survive undo.
+    The objects hold the simulated poses until `stop` or `apply`. shown: those objects. led: the kinematic bodies.
     """
 
     def __init__(self, context: bpy.types.Context, *, frequency: float = 0.0) -> None:
@@ -116,105 +109,30 @@ class PreviewSession:
             start, time_step=time_step, substeps=settings.substeps, quality=settings.quality
         )
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
-        simulated = set(self.world.paths)
-        sites = {path: site for path, site in reading.sites.items() if path in simulated}
-        shown = {path: str(site.obj.name) for path, site in sites.items() if _is_own(site)}
-        instances = self._movable_instances(reading, sites)
-        shown |= instances
-        self._say_unshown({path: site for path, site in sites.items() if path not in shown})
-        self.names = [shown.get(path, "") for path in self.world.paths]
-        self._written = np.array([bool(name) for name in self.names], bool) & ~self.world.kinematic
-        #: Rows of bodies that are shown by their collection instance, and (n, 4, 4) from those bodies to instancers.
-        self._instanced = np.array([row for row, path in enumerate(self.world.paths) if path in instances], int)
-        if not self._written.any():
-            hidden = next((path for path in self.world.paths if path in sites and not _is_own(sites[path])), "")
-            if hidden:
-                raise InputError(
-                    f"All rigid bodies that can move, such as '{sites[hidden].obj.name}', are linked, or inside of "
-                    "collection instances with more than one body, where a preview cannot move them; make the instance "
-                    "itself dynamic, or make it real (Object > Apply > Make Instances Real)."
-                )
-            raise InputError("No rigid body can move; give a visible object a rigid body and a collider.")
-        moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
-        known = objects_by_name()
-        self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
-        #: Session-wide identifiers of the moving objects, by which a renamed one is found again.
-        self._uids = {name: int(known[name].session_uid) for name in moving}
-        self._kinematic_places: dict[str, Any] = {}
-        #: Goals of kinematic bodies: position (3,), m, quaternion (4,), and the steps left to reach them.
-        self._ways: dict[str, tuple[Any, Any, int]] = {}
-        self._frame = float(context.scene.frame_current_final)  # type: ignore[union-attr]
-        self._kinematic = [
-            (path, name) for path, name, held in zip(self.world.paths, self.names, self.world.kinematic, strict=True)
-            if held and name
-        ]  # fmt: skip
-        self._to_instancer = self._instancer_offsets([instances[self.world.paths[row]] for row in self._instanced])
-        self._writer = PoseWriter(moving)
-        for name in moving:
-            freed(known[name])
-        self._was_awake = np.ones(len(self.names), bool)
-        self._shown = (self.world.positions.copy(), self.world.rotations.copy())
+        self.shown = ShownBodies(self.world, reading)
+        self.issues += self.shown.issues
+        self.led = LedBodies(context, self.world, self.shown.names, self.meters)
         if before is not None:
             self.world.frame = before.frame
             # The objects show the authored poses now, so all of them must be written.
-            for poses in self._shown:
-                poses[:] = np.inf
+            self.shown.forget_poses()
         self._history = load_history.LoadHistory(self.world)
         #: Paths of the simulated joints by the names of their objects.
         self._joint_names = {self.model.prims[path].label: path for path in self.world.joints}
         self._edited = False
-        self._is_writing = False
         self._debt = 0.0
         self._counted, self._contacts = 0.0, 0
-        self._unseen_before = self._unseen()
+        self._silent = live_edits.silent_values(self.scene)
         self._time = clock.now()
         self.is_playing = False
         self._is_restarted = before is not None
         self.real_time_factor = 0.0
         self._mark(True)
 
-    def _say_unshown(self, sites: dict[str, Placement]) -> None:
-        for path, site in sites.items():
-            why = "is linked" if site.instance is None else "is in a collection instance that holds more than one body"
-            self.issues.append(Issue(
-                "PreviewUnshown", "warning", path, site.obj.name,
-                f"'{site.obj.name}' {why}: it is simulated, but not shown moving.",
-                "Make it local, or the instance itself dynamic, or real (Object > Apply > Make Instances Real).",
-            ))  # fmt: skip
-
-    def _movable_instances(self, reading: reading.SceneReading, sites: dict[str, Placement]) -> dict[str, str]:
-        """Bodies that are shown by moving the collection instance around them: path -> name of the instancer.
-
-        Only instancers of the scene that show one dynamic body and no other collider: all else would move along.
-        """
-        held: dict[str, set[str]] = defaultdict(set)
-        colliders = self.model.colliders
-        for path, site in reading.sites.items():
-            if site.instance is not None and (path in sites or path in colliders):
-                body = self.model.body_of(path)
-                held[site.instance[0]].add(path if body is None else body.path)
-        known = objects_by_name()
-        found = {}
-        for name, owners in held.items():
-            (path,) = owners if len(owners) == 1 else ("",)
-            obj = known.get(name)
-            if path not in sites or obj is None or obj.library is not None or len(obj.children):
-                continue
-            site = sites[path]
-            is_direct = site.instance is not None and not site.instance[1]
-            if is_direct and site.obj.library is None and not self.world.kinematic[self.world.index(path)]:
-                found[path] = name
-        return found
-
     @property
     def notices(self) -> list[Issue]:
         """Issues about physics that the preview simulates differently or does not show."""
         return [*self.issues, *self.world.notices]
-
-    @property
-    def is_led(self) -> bool:
-        """True if there are kinematic bodies, which follow their objects."""
-        return bool(self._kinematic)
 
     @property
     def scene(self) -> Any:
@@ -282,7 +200,7 @@ class PreviewSession:
         """Simulate one time step without showing it. Raises UnstableError."""
         if self.has_edits:
             self.take_edits(context)
-        self._lead_kinematic(context)
+        self.led.move(context)
         self.world.step()
         self._history.note()
         lost = [path for path, why in self.world.unstable.items() if "not a number" in why]
@@ -294,152 +212,16 @@ class PreviewSession:
                 "the gains of its joints."
             )
 
-    @property
-    def kinematic_names(self) -> list[str]:
-        """Names of the objects of the kinematic bodies, in the order of `animated_places`."""
-        return [name for _, name in self._kinematic]
-
-    def animated_places(self, context: bpy.types.Context) -> Any:
-        """World matrices (k, 4, 4) of the objects of the kinematic bodies, Blender units."""
-        depsgraph = context.evaluated_depsgraph_get()
-        found = [bpy.data.objects.get(name) for _, name in self._kinematic]
-        places = [np.eye(4) if obj is None else obj.evaluated_get(depsgraph).matrix_world for obj in found]
-        return np.array(places, np.float32).reshape(-1, 4, 4)
-
-    def animate(self, context: bpy.types.Context, steps: int) -> None:
-        """Let kinematic bodies reach their evaluated objects in so many time steps, instead of those of one frame."""
-        self._kinematic_places.clear()
-        self._frame = float(context.scene.frame_current_final)  # type: ignore[union-attr]
-        self._find_goals(context, steps)
-
-    def _find_goals(self, context: bpy.types.Context, steps: int) -> None:
-        """Set the goals of the kinematic bodies whose evaluated objects have moved."""
-        if not self._kinematic:
-            return
-        depsgraph = context.evaluated_depsgraph_get()
-        for path, name in self._kinematic:
-            obj = bpy.data.objects.get(name)
-            if obj is None:
-                continue
-            matrix = obj.evaluated_get(depsgraph).matrix_world
-            if self._kinematic_places.get(path) != matrix:
-                self._kinematic_places[path] = matrix.copy()
-                world = np.array(matrix)
-                goal = np.array(frames.quaternion_of(frames.rotation_of(world)))
-                self._ways[path] = (world[:3, 3] * self.meters, goal, steps)
-
-    def _lead_kinematic(self, context: bpy.types.Context) -> None:
-        """Move kinematic bodies to their evaluated objects: moved by hand, by animation or by constraints.
-
-        The movement of one frame of the timeline is spread evenly over its time steps; all of it in the first step
-        would give a speed that is not the animated one.
-        """
-        if not self._kinematic:
-            return
-        scene: Any = context.scene
-        turned, self._frame = abs(scene.frame_current_final - self._frame), scene.frame_current_final
-        lasts = min(turned, 1.0) * scene.render.fps_base / scene.render.fps
-        steps = max(1, round(lasts / self.world.time_step))
-        self._find_goals(context, steps)
-        for path, (place, goal, left) in list(self._ways.items()):
-            del self._ways[path]
-            row = self.world.index(path)
-            here, now = self.world.positions[row], self.world.rotations[row]
-            part = 1.0 / left
-            turn = now * (1.0 - part) + goal * (part if now @ goal >= 0.0 else -part)
-            self.world.set_kinematic_pose(path, here + (place - here) * part, turn)
-            if left > 1:
-                self._ways[path] = (place, goal, left - 1)
-
     # ------------------------------------------------------------------ showing
 
     def show(self, context: bpy.types.Context) -> None:
         """Move the objects to their bodies."""
-        world = self.world
-        fell_asleep = self._was_awake & ~world.awake
-        self._was_awake = world.awake.copy()
-        # Skip invisible jitter, which costs a depsgraph evaluation; write bodies that fall asleep at their final pose.
-        moved = np.abs(world.positions - self._shown[0]).max(axis=1) > _UNSEEN
-        moved |= np.abs(world.rotations - self._shown[1]).max(axis=1) > _UNSEEN
-        self._show(context, (world.awake & moved) | fell_asleep)
+        self.shown.show(context)
 
     def show_all(self, context: bpy.types.Context) -> None:
         """Move all objects to their bodies while the frame changes: animation may have moved them elsewhere."""
         self._contacts = self.world.contact_count()
-        self._show(context, np.ones(len(self.names), bool))
-
-    def _show(self, context: bpy.types.Context, changed: Any) -> None:
-        self._is_writing = True
-        try:
-            for shown, now in zip(self._shown, (self.world.positions, self.world.rotations), strict=True):
-                shown[changed] = now[changed]
-            rows = self._written
-            if self._writer.are_plain and not len(self._instanced):
-                gone = self._writer.write_plain(
-                    self.world.positions[rows] / self.meters, self.world.rotations[rows], changed[rows]
-                )
-            else:
-                gone = self._writer.write(self._scaled_matrices()[rows], changed[rows])
-            context.view_layer.update()  # type: ignore[union-attr]
-        finally:
-            self._is_writing = False
-        if gone:
-            self._follow_renames()
-            for name in gone:
-                self.authored.pop(name, None)
-
-    def _follow_renames(self) -> None:
-        """Find moving objects again whose names have changed."""
-        known = objects_by_name()
-        if all(name in known and known[name].session_uid == uid for name, uid in self._uids.items()):
-            return
-        by_uid = {int(obj.session_uid): name for name, obj in known.items()}
-        renamed = {name: by_uid[uid] for name, uid in self._uids.items() if by_uid.get(uid, name) != name}
-        # All at once: two objects may have exchanged their names.
-        self.authored = {renamed.get(name, name): before for name, before in self.authored.items()}
-        self._uids = {renamed.get(name, name): uid for name, uid in self._uids.items()}
-        self.names = [renamed.get(name, name) for name in self.names]
-        self._writer.rename(renamed)
-
-    def _scaled_matrices(self, worlds: Any = None) -> Any:
-        """World matrices (n, 4, 4) of the objects that show the bodies, Blender units. worlds: see `local_poses`."""
-        matrices = self.world.matrices() if worlds is None else worlds.copy()
-        if self.meters != 1.0:
-            matrices[:, :3, 3] /= self.meters
-        matrices[self._instanced] = matrices[self._instanced] @ self._to_instancer
-        return matrices
-
-    def _instancer_offsets(self, names: list[str]) -> Any:
-        """Matrices (n, 4, 4) from the authored frames of the instanced bodies to those of their instancers."""
-        known = objects_by_name()
-        offsets = np.empty((len(names), 4, 4))
-        for row, (body, name) in enumerate(zip(self._instanced, names, strict=True)):
-            authored = self.model.prims[self.world.paths[body]].world.copy()
-            authored[:3, 3] /= self.meters
-            offsets[row] = np.linalg.solve(authored, np.array(known[name].matrix_world))
-        return offsets
-
-    @property
-    def moving(self) -> list[str]:
-        """Names of the moving objects, in the order of `local_poses`."""
-        return list(self._writer.names)
-
-    def local_poses(self, worlds: Any = None) -> tuple[Any, Any]:
-        """Locations (n, 3), Blender units, and quaternions (n, 4), w first, of the moving objects.
-
-        worlds: (n, 4, 4), m, of all bodies of the world; by default as they are now.
-        """
-        matrices = self._scaled_matrices(worlds)[self._written]
-        return self._writer.local(matrices, np.arange(len(matrices)))
-
-    def body_at(self, name: str) -> str:
-        """Path of the body of an object or of its nearest ancestor with one; empty if there is none."""
-        obj = bpy.data.objects.get(name)
-        while obj is not None:
-            if obj.name in self.names:
-                return str(self.world.paths[self.names.index(obj.name)])
-            obj = obj.parent
-        return ""
+        self.shown.show_all(context)
 
     # ------------------------------------------------------------------ grabbing, joints, read-outs
 
@@ -504,7 +286,7 @@ class PreviewSession:
         world = self.world
         return [
             ("Time", f"{world.time if self.time_shown is None else self.time_shown:.2f} s"),
-            ("Awake", phrase("{awake} of {count} bodies", awake=world.awake_count, count=len(self.names))),
+            ("Awake", phrase("{awake} of {count} bodies", awake=world.awake_count, count=len(self.shown.names))),
             ("Contacts", str(self._contacts)),
             ("Step", f"{world.step_milliseconds:.2f} ms"),
             *([("Real time", f"{self.real_time_factor:.2f}x")] if self.time_shown is None else []),
@@ -533,29 +315,17 @@ class PreviewSession:
 
     def note_updates(self, depsgraph: bpy.types.Depsgraph) -> None:
         """Handle a depsgraph update: a change that the session has not made may be an edit of the physics."""
-        if self._is_writing:
+        if self.shown.is_writing:
             return
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object | bpy.types.Scene | bpy.types.Material):
                 self._edited = True
                 return
 
-    def _unseen(self) -> list[Any]:
-        """Values whose changes cause no depsgraph update: physics scenes, and materials that only physics uses."""
-        scene = self.scene
-        values: list[Any] = [] if scene is None else [bool(scene.use_gravity), *scene.gravity]
-        for item in () if scene is None else scene.usdphys.physics_scenes:
-            values += [item.name, item.gravity_magnitude, *item.gravity_direction]
-        for material in bpy.data.materials:
-            group = material.usdphys.physics_material  # type: ignore[attr-defined]
-            if group.is_applied:
-                values += [material.name, group.dynamic_friction, group.restitution, group.density]
-        return values
-
     @property
     def has_edits(self) -> bool:
         """True if something has changed that may be an edit of the physics."""
-        return self._edited or self._unseen() != self._unseen_before
+        return self._edited or live_edits.silent_values(self.scene) != self._silent
 
     def take_edits(self, context: bpy.types.Context, motion: Motion | None = None) -> bool:
         """Apply edits to the running world if it can change them; otherwise rebuild the world in its current state.
@@ -564,17 +334,17 @@ class PreviewSession:
         """
         from ..core import difference
 
-        self._edited, self._unseen_before = False, self._unseen()
+        self._edited, self._silent = False, live_edits.silent_values(self.scene)
         reading = self._reread(context)
         new = reading.model
-        fresh = self._keep_frames(new)
-        have_moved = self._move_statics(new)
+        fresh = live_edits.keep_frames(self.model, new)
+        have_moved = live_edits.move_statics(self.world, self.model, new)
         edits = difference.difference(self.model, new)
         if not edits and (motion is None or not have_moved):
             self.model = new
             return have_moved
-        if motion is None and _are_live(edits):
-            self._apply_live(edits)
+        if motion is None and live_edits.are_live(edits):
+            live_edits.apply_live(self.world, edits)
             self.model = new
         else:
             for joint, values in fresh:
@@ -586,47 +356,8 @@ class PreviewSession:
     def go_on_from(self, context: bpy.types.Context, motion: Motion) -> None:
         """Rebuild the world from the scene as it is now, with the bodies as they moved at an earlier moment."""
         reading = self._reread(context)
-        self._keep_frames(reading.model)
+        live_edits.keep_frames(self.model, reading.model)
         self._rebuild(context, reading, motion)
-
-    def led_motion(self, motion: Motion, places: Any) -> Motion:
-        """A motion in which kinematic bodies are at world matrices (k, 4, 4), Blender units, as `animated_places`."""
-        positions, rotations = motion.positions.copy(), motion.rotations.copy()
-        for (path, _), place in zip(self._kinematic, places, strict=True):
-            row = self.world.index(path)
-            positions[row] = place[:3, 3] * self.meters
-            rotations[row] = frames.quaternion_of(frames.rotation_of(place.astype(float)))
-        return motion._replace(positions=positions, rotations=rotations)
-
-    def carriers(self) -> dict[str, Any]:
-        """Where the parents of bodies are that move by themselves: see `PoseWriter.carried`."""
-        return self._writer.carried
-
-    def carried_motion(self, motion: Motion, carriers: Mapping[str, Any]) -> Motion:
-        """A motion in which bodies are where their parents carry them that are, in place of now, at `carriers`."""
-        positions, rotations = motion.positions.copy(), motion.rotations.copy()
-        linear, angular = motion.linear.copy(), motion.angular.copy()
-        now = self.carriers()
-        rows = {name: row for row, name in enumerate(self.names) if name}
-        for name, row in rows.items():
-            # Of the nearest body above that a parent carries.
-            obj: Any = bpy.data.objects.get(name)
-            while obj is not None and obj.name not in now:
-                obj = obj.parent
-            before = carriers.get(obj.name) if obj is not None else None
-            if before is None or not self._written[row]:
-                continue
-            matrix = np.eye(4)
-            matrix[:3, :3] = frames.matrix_of(rotations[row])
-            matrix[:3, 3] = positions[row] / self.meters
-            place = before @ np.linalg.solve(now[obj.name], matrix)
-            positions[row] = place[:3, 3] * self.meters
-            turned = frames.rotation_of(place)
-            rotations[row] = frames.quaternion_of(turned)
-            # Velocities are along the axes of the body.
-            back = turned @ matrix[:3, :3].T
-            linear[row], angular[row] = back @ linear[row], back @ angular[row]
-        return motion._replace(positions=positions, rotations=rotations, linear=linear, angular=angular)
 
     def _reread(self, context: bpy.types.Context) -> reading.SceneReading:
         """Read the authored scene: with the authored transforms, while the objects show simulated ones."""
@@ -636,71 +367,14 @@ class PreviewSession:
         finally:
             self.put_shown(shown)
 
-    def _keep_frames(self, new: PhysicsModel) -> list[tuple[usd_physics.Joint, dict[str, Any]]]:
-        """Replace the joint frames of a new model by those of the old one, so that a moved body takes its joints along.
-
-        Returns (joint, replaced values) for each joint.
-        """
-        fresh = []
-        for path, prim in new.joints.items():
-            before = self.model.prims.get(path)
-            old, joint = before and before.get(usd_physics.Joint), prim.get(usd_physics.Joint)
-            if old is not None and joint is not None:
-                fresh.append((joint, {name: getattr(joint, name) for name in _FRAMES}))
-                for name in _FRAMES:
-                    setattr(joint, name, getattr(old, name))
-        return fresh
-
-    def _move_statics(self, new: PhysicsModel) -> bool:
-        """Move static colliders whose objects were moved. Returns True if there were any."""
-        have_moved = False
-        for path, prim in new.colliders.items():
-            before = self.model.prims.get(path)
-            if before is None or np.array_equal(before.world, prim.world) or self.model.body_of(path) is not None:
-                continue
-            try:
-                rotation = frames.quaternion_of(frames.rotation_of(prim.world))
-                self.world.set_static_pose(path, prim.world[:3, 3], rotation)
-                have_moved = True
-            except KeyError:
-                continue
-        return have_moved
-
-    def _apply_live(self, edits: Difference) -> None:
-        """Change values of the running world."""
-        joints = frozenset(self.world.joints)
-        for path, edit in edits.edits.items():
-            prim = edit.prim
-            for name in {name for name, _ in (*edit.values, *edit.cleared)}:
-                _, instance = schema.split_applied(name)
-                value = prim.schemas[name]
-                if isinstance(value, usd_physics.DriveAPI):
-                    settings = {item.field: value.resolved(item.field) for item in value.attributes}
-                    if path in joints:
-                        self.world.set_drive(path, instance, **settings)
-                elif isinstance(value, usd_physics.MaterialAPI):
-                    self.world.set_friction(
-                        path, value.resolved("dynamic_friction"), value.resolved("restitution"),
-                        value.resolved("static_friction"),
-                    )  # fmt: skip
-                elif isinstance(value, usd_physics.MassAPI):
-                    self.world.set_mass(path, value.resolved("mass"))
-                elif isinstance(value, usd_physics.Joint):
-                    if path in joints:
-                        self.world.set_joint_enabled(path, bool(value.resolved("joint_enabled")))
-                elif isinstance(value, usd_physics.PhysicsScene):
-                    from ..simulation.layout import gravity_of
-
-                    self.world.set_gravity(gravity_of(value), path)
-
     def _rebuild(self, context: Any, reading: reading.SceneReading, motion: Motion | None = None) -> None:
         """Build a new world, because the structure has changed; bodies in both worlds keep their states."""
         old, was_playing = self.world, self.is_playing
         self.stop()
-        by_name = {name: path for path, name in zip(old.paths, self.names, strict=True) if name}
+        by_name = {name: path for path, name in zip(old.paths, self.shown.names, strict=True) if name}
         old_paths = {}
         for path, site in reading.sites.items():
-            name = site.obj.name if _is_own(site) else site.instance[0] if site.instance is not None else ""
+            name = site.obj.name if is_own(site) else site.instance[0] if site.instance is not None else ""
             if path in reading.model.bodies and by_name.get(name, path) != path:
                 old_paths[path] = by_name[name]
         finished(self._begin(context, reading, old.time_step, old, old_paths, motion))
@@ -715,8 +389,7 @@ class PreviewSession:
             self.restart(context)
         self.world.reset()
         self._history.forget()
-        self._was_awake[:] = True
-        self._show(context, self._was_awake)
+        self.shown.show_all(context)
 
     def restart(self, context: bpy.types.Context) -> None:
         """Begin anew with the scene as it is now. Raises InputError if nothing can move any more."""
@@ -726,51 +399,28 @@ class PreviewSession:
     def stop(self) -> None:
         """End the session and restore the authored transform of every object exactly."""
         self.is_playing = False
-        self._follow_renames()
-        known = objects_by_name()
-        for name, before in self.authored.items():
-            if name in known:
-                restored(known[name], before)
-        self.authored.clear()
+        self.shown.restore()
         self._mark(False)
 
     def apply(self, context: bpy.types.Context) -> None:
         """End the session and keep the current poses as authored; joint objects move with their first body."""
         self.is_playing = False
-        self._follow_renames()
-        self._show(context, np.ones(len(self.names), bool))
         after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
-        known = objects_by_name()
-        for name, before in self.authored.items():
-            if name in known:
-                applied(known[name], before)
-        self.authored.clear()
+        self.shown.apply(context)
         self._mark(False)
         context.view_layer.update()  # type: ignore[union-attr]
         joint_frames.keep(self.model, after, self.meters)
 
     def put_authored(self) -> dict[str, Transform]:
         """Restore the authored transforms for a moment. Returns the simulated ones, for `put_shown`."""
-        self._is_writing = True
-        self._follow_renames()
-        shown: dict[str, Transform] = {}
-        known = objects_by_name()
-        for name, before in self.authored.items():
-            if name in known:
-                shown[name] = saved(known[name])
-                restored(known[name], before)
+        shown = self.shown.put_authored()
         self._mark(False)
         return shown
 
     def put_shown(self, shown: dict[str, Transform]) -> None:
         """Undo `put_authored`."""
-        known = objects_by_name()
-        for name, transform in shown.items():
-            if name in known:
-                freed(known[name])
-                restored(known[name], transform)
+        self.shown.put_shown(shown)
         self._mark(True)
-        self._is_writing = False
 
     def _mark(self, is_running: bool) -> None:
         scene = self.scene
@@ -782,11 +432,6 @@ class PreviewSession:
             scene.usdphys.preview.property_unset("is_running")
 
 
-def _is_own(site: Placement) -> bool:
-    """True for a local object that is not in a collection instance."""
-    return site.instance is None and site.obj.library is None
-
-
 def _world_type() -> type[World]:
     try:
         from ..simulation.world import World
@@ -795,31 +440,3 @@ def _world_type() -> type[World]:
             f"The physics engine is missing ({error}); install the zip of the extension for this platform."
         ) from error
     return World
-
-
-_FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
-
-
-def _is_vendors(name: str) -> bool:
-    """True for the name of a vendor API schema."""
-    return schema.split_applied(name)[0] not in schema.SCHEMAS
-
-
-def _are_live(edits: Difference) -> bool:
-    """True if a running world can apply all edits."""
-    if edits.added or edits.removed:
-        return False
-    for edit in edits.edits.values():
-        applied = [name for name in (*edit.added, *edit.removed) if not _is_vendors(name) or is_simulated(name)]
-        if applied or edit.type_name is not None or edit.binding is not None:
-            return False
-        for name, field in (*edit.values, *edit.cleared):
-            value = edit.prim.schemas[name]
-            if is_vendor(type(value)):
-                if is_simulated(name, field):
-                    return False
-            elif not schema.attribute_of(type(value), field).live:
-                return False
-            if isinstance(value, usd_physics.MassAPI) and not (value.mass or 0.0) > 0.0:
-                return False
-    return True

@@ -67,11 +67,11 @@ class Timeline:
         #: What the last edit has done to the kept frames; empty if they begin at the start.
         self.edited = ""
         self._frames: dict[int, _Frame] = {}
-        places = self.session.animated_places(context)
+        places = self.session.led.places(context)
         #: The animated places of the kinematic bodies at the start, by the names of their objects.
         self._start_places = self._named(places)
         #: Where the parents of bodies are at the start that move by themselves.
-        self._start_carriers = session.carriers()
+        self._start_carriers = session.shown.carriers()
         self._keep(places)
 
     @property
@@ -90,10 +90,10 @@ class Timeline:
         """
         scene: Any = context.scene
         frame = max(int(scene.frame_current), self.start)
-        animated = self.session.animated_places(context)
+        animated = self.session.led.places(context)
         if scene.frame_current == self.start:
             self._start_places = self._named(animated)
-            self._start_carriers = self.session.carriers()
+            self._start_carriers = self.session.shown.carriers()
         is_anew = self._is_animated_anew(frame, scene, animated)
         # Where an edit begins: what is shown, or what is about to be.
         at = max(min(frame, self.shown), self.first)
@@ -108,14 +108,14 @@ class Timeline:
 
     def _named(self, places: Any) -> dict[str, Any]:
         """Places of the kinematic bodies, as `animated_places`, by the names of their objects."""
-        return dict(zip(self.session.kinematic_names, places, strict=True))
+        return dict(zip(self.session.led.names, places, strict=True))
 
     def note_updates(self, context: bpy.types.Context) -> None:
         """Remember where animated bodies begin, which only an update at the start says."""
         if context.scene is not None and context.scene.frame_current == self.start and self.session.has_edits:
-            places = self.session.animated_places(context)
+            places = self.session.led.places(context)
             self._start_places = self._named(places)
-            self._start_carriers = self.session.carriers()
+            self._start_carriers = self.session.shown.carriers()
 
     def _take_edits(self, context: bpy.types.Context, at: int, places: Any, *, is_anew: bool) -> None:
         """Let the bodies go on from a kept frame with the edited physics, if there are edits.
@@ -123,7 +123,7 @@ class Timeline:
         places: of the kinematic bodies, where they are not as kept. is_anew: their animation has changed.
         """
         kept = self._frames[at]
-        motion = kept.motion if places is None else self.session.led_motion(kept.motion, places)
+        motion = kept.motion if places is None else self.session.led.placed(kept.motion, places)
         self._show_front()
         if is_anew:
             self.session.go_on_from(context, motion)
@@ -141,7 +141,7 @@ class Timeline:
             )
             return
         self.first = self.front = self.shown = at
-        self._keep(places if places is not None and len(places) == len(self.session.kinematic_names) else None)
+        self._keep(places if places is not None and len(places) == len(self.session.led.names) else None)
         self.edited = phrase(
             "Edited: goes on from frame {first}. At frame {start} it begins anew.", first=at, start=self.start
         )
@@ -156,18 +156,16 @@ class Timeline:
     def _begin_anew(self, context: bpy.types.Context) -> None:
         """Build the world from the edited scene, as it is in the first frame."""
         self.session.restart(context)
-        here = self.session.animated_places(context)
+        here = self.session.led.places(context)
         # A body that was not kinematic at the start is known where it is now.
-        found = [
-            self._start_places.get(name, place) for name, place in zip(self.session.kinematic_names, here, strict=True)
-        ]
+        found = [self._start_places.get(name, place) for name, place in zip(self.session.led.names, here, strict=True)]
         places = np.array(found, np.float32).reshape(-1, 4, 4)
-        if self.session.carriers().keys() & self._start_carriers.keys() or not np.allclose(
+        if self.session.shown.carriers().keys() & self._start_carriers.keys() or not np.allclose(
             places, here, rtol=1e-6, atol=1e-5
         ):
             # Blender has evaluated the scene at a later frame.
-            motion = self.session.carried_motion(self.session.world.motion(), self._start_carriers)
-            self.session.go_on_from(context, self.session.led_motion(motion, places))
+            motion = self.session.shown.carried(self.session.world.motion(), self._start_carriers)
+            self.session.go_on_from(context, self.session.led.placed(motion, places))
         self._frames.clear()
         self.first = self.front = self.shown = self.start
         self.edited = ""
@@ -176,7 +174,7 @@ class Timeline:
     def _simulate(self, context: bpy.types.Context, frame: int, animated: Any) -> None:
         """Simulate until a frame, but not too many. Animated bodies move evenly from the last simulated frame to it."""
         self._show_front()
-        self.session.animate(context, (frame - self.front) * self._steps)
+        self.session.led.aim(context, (frame - self.front) * self._steps)
         for _ in range(min(frame - self.front, MOST_FRAMES)):
             for _ in range(self._steps):
                 self.session.play_on(context)

@@ -126,7 +126,7 @@ def door():
     actions.end()
     assert abs(leaf.matrix_world.translation.z - 1.1) < 0.01, "the door fell off its hinge"
     # Push it open: it stops at the limit.
-    path = kit.session().body_at("Door")
+    path = kit.session().shown.body_at("Door")
     grab = kit.session().grab(path, (0.5, 0, 1.1))
     kit.session().drag(grab, (-0.4, -1.2, 1.1))
     yield from kit.hurry(kit.session(), 3.0)

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Edits of the physics while a preview runs: which of them the running world can take, and how it takes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+
+from ..core import frames, schema
+from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
+from ..core.vendors import is_vendor
+from ..simulation.vendor_settings import is_simulated
+
+if TYPE_CHECKING:
+    from ..core.difference import Difference
+    from ..simulation.world import World
+
+_FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
+
+
+def silent_values(scene: Any) -> list[Any]:
+    """Values whose changes cause no depsgraph update: physics scenes, and materials that only physics uses."""
+    values: list[Any] = [] if scene is None else [bool(scene.use_gravity), *scene.gravity]
+    for item in () if scene is None else scene.usdphys.physics_scenes:
+        values += [item.name, item.gravity_magnitude, *item.gravity_direction]
+    for material in bpy.data.materials:
+        group = material.usdphys.physics_material  # type: ignore[attr-defined]
+        if group.is_applied:
+            values += [material.name, group.dynamic_friction, group.restitution, group.density]
+    return values
+
+
+def keep_frames(old: PhysicsModel, new: PhysicsModel) -> list[tuple[usd_physics.Joint, dict[str, Any]]]:
+    """Replace the joint frames of a new model by those of the old one, so that a moved body takes its joints along.
+
+    Returns (joint, replaced values) for each joint.
+    """
+    fresh = []
+    for path, prim in new.joints.items():
+        before = old.prims.get(path)
+        known, joint = before and before.get(usd_physics.Joint), prim.get(usd_physics.Joint)
+        if known is not None and joint is not None:
+            fresh.append((joint, {name: getattr(joint, name) for name in _FRAMES}))
+            for name in _FRAMES:
+                setattr(joint, name, getattr(known, name))
+    return fresh
+
+
+def move_statics(world: World, old: PhysicsModel, new: PhysicsModel) -> bool:
+    """Move static colliders whose objects were moved. Returns True if there were any."""
+    have_moved = False
+    for path, prim in new.colliders.items():
+        before = old.prims.get(path)
+        if before is None or np.array_equal(before.world, prim.world) or old.body_of(path) is not None:
+            continue
+        try:
+            world.set_static_pose(path, prim.world[:3, 3], frames.quaternion_of(frames.rotation_of(prim.world)))
+            have_moved = True
+        except KeyError:
+            continue
+    return have_moved
+
+
+def are_live(edits: Difference) -> bool:
+    """True if a running world can apply all edits."""
+    if edits.added or edits.removed:
+        return False
+    for edit in edits.edits.values():
+        applied = [name for name in (*edit.added, *edit.removed) if not _is_vendors(name) or is_simulated(name)]
+        if applied or edit.type_name is not None or edit.binding is not None:
+            return False
+        for name, field in (*edit.values, *edit.cleared):
+            value = edit.prim.schemas[name]
+            if is_vendor(type(value)):
+                if is_simulated(name, field):
+                    return False
+            elif not schema.attribute_of(type(value), field).live:
+                return False
+            if isinstance(value, usd_physics.MassAPI) and not (value.mass or 0.0) > 0.0:
+                return False
+    return True
+
+
+def _is_vendors(name: str) -> bool:
+    """True for the name of a vendor API schema."""
+    return schema.split_applied(name)[0] not in schema.SCHEMAS
+
+
+def apply_live(world: World, edits: Difference) -> None:
+    """Change values of a running world. edits: for which `are_live` is True."""
+    joints = frozenset(world.joints)
+    for path, edit in edits.edits.items():
+        for name in {name for name, _ in (*edit.values, *edit.cleared)}:
+            _, instance = schema.split_applied(name)
+            value = edit.prim.schemas[name]
+            if isinstance(value, usd_physics.DriveAPI):
+                if path in joints:
+                    settings = {item.field: value.resolved(item.field) for item in value.attributes}
+                    world.set_drive(path, instance, **settings)
+            elif isinstance(value, usd_physics.MaterialAPI):
+                names = ("dynamic_friction", "restitution", "static_friction")
+                world.set_friction(path, *(value.resolved(field) for field in names))
+            elif isinstance(value, usd_physics.MassAPI):
+                world.set_mass(path, value.resolved("mass"))
+            elif isinstance(value, usd_physics.Joint):
+                if path in joints:
+                    world.set_joint_enabled(path, bool(value.resolved("joint_enabled")))
+            elif isinstance(value, usd_physics.PhysicsScene):
+                from ..simulation.layout import gravity_of
+
+                world.set_gravity(gravity_of(value), path)
