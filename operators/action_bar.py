@@ -128,11 +128,11 @@ class USDPHYS_OT_add_group(_Action, bpy.types.Operator):
         )
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.authoring import tagging
+        from ..usdphys_addon.authoring import group_edits
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
-            return report(self, tagging.add_group(
+            return report(self, group_edits.add_group(
                 context.scene, context.selected_objects, self.group_name, ignores_itself=self.ignores_itself
             ))  # fmt: skip
         except UsdPhysError as error:
@@ -146,11 +146,11 @@ class USDPHYS_OT_clear_physics(_Action, bpy.types.Operator):
     bl_label = "Clear Physics"
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.authoring import tagging
+        from ..usdphys_addon.authoring import clearing
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
-            return report(self, tagging.clear_physics(context.selected_objects))
+            return report(self, clearing.clear_physics(context.selected_objects))
         except UsdPhysError as error:
             return refuse(self, error)
 

@@ -87,7 +87,7 @@ def _check_scales(objects: Any) -> None:
 
 def _check_linked(objects: Any) -> None:
     """Raises InputError for linked objects without physics, which can get none; curves and cameras need none."""
-    from ..usdphys_addon.authoring.tagging import LINKED
+    from ..usdphys_addon.authoring.edit_report import LINKED
     from ..usdphys_addon.bridge.mesh import GEOMETRY_TYPES
     from ..usdphys_addon.core.errors import InputError
 

@@ -97,7 +97,7 @@ def measure() -> bench.Figures:
 
     bench.load_extension().register()
     from usdphys_ext.operators import action_bar
-    from usdphys_ext.usdphys_addon.authoring import tagging
+    from usdphys_ext.usdphys_addon.authoring import collider_choice
 
     figures: bench.Figures = {}
     context = empty()
@@ -116,7 +116,7 @@ def measure() -> bench.Figures:
     context = empty()
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=8)
     depsgraph, obj = context.evaluated_depsgraph_get(), context.object
-    figures["click_on_a_dense_mesh"] = (best(lambda: tagging.choose(obj, "DYNAMIC", depsgraph)), "ms")
+    figures["click_on_a_dense_mesh"] = (best(lambda: collider_choice.choose(obj, "DYNAMIC", depsgraph)), "ms")
 
     context = empty()
     bpy.ops.mesh.primitive_monkey_add()

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from usdphys_ext.operators import action_bar as operators
 from usdphys_ext.panels import action_bar_panel as panels
-from usdphys_ext.usdphys_addon.authoring import tagging
+from usdphys_ext.usdphys_addon.authoring import clearing, collider_choice, group_edits, tagging
+from usdphys_ext.usdphys_addon.authoring.edit_report import EditReport
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
@@ -38,14 +39,14 @@ def run(name: str, *objects: Any, **settings: Any) -> Any:
     return getattr(bpy.ops.usdphys, name)(**settings)
 
 
-def tagged(role: str, *objects: Any) -> tagging.EditReport:
+def tagged(role: str, *objects: Any) -> EditReport:
     select(*objects)
     return tagging.tag(bpy.context, objects, role)
 
 
-def choice(obj: Any, role: str) -> tagging.ColliderChoice | None:
+def choice(obj: Any, role: str) -> collider_choice.ColliderChoice | None:
     bpy.context.view_layer.update()
-    return tagging.choose(obj, role, bpy.context.evaluated_depsgraph_get())
+    return collider_choice.choose(obj, role, bpy.context.evaluated_depsgraph_get())
 
 
 def colliders(obj: Any) -> list[tuple[str, str]]:
@@ -157,7 +158,7 @@ def test_convex_and_nearly_convex():
     for depth, expected in ((0.3, "convexHull"), (0.34, "convexDecomposition")):
         obj = l_shape(f"L{depth}", depth)
         fill = (1 - depth**2) / (1 - depth**2 / 2)
-        assert (fill >= tagging.CONVEX) == (expected == "convexHull")
+        assert (fill >= collider_choice.CONVEX) == (expected == "convexHull")
         found = choice(obj, "DYNAMIC")
         assert (found.approximation, f"{fill:.0%}" in found.reason) == (expected, True)
 
@@ -196,7 +197,7 @@ def test_edits_that_keep_the_number_of_vertices_are_seen():
 def test_dense_meshes_are_not_measured(monkeypatch):
     monkeypatch.setattr(meshes, "surface_of", lambda *_: pytest.fail("a click waits for the vertices"))
     obj = operator_mesh("primitive_ico_sphere_add", subdivisions=8)
-    assert len(obj.data.polygons) > tagging.DENSE_TRIANGLES
+    assert len(obj.data.polygons) > collider_choice.DENSE_TRIANGLES
     select(obj)
     found = choice(obj, "DYNAMIC")
     assert (found.approximation, "too many triangles" in found.reason) == ("convexDecomposition", True)
@@ -213,7 +214,7 @@ def test_hulls_of_many_points(shrinks):
             vertex.co.x *= 0.3
             vertex.co.y *= 0.3
     obj.data.update()
-    assert len(obj.data.vertices) > tagging.HULL_POINTS
+    assert len(obj.data.vertices) > collider_choice.HULL_POINTS
     assert choice(obj, "DYNAMIC").approximation == ("convexDecomposition" if shrinks else "convexHull")
 
 
@@ -222,7 +223,7 @@ def test_the_hull_of_many_points_has_nearly_its_volume():
     obj = operator_mesh(
         "primitive_torus_add", major_radius=1.0, minor_radius=0.25, major_segments=96, minor_segments=48
     )
-    assert len(obj.data.vertices) > tagging.HULL_POINTS
+    assert len(obj.data.vertices) > collider_choice.HULL_POINTS
     large, small = 1.0, 0.25
     hull = 2 * math.pi * large**2 * small + math.pi**2 * large * small**2 + 4 / 3 * math.pi * small**3
     fill = 2 * math.pi**2 * large * small**2 / hull
@@ -676,12 +677,12 @@ def test_group_names_of_members_are_taken():
 
 def test_group_without_colliders_is_told():
     box = scenes.add_box("Box")
-    outcome = tagging.add_group(bpy.context.scene, [box], " ")
+    outcome = group_edits.add_group(bpy.context.scene, [box], " ")
     assert (outcome.text, memberships(box)) == ("Made the collision group 'Group' of 1 object", ["Group"])
     assert any("'Box'" in note for note in outcome.notes)
     parent = scenes.add("Parent")
     scenes.solid("Child", parent=parent)
-    assert not tagging.add_group(bpy.context.scene, [parent], "Machine").notes
+    assert not group_edits.add_group(bpy.context.scene, [parent], "Machine").notes
 
 
 # --------------------------------------------------------------------------- removal
@@ -706,7 +707,7 @@ def full(name: str, other: Any, **settings: Any) -> Any:
 def test_clear_removes_everything_but_the_memory_of_the_import():
     other = scenes.solid("Other")
     things = [full(f"Thing{index}", other) for index in range(2)]
-    outcome = tagging.clear_physics(things)
+    outcome = clearing.clear_physics(things)
     for obj in things:
         assert set(obj.usdphys.keys()) == {"prim"}
         assert (obj.usdphys.prim.path, obj.usdphys.prim.carried) == ("/World/Thing", "kept")

@@ -73,7 +73,7 @@ vendor_schemas.add_table({
     ],
 })  # fmt: skip
 
-from usdphys_ext.usdphys_addon.authoring import copying, tagging, vendor_edits
+from usdphys_ext.usdphys_addon.authoring import clearing, copying, vendor_edits
 from usdphys_ext.usdphys_addon.bridge import props, scene_read, vendor_rows
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
@@ -208,10 +208,10 @@ seen["flows"] = [[flow_in_object(collider) for collider in obj.usdphys.colliders
 # Clear all physics of an object: nothing of a vendor stays, and there is nothing left to clear.
 alone = cube("Alone", 20.0)
 put(alone.usdphys, "AcmeBodyAPI")
-seen["removal"] = tagging.clear_physics([alone]).text
-seen["left"] = [applied_to(alone), tagging.has_any(alone), props.is_physical(alone)]
+seen["removal"] = clearing.clear_physics([alone]).text
+seen["left"] = [applied_to(alone), clearing.has_any(alone), props.is_physical(alone)]
 put(alone.usdphys, "AcmeBodyAPI")
-seen["has vendor alone"] = tagging.has_any(alone)
+seen["has vendor alone"] = clearing.has_any(alone)
 
 # Saved, loaded, appended, undone.
 blend = folder / "vendor.blend"

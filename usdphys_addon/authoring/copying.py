@@ -14,7 +14,9 @@ from ..core.errors import InputError
 from ..core.schema import Place
 from ..core.words import counted, named
 from . import vendor_edits
-from .tagging import LINKED, EditReport, exports_faces, has_any, sentences
+from .clearing import has_any
+from .collider_choice import exports_faces
+from .edit_report import LINKED, EditReport, sentences
 
 #: Properties that are copied together, by the identifier of the part.
 PARTS: dict[str, tuple[str, ...]] = {

@@ -1,16 +1,71 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Edit the collision groups of a scene: which of them filter each other, and their members."""
+"""Edit the collision groups of a scene: make them, which of them filter each other, and their members."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
 import bpy
 
+from ..bridge.roles import applies
+from ..core import paths
 from ..core.collision_groups import MergedGroups, merge
 from ..core.errors import InputError
 from ..core.schemas import usd_physics
+from ..core.words import counted, joined, named, phrase
+from .edit_report import LINKED, NOT_JOINTS, EditReport, sentences
+
+_LINKED_SCENE = "The scene '{name}' is linked and cannot get a collision group; work in a scene of this file"
+
+
+def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: bool = False) -> EditReport:
+    """Make a collision group with these members. A taken name gets a number. Raises InputError."""
+    if scene.library is not None:
+        raise InputError(phrase(_LINKED_SCENE, name=scene.name))
+    left_out: dict[str, list[str]] = defaultdict(list)
+    members = []
+    for obj in objects:
+        if obj.library is not None:
+            left_out[LINKED].append(obj.name)
+        elif obj.type == "EMPTY" and applies(obj, "joint"):
+            left_out[NOT_JOINTS].append(obj.name)
+        else:
+            members.append(obj)
+    notes = sentences(left_out)
+    if not members:
+        raise InputError(joined(". ", notes or ["There are no objects to make a group of; select some"]))
+    free = _free_group_name(name)
+    colliding = {obj.name_full for obj in bpy.data.objects if len(obj.usdphys.colliders)}  # type: ignore[attr-defined]
+    reached = set()
+    for key in colliding:
+        above: Any = bpy.data.objects.get(key)
+        while above is not None and above.name_full not in reached:
+            reached.add(above.name_full)
+            above = above.parent
+    idle = [obj.name for obj in members if obj.name_full not in reached and obj.instance_type != "COLLECTION"]
+    group = scene.usdphys.collision_groups.add()
+    group.name = free
+    if ignores_itself:
+        group.filtered_groups.add().name = free
+    scene.usdphys.active_group_index = len(scene.usdphys.collision_groups) - 1
+    for obj in members:
+        obj.usdphys.collision_groups.add().name = free
+    if idle:
+        notes.append(phrase("Groups affect colliders only, and there are none on {names}", names=named(idle)))
+    number = counted(len(members), "object")
+    text = phrase("Made the collision group '{group}' of {objects}", group=free, objects=number)
+    return EditReport(text, notes, [obj.name for obj in members])
+
+
+def _free_group_name(name: str) -> str:
+    """The name, with a number appended if a group of any scene or a membership uses it."""
+    owners: list[Any] = [*bpy.data.scenes, *bpy.data.objects]
+    taken = {item.name for owner in owners for item in owner.usdphys.collision_groups}
+    taken |= {item.name for obj in bpy.data.objects for collider in obj.usdphys.colliders  # type: ignore[attr-defined]
+              for item in collider.collision_groups}  # fmt: skip
+    return paths.free(name.strip() or "Group", taken.__contains__, "{}", 2)
 
 
 def group_named(scene: Any, name: str) -> Any:

@@ -11,7 +11,9 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..authoring.tagging import LINKED, Tagging, exports_faces
+from ..authoring.collider_choice import exports_faces
+from ..authoring.edit_report import LINKED
+from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
 from ..bridge.joint_frames import is_joint, set_world_matrix
 from ..bridge.roles import applies, is_body, parents_of
