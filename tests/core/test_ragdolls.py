@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.core.building import ragdolls
+from usdphys_ext.usdphys_addon.core.building import bone_names, ragdolls
 
 NAMES = {
     "rigify": ("spine", "spine.001", "spine.003", "spine.006", "upper_arm.{L}", "forearm.{L}", "hand.{L}", "thigh.{L}",
@@ -21,12 +21,28 @@ NAMES = {
     "daz": ("hip", "abdomen", "chest", "head", "{l}Shldr", "{l}ForeArm", "{l}Hand", "{l}Thigh", "{l}Shin", "{l}Foot"),
     "daz in bvh": ("hip", "abdomen", "chest", "head", "{l}shldr", "{l}forearm", "{l}hand", "{l}thigh", "{l}shin",
                    "{l}foot"),
+    "genesis 8": ("hip", "abdomenLower", "chestUpper", "head", "{l}ShldrBend", "{l}ForearmBend", "{l}Hand",
+                  "{l}ThighBend", "{l}Shin", "{l}Foot"),
+    "part first": ("pelvis", "spine_middle", "chest", "head", "arm_upper_{l}", "arm_lower_{l}", "hand_{l}",
+                   "leg_upper_{l}", "leg_lower_{l}", "foot_{l}"),
+    "side first": ("Hips", "Spine", "Chest", "Head", "{L}UpperArm", "{L}LowerArm", "{L}Hand", "{L}Thigh", "{L}Shin",
+                   "{L}Foot"),
+    "anatomy": ("pelvis", "spine", "ribcage", "skull", "humerus.{L}", "ulna.{L}", "hand.{L}", "femur.{L}", "tibia.{L}",
+                "foot.{L}"),
+}  # fmt: skip
+#: Limbs that are called by the joint at their start; what they are follows from what hangs on them.
+BY_JOINT = {
+    "joints": ("Pelvis", "Spine1", "Spine3", "Head", "{L}_Shoulder", "{L}_Elbow", "{L}_Wrist", "{L}_Hip", "{L}_Knee",
+               "{L}_Ankle"),
+    "leg above knee": ("Hips", "Spine", "Chest", "Head", "{L}Arm", "{L}Elbow", "{L}Hand", "{L}Leg", "{L}Knee",
+                       "{L}Foot"),
 }  # fmt: skip
 LIMBS = ("upper_arm", "forearm", "hand", "thigh", "shank", "foot")
 DROPPED = (
     "f_index.01.L", "thumb.02.R", "mixamorig:LeftHandIndex1", "index_01_l", "J_Bip_L_Index1", "toe.L", "ball_l",
     "mixamorig:LeftToeBase", "upperarm_twist_01_l", "heel.02.L", "eye.L", "jaw", "brow.B.L", "breast.L", "pelvis.L",
-    "ik_foot_root", "thigh_ik.L", "lbuttock",
+    "ik_foot_root", "thigh_ik.L", "lbuttock", "LRing1", "IKFoot.L", "lForearmTwist", "HeadNub", "ring_finger_l", "lEar",
+    "ear.R", "eyelid.T.L", "Lip_Upper", "upperlip", "footik_l",
 )  # fmt: skip
 
 
@@ -35,29 +51,62 @@ def test_limbs_are_recognised_with_their_sides(rig):
     for side, words in (("L", {"L": "L", "Left": "Left", "l": "l", "left": "left"}),
                         ("R", {"L": "R", "Left": "Right", "l": "r", "left": "right"})):  # fmt: skip
         for name, segment in zip(NAMES[rig][4:], LIMBS, strict=True):
-            assert ragdolls.named(name.format(**words)) == (segment, side, False), name
+            assert bone_names.named(name.format(**words)) == (segment, side, False), name
     for name in NAMES[rig][1:3]:
-        assert ragdolls.named(name)[0] == "spine"
+        assert bone_names.named(name)[0] == "spine"
 
 
 @pytest.mark.parametrize("name", DROPPED)
 def test_fingers_faces_and_helpers_are_no_bodies(name):
-    assert ragdolls.named(name).is_dropped
+    assert bone_names.named(name).is_dropped
+
+
+@pytest.mark.parametrize(("name", "segment"), [
+    ("RearUpperLeg.L", "thigh"), ("rear_shin.R", "shank"), ("bear_head", "head"), ("LThighBend", "thigh"),
+    ("SpringSpine", "spine"), ("spine_middle", "spine"), ("gear", ""), ("FlipperTip", ""), ("wheel_l", ""),
+    ("slide", ""),
+])  # fmt: skip
+def test_words_that_only_contain_an_ear_or_a_lip_are_bodies(name, segment):
+    """Each bone of a robot or an animal counts whose name holds the letters of a part of the face, such as "rear"."""
+    found = bone_names.named(name)
+    assert (found.segment, found.is_dropped) == (segment, False)
+
+
+def test_a_limb_reaches_past_its_twisting_half():
+    """Genesis 8 of Daz: the thigh bends in its upper half and twists in its lower one, on which the shin hangs."""
+    bones = skeleton("genesis 8")
+    for row in [row for row, bone in enumerate(bones) if bone.name.endswith(("ThighBend", "ShldrBend"))]:
+        bend = bones[row]
+        middle = (bend.head + bend.tail) / 2.0
+        twist = ragdolls.Bone(bend.name.replace("Bend", "Twist"), row, middle, bend.tail)
+        next(bone for bone in bones if bone.above == row).above = len(bones)
+        bones.append(twist)
+        bend.tail = middle
+    # A helper that ends at the elbow moves vertices, and nothing hangs on it.
+    arm = next(row for row, bone in enumerate(bones) if bone.name == "lForearmBend")
+    bones.append(ragdolls.Bone("lForearmTwist", arm, bones[arm].tail, 2.0 * bones[arm].tail - bones[arm].head))
+    whole, end = bones[arm].length, bones[arm].tail
+    parts, is_human = ragdolls.parts_of(bones)
+    assert is_human and len(parts) == 16
+    lengths = {(part.segment, part.side): bones[part.bone].length for part in parts}
+    assert lengths["thigh", "R"] == pytest.approx(0.45) and lengths["upper_arm", "L"] == pytest.approx(0.28)
+    assert bones[arm].length == whole and (bones[arm].tail == end).all()
 
 
 def skeleton(rig, *, scale=1.0):
     """A human of 1.8 m in T-pose that looks along -Y, with the names of a rig."""
     v = np.array
+    names = (NAMES | BY_JOINT)[rig]
     rows = [
-        (NAMES[rig][0], -1, (0, 0, 0.95), (0, 0, 1.08)), (NAMES[rig][1], 0, (0, 0, 1.08), (0, 0, 1.25)),
-        (NAMES[rig][2], 1, (0, 0, 1.25), (0, 0, 1.5)),
+        (names[0], -1, (0, 0, 0.95), (0, 0, 1.08)), (names[1], 0, (0, 0, 1.08), (0, 0, 1.25)),
+        (names[2], 1, (0, 0, 1.25), (0, 0, 1.5)),
     ]  # fmt: skip
     if rig.startswith("rigify"):
-        prefix = NAMES[rig][0]
+        prefix = names[0]
         rows += [(f"{prefix}.004", 2, (0, 0, 1.5), (0, 0, 1.55)), (f"{prefix}.005", 3, (0, 0, 1.55), (0, 0, 1.6))]
-        rows.append((NAMES[rig][3], 4, (0, 0, 1.6), (0, 0, 1.8)))
+        rows.append((names[3], 4, (0, 0, 1.6), (0, 0, 1.8)))
     else:
-        rows.append((NAMES[rig][3], 2, (0, 0, 1.6), (0, 0, 1.8)))
+        rows.append((names[3], 2, (0, 0, 1.6), (0, 0, 1.8)))
     for sign, words in ((1, {"L": "L", "Left": "Left", "l": "l", "left": "left"}),
                         (-1, {"L": "R", "Left": "Right", "l": "r", "left": "right"})):  # fmt: skip
         arm, leg = len(rows), len(rows) + 3
@@ -66,12 +115,12 @@ def skeleton(rig, *, scale=1.0):
             (arm + 1, (0.74, 0, 1.45), (0.92, 0, 1.45)), (0, (0.1, 0, 0.95), (0.1, 0, 0.5)),
             (leg, (0.1, 0, 0.5), (0.1, 0, 0.08)), (leg + 1, (0.1, 0, 0.08), (0.1, -0.15, 0.02)),
         ]  # fmt: skip
-        for name, (above, head, tail) in zip(NAMES[rig][4:], places, strict=True):
+        for name, (above, head, tail) in zip(names[4:], places, strict=True):
             rows.append((name.format(**words), above, v(head) * (sign, 1, 1), v(tail) * (sign, 1, 1)))
     return [ragdolls.Bone(name, above, v(head) * scale, v(tail) * scale) for name, above, head, tail in rows]
 
 
-@pytest.mark.parametrize("rig", NAMES)
+@pytest.mark.parametrize("rig", NAMES | BY_JOINT)
 @pytest.mark.parametrize(("detail", "number"), [("LOW", 11), ("MEDIUM", 16)])
 def test_a_human_has_its_parts_and_weighs_what_it_should(rig, detail, number):
     bones = skeleton(rig)
@@ -85,6 +134,23 @@ def test_a_human_has_its_parts_and_weighs_what_it_should(rig, detail, number):
     assert leg == pytest.approx(80.0 * (0.1447 + 0.0457 + 0.0133), rel=1e-2)
     roots = [part for part in parts if part.above < 0]
     assert [part.segment for part in roots] == ["lower_trunk"]
+
+
+def test_a_further_bone_below_a_hip_does_not_make_it_a_pelvis():
+    bones = skeleton("joints")
+    hip = next(row for row, bone in enumerate(bones) if bone.name == "L_Hip")
+    bones.append(ragdolls.Bone("L_Pocket", hip, bones[hip].head, bones[hip].tail))
+    assert ragdolls.parts_of(bones)[1]
+
+
+def test_a_collar_that_is_called_a_shoulder_is_no_arm():
+    bones = skeleton("leg above knee")
+    for side in "LR":
+        arm = next(bone for bone in bones if bone.name == f"{side}Arm")
+        bones.append(ragdolls.Bone(f"{side}Shldr", arm.above, arm.head * (0.2, 1, 1), arm.head))
+        arm.above = len(bones) - 1
+    parts, _ = ragdolls.parts_of(bones)
+    assert [bones[part.bone].name for part in parts if part.segment == "upper_arm"] == ["LArm", "RArm"]
 
 
 def test_each_bone_moves_with_one_part():

@@ -8,7 +8,6 @@ reviewed by an anatomist.
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .bone_names import Named, named
 
 Array = NDArray[np.float64]
 
@@ -60,71 +61,6 @@ LIMITS = {
     "lower_trunk": Limits((-15, 15), (-20, 20), (-12, 12)),
 }  # fmt: skip
 OTHER_LIMITS = Limits((-20, 20), (-40, 40), (-30, 30))
-
-# --------------------------------------------------------------------------- names
-
-_DROPPED = re.compile(
-    r"twist|roll|helper|ik|pole|ctrl|control|mch|toe|ball|heel|finger|thumb|index|middle|ring|pinky|little|palm|eye|jaw|"
-    r"lid|brow|lip|cheek|nose|ear|teeth|tongue|chin|forehead|temple|face|breast|bust|hair|skirt|weapon|prop|socket|"
-    r"breath|root$|end$|nub$|tweak|_?f_pinky|metacarpal|corrective|muscle|glute|buttock|pectoral|lat$|skin|cloth"
-)
-_SIDES = (
-    re.compile(r"(?:^|[ ._:-])(?P<side>l|r|left|right)(?:[ ._-]|$)", re.IGNORECASE),
-    re.compile(r"^(?P<side>left|right)", re.IGNORECASE), re.compile(r"(?P<side>Left|Right)"),
-    re.compile(r"^(?P<side>[lr])(?=[A-Z])"),
-    # Poser and Daz, in files without capitals.
-    re.compile(r"^(?P<side>[lr])(?=(?:collar|shldr|forearm|hand|buttock|thigh|shin|foot)$)"),
-)  # fmt: skip
-_SEGMENTS = (
-    ("front", re.compile(r"front")),
-    ("tail", re.compile(r"tail")),
-    ("forearm", re.compile(r"forearm|lowerarm|lower_arm|elbow|forearm")),
-    ("upper_arm", re.compile(r"upperarm|upper_arm|uparm|^arm$|shoulderjoint|bicep|shldr")),
-    ("shoulder", re.compile(r"shoulder|clavicle|collar")),
-    ("hand", re.compile(r"hand|wrist")),
-    ("thigh", re.compile(r"thigh|upperleg|upper_leg|upleg")),
-    ("shank", re.compile(r"shin|calf|lowerleg|lower_leg|knee|^leg$")),
-    ("foot", re.compile(r"foot|ankle")),
-    ("head", re.compile(r"^head$|head")),
-    ("neck", re.compile(r"neck")),
-    ("hips", re.compile(r"^hips?$|^pelvis$|^hip_?s?$")),
-    ("spine", re.compile(r"spine|chest|torso|abdomen|ribcage|^trunk$|waist|back$")),
-)  # fmt: skip
-
-
-class Named(NamedTuple):
-    """segment: a key of the tables, or hips, spine, neck, shoulder, front (of a quadruped), tail, "" for unknown.
-
-    side: L, R or "". is_dropped: the bone is a finger, a part of the face or a helper.
-    """
-
-    segment: str
-    side: str
-    is_dropped: bool
-
-
-def named(name: str) -> Named:
-    """What the name of a bone says: names of Rigify, Mixamo, VRM, Unreal, Daz and the like."""
-    plain = name.split(":")[-1]
-    plain = re.sub(r"^(DEF|ORG|MCH|J_Bip|Bip0*1|CC_Base|valvebiped|b|jnt)[-_ .]+", "", plain, flags=re.IGNORECASE)
-    side = ""
-    for pattern in _SIDES:
-        found = pattern.search(plain)
-        if found:
-            side = found["side"][0].upper()
-            plain = plain[: found.start("side")] + plain[found.end("side") :]
-            break
-    word = re.sub(r"^[cC][ ._-]", "", plain).strip(" ._-")
-    word = re.sub(r"[ ._-]*\d+$", "", word).lower().strip(" ._-")
-    joined = re.sub(r"[ .-]", "_", word)
-    is_dropped = bool(_DROPPED.search(joined)) and not joined.startswith(("forearm", "head"))
-    if joined == "pelvis" and side:
-        return Named("", side, True)
-    for segment, pattern in _SEGMENTS:
-        if pattern.search(joined):
-            return Named(segment, side, is_dropped)
-    return Named("", side, is_dropped)
-
 
 # --------------------------------------------------------------------------- bones
 
@@ -266,15 +202,37 @@ def _is_twin(one: Bone, other: Bone) -> bool:
     )  # fmt: skip
 
 
+def _by_joint(bones: Sequence[Bone], words: Sequence[Named]) -> list[Named]:
+    """Limbs that are called by the joint at which they start: L_Hip above L_Knee, L_Shoulder above L_Elbow."""
+    there = {word[:2] for word in words if not word.is_dropped}
+    found = list(words)
+    for bone, word in zip(bones, words, strict=True):
+        if bone.above < 0 or word.is_dropped or not word.side or words[bone.above].side != word.side:
+            continue
+        above, is_shldr = words[bone.above], "shldr" in bones[bone.above].name.lower()
+        pair = (above.segment, word.segment)
+        if pair in (("hips", "shank"), ("shank", "shank")) and ("thigh", word.side) not in there:
+            found[bone.above] = above._replace(segment="thigh")
+        elif pair == ("shoulder", "forearm") and ("upper_arm", word.side) not in there:
+            found[bone.above] = above._replace(segment="upper_arm")
+        elif pair == ("upper_arm", "upper_arm") and is_shldr:
+            found[bone.above] = above._replace(segment="shoulder")
+    return found
+
+
 def _join_split(bones: Sequence[Bone], words: Sequence[Named]) -> set[int]:
     """Let limbs that are cut for twisting, such as DEF-thigh.L and DEF-thigh.L.001, reach to the end of the last piece.
 
-    Returns the pieces after the first.
+    A piece may be named as a helper, such as lThighTwist below lThighBend, if the limb goes on below it. Returns the
+    pieces after the first.
     """
     firsts: dict[int, int] = {}
+    go_on = {bone.above for bone, word in zip(bones, words, strict=True) if not word.is_dropped}
     for row in _parents_first(bones):
         bone, above = bones[row], bones[row].above
-        if above < 0 or words[row].segment not in _LIMBS or words[row] != words[above]:
+        if above < 0 or words[row].segment not in _LIMBS or words[row][:2] != words[above][:2]:
+            continue
+        if words[row].is_dropped != words[firsts.get(above, above)].is_dropped and row not in go_on:
             continue
         first = bones[firsts.get(above, above)]
         way, own = first.tail - first.head, bone.tail - bone.head
@@ -303,7 +261,7 @@ def parts_of(bones: Sequence[Bone], detail: str = "MEDIUM") -> tuple[list[Part],
     LOW: pelvis, chest, head, arms and legs without hands and feet. HIGH: neck and shoulders too. Rigs that are no human
     become bodies bone by bone. Limbs that are cut into pieces become whole: the tails of their first bones move.
     """
-    words = [named(bone.name) for bone in bones]
+    words = _by_joint(bones, [named(bone.name) for bone in bones])
     pieces = _join_split(bones, words)
     segments = _human(bones, words, detail)
     is_human = bool(segments)
