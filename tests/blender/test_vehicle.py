@@ -142,6 +142,38 @@ def test_the_load_of_a_wheel_follows_from_the_centre_of_mass():
     assert stiffness[True] / stiffness[False] == pytest.approx(3.0, rel=0.01)
 
 
+def add_round(name, radius, depth, location, rotation=(math.pi / 2, 0, 0)):
+    bpy.ops.mesh.primitive_cylinder_add(radius=radius, depth=depth, vertices=32, location=location, rotation=rotation)
+    bpy.context.object.name = name
+    return bpy.context.object
+
+
+def test_the_parts_of_a_car_go_with_its_wheels_and_its_chassis():
+    """Rims turn with their tyres, a steering wheel and a windscreen go with the chassis, a cone beside it does not."""
+    chassis, tyres = car()
+    rims = [add_round("Wheel Rim", 0.2, 0.22, wheel.location) for wheel in tyres]
+    steering = add_round("SteeringWheel", 0.15, 0.03, (0.3, 0.2, 0.85), (0.5, 0, 0.4))
+    spare = add_round("Spare Tyre", 0.3, 0.2, (-1.0, 0, 0.7), (0, math.pi / 2, 0))
+    screen = scenes.add_box("Windscreen", (0.02, 0.4, 0.15), location=(0.4, 0, 0.9))
+    pole = scenes.add_box("Pole", (0.05, 0.05, 1.0), location=(0.0, 4.0, 1.0))
+    select(*rims, steering, spare, screen, pole, *tyres, chassis)
+    before = {obj.name: obj.matrix_world.copy() for obj in (*rims, steering, spare, screen, pole)}
+    assert bpy.ops.usdphys.vehicle(speed=3.0) == {"FINISHED"}
+    bpy.context.view_layer.update()
+    assert all(np.allclose(bpy.data.objects[name].matrix_world, there, atol=1e-6) for name, there in before.items())
+    assert [rim.parent for rim in rims] == tyres
+    assert all(obj.parent == chassis for obj in (steering, spare, screen)) and pole.parent is None
+    model = scenes.read_model()
+    assert len(model.bodies) == 1 + 2 * len(tyres)
+    offsets = {obj: chassis.matrix_world.inverted() @ obj.matrix_world for obj in (steering, screen)}
+    play(2.0)
+    assert chassis.matrix_world.translation.x > 2.0
+    assert all(np.allclose(chassis.matrix_world.inverted() @ obj.matrix_world, at, atol=1e-4)
+               for obj, at in offsets.items())  # fmt: skip
+    for rim, tyre in zip(rims, tyres, strict=True):
+        assert (rim.matrix_world.translation - tyre.matrix_world.translation).length < 1e-4
+
+
 def test_a_selection_without_wheels_is_refused_with_nothing_changed():
     one, other = scenes.add_box("One"), scenes.add_box("Other", (0.2, 0.5, 0.1), location=(3, 0, 0))
     third = scenes.add_box("Third", (0.4, 0.5, 0.3), location=(6, 0, 0))

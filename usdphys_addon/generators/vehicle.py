@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import mathutils
@@ -18,6 +18,7 @@ from ..authoring.material_presets import apply_material_preset
 from ..authoring.tagging import Tagging
 from ..bridge import scene_read
 from ..bridge.joint_frames import is_joint
+from ..bridge.roles import is_body, parents_of
 from ..bridge.writing import unit_length
 from ..core import frames, mass
 from ..core.errors import InputError
@@ -25,6 +26,7 @@ from ..core.words import named
 from . import joints, shapes
 
 _WHEEL = re.compile(r"wheel|tire|tyre|\brad\b|^rad[ ._-]|reifen|roue|rueda", re.IGNORECASE)
+_NO_WHEEL = re.compile(r"steer|spare|lenk|volant|ersatz|reserve", re.IGNORECASE)
 _FRONT = re.compile(r"front|vorn|avant|(?:^|[ ._-])f[lr]?(?:[ ._-]|$)", re.IGNORECASE)
 #: Properties of joint objects: the largest speed of a driven wheel, rad/s, and the largest angle of a steered one, rad.
 SPEED, STEERING = "vehicle_speed", "vehicle_steering"
@@ -32,6 +34,8 @@ _GRAVITY = 9.81
 #: Largest pull of the driven wheels, as a part of the weight.
 _PULL = 0.5
 _ROUND = 0.05
+#: Round parts whose centres are apart by at most this part of the radius of a wheel turn with it.
+_CENTERED = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +78,19 @@ class Wheel:
     load: float = 0.0
 
 
+class _Found(NamedTuple):
+    """carriers: (part, wheel or chassis that it goes with). others: objects that do not belong to the vehicle."""
+
+    chassis: Any
+    wheels: list[Wheel]
+    carriers: list[tuple[Any, Any]]
+    others: list[Any]
+
+
 def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
     """Make a vehicle of the selected objects. Raises InputError, with nothing changed."""
     context.view_layer.update()
-    chassis, wheels, others = _found(context)
+    chassis, wheels, carriers, others = _found(context)
     meters = unit_length(context.scene)
     left, forward = _directions(wheels)
     for wheel in wheels:
@@ -94,6 +107,10 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
             world = wheel.obj.matrix_world.copy()
             wheel.obj.parent = None
             wheel.obj.matrix_world = world
+    context.view_layer.update()
+    for part, carrier in carriers:
+        part.parent = carrier
+        part.matrix_parent_inverse = carrier.matrix_world.inverted_safe()
     apply_material_preset([wheel.obj for wheel in wheels], "RUBBER")
     context.view_layer.update()
     model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
@@ -131,8 +148,8 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
 # --------------------------------------------------------------------------- what is a wheel
 
 
-def _found(context: Any) -> tuple[Any, list[Wheel], list[Any]]:
-    """(chassis, wheels, other objects) of the selection, by name, else by form. Raises InputError."""
+def _found(context: Any) -> _Found:
+    """What the selection holds, by name, else by form. Raises InputError."""
     chosen = [
         obj for obj in context.selected_objects
         if obj.type == "MESH" and obj.library is None and not is_joint(obj)
@@ -140,25 +157,51 @@ def _found(context: Any) -> tuple[Any, list[Wheel], list[Any]]:
     if not chosen:
         raise InputError("Select the chassis and the wheels.")
     maker = JointMaker(context, JointOptions())
-    forms = {obj.name: form_of(maker, obj) for obj in chosen}
-    wheels = [obj for obj in chosen if _WHEEL.search(obj.name) and forms[obj.name] is not None]
-    if len(wheels) < 2:
-        active = context.active_object
-        wheels = [obj for obj in chosen if forms[obj.name] is not None and obj != active]
-    rest = [obj for obj in chosen if obj not in wheels]
+    forms = {obj: form for obj in sorted(chosen, key=lambda obj: str(obj.name))
+             if (form := form_of(maker, obj)) is not None and not _NO_WHEEL.search(obj.name)}  # fmt: skip
+    round_ones = [form for obj, form in forms.items() if _WHEEL.search(obj.name)]
+    active = context.active_object
+    if len(round_ones) < 2:
+        round_ones = [form for obj, form in forms.items() if obj != active]
+    wheels = [wheel for wheel in round_ones if not any(_is_part(wheel, other) for other in round_ones)]
+    rest = [obj for obj in chosen if obj not in [wheel.obj for wheel in wheels]]
     if len(wheels) < 2 or not rest:
         raise InputError(
             "No chassis with two or more wheels is selected; select them, with the chassis as the active one."
         )
-    active = context.active_object
-    size = {obj.name: float(np.prod(np.ptp(maker.surface(obj)[0], axis=0))) for obj in rest}
-    chassis = active if active in rest else max(rest, key=lambda obj: size[obj.name])
-    found = []
-    for obj in sorted(wheels, key=lambda obj: str(obj.name)):
-        form = forms[obj.name]
-        assert form is not None
-        found.append(form)
-    return chassis, found, [obj for obj in rest if obj != chassis]
+    boxes = {obj: _box(maker.surface(obj)[0]) for obj in chosen}
+    chassis = active if active in rest else max(rest, key=lambda obj: float(np.prod(np.ptp(boxes[obj], axis=0))))
+    own = np.concatenate([boxes[obj] for obj in (chassis, *(wheel.obj for wheel in wheels))])
+    carriers, others = [], []
+    for obj in rest:
+        form, middle = forms.get(obj), boxes[obj].mean(axis=0)
+        carrier = next((wheel.obj for wheel in wheels if form is not None and _is_part(form, wheel)), chassis)
+        if obj == chassis or carrier in parents_of(obj) or (obj.parent in rest and obj.parent != chassis):
+            continue
+        is_inside = bool((middle >= own.min(axis=0)).all() and (middle <= _with_top(own)).all())
+        if is_body(obj) or (carrier == chassis and not is_inside) or obj in parents_of(chassis):
+            others.append(obj)
+        else:
+            carriers.append((obj, carrier))
+    return _Found(chassis, wheels, carriers, others)
+
+
+def _is_part(form: Wheel, wheel: Wheel) -> bool:
+    """True for a rim or a disc in the middle of a wheel."""
+    apart = float(np.linalg.norm(form.center - wheel.center))
+    is_smaller = (form.radius, form.obj.name) < (wheel.radius, wheel.obj.name)
+    return is_smaller and apart < _CENTERED * wheel.radius and abs(float(form.axis @ wheel.axis)) > 0.9
+
+
+def _box(points: Any) -> Any:
+    """Corners (2, 3) of the box around points."""
+    return np.stack((points.min(axis=0), points.max(axis=0))) if len(points) else np.zeros((2, 3))
+
+
+def _with_top(corners: Any) -> Any:
+    """The upper corner (3,) of the box around a vehicle, with the same height again for a cabin, a mast or a load."""
+    low, high = corners.min(axis=0), corners.max(axis=0)
+    return high + np.array((0.0, 0.0, high[2] - low[2]))
 
 
 def form_of(maker: JointMaker, obj: Any) -> Wheel | None:
