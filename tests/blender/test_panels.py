@@ -12,7 +12,7 @@ import pytest
 from usdphys_ext import panels, preferences
 from usdphys_ext.operators import batch, translations
 from usdphys_ext.panels import fitting, object_physics, overlays
-from usdphys_ext.usdphys_addon.bridge import property_values
+from usdphys_ext.usdphys_addon.bridge import environment, property_values
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks.report import FoundIssue, Report
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
@@ -244,7 +244,8 @@ def test_a_blender_without_usd_says_so_at_the_object(monkeypatch):
     monkeypatch.setattr(object_physics, "usd_is_supported", lambda: False)
     active(scenes.add("Crate"))
     for place in EVERYWHERE:
-        assert "Cannot export: this" in drawn("object" + place, "VIEW_3D").labels()
+        labels = drawn("object" + place, "VIEW_3D").labels()
+        assert " ".join(labels) == environment.NO_USD
 
 
 @pytest.mark.parametrize("place", EVERYWHERE)
