@@ -33,6 +33,7 @@ from .layout_recorder import (
     operator_type,
     widths,
 )
+from .scenes import select
 
 JOINT_FOLDS = tuple(f"usdphys_joint_{name}" for name in ("limits", "drives", "break", "frames"))
 TYPES = ("FIXED", "REVOLUTE", "PRISMATIC", "SPHERICAL", "DISTANCE", "GENERIC")
@@ -54,16 +55,6 @@ def context(area: str = "PROPERTIES", **members: Any) -> ContextRecorder:
 
 def drawn(name: str, area: str = "PROPERTIES", opened: Any = JOINT_FOLDS, **members: Any) -> LayoutRecorder:
     return draw(panel(name), context(area, **members), opened=opened)
-
-
-def select(*objects: Any) -> None:
-    """Select objects; the last one is the active one."""
-    for obj in bpy.context.view_layer.objects:
-        obj.select_set(False)
-    bpy.context.view_layer.objects.active = objects[-1] if objects else None
-    for obj in objects:
-        obj.select_set(True)
-    bpy.context.view_layer.update()
 
 
 def active(obj: Any) -> Any:
