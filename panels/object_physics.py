@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge import vendor_rows
-from ..usdphys_addon.bridge.environment import usd_is_supported
+from ..usdphys_addon.bridge.environment import NO_USD, usd_is_supported
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
 from ..usdphys_addon.core import schema
@@ -50,8 +50,7 @@ class _Object(Part):
 
     def draw(self, context: Any) -> None:
         if not usd_is_supported():
-            self.layout.label(text="Cannot export: this", icon="ERROR")
-            self.layout.label(text="Blender has no USD", icon="BLANK1")
+            draw_text(self.layout, NO_USD, "ERROR")
         elif context.area.type == "VIEW_3D":
             self.layout.label(text=context.object.name, icon="OBJECT_DATA")
 

@@ -61,6 +61,17 @@ def operator_mesh(operator: str, **settings: Any) -> Any:
     return bpy.context.object
 
 
+def select(*objects: Any) -> None:
+    """Select objects; the last one is the active one."""
+    bpy.context.view_layer.update()
+    for obj in bpy.context.view_layer.objects:
+        obj.select_set(False)
+    bpy.context.view_layer.objects.active = objects[-1] if objects else None
+    for obj in objects:
+        obj.select_set(True)
+    bpy.context.view_layer.update()
+
+
 # --------------------------------------------------------------------------- preferences
 
 

@@ -20,18 +20,11 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 from .layout_recorder import draw
-from .scenes import operator_mesh
+from .scenes import operator_mesh, select
 
 ROLES = {
     "DYNAMIC": "make_dynamic", "STATIC": "make_static", "KINEMATIC": "make_kinematic", "COLLIDER": "add_collider",
 }  # fmt: skip
-
-
-def select(*objects: Any) -> None:
-    bpy.context.view_layer.update()
-    for obj in bpy.context.view_layer.objects:
-        obj.select_set(obj in objects)
-    bpy.context.view_layer.objects.active = objects[-1] if objects else None
 
 
 def run(name: str, *objects: Any, **settings: Any) -> Any:

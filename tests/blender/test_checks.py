@@ -11,7 +11,7 @@ import mathutils
 import pytest
 from usdphys_ext.usdphys_addon.authoring import vendor_edits
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
-from usdphys_ext.usdphys_addon.checks import fixes, issue_data, report
+from usdphys_ext.usdphys_addon.checks import fix_table, fixes, issue_data, report
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks import run as check_run
 from usdphys_ext.usdphys_addon.core import validate
@@ -634,6 +634,12 @@ def test_a_light_body_that_bears_a_heavy_one_is_named_with_both_masses(typed, jo
 def test_every_fix_is_tested():
     # The fix of the missing floor adds an object, and has tests of its own.
     assert {code for code, _, _ in BROKEN} == set(fixes.FIXES) - {"NoFloor"}
+
+
+def test_a_code_has_one_fix():
+    """A second one replaced the first."""
+    with pytest.raises(ValueError, match="NoFloor has a fix already"):
+        fix_table.fix("NoFloor", safe=True, label="Do nothing")(fixes.FIXES["NoFloor"].apply)
 
 
 def test_fix_that_is_not_needed_says_so():

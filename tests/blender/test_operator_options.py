@@ -22,6 +22,7 @@ from usdphys_ext.usdphys_addon.tuning import drive_design
 
 from . import scenes
 from .layout_recorder import LayoutRecorder, drawing_part
+from .scenes import select
 from .test_joint_tools import link_back
 
 
@@ -31,16 +32,6 @@ def _no_session():
     yield
     preview_guard.stop()
     checks.forget()
-
-
-def select(*objects: Any) -> None:
-    """Select objects; the last one is the active one."""
-    for obj in bpy.context.view_layer.objects:
-        obj.select_set(False)
-    bpy.context.view_layer.objects.active = objects[-1] if objects else None
-    for obj in objects:
-        obj.select_set(True)
-    bpy.context.view_layer.update()
 
 
 def keyed(obj: Any) -> Any:

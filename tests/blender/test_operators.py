@@ -16,16 +16,7 @@ from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
-
-
-def select(*objects: Any) -> None:
-    """Select objects; the last one is the active one."""
-    for obj in bpy.context.view_layer.objects:
-        obj.select_set(False)
-    bpy.context.view_layer.objects.active = objects[-1] if objects else None
-    for obj in objects:
-        obj.select_set(True)
-    bpy.context.view_layer.update()
+from .scenes import select
 
 
 def run(idname: str, **values: Any) -> set[str]:

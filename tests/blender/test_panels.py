@@ -12,7 +12,7 @@ import pytest
 from usdphys_ext import panels, preferences
 from usdphys_ext.operators import batch, translations
 from usdphys_ext.panels import fitting, object_physics, overlays
-from usdphys_ext.usdphys_addon.bridge import property_values
+from usdphys_ext.usdphys_addon.bridge import environment, property_values
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks.report import FoundIssue, Report
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
@@ -33,6 +33,7 @@ from .layout_recorder import (
     operator_type,
     widths,
 )
+from .scenes import select
 
 JOINT_FOLDS = tuple(f"usdphys_joint_{name}" for name in ("limits", "drives", "break", "frames"))
 TYPES = ("FIXED", "REVOLUTE", "PRISMATIC", "SPHERICAL", "DISTANCE", "GENERIC")
@@ -54,16 +55,6 @@ def context(area: str = "PROPERTIES", **members: Any) -> ContextRecorder:
 
 def drawn(name: str, area: str = "PROPERTIES", opened: Any = JOINT_FOLDS, **members: Any) -> LayoutRecorder:
     return draw(panel(name), context(area, **members), opened=opened)
-
-
-def select(*objects: Any) -> None:
-    """Select objects; the last one is the active one."""
-    for obj in bpy.context.view_layer.objects:
-        obj.select_set(False)
-    bpy.context.view_layer.objects.active = objects[-1] if objects else None
-    for obj in objects:
-        obj.select_set(True)
-    bpy.context.view_layer.update()
 
 
 def active(obj: Any) -> Any:
@@ -244,7 +235,8 @@ def test_a_blender_without_usd_says_so_at_the_object(monkeypatch):
     monkeypatch.setattr(object_physics, "usd_is_supported", lambda: False)
     active(scenes.add("Crate"))
     for place in EVERYWHERE:
-        assert "Cannot export: this" in drawn("object" + place, "VIEW_3D").labels()
+        labels = drawn("object" + place, "VIEW_3D").labels()
+        assert " ".join(labels) == environment.NO_USD
 
 
 @pytest.mark.parametrize("place", EVERYWHERE)

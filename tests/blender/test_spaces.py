@@ -141,11 +141,6 @@ def test_a_mass_that_is_attached_to_the_object_around_a_mesh_is_where_it_was(tmp
 # --------------------------------------------------------------------------- what stands on delta transforms
 
 
-def world_z(obj: Any) -> float:
-    bpy.context.view_layer.update()
-    return float(obj.matrix_world.translation.z)
-
-
 @pytest.mark.parametrize("parented", [False, True])
 def test_a_body_with_a_delta_location_is_shown_where_it_is(parented):
     crate = scenes.solid("Crate", location=(1, 2, 3))

@@ -18,7 +18,7 @@ from usdphys_ext.usdphys_addon.core import fitting, frames, mass
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 
 from . import scenes
-from .scenes import placed, world_of
+from .scenes import placed, select, world_of
 
 TURNED = placed((1, 2, 3), (0.3, -0.7, 1.1))
 PLACES = {
@@ -30,13 +30,6 @@ PLACES = {
     "sheared": placed(scale=(2, 1, 1)) @ TURNED,
 }
 places = pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
-
-
-def select(*objects: Any) -> None:
-    bpy.context.view_layer.update()
-    for obj in bpy.context.view_layer.objects:
-        obj.select_set(obj in objects)
-    bpy.context.view_layer.objects.active = objects[-1] if objects else None
 
 
 def errors() -> list[str]:

@@ -22,7 +22,6 @@ from usdphys_ext.usdphys_addon.viewport import wrapped_text
 from .layout_recorder import LayoutRecorder
 
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGE = ROOT / "usdphys_addon"
 #: Names of formats and simulators, USD's own names, parts of sentences and units, and labels that are never drawn.
 SAME = {
     "USD Physics", "KHR", "OMI", "glTF", "Newton", "PhysX", "MuJoCo", "USD", "USDA", "USDC", "USDZ", "ABS", "PLA",
@@ -33,6 +32,7 @@ SAME = {
     "Is the Object's Geometry",
 }  # fmt: skip
 LONGEST = 60
+ROOMS = ("operators", "panels", "usdphys_addon")
 #: Tooltips that Blender itself translates, and suffixes of files.
 OF_BLENDER = {"Filepath used for exporting the file", "Name of the preset, used to make the path name", ".blend"}
 
@@ -114,6 +114,17 @@ def test_every_label_is_translated():
     labels = rows("labels.tsv")
     assert sorted(words()[0] - labels.keys() - SAME) == []
     assert all(text and text == text.strip() for texts in labels.values() for text in texts)
+
+
+def test_no_translation_of_a_label_is_stale():
+    """Labels are of what is registered, or texts of the code; one is put together of a text and a name."""
+    drawn = words()[0] | {"Bake in PhysX", "Bake in Newton"}
+    for path in (*ROOT.glob("*.py"), *(one for room in ROOMS for one in (ROOT / room).rglob("*.py"))):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        drawn |= {
+            node.value for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        }
+    assert sorted(rows("labels.tsv").keys() - drawn) == []
 
 
 def test_every_tooltip_is_translated_and_no_translation_is_stale():

@@ -547,7 +547,6 @@ def both(*steps: Callable[[Scene], None]) -> Callable[[Scene], None]:
 
 AXES = (math.cos(0.4), 0.0, 0.6 * math.sin(0.4), 0.8 * math.sin(0.4))
 MOMENTS = (4.0, 5.0, 7.0)
-DENSE = "density"
 
 #: What is changed in the scene, and the kind of the source of the mass.
 CASES: dict[str, tuple[Callable[[Scene], None], str]] = {

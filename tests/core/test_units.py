@@ -180,7 +180,6 @@ def test_infinite_vectors_survive() -> None:
 
 #: Properties whose unit USD's documentation leaves out.
 UNDOCUMENTED = {"physics:localPos0": units.LENGTH, "physics:localPos1": units.LENGTH}
-WORDS = {"mass": units.MASS, "distance": units.LENGTH, "dist_units": units.LENGTH, "degrees": units.ANGLE}
 
 
 def documented_units() -> dict[tuple[str, str], str]:

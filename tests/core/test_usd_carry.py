@@ -22,6 +22,8 @@ from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
 from usdphys_ext.usdphys_addon.usd.opinions import Opinions
 
+from .devset import devset_files, flattened
+
 #: Said here once more, so that the code under test does not decide what it has to bring back.
 FOREIGN_PROPERTY = re.compile(r"^(physx\w*|newton|mjc|state|physics:tensor):|^(drive|limit):\w+:physx|^gravity$")
 FOREIGN_SCHEMA = re.compile(r"^(Physx|Newton|Mjc|Tensor|PhysicsJointState|GeomModel)")
@@ -684,19 +686,6 @@ def judge(shared: Path) -> Any:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
-
-
-def devset_files(shared: Path) -> list[Path]:
-    patterns = ("usd/*.usd", "usd/*.usda", "usd/*/*.usda", "urdf/*/reference_usd/*.usda")
-    return [file for pattern in patterns for file in sorted((shared / "devset").glob(pattern))]
-
-
-def flattened(file: Path) -> Usd.Stage:
-    stage = Usd.Stage.Open(str(file))
-    for prim in stage.Traverse():
-        if prim.IsInstance():
-            prim.SetInstanceable(False)
-    return Usd.Stage.Open(stage.Flatten())
 
 
 def specs(layer: Sdf.Layer) -> Iterator[Sdf.Path]:

@@ -23,6 +23,8 @@ from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
 
+from .devset import devset_files
+
 Edit = Callable[[PhysicsModel], None]
 WRITERS = {
     "layer": lambda source, target, *rest, **more: edit_layer.write_edits(source, target, "layer", *rest, **more),
@@ -832,11 +834,6 @@ def test_wrong_type_in_the_source(way: str, tmp_path: Path) -> None:
 
 
 # --------------------------------------------------------------------------- files that others wrote
-
-
-def devset_files(shared: Path) -> list[Path]:
-    patterns = ("usd/*.usd", "usd/*.usda", "usd/*/*.usda", "urdf/*/reference_usd/*.usda")
-    return [file for pattern in patterns for file in sorted((shared / "devset").glob(pattern))]
 
 
 def checksums(shared: Path) -> dict[Path, str]:

@@ -17,14 +17,7 @@ from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
 
-
-def flattened(file: Path) -> Usd.Stage:
-    """A copy in memory, in one layer and without instances, so that every prim can be written."""
-    stage = Usd.Stage.Open(str(file))
-    for prim in stage.Traverse():
-        if prim.IsInstance():
-            prim.SetInstanceable(False)
-    return Usd.Stage.Open(stage.Flatten())
+from .devset import devset_files, flattened
 
 
 def stripped(stage: Usd.Stage, model: PhysicsModel) -> int:
@@ -43,11 +36,6 @@ def stripped(stage: Usd.Stage, model: PhysicsModel) -> int:
         kept = [name for name in applied if name not in prim.schemas]
         spec.SetInfo("apiSchemas", Sdf.TokenListOp.Create(prependedItems=kept))
     return count
-
-
-def devset_files(shared: Path) -> list[Path]:
-    patterns = ("usd/*.usd", "usd/*.usda", "usd/*/*.usda", "urdf/*/reference_usd/*.usda")
-    return [file for pattern in patterns for file in sorted((shared / "devset").glob(pattern))]
 
 
 def same(first: Any, second: Any) -> bool:

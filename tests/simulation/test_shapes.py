@@ -21,10 +21,7 @@ from .helpers import codes, model_in, place, run, turn, world_of
 W = "/World"
 BOX_POINTS = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
 BOX_FACES = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-#: Two walls on a floor, open above: a trough of 1 x 1 x 1 with walls of 0.2.
-TROUGH = [((-0.5, -0.5, 0.0), (0.5, 0.5, 0.2)), ((-0.5, -0.5, 0.2), (-0.3, 0.5, 1.0)),
-          ((0.3, -0.5, 0.2), (0.5, 0.5, 1.0))]  # fmt: skip
-#: Cross section of the same as one closed surface.
+#: Cross section of two walls on a floor, open above: a trough of 1 x 1 x 1 with walls of 0.2, as one closed surface.
 OUTLINE = [(-0.5, 0), (0.5, 0), (0.5, 1), (0.3, 1), (0.3, 0.2), (-0.3, 0.2), (-0.3, 1), (-0.5, 1)]
 
 

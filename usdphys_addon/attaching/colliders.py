@@ -15,7 +15,7 @@ from ..core import frames, gprims
 from ..core.model import Prim
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom, usd_physics
-from .context import SAME_ROTATION, AttachContext, is_flat, vector
+from .context import SAME_ROTATION, AttachContext, is_flat
 from .match import MESH_LIKE
 
 
@@ -104,7 +104,7 @@ class ColliderPlanner:
         lengths = np.linalg.norm(placed[:3, :3], axis=0)
         scale = np.linalg.norm(space[:3, :3] @ local, axis=0)
         center = np.linalg.solve(space, placed[:, 3])[:3] / self.context.meters
-        values: dict[str, Any] = {"shape": SHAPES[prim.type_name], "location": vector(center)}
+        values: dict[str, Any] = {"shape": SHAPES[prim.type_name], "location": frames.vector(center)}
         if not np.array_equal(local, np.eye(3)):
             values["rotation"] = frames.quaternion_of(local)
         around = float(np.delete(lengths, axis).max() / np.delete(scale, axis).max())
@@ -112,7 +112,7 @@ class ColliderPlanner:
         if isinstance(gprim, usd_geom.Sphere):
             around = float(lengths.max() / scale.max())
         return values | gprim_properties(
-            gprim, self.context.meters, scale=vector(lengths / scale), around=around, along=along
+            gprim, self.context.meters, scale=frames.vector(lengths / scale), around=around, along=along
         )
 
     def _geometry_values(self, prim: Prim, gprim: usd_geom.Gprim, obj: Any) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ..bridge.writing import unit_length
-from ..core import frames, schema
+from ..core import frames
 from ..core.model import PhysicsModel, Prim
 from ..core.paths import ancestors_of
 from ..core.validate import Issue
@@ -156,12 +156,6 @@ def is_within(obj: Any, other: Any) -> bool:
             return True
         obj = obj.parent
     return False
-
-
-def vector(values: Any) -> schema.Vector:
-    """Three numbers of numpy as Python's own."""
-    x, y, z = (float(value) for value in values)
-    return x, y, z
 
 
 def _unscaled(world: frames.Matrix) -> frames.Matrix:

@@ -18,7 +18,7 @@ from ..core import frames
 from ..core.model import Prim
 from ..core.schemas import usd_geom, usd_physics
 from .colliders import ColliderPlanner, PlannedCollider
-from .context import AttachContext, is_flat, is_within, vector
+from .context import AttachContext, is_flat, is_within
 
 
 @dataclass(slots=True)
@@ -240,9 +240,9 @@ def _moved_body(
     change = context.change(prim, space)
     body = body.copy()
     if body.velocity is not None and np.isfinite(body.velocity).all():
-        body.velocity = vector(change[:3, :3] @ body.velocity)
+        body.velocity = frames.vector(change[:3, :3] @ body.velocity)
     if body.angular_velocity is not None and np.isfinite(body.angular_velocity).all():
-        body.angular_velocity = vector(context.rotation(prim, space) @ body.angular_velocity)
+        body.angular_velocity = frames.vector(context.rotation(prim, space) @ body.angular_velocity)
     return body
 
 
@@ -255,7 +255,7 @@ def _moved_mass(
     change = context.change(prim, space)
     mass = mass.copy()
     if mass.center_of_mass is not None and np.isfinite(mass.center_of_mass).all():
-        mass.center_of_mass = vector(change[:3, :3] @ mass.center_of_mass + change[:3, 3])
+        mass.center_of_mass = frames.vector(change[:3, :3] @ mass.center_of_mass + change[:3, 3])
     if mass.principal_axes is not None and any(mass.principal_axes):
         rotation = context.rotation(prim, space)
         if not np.array_equal(rotation, np.eye(3)):

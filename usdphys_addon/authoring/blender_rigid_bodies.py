@@ -16,7 +16,7 @@ import bpy
 import mathutils
 import numpy as np
 
-from ..bridge.roles import parents_of
+from ..bridge.roles import is_animated, parents_of
 
 #: For each of Blender's collision collections: does the object belong to it?
 Pattern = tuple[bool, ...]
@@ -242,7 +242,7 @@ class _Converter:
         if any(self.moves(above) for above in parents_of(obj)):
             self.note("below", obj)
             return True
-        if any(_is_animated(above) for above in (obj, *parents_of(obj))):
+        if any(is_animated(above) for above in (obj, *parents_of(obj))):
             self.note("animated", obj)
             return True
         return False
@@ -526,11 +526,6 @@ def _compound_of(obj: bpy.types.Object) -> bpy.types.Object | None:
 def _scale(matrix: mathutils.Matrix) -> list[float]:
     """Lengths of the matrix axes, 1 for a zero length, as in Bullet."""
     return [float(length) or 1.0 for length in np.linalg.norm(np.array(matrix)[:3, :3], axis=0)]
-
-
-def _is_animated(obj: bpy.types.Object) -> bool:
-    data = obj.animation_data
-    return bool(obj.constraints) or (data is not None and (data.action is not None or len(data.drivers) > 0))
 
 
 def _material(friction: float, restitution: float) -> bpy.types.Material:

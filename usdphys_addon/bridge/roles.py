@@ -30,6 +30,12 @@ def is_body(obj: Any) -> bool:
     return applies(obj, "rigid_body")
 
 
+def is_animated(obj: Any) -> bool:
+    """True if constraints, an action or drivers may move an object."""
+    data = obj.animation_data
+    return bool(obj.constraints) or (data is not None and (data.action is not None or len(data.drivers) > 0))
+
+
 def parents_of(obj: Any) -> Iterator[Any]:
     """The parents of an object, nearest first."""
     above = obj.parent

@@ -23,6 +23,7 @@ from .copied import Copies
 from .naming import prim_name
 from .placements import Placement, ScenePlacements
 from .reading import DEFAULT_ROOT, ReadingContext, SceneReading
+from .roles import is_animated
 from .source_paths import SourcePaths
 
 _EARTH = (0.0, 0.0, -9.81)
@@ -202,9 +203,9 @@ class SceneReader:
             joint_read.read_typed(self.context, placement, type_name)
         prim = Prim(placement.path, "Xform", world, label=label)
         # Only a changed transform can animate a body: its own, or that of something above it.
-        prim.is_animated = _is_animated(obj)
+        prim.is_animated = is_animated(obj)
         if placement.parent is not None:
-            prim.is_animated |= any(_is_animated(above.obj) for above in placement.ancestors())
+            prim.is_animated |= any(is_animated(above.obj) for above in placement.ancestors())
             prim.sheared_local = _sheared_local(placement)
         if "prim" in touched:
             prim.extras.update(remembered.extras_of(physics.prim.extras))
@@ -269,8 +270,3 @@ def geometry_path(placement: Placement) -> str:
     if data is not None and "prim" in placement.touched and remembered.is_geometry(placement.obj):
         return placement.path
     return "" if data is None else f"{placement.path}/{prim_name(data.name)}"
-
-
-def _is_animated(obj: bpy.types.Object) -> bool:
-    data = obj.animation_data
-    return bool(obj.constraints) or (data is not None and (data.action is not None or len(data.drivers) > 0))

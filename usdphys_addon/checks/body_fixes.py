@@ -15,18 +15,9 @@ from ..bridge.roles import is_body
 from ..core.errors import InputError
 from ..core.rules import scene_setup
 from ..core.rules.base import Facts
-from .fix_table import FixTable, into
-from .issue_data import (
-    editable,
-    nothing_to_do,
-    object_of,
-    unset,
-)
+from .fix_table import fix
+from .issue_data import editable, nothing_to_do, object_of, unset
 from .report import FoundIssue
-
-FIXES: FixTable = {}
-_fix = into(FIXES)
-
 
 # --------------------------------------------------------------------------- mass
 
@@ -38,12 +29,12 @@ def _masses(scene: Any, issue: FoundIssue) -> list[Any]:
     return [mass for mass in found if mass.is_applied]
 
 
-@_fix("MassInvalidValues", safe=True, label="Set the mass to automatic")
+@fix("MassInvalidValues", safe=True, label="Set the mass to automatic")
 def _unset_negative_mass(scene: Any, issue: FoundIssue) -> None:
     _unset_where(scene, issue, "mass", lambda value: value < 0)
 
 
-@_fix("DensityInvalidValues", safe=True, label="Set the density to automatic")
+@fix("DensityInvalidValues", safe=True, label="Set the density to automatic")
 def _unset_negative_density(scene: Any, issue: FoundIssue) -> None:
     _unset_where(scene, issue, "density", lambda value: value < 0)
 
@@ -56,7 +47,7 @@ def _unset_where(scene: Any, issue: FoundIssue, name: str, is_wrong: Callable[[f
         mass.property_unset(name)
 
 
-@_fix("InertiaInvalidValues", safe=True, label="Normalize the axes, or set the inertia to automatic")
+@fix("InertiaInvalidValues", safe=True, label="Normalize the axes, or set the inertia to automatic")
 def _mend_inertia(scene: Any, issue: FoundIssue) -> None:
     names = ("diagonal_inertia", "principal_axes")
     found = [mass for mass in _masses(scene, issue) if any(map(mass.is_property_set, names))]
@@ -75,18 +66,18 @@ def _mend_inertia(scene: Any, issue: FoundIssue) -> None:
             mass.principal_axes = [part / length for part in axes]
 
 
-@_fix("InertiaImpossible", safe=False, label="Set the inertia to automatic")
+@fix("InertiaImpossible", safe=False, label="Set the inertia to automatic")
 def _unset_inertia(scene: Any, issue: FoundIssue) -> None:
     for mass in _masses(scene, issue):
         unset(mass, "diagonal_inertia", "principal_axes")
 
 
-@_fix("MassWithoutBody", safe=True, label="Remove the mass")
+@fix("MassWithoutBody", safe=True, label="Remove the mass")
 def _remove_mass(scene: Any, issue: FoundIssue) -> None:
     object_of(scene, issue).usdphys.mass.is_applied = False
 
 
-@_fix("BodyWithoutMass", safe=False, label="Add an automatic collider, or 1 kg without a mesh")
+@fix("BodyWithoutMass", safe=False, label="Add an automatic collider, or 1 kg without a mesh")
 def _add_collider(scene: Any, issue: FoundIssue) -> None:
     obj = object_of(scene, issue)
     if obj.type != "MESH" or not len(obj.data.polygons):
@@ -98,7 +89,7 @@ def _add_collider(scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- bodies, articulations
 
 
-@_fix(
+@fix(
     "NestedArticulation", "ArticulationOnKinematicBody", "ArticulationRootTwice", safe=False,
     label="Remove the articulation root",
 )  # fmt: skip
@@ -106,7 +97,7 @@ def _remove_root(scene: Any, issue: FoundIssue) -> None:
     object_of(scene, issue).usdphys.articulation_root.is_applied = False
 
 
-@_fix("ArticulationRootGives", safe=True, label="Move the articulation root to the joint")
+@fix("ArticulationRootGives", safe=True, label="Move the articulation root to the joint")
 def _root_to_joint(scene: Any, issue: FoundIssue) -> None:
     base = object_of(scene, issue)
     for obj in filter(is_joint, scene.objects):
@@ -119,7 +110,7 @@ def _root_to_joint(scene: Any, issue: FoundIssue) -> None:
     raise nothing_to_do(issue)
 
 
-@_fix("ArticulationRootStuck", safe=True, label="Move the articulation root to the body")
+@fix("ArticulationRootStuck", safe=True, label="Move the articulation root to the body")
 def _root_to_body(scene: Any, issue: FoundIssue) -> None:
     root = object_of(scene, issue)
     joint = root.usdphys.joint if is_joint(root) else None
@@ -130,12 +121,12 @@ def _root_to_body(scene: Any, issue: FoundIssue) -> None:
     joint_edits.move_root(root, body)
 
 
-@_fix("ArticulationOnStaticBody", safe=False, label="Enable the rigid body")
+@fix("ArticulationOnStaticBody", safe=False, label="Enable the rigid body")
 def _enable_body(scene: Any, issue: FoundIssue) -> None:
     unset(object_of(scene, issue).usdphys.rigid_body, "rigid_body_enabled")
 
 
-@_fix("OwnerMissing", safe=True, label="Clear the simulation owner")
+@fix("OwnerMissing", safe=True, label="Clear the simulation owner")
 def _clear_owner(scene: Any, issue: FoundIssue) -> None:
     physics = object_of(scene, issue).usdphys
     known = {item.name for item in scene.usdphys.physics_scenes}
@@ -149,7 +140,7 @@ def _clear_owner(scene: Any, issue: FoundIssue) -> None:
         group.property_unset("simulation_owner")
 
 
-@_fix("SceneAmbiguous", safe=False, label="Let the first physics scene simulate it")
+@fix("SceneAmbiguous", safe=False, label="Let the first physics scene simulate it")
 def _choose_owner(scene: Any, issue: FoundIssue) -> None:
     scenes = scene.usdphys.physics_scenes
     if not len(scenes):
@@ -157,12 +148,12 @@ def _choose_owner(scene: Any, issue: FoundIssue) -> None:
     object_of(scene, issue).usdphys.rigid_body.simulation_owner = scenes[0].name
 
 
-@_fix("NoScene", safe=False, label="Add a physics scene")
+@fix("NoScene", safe=False, label="Add a physics scene")
 def _add_scene(scene: Any, _issue: FoundIssue) -> None:
     editable(scene).usdphys.physics_scenes.add().name = "PhysicsScene"
 
 
-@_fix("GravityDirectionNotUnit", safe=True, label="Normalize the direction")
+@fix("GravityDirectionNotUnit", safe=True, label="Normalize the direction")
 def _normalize_gravity(scene: Any, issue: FoundIssue) -> None:
     editable(scene)
     found = next((item for item in scene.usdphys.physics_scenes if item.name == issue.name), None)
@@ -172,7 +163,7 @@ def _normalize_gravity(scene: Any, issue: FoundIssue) -> None:
     found.gravity_direction = [part / length for part in found.gravity_direction]
 
 
-@_fix("NoFloor", safe=False, label="Add a ground at the lowest point")
+@fix("NoFloor", safe=False, label="Add a ground at the lowest point")
 def _add_ground(scene: Any, issue: FoundIssue) -> None:
     from ..authoring import generators
     from ..bridge import scene_read

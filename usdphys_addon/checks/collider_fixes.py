@@ -12,23 +12,14 @@ from ..bridge import props
 from ..core import frames
 from ..core.errors import InputError
 from ..core.rules.colliders import TRIANGLES
-from .fix_table import FixTable, into
-from .issue_data import (
-    editable,
-    nothing_to_do,
-    object_of,
-    unset,
-)
+from .fix_table import fix
+from .issue_data import editable, nothing_to_do, object_of, unset
 from .report import FoundIssue
-
-FIXES: FixTable = {}
-_fix = into(FIXES)
-
 
 # --------------------------------------------------------------------------- colliders
 
 
-@_fix("ColliderTriangleMeshDynamic", safe=True, label="Use the convex hull")
+@fix("ColliderTriangleMeshDynamic", safe=True, label="Use the convex hull")
 def _use_hull(scene: Any, issue: FoundIssue) -> None:
     found = [
         item for item in object_of(scene, issue).usdphys.colliders
@@ -41,7 +32,7 @@ def _use_hull(scene: Any, issue: FoundIssue) -> None:
         item.approximation = "convexHull"
 
 
-@_fix("BoundsFittedAnew", safe=False, label="Use a primitive in place of the bounds")
+@fix("BoundsFittedAnew", safe=False, label="Use a primitive in place of the bounds")
 def _use_primitive(scene: Any, issue: FoundIssue) -> None:
     kinds = {"boundingCube": "CUBE", "boundingSphere": "SPHERE"}
     found = [
@@ -55,14 +46,14 @@ def _use_primitive(scene: Any, issue: FoundIssue) -> None:
         unset(item, "approximation", "other_approximation")
 
 
-@_fix("MeshCollisionOnNonMesh", safe=True, label="Remove the approximation")
+@fix("MeshCollisionOnNonMesh", safe=True, label="Remove the approximation")
 def _remove_approximation(scene: Any, issue: FoundIssue) -> None:
     for item in object_of(scene, issue).usdphys.colliders:
         if item.shape in props.GPRIM_SHAPES:
             unset(item, "approximation", "other_approximation", "has_mesh_collision")
 
 
-@_fix("ColliderWithoutGeometry", safe=False, label="Remove the mesh collider")
+@fix("ColliderWithoutGeometry", safe=False, label="Remove the mesh collider")
 def _remove_empty_collider(scene: Any, issue: FoundIssue) -> None:
     items = object_of(scene, issue).usdphys.colliders
     for row in reversed(range(len(items))):
@@ -70,7 +61,7 @@ def _remove_empty_collider(scene: Any, issue: FoundIssue) -> None:
             items.remove(row)
 
 
-@_fix("MeshColliderTwice", safe=False, label="Keep the first mesh collider")
+@fix("MeshColliderTwice", safe=False, label="Keep the first mesh collider")
 def _remove_second_mesh(scene: Any, issue: FoundIssue) -> None:
     items = object_of(scene, issue).usdphys.colliders
     rows = [row for row, item in enumerate(items) if item.shape in ("MESH", "AUTO") and not item.is_geometry]
@@ -78,7 +69,7 @@ def _remove_second_mesh(scene: Any, issue: FoundIssue) -> None:
         items.remove(row)
 
 
-@_fix("NameClash", safe=False, label="Rename the mesh of the parent")
+@fix("NameClash", safe=False, label="Rename the mesh of the parent")
 def _rename_mesh(scene: Any, issue: FoundIssue) -> None:
     obj = object_of(scene, issue)
     data = obj.parent.data if obj.parent is not None else None
@@ -90,7 +81,7 @@ def _rename_mesh(scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- scale
 
 
-@_fix("NegativeScale", "ColliderSheared", "RigidBodyOrientationScale", safe=True, label="Apply the scale")
+@fix("NegativeScale", "ColliderSheared", "RigidBodyOrientationScale", safe=True, label="Apply the scale")
 def _apply_scale(scene: Any, issue: FoundIssue) -> None:
     """Move scale and shear of an object from its transform into its mesh, so that nothing moves in the world."""
     obj = object_of(scene, issue, places=True)

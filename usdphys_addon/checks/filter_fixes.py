@@ -6,22 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.errors import InputError
-from .fix_table import FixTable, into
-from .issue_data import (
-    editable,
-    find_object,
-    group_of,
-    memberships,
-    nothing_to_do,
-    object_of,
-)
+from .fix_table import fix
+from .issue_data import editable, find_object, group_of, memberships, nothing_to_do, object_of
 from .report import FoundIssue
 
-FIXES: FixTable = {}
-_fix = into(FIXES)
 
-
-@_fix("GroupUndefined", safe=True, label="Take the objects out of the group")
+@fix("GroupUndefined", safe=True, label="Take the objects out of the group")
 def _leave_group(scene: Any, issue: FoundIssue) -> None:
     members = [obj for obj in scene.objects if any(row.name == issue.name for _, row in memberships(obj))]
     for obj in members:
@@ -33,7 +23,7 @@ def _leave_group(scene: Any, issue: FoundIssue) -> None:
                     rows.remove(row)
 
 
-@_fix("GroupTargetMissing", safe=True, label="Remove missing groups")
+@fix("GroupTargetMissing", safe=True, label="Remove missing groups")
 def _remove_missing_groups(scene: Any, issue: FoundIssue) -> None:
     _, group = group_of(scene, issue)
     known = {item.name for item in scene.usdphys.collision_groups}
@@ -47,7 +37,7 @@ def _remove_missing_groups(scene: Any, issue: FoundIssue) -> None:
         rows.remove(row)
 
 
-@_fix("GroupDuplicateTarget", safe=True, label="Remove duplicates")
+@fix("GroupDuplicateTarget", safe=True, label="Remove duplicates")
 def _remove_duplicates(scene: Any, issue: FoundIssue) -> None:
     _, group = group_of(scene, issue)
     lists = [
@@ -73,13 +63,13 @@ def _drop_repeated(rows: Any, only: str | None) -> None:
         rows.remove(row)
 
 
-@_fix("GroupEmpty", safe=False, label="Remove the group")
+@fix("GroupEmpty", safe=False, label="Remove the group")
 def _remove_group(scene: Any, issue: FoundIssue) -> None:
     row, _ = group_of(scene, issue)
     scene.usdphys.collision_groups.remove(row)
 
 
-@_fix("GroupMergeConflict", safe=False, label="Invert like the first merged group")
+@fix("GroupMergeConflict", safe=False, label="Invert like the first merged group")
 def _agree_on_inversion(scene: Any, issue: FoundIssue) -> None:
     _, group = group_of(scene, issue)
     first = next(item for item in scene.usdphys.collision_groups if item.merge_group == group.merge_group)
@@ -94,7 +84,7 @@ def _pair_lists(scene: Any, issue: FoundIssue) -> tuple[Any, list[Any]]:
     return obj, [owner.filtered_pairs.filtered_pairs for owner in owners if owner.filtered_pairs.is_applied]
 
 
-@_fix("FilteredPairMissing", safe=True, label="Remove missing objects")
+@fix("FilteredPairMissing", safe=True, label="Remove missing objects")
 def _remove_missing_pairs(scene: Any, issue: FoundIssue) -> None:
     _, lists = _pair_lists(scene, issue)
     missing = []
@@ -113,7 +103,7 @@ def _remove_missing_pairs(scene: Any, issue: FoundIssue) -> None:
         rows.remove(row)
 
 
-@_fix("FilteredPairSelf", safe=True, label="Remove the object from its own pairs")
+@fix("FilteredPairSelf", safe=True, label="Remove the object from its own pairs")
 def _remove_self(scene: Any, issue: FoundIssue) -> None:
     obj, lists = _pair_lists(scene, issue)
     for rows in lists:

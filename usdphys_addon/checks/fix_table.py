@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a fix of an issue is, and how a module lists its own."""
+"""What a fix of an issue is, and the registry of fixes."""
 
 from __future__ import annotations
 
@@ -21,18 +21,17 @@ class Fix(NamedTuple):
 
 
 #: Fixes by the code of the issue.
-FixTable = dict[str, Fix]
+FIXES: dict[str, Fix] = {}
 
 
-def into(table: FixTable) -> Callable[..., Callable[[FixFunction], FixFunction]]:
-    """A decorator that lists a function in a table: `(*codes, safe, label)`."""
+def fix(*codes: str, safe: bool, label: str) -> Callable[[FixFunction], FixFunction]:
+    """Register a function as the fix of issues. Raises ValueError if a code has one already."""
 
-    def fix(*codes: str, safe: bool, label: str) -> Callable[[FixFunction], FixFunction]:
-        def register(function: FixFunction) -> FixFunction:
-            for code in codes:
-                table[code] = Fix(function, safe, label)
-            return function
+    def register(function: FixFunction) -> FixFunction:
+        for code in codes:
+            if code in FIXES:
+                raise ValueError(f"{code} has a fix already")
+            FIXES[code] = Fix(function, safe, label)
+        return function
 
-        return register
-
-    return fix
+    return register

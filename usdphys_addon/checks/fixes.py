@@ -11,13 +11,9 @@ from collections.abc import Iterable
 import bpy
 
 from ..core.errors import InputError
-from . import body_fixes, collider_fixes, filter_fixes, joint_fixes, value_fixes
-from .fix_table import FixTable
+from . import body_fixes, collider_fixes, filter_fixes, joint_fixes, value_fixes  # noqa: F401 (they register)
+from .fix_table import FIXES as FIXES
 from .report import FoundIssue
-
-FIXES: FixTable = {
-    **body_fixes.FIXES, **collider_fixes.FIXES, **filter_fixes.FIXES, **joint_fixes.FIXES, **value_fixes.FIXES
-}  # fmt: skip
 
 
 def apply_fix(scene: bpy.types.Scene, issue: FoundIssue) -> None:

@@ -19,22 +19,12 @@ from ..core.errors import InputError
 from ..core.rules import joint_frames, scene_setup
 from ..core.rules.base import Facts
 from ..core.schemas import usd_physics
-from .fix_table import FixTable, into
-from .issue_data import (
-    editable,
-    find_object,
-    joint_of,
-    nothing_to_do,
-    object_of,
-    unset,
-)
+from .fix_table import fix
+from .issue_data import editable, find_object, joint_of, nothing_to_do, object_of, unset
 from .report import FoundIssue
 
-FIXES: FixTable = {}
-_fix = into(FIXES)
 
-
-@_fix("JointSameBody", safe=False, label="Attach the joint to the world instead of its first body")
+@fix("JointSameBody", safe=False, label="Attach the joint to the world instead of its first body")
 def _clear_first_body(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     _clear_body(joint, 0)
@@ -45,7 +35,7 @@ def _clear_body(joint: Any, side: int) -> None:
     unset(joint, f"body{side}_path", f"local_pos{side}", f"local_rot{side}")
 
 
-@_fix("JointBodyMissing", safe=False, label="Clear the missing body")
+@fix("JointBodyMissing", safe=False, label="Clear the missing body")
 def _clear_missing_body(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     missing = []
@@ -64,7 +54,7 @@ def _clear_missing_body(scene: Any, issue: FoundIssue) -> None:
         _clear_body(joint, side)
 
 
-@_fix("JointRelNotXformable", safe=False, label="Clear the body that is a joint itself")
+@fix("JointRelNotXformable", safe=False, label="Clear the body that is a joint itself")
 def _clear_joint_as_body(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     bodies = [(side, getattr(joint, f"body{side}")) for side in (0, 1)]
@@ -75,9 +65,7 @@ def _clear_joint_as_body(scene: Any, issue: FoundIssue) -> None:
         _clear_body(joint, side)
 
 
-@_fix(
-    "JointNoEnabledRigidBody", safe=False, label="Make its second body, its first, or the nearest object a rigid body"
-)
+@fix("JointNoEnabledRigidBody", safe=False, label="Make its second body, its first, or the nearest object a rigid body")
 def _make_body(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     bodies = [body for body in (joint.body1, joint.body0) if body is not None]
@@ -112,7 +100,7 @@ def _nearest(scene: Any, joint: Any) -> Any:
     return min(chosen, key=lambda obj: (obj.matrix_world.translation - joint.matrix_world.translation).length)
 
 
-@_fix("BodiesOverlap", "BodiesInOnePlace", safe=False, label="Separate: move it out of the other, the shortest way")
+@fix("BodiesOverlap", "BodiesInOnePlace", safe=False, label="Separate: move it out of the other, the shortest way")
 def _separate(scene: Any, issue: FoundIssue) -> None:
     from ..bridge import scene_read
 
@@ -126,7 +114,7 @@ def _separate(scene: Any, issue: FoundIssue) -> None:
     obj.location += space.inverted_safe() @ mathutils.Vector((way / reading.model.units.meters_per_unit).tolist())
 
 
-@_fix("KinematicVelocity", safe=True, label="Clear the velocities")
+@fix("KinematicVelocity", safe=True, label="Clear the velocities")
 def _clear_velocity(scene: Any, issue: FoundIssue) -> None:
     body = object_of(scene, issue).usdphys.rigid_body
     if not body.kinematic_enabled or not (body.is_property_set("velocity") or body.is_property_set("angular_velocity")):
@@ -134,14 +122,14 @@ def _clear_velocity(scene: Any, issue: FoundIssue) -> None:
     unset(body, "velocity", "angular_velocity")
 
 
-@_fix("JointTouchesStatic", safe=False, label="Filter the contacts of the two")
+@fix("JointTouchesStatic", safe=False, label="Filter the contacts of the two")
 def _filter_static(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     if not JointMaker(bpy.context, JointOptions("FIXED", "CLOSEST")).part_from_static(joint.body0, joint.body1):
         raise nothing_to_do(issue)
 
 
-@_fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")
+@fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")
 def _normalize_rotation(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     for name in ("local_rot0", "local_rot1", "remembered_local_rot0", "remembered_local_rot1"):
@@ -159,7 +147,7 @@ def _normalize_rotation(scene: Any, issue: FoundIssue) -> None:
             setattr(joint, name, " ".join(map(repr, turned)) if is_text else turned)
 
 
-@_fix("JointFramesApart", "JointFramesTilted", safe=False, label="Use the place of the joint for both frames")
+@fix("JointFramesApart", "JointFramesTilted", safe=False, label="Use the place of the joint for both frames")
 def _forget_frames(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     if not any(map(joint.is_property_set, props.LOCAL_FRAME_FIELDS)):
@@ -167,7 +155,7 @@ def _forget_frames(scene: Any, issue: FoundIssue) -> None:
     unset(joint, *props.LOCAL_FRAME_FIELDS)
 
 
-@_fix("JointJumpsAtStart", safe=False, label="Set the start positions of its articulation from the poses")
+@fix("JointJumpsAtStart", safe=False, label="Set the start positions of its articulation from the poses")
 def _set_start_positions(scene: Any, issue: FoundIssue) -> None:
     from ..bridge import scene_read
 
@@ -184,7 +172,7 @@ def _set_start_positions(scene: Any, issue: FoundIssue) -> None:
         vendor_edits.put_concept(scene, obj.usdphys, "start_position", jump.position, jump.dof)
 
 
-@_fix("LimitsReversed", safe=True, label="Swap the limits")
+@fix("LimitsReversed", safe=True, label="Swap the limits")
 def _swap_limits(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     group = getattr(joint, joint.type.lower(), None)
@@ -198,7 +186,7 @@ def _swap_limits(scene: Any, issue: FoundIssue) -> None:
     setattr(group, names[1], low)
 
 
-@_fix("JointLightFirst", safe=False, label="Swap the bodies")
+@fix("JointLightFirst", safe=False, label="Swap the bodies")
 def _light_second(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     obj = joint.id_data
@@ -207,7 +195,7 @@ def _light_second(scene: Any, issue: FoundIssue) -> None:
         raise InputError(note)
 
 
-@_fix("LimitNotOnJoint", safe=True, label="Remove the limits per degree of freedom")
+@fix("LimitNotOnJoint", safe=True, label="Remove the limits per degree of freedom")
 def _remove_limits(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     if joint.type == "GENERIC":
@@ -218,7 +206,7 @@ def _remove_limits(scene: Any, issue: FoundIssue) -> None:
             limit.is_applied = False
 
 
-@_fix("DriveNotOnJoint", safe=True, label="Remove the drive")
+@fix("DriveNotOnJoint", safe=True, label="Remove the drive")
 def _remove_drives(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     allowed = joint_kinds.BY_IDENTIFIER[joint.type].drives
@@ -233,14 +221,14 @@ def _drives(joint: Any) -> list[tuple[str, Any]]:
     return [(dof, drive) for dof, drive in found if drive.is_applied]
 
 
-@_fix("DriveWithoutGain", safe=False, label="Remove the drive")
+@fix("DriveWithoutGain", safe=False, label="Remove the drive")
 def _remove_idle_drives(scene: Any, issue: FoundIssue) -> None:
     for _, drive in _drives(joint_of(scene, issue)):
         if not (drive.stiffness or drive.damping) or drive.max_force == 0:
             drive.is_applied = False
 
 
-@_fix("DriveInvalidValues", safe=True, label="Set negative values to automatic")
+@fix("DriveInvalidValues", safe=True, label="Set negative values to automatic")
 def _unset_negative_gains(scene: Any, issue: FoundIssue) -> None:
     for _, drive in _drives(joint_of(scene, issue)):
         unset(drive, *(name for name in ("stiffness", "damping", "max_force") if getattr(drive, name) < 0))

@@ -13,37 +13,26 @@ from ..authoring import vendor_edits
 from ..bridge import vendor_rows
 from ..bridge.writing import unit_length
 from ..core.units import is_infinite
-from .fix_table import FixTable, into
-from .issue_data import (
-    editable,
-    joint_of,
-    material_of,
-    nothing_to_do,
-    object_of,
-    unset,
-)
+from .fix_table import fix
+from .issue_data import editable, joint_of, material_of, nothing_to_do, object_of, unset
 from .report import FoundIssue
-
-FIXES: FixTable = {}
-_fix = into(FIXES)
-
 
 # --------------------------------------------------------------------------- materials
 
 
-@_fix("MaterialInvalidValues", safe=True, label="Set negative values to automatic")
+@fix("MaterialInvalidValues", safe=True, label="Set negative values to automatic")
 def _unset_negative_material(_scene: Any, issue: FoundIssue) -> None:
     material = material_of(issue)
     names = ("static_friction", "dynamic_friction", "restitution", "density")
     unset(material, *(name for name in names if getattr(material, name) < 0))
 
 
-@_fix("RestitutionAboveOne", safe=False, label="Set the restitution to 1")
+@fix("RestitutionAboveOne", safe=False, label="Set the restitution to 1")
 def _limit_restitution(_scene: Any, issue: FoundIssue) -> None:
     material_of(issue).restitution = 1.0
 
 
-@_fix("FrictionOrder", safe=False, label="Raise the static to the dynamic friction")
+@fix("FrictionOrder", safe=False, label="Raise the static to the dynamic friction")
 def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
     material = material_of(issue)
     material.static_friction = material.dynamic_friction
@@ -52,14 +41,14 @@ def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- simulators
 
 
-@_fix("VendorJointApiDead", safe=False, label="Use Newton's words for motor inertia and velocity")
+@fix("VendorJointApiDead", safe=False, label="Use Newton's words for motor inertia and velocity")
 def _convert_dead_joint_api(scene: Any, issue: FoundIssue) -> None:
     obj = editable(object_of(scene, issue))
     if not vendor_edits.convert_joint_api(obj.usdphys):
         raise nothing_to_do(issue)
 
 
-@_fix("VendorDeprecated", safe=False, label="Use Newton's words")
+@fix("VendorDeprecated", safe=False, label="Use Newton's words")
 def _convert_deprecated(scene: Any, issue: FoundIssue) -> None:
     if issue.kind == "material":
         things: list[Any] = [material_of(issue).id_data.usdphys]
@@ -77,13 +66,13 @@ def _convert_deprecated(scene: Any, issue: FoundIssue) -> None:
 _TURN, _WAY = math.tau, 100.0
 
 
-@_fix("LimitStiffnessPerRadian", safe=False, label="Write it per radian for PhysX, per degree for others")
+@fix("LimitStiffnessPerRadian", safe=False, label="Write it per radian for PhysX, per degree for others")
 def _correct_limits(scene: Any, issue: FoundIssue) -> None:
     if not vendor_edits.correct_limits(scene, editable(object_of(scene, issue)).usdphys):
         raise nothing_to_do(issue)
 
 
-@_fix("MimicWithoutLimits", safe=False, label="Limit it to a turn, or to 100 m")
+@fix("MimicWithoutLimits", safe=False, label="Limit it to a turn, or to 100 m")
 def _limit_follower(scene: Any, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     is_hinge = joint.type == "REVOLUTE"
@@ -94,8 +83,8 @@ def _limit_follower(scene: Any, issue: FoundIssue) -> None:
             setattr(group, name, value)
 
 
-@_fix("CcdNotInScene", safe=False, label="Enable it in the physics scenes")
-def _enable_scene_ccd(scene: Any, issue: FoundIssue) -> None:
+@fix("CcdNotInScene", safe=False, label="Enable it in the physics scenes")
+def _enable_scene_ccd(scene: Any, _issue: FoundIssue) -> None:
     items = editable(scene).usdphys.physics_scenes
     if not len(items):
         items.add().name = "PhysicsScene"
@@ -103,7 +92,7 @@ def _enable_scene_ccd(scene: Any, issue: FoundIssue) -> None:
         vendor_edits.add_attribute(item, "PhysxSceneAPI", "physxScene:enableCCD", scene).text = "true"
 
 
-@_fix("VendorNeedsArticulation", "VendorNotInArticulation", "VendorOtherApproximation", safe=True,
+@fix("VendorNeedsArticulation", "VendorNotInArticulation", "VendorOtherApproximation", safe=True,
       label="Remove the settings without effect")  # fmt: skip
 def _remove_without_effect(scene: Any, issue: FoundIssue) -> None:
     obj = editable(object_of(scene, issue))
@@ -117,7 +106,7 @@ def _remove_without_effect(scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- numbers
 
 
-@_fix("NotFinite", safe=True, label="Set invalid numbers to automatic")
+@fix("NotFinite", safe=True, label="Set invalid numbers to automatic")
 def _unset_not_a_number(scene: Any, issue: FoundIssue) -> None:
     if issue.kind == "material":
         groups = [material_of(issue)]

@@ -24,6 +24,12 @@ _FEW = 8
 _NOISY = 1e-6
 
 
+def vector(values: ArrayLike) -> Vector:
+    """Three numbers of numpy as Python's own."""
+    x, y, z = np.asarray(values, float).tolist()
+    return x, y, z
+
+
 def rotation_of(matrix: ArrayLike) -> Matrix:
     """Rotation (3, 3) of an affine matrix (4, 4) or (3, 3), without scale and shear.
 
@@ -265,9 +271,8 @@ def local_frame(body: ArrayLike | None, frame: ArrayLike) -> tuple[Vector, Quate
     """
     pose = np.asarray(frame, float)
     body_matrix = np.eye(4) if body is None else np.asarray(body, float)
-    x, y, z = np.linalg.solve(body_matrix, pose[:, 3])[:3]
     rotation = rotation_of(body_matrix).T @ rotation_of(pose)
-    return (float(x), float(y), float(z)), quaternion_of(rotation)
+    return vector(np.linalg.solve(body_matrix, pose[:, 3])[:3]), quaternion_of(rotation)
 
 
 def world_frame(body: ArrayLike | None, position: ArrayLike, rotation: ArrayLike) -> Matrix:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Collection
 from typing import NamedTuple
 
+from .schema import Schema
 from .schemas import usd_physics
 
 #: Translations along and rotations about the axes of the joint frame.
@@ -95,6 +96,16 @@ def is_locked(low: float, high: float) -> bool:
 def has_no_range(low: float, high: float) -> bool:
     """True if limits allow no motion: locked, or both limits equal."""
     return low >= high
+
+
+def limits_of(limited: Schema, dof: str = "") -> tuple[float, float]:
+    """(lower, upper) limit of a revolute or prismatic joint, or of a LimitAPI of a degree of freedom.
+
+    rad or m; infinite where there is none.
+    """
+    names = ("low", "high") if isinstance(limited, usd_physics.LimitAPI) else ("lower_limit", "upper_limit")
+    low, high = (limited.decided(name, dof) for name in names)
+    return -math.inf if low is None else low, math.inf if high is None else high
 
 
 def cone_angles(joint: usd_physics.SphericalJoint) -> tuple[float, float] | None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from . import frames, gprims, paths, schema
-from .frames import IDENTITY_ROTATION, Matrix
+from .frames import IDENTITY_ROTATION, Matrix, vector
 from .hull import hull_steps, merged_steps, support_steps
 from .model import GRAVCOMP, Mesh, PhysicsModel, Prim, SpherePoints
 from .schema import Quaternion, Vector
@@ -70,7 +70,7 @@ def diagonalized(inertia: ArrayLike) -> tuple[Vector, Quaternion]:
     axes = np.eye(3)
     smallest = 1e-10 * float(np.abs(tensor).max(initial=0.0))
     if max(abs(tensor[0, 1]), abs(tensor[2, 0]), abs(tensor[1, 2])) <= smallest:
-        return _vector(tensor.diagonal()), frames.IDENTITY_ROTATION
+        return vector(tensor.diagonal()), frames.IDENTITY_ROTATION
     for _ in range(50):
         i, j = max(((0, 1), (2, 0), (1, 2)), key=lambda pair: abs(tensor[pair]))
         if abs(tensor[i, j]) <= smallest:
@@ -83,12 +83,7 @@ def diagonalized(inertia: ArrayLike) -> tuple[Vector, Quaternion]:
         turn[i, j] = -turn[j, i]
         tensor = turn.T @ tensor @ turn
         axes = axes @ turn
-    return _vector(tensor.diagonal()), frames.quaternion_of(axes)
-
-
-def _vector(values: ArrayLike) -> Vector:
-    x, y, z = np.asarray(values, float).tolist()
-    return (x, y, z)
+    return vector(tensor.diagonal()), frames.quaternion_of(axes)
 
 
 # --------------------------------------------------------------------------- shapes
@@ -649,11 +644,11 @@ def _from_colliders(
     moments, axes = diagonalized(inertia)
     inertia_source = axes_source = ValueSource("shape", inertia_text)
     if own.moments is not None:
-        moments, inertia_source = _vector(own.moments), ValueSource("authored", "inertia authored on the body")
+        moments, inertia_source = vector(own.moments), ValueSource("authored", "inertia authored on the body")
     if own.axes is not None:
         axes, axes_source = own.axes, ValueSource("authored", "principal axes authored on the body")
     return BodyMassProperties(
-        mass, _vector(center), moments, axes, mass_source, center_source, inertia_source, axes_source, parts, notes
+        mass, vector(center), moments, axes, mass_source, center_source, inertia_source, axes_source, parts, notes
     )
 
 
@@ -677,7 +672,7 @@ def _without_colliders(
     if own.axes is not None:
         axes, axes_source = own.axes, ValueSource("authored", "principal axes authored on the body")
     return BodyMassProperties(
-        mass, _vector(center), _vector(moments), axes,
+        mass, vector(center), vector(moments), axes,
         mass_source, center_source, inertia_source, axes_source, parts, notes,
     )  # fmt: skip
 

@@ -30,7 +30,6 @@ Mirror = Literal["", "point", "vector", "spin"]
 INF = math.inf
 #: Stands for the instance name in the property names of multiple-apply schemas, as in the USD schema registry.
 INSTANCE = "__INSTANCE_NAME__"
-LINEAR_DOFS = ("transX", "transY", "transZ", "distance", "linear")
 ANGULAR_DOFS = ("rotX", "rotY", "rotZ", "angular", "cone")
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
@@ -161,6 +162,11 @@ def number_text(value: float, digits: int = 3) -> str:
         return f"{value:.{digits}g}"
     value = float(f"{value:.{digits}g}")
     return f"{value:.{max(digits, len(str(int(abs(value)))))}g}"
+
+
+def joint_value_text(value: float, *, is_angular: bool) -> str:
+    """A position or a limit of a joint, rad or m: 45°, 0.25 m."""
+    return f"{math.degrees(value):.4g}°" if is_angular else f"{value:.4g} m"
 
 
 def is_text(text: str) -> bool:

@@ -66,7 +66,7 @@ class StageMatcher:
             for path in list(model.prims):
                 if path in absent or paths.is_below_any(path, absent):
                     del model.prims[path]
-        self.drop_orphans(model, reading, absent, issues)
+        self.drop_orphans(model, absent, issues)
         self.match_materials(model, reading, renames)
         self.avoid_collisions(model, renames)
         self.is_as_expected = not renames and not absent
@@ -267,7 +267,7 @@ class StageMatcher:
             f"Select '{name}', convert it to a mesh, or choose a primitive shape.",
         ))  # fmt: skip
 
-    def drop_orphans(self, model: PhysicsModel, reading: SceneReading, absent: set[str], issues: list[Issue]) -> None:
+    def drop_orphans(self, model: PhysicsModel, absent: set[str], issues: list[Issue]) -> None:
         """Remove joints whose body is not on the stage, and absent targets from lists."""
         if not absent:
             return

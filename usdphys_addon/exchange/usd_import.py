@@ -262,7 +262,7 @@ class _Landing:
         known_paths = {*found.objects, *found.materials, *model.prims}
         memory.carried = carry.capture_prims(stage, known_paths, self.opinions)
         memory.carried_trees = _carried_trees(stage, source.instancers, found)
-        _note_earlier_source(scene, self.path, found)
+        _note_earlier_source(scene, found)
         memory.filepath, memory.prim_path = str(self.path), self.options.prim_path
         memory.files = note_of(composition.files_of(stage), self.path.parent)
         memory.variants = "\n".join(map(str, self.choices))
@@ -360,7 +360,7 @@ def write_physics(
     return result
 
 
-def _note_earlier_source(scene: Any, path: Path, found: ImportedIDs) -> None:
+def _note_earlier_source(scene: Any, found: ImportedIDs) -> None:
     """Note the source of objects that an earlier import has brought: one scene has one source to put edits on."""
     memory = scene.usdphys.source
     if not memory.filepath:

@@ -17,7 +17,6 @@ from ..core import frames, paths
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
-from ..core.schema import Vector
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, Severity
 from . import further, inertia
@@ -263,7 +262,7 @@ class _Planner:
                           "Write an inertial, or set a mass.", name)  # fmt: skip
 
     def write_mass(self, prim: Prim, link: Link, lump: inertia.Lump) -> None:
-        mass = usd_physics.MassAPI(mass=lump.mass, center_of_mass=_vector(lump.center))
+        mass = usd_physics.MassAPI(mass=lump.mass, center_of_mass=frames.vector(lump.center))
         prim.add(mass)
         found = inertia.moments_of(lump.tensor) if lump.tensor is not None else None
         if found is None:
@@ -328,7 +327,7 @@ class _Planner:
         kind: type[usd_physics.Joint] = _KINDS[joint.type]
         value = kind(
             body0=(above,), body1=(layout.link_paths[joint.child],),
-            local_pos0=_vector(frame[:3, 3]), local_rot0=frames.quaternion_of(frame[:3, :3]),
+            local_pos0=frames.vector(frame[:3, 3]), local_rot0=frames.quaternion_of(frame[:3, :3]),
             local_pos1=(0.0, 0.0, 0.0), local_rot1=frames.quaternion_of(turn[:3, :3]),
         )  # fmt: skip
         prim = layout.model.add(Prim(path, kind.usd_name, label=joint.name))
@@ -365,8 +364,8 @@ class _Planner:
                 places.append(above @ layout.worlds[link] @ pose @ turn)
             value = kind(
                 body0=(ends[0],), body1=(ends[1],), exclude_from_articulation=True,
-                local_pos0=_vector(places[0][:3, 3]), local_rot0=frames.quaternion_of(places[0][:3, :3]),
-                local_pos1=_vector(places[1][:3, 3]), local_rot1=frames.quaternion_of(places[1][:3, :3]),
+                local_pos0=frames.vector(places[0][:3, 3]), local_rot0=frames.quaternion_of(places[0][:3, :3]),
+                local_pos1=frames.vector(places[1][:3, 3]), local_rot1=frames.quaternion_of(places[1][:3, :3]),
             )  # fmt: skip
             if isinstance(value, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
                 value.axis = _AXES[axis]
@@ -528,7 +527,7 @@ class _Planner:
         world = layout.worlds[name]
         prim = layout.model.add(Prim(path, usd_physics.FixedJoint.usd_name, label=paths.name_of(path)))
         prim.add(usd_physics.FixedJoint(
-            body0=(layout.root,), body1=(layout.bodies[name],), local_pos0=_vector(world[:3, 3]),
+            body0=(layout.root,), body1=(layout.bodies[name],), local_pos0=frames.vector(world[:3, 3]),
             local_rot0=frames.quaternion_of(world[:3, :3]), local_pos1=(0.0, 0.0, 0.0),
             local_rot1=frames.IDENTITY_ROTATION,
         ))  # fmt: skip
@@ -661,8 +660,3 @@ def _inverse(pose: Matrix) -> Matrix:
     """Inverse of a pose (4, 4) without scale."""
     turn = pose[:3, :3].T
     return frames.transform(-turn @ pose[:3, 3], turn)
-
-
-def _vector(values: Any) -> Vector:
-    x, y, z = (float(value) for value in values)
-    return (x, y, z)

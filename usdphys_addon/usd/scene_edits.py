@@ -537,7 +537,7 @@ class _Mover:
         for item in properties_of(layer):
             if not item.path.HasPrefix(self.old):
                 retarget(item, self.follow)
-        self.retarget(usd_prim)
+        self.retarget()
         spec = self.editor.spec(str(self.new))
         spec.specifier = Sdf.SpecifierDef
         self.editor.define_parents(spec)
@@ -574,7 +574,7 @@ class _Mover:
                 if any(target.HasPrefix(self.old) != is_inside for target in targets):
                     yield one, item, list(targets)
 
-    def retarget(self, usd_prim: Usd.Prim) -> None:
+    def retarget(self) -> None:
         """Author, with the new path, what leads to the prim or out of it, unless an edit has done so."""
         for one, item, targets in self.crossing():
             spec = self.editor.spec(str(self.follow(one.GetPath())))

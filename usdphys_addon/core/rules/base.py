@@ -249,6 +249,10 @@ class Facts:
         """Like `all`, with separate entries for each schema name and instance."""
         return [entries for entries in self._entries if isinstance(entries.values[0], cls)]
 
+    def applied(self, cls: type[SchemaT]) -> Iterator[tuple[Prim, str, SchemaT]]:
+        """(prim, instance name, schema) of a multiple-apply schema."""
+        return ((prim, entries.instance, value) for entries in self.instances(cls) for prim, value in entries)
+
     @cached_property
     def bodies(self) -> Entries[usd_physics.RigidBodyAPI]:
         return self.all(usd_physics.RigidBodyAPI)

@@ -58,7 +58,7 @@ def invalid_owner(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- groups and pairs
 
 
-def _targets(prim: Prim, value: usd_physics.CollisionGroup) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _targets(value: usd_physics.CollisionGroup) -> Iterator[tuple[str, tuple[str, ...]]]:
     for attribute, targets in value.authored():
         if attribute.is_relationship:
             yield attribute.label.lower(), targets
@@ -72,7 +72,7 @@ def _targets(prim: Prim, value: usd_physics.CollisionGroup) -> Iterator[tuple[st
 def group_missing_target(facts: Facts) -> Iterator[Finding]:
     groups = {prim.path for prim, _ in facts.groups}
     for prim, group in facts.groups:
-        for listed, targets in _targets(prim, group):
+        for listed, targets in _targets(group):
             for target in targets:
                 words = {"other": target, "list": listed}
                 start = f"The collision group {prim.display} lists {target}, which"
@@ -89,7 +89,7 @@ def group_missing_target(facts: Facts) -> Iterator[Finding]:
 )  # fmt: skip
 def group_duplicate_target(facts: Facts) -> Iterator[Finding]:
     for prim, group in facts.groups:
-        for listed, targets in _targets(prim, group):
+        for listed, targets in _targets(group):
             if len(set(targets)) == len(targets):
                 continue
             for target in {target: None for target in targets if targets.count(target) > 1}:

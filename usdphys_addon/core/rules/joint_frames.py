@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .. import frames, joint_kinds
 from ..model import Prim
 from ..schemas import usd_physics
+from ..words import joint_value_text
 from .base import Above, Facts, Finding, rule
 
 Array = NDArray[np.float64]
@@ -37,10 +38,9 @@ class Gap:
 def _locked(facts: Facts) -> dict[str, set[str]]:
     """Degrees of freedom that LimitAPI locks, by path of the joint."""
     locked: dict[str, set[str]] = defaultdict(set)
-    for entries in facts.instances(usd_physics.LimitAPI):
-        for prim, limit in entries:
-            if joint_kinds.is_locked(limit.resolved("low"), limit.resolved("high")):
-                locked[prim.path].add(entries.instance)
+    for prim, dof, limit in facts.applied(usd_physics.LimitAPI):
+        if joint_kinds.is_locked(limit.resolved("low"), limit.resolved("high")):
+            locked[prim.path].add(dof)
     return locked
 
 
@@ -303,14 +303,10 @@ def _jumping(facts: Facts, *, settable: bool) -> Iterator[Finding]:
             continue
         first = found[0]
         position, start = (
-            f"{value:.4g} m" if first.is_linear else f"{math.degrees(value):.4g}°"
-            for value in (first.position, first.start)
+            joint_value_text(value, is_angular=not first.is_linear) for value in (first.position, first.start)
         )
         message = f"PhysX starts the joint {first.prim.display} at {start}, and its bodies are at {position}."
         others = len({jump.prim.path for jump in found}) - 1
         if others:
-            message = (
-                f"PhysX starts the joint {first.prim.display} at {start}, and its bodies are at {position}. Other "
-                f"joints of the articulation that jump: {others}."
-            )
+            message = f"{message} Other joints of the articulation that jump: {others}."
         yield Finding(first.prim, message)

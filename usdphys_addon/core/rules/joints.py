@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 
 from ..joint_kinds import DISTANCE, driven_dofs
-from ..model import Prim
 from ..paths import ancestors_of, is_at_or_below, is_below
 from ..schemas import usd_physics
+from ..words import joint_value_text
 from .base import Facts, Finding, kind, name, rule
 
 # --------------------------------------------------------------------------- bodies
@@ -150,10 +149,8 @@ def reversed_limits(facts: Facts) -> Iterator[Finding]:
         elif isinstance(joint, usd_physics.DistanceJoint) and (joint.max_distance or 0.0) >= 0:
             low, high = joint.min_distance, joint.max_distance
         if low is not None and high is not None and low > high:
-            if isinstance(joint, usd_physics.RevoluteJoint):
-                texts = [f"{math.degrees(limit):.4g}°" for limit in (low, high)]
-            else:
-                texts = [f"{limit:.4g} m" for limit in (low, high)]
+            is_angular = isinstance(joint, usd_physics.RevoluteJoint)
+            texts = [joint_value_text(limit, is_angular=is_angular) for limit in (low, high)]
             limits = f"lower limit ({texts[0]}) above its upper limit ({texts[1]})"
             yield Finding(prim, f"The joint {prim.display} has its {limits}.")
 
@@ -164,19 +161,12 @@ def reversed_limits(facts: Facts) -> Iterator[Finding]:
     fix="Make {X} a generic joint, or set its own limits instead.",
 )  # fmt: skip
 def limit_on_typed_joint(facts: Facts) -> Iterator[Finding]:
-    for entries in facts.instances(usd_physics.LimitAPI):
-        for prim in entries.prims:
-            if prim.type_name != usd_physics.Joint.usd_name:
-                yield Finding(prim, f"{prim.display} has a limit of {entries.instance} but is a {kind(prim)}.")
+    for prim, dof, _ in facts.applied(usd_physics.LimitAPI):
+        if prim.type_name != usd_physics.Joint.usd_name:
+            yield Finding(prim, f"{prim.display} has a limit of {dof} but is a {kind(prim)}.")
 
 
 # --------------------------------------------------------------------------- drives
-
-
-def _drives(facts: Facts) -> Iterator[tuple[Prim, str, usd_physics.DriveAPI]]:
-    for entries in facts.instances(usd_physics.DriveAPI):
-        for prim, drive in entries:
-            yield prim, entries.instance, drive
 
 
 @rule(
@@ -185,7 +175,7 @@ def _drives(facts: Facts) -> Iterator[tuple[Prim, str, usd_physics.DriveAPI]]:
     fix="Remove the drive '{dof}' from {X}{instead}.",
 )  # fmt: skip
 def drive_without_dof(facts: Facts) -> Iterator[Finding]:
-    for prim, instance, _ in _drives(facts):
+    for prim, instance, _ in facts.applied(usd_physics.DriveAPI):
         allowed = driven_dofs(prim.type_name)
         if instance not in allowed:
             instead = f", or make it '{allowed[0]}'" if len(allowed) == 1 else ""
@@ -201,7 +191,7 @@ def drive_without_dof(facts: Facts) -> Iterator[Finding]:
     fix="Remove the drive 'distance' from {X}, or use a prismatic joint with a drive.",
 )  # fmt: skip
 def distance_drive(facts: Facts) -> Iterator[Finding]:
-    for prim, instance, _ in _drives(facts):
+    for prim, instance, _ in facts.applied(usd_physics.DriveAPI):
         if instance == DISTANCE and instance in driven_dofs(prim.type_name):
             yield Finding(prim, f"The drive of the distance of {prim.display} does nothing in PhysX.")
 
@@ -212,7 +202,7 @@ def distance_drive(facts: Facts) -> Iterator[Finding]:
     fix="Set the stiffness or the damping of the drive '{dof}' of {X}, or remove it.",
 )  # fmt: skip
 def drive_without_gain(facts: Facts) -> Iterator[Finding]:
-    for prim, instance, drive in _drives(facts):
+    for prim, instance, drive in facts.applied(usd_physics.DriveAPI):
         if not (drive.stiffness or drive.damping):
             if (drive.decided("max_force") or 0.0) > 0 and not (drive.target_position or drive.target_velocity):
                 continue  # It says how strong the motor is: controllers add the gains.
@@ -229,7 +219,7 @@ def drive_without_gain(facts: Facts) -> Iterator[Finding]:
     fix="Set the {value} of the drive '{dof}' of {X} to 0 or more.",
 )  # fmt: skip
 def negative_gain(facts: Facts) -> Iterator[Finding]:
-    for prim, instance, drive in _drives(facts):
+    for prim, instance, drive in facts.applied(usd_physics.DriveAPI):
         for value in ("stiffness", "damping", "max_force"):
             if (getattr(drive, value) or 0.0) < 0:
                 words = {"value": value.replace("_", " "), "dof": instance}

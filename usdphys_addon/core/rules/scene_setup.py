@@ -14,10 +14,12 @@ import numpy as np
 
 from .. import collision_groups, mass, overlap, paths
 from ..frames import Matrix
+from ..joint_kinds import limits_of
 from ..model import Mesh, Prim, SpherePoints
 from ..overlap import Solid
+from ..schema import ANGULAR_DOFS
 from ..schemas import usd_geom, usd_physics
-from ..words import length_text
+from ..words import joint_value_text, length_text
 from .base import Above, Facts, Finding, name, rule
 
 _NO_TRIANGLES = np.zeros((0, 3), np.int64)
@@ -604,19 +606,15 @@ def idle_density(facts: Facts) -> Iterator[Finding]:
     fix="Set the {gain} of the drive '{dof}' of {X}, or clear its target.",
 )  # fmt: skip
 def idle_target(facts: Facts) -> Iterator[Finding]:
-    for entries in facts.instances(usd_physics.DriveAPI):
-        for prim, drive in entries:
-            if not (drive.stiffness or drive.damping):
-                continue  # reported by DriveWithoutGain
-            for target, gain in (("target_position", "stiffness"), ("target_velocity", "damping")):
-                value = getattr(drive, target)
-                if value and math.isfinite(value) and not getattr(drive, gain):
-                    words = {"gain": gain, "dof": entries.instance}
-                    what = target.replace("_", " ")
-                    yield Finding(
-                        prim, f"The {what} of the drive {entries.instance} of {prim.display} has no effect without "
-                        f"{gain}.", words,
-                    )  # fmt: skip
+    for prim, dof, drive in facts.applied(usd_physics.DriveAPI):
+        if not (drive.stiffness or drive.damping):
+            continue  # reported by DriveWithoutGain
+        for target, gain in (("target_position", "stiffness"), ("target_velocity", "damping")):
+            value = getattr(drive, target)
+            if value and math.isfinite(value) and not getattr(drive, gain):
+                what = target.replace("_", " ")
+                message = f"The {what} of the drive {dof} of {prim.display} has no effect without {gain}."
+                yield Finding(prim, message, {"gain": gain, "dof": dof})
 
 
 @rule(
@@ -625,27 +623,23 @@ def idle_target(facts: Facts) -> Iterator[Finding]:
     fix="Change the target of the drive '{dof}' of {X}, or its {limit} limit.",
 )  # fmt: skip
 def unreachable_target(facts: Facts) -> Iterator[Finding]:
-    for entries in facts.instances(usd_physics.DriveAPI):
-        dof = entries.instance
-        is_angular = dof == "angular" or dof.startswith("rot")
-        for prim, drive in entries:
-            target, (low, high) = drive.target_position, _limits(prim, dof)
-            if target is None or not drive.stiffness or low > high:
-                continue  # where both limits are locked or reversed, other rules say so
-            limit, value = ("lower", low) if target < low - _NEAR else ("upper", high)
-            if limit == "upper" and not target > high + _NEAR:
-                continue
-            aim, end = (f"{math.degrees(one):.4g}°" if is_angular else f"{one:.4g} m" for one in (target, value))
-            message = f"The drive {dof} of {prim.display} aims at {aim}, beyond its {limit} limit, {end}."
-            yield Finding(prim, message, {"dof": dof, "limit": limit})
+    for prim, dof, drive in facts.applied(usd_physics.DriveAPI):
+        target, (low, high) = drive.target_position, _limits(prim, dof)
+        if target is None or not drive.stiffness or low > high:
+            continue  # where both limits are locked or reversed, other rules say so
+        if target < low - _NEAR:
+            limit, value = "lower", low
+        elif target > high + _NEAR:
+            limit, value = "upper", high
+        else:
+            continue
+        aim, end = (joint_value_text(one, is_angular=dof in ANGULAR_DOFS) for one in (target, value))
+        message = f"The drive {dof} of {prim.display} aims at {aim}, beyond its {limit} limit, {end}."
+        yield Finding(prim, message, {"dof": dof, "limit": limit})
 
 
 def _limits(prim: Prim, dof: str) -> tuple[float, float]:
-    """Limits of a degree of freedom of a joint, rad or m; infinite where it has none."""
-    own: Any = prim.get(usd_physics.RevoluteJoint if dof == "angular" else usd_physics.PrismaticJoint)
-    if own is not None and dof in ("angular", "linear"):
-        found = own.lower_limit, own.upper_limit
-    else:
-        one: Any = prim.schemas.get(f"{usd_physics.LimitAPI.usd_name}:{dof}")
-        found = (None, None) if one is None else (one.low, one.high)
-    return -math.inf if found[0] is None else found[0], math.inf if found[1] is None else found[1]
+    """Limits of a degree of freedom of a prim, rad or m; infinite where it has none."""
+    joint = {"angular": usd_physics.RevoluteJoint, "linear": usd_physics.PrismaticJoint}.get(dof)
+    limited = prim.schemas.get(f"{usd_physics.LimitAPI.usd_name}:{dof}") if joint is None else prim.get(joint)
+    return limits_of(limited, dof) if limited is not None else (-math.inf, math.inf)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .. import concepts, schema, vendor_schemas
-from ..joint_kinds import cone_angles
+from ..joint_kinds import cone_angles, limits_of
 from ..joint_settings import gearing_of
 from ..model import Prim
 from ..schema import Attribute, Schema
@@ -133,8 +133,7 @@ def mimic_without_limits(facts: Facts) -> Iterator[Finding]:
         joint = prim.get(usd_physics.Joint)
         if not isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
             continue
-        limits = (joint.decided("lower_limit"), joint.decided("upper_limit"))
-        if None in limits:
+        if not all(map(math.isfinite, limits_of(joint))):
             yield Finding(prim, f"{prim.display} follows another joint and has no finite limits.")
 
 
@@ -262,11 +261,12 @@ def cone_turns_other_way(facts: Facts) -> Iterator[Finding]:
 def one_sided_slide(facts: Facts) -> Iterator[Finding]:
     found = []
     for prim, joint in facts.joints:
-        limits: list[Any] = [value for dof, value in prim.instances(usd_physics.LimitAPI) if dof.startswith("trans")]
-        ranges = [(limit.resolved("low"), limit.resolved("high")) for limit in limits]
         if isinstance(joint, usd_physics.PrismaticJoint):
-            ranges = [(joint.resolved("lower_limit"), joint.resolved("upper_limit"))]
-        elif prim.type_name != "PhysicsJoint":
+            ranges = [limits_of(joint)]
+        elif type(joint) is usd_physics.Joint:
+            slides = (limit for dof, limit in prim.instances(usd_physics.LimitAPI) if dof.startswith("trans"))
+            ranges = [limits_of(limit) for limit in slides]
+        else:
             continue
         if joint.joint_enabled is not False and any(math.isfinite(low) != math.isfinite(high) for low, high in ranges):
             found.append(prim)
