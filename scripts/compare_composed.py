@@ -3,8 +3,8 @@
 
     .venv-usd/bin/python scripts/compare_composed.py FIRST SECOND
 
-Prints one line per difference; exit status 1 where there are any, 2 where a file cannot be opened. Assets are compared by the files that they name.
-How the two are composed (references, payloads, variants) does not count.
+Prints one line per difference; exit status 1 where there are any, 2 where a file cannot be opened. Assets are compared
+by the files that they name. How the two are composed (references, payloads, variants) does not count.
 """
 
 from __future__ import annotations

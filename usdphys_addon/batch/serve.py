@@ -64,7 +64,7 @@ def _answer(stream: int, value: Mapping[str, Any]) -> None:
 
 
 def _give_back() -> None:
-    """Have the C library return what is free to the system: it keeps the space of small pieces, such as those of USD."""
+    """Have the C library return what is free to the system: it keeps the space of small pieces, as USD has them."""
     with suppress(OSError, AttributeError, TypeError):  # other libraries have no such function, or do it themselves
         ctypes.CDLL(None).malloc_trim(0)
 
