@@ -3,20 +3,21 @@
 
     .venv-usd/bin/python scripts/compare_composed.py FIRST SECOND
 
-Prints one line per difference; exit status 1 where there are any. Assets are compared by the files that they name.
-How the two are composed (references, payloads, variants) does not count.
+Prints one line per difference; exit status 1 where there are any, 2 where a file cannot be opened. Assets are compared
+by the files that they name. How the two are composed (references, payloads, variants) does not count.
 """
 
 from __future__ import annotations
 
 import math
 import os
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from pxr import Sdf, Usd
+from pxr import Sdf, Tf, Usd
 
 #: Metadata that says how a prim is composed, and not what it is; and lists that are compared as prims and properties.
 _COMPOSITION = frozenset({
@@ -140,7 +141,15 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 2:
         print(__doc__)
         return 2
-    found = list(differences(*(Usd.Stage.Open(file) for file in arguments)))
+    stages = []
+    for file in arguments:
+        try:
+            stages.append(Usd.Stage.Open(file))
+        except Tf.ErrorException as error:
+            said = [*re.findall(r" : '(.*)'", str(error)), "it is no USD file"][0]
+            print(f"'{file}' cannot be opened ({said}).", file=sys.stderr)
+            return 2
+    found = list(differences(*stages))
     print("\n".join(found) or "the same")
     return 1 if found else 0
 

@@ -69,6 +69,25 @@ def test_without_edits_the_source_comes_back(tmp_path, path):
     assert "over " not in text and "def " not in text
 
 
+def test_schemas_without_a_meaning_on_their_prim_stay(tmp_path):
+    """No object holds the approximation of what does not collide, or the limit of what is no joint."""
+    applied = "PhysicsMeshCollisionAPI", "PhysicsLimitAPI:rotX", "PhysicsDriveAPI:linear", "PhysicsMaterialAPI"
+    kinds = (("Mesh", ""), ("Xform", '"PhysicsMassAPI", '), ("Scope", ""), ("Cube", '"PhysicsRigidBodyAPI", '))
+    prims = "".join(
+        f'    def {kind} "{kind}{number}" (\n        prepend apiSchemas = [{more}"{schema}"]\n    )\n    {{\n    }}\n'
+        for kind, more in kinds for number, schema in enumerate(applied)
+    )  # fmt: skip
+    source = tmp_path / "in.usda"
+    head = '(\n    defaultPrim = "World"\n    metersPerUnit = 1\n    upAxis = "Z"\n)'
+    source.write_text(f'#usda 1.0\n{head}\ndef Xform "World"\n{{\n{prims}}}\n')
+    load(source)
+    reopened(tmp_path)
+    write(tmp_path / "out.usda")
+    assert differences(source, tmp_path / "out.usda") == []
+    write(tmp_path / "layer.usda", "layer")
+    assert "over " not in (tmp_path / "layer.usda").read_text()
+
+
 def test_an_unedited_text_file_in_the_same_folder_is_copied_byte_by_byte(shared, tmp_path):
     source = tmp_path / "ant.usda"
     source.write_bytes(EDITED[0].read_bytes())

@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import os
+import platform
 import re
 import subprocess
 import sys
@@ -239,6 +240,14 @@ def test_a_child_is_replaced_after_its_jobs(make_workers):
     workers = make_workers(jobs_per_child=2)
     pids = [workers.run(job("a", "ok").as_table())["pid"] for _ in range(6)]
     assert pids[0::2] == pids[1::2] and len(set(pids)) == 3
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other libraries return what is free by themselves")
+def test_what_a_large_file_has_taken_goes_back_to_the_system(make_workers):
+    """300 MB in small pieces: a child that kept it would be no larger than its limit, and work on with it."""
+    workers = make_workers()
+    first, large, last = (workers.run(job(work, work).as_table()) for work in ("ok", "pieces", "ok"))
+    assert first["pid"] == last["pid"] and max(large["memory"], last["memory"]) < first["memory"] + 50e6
 
 
 def test_temporary_files_of_a_child_go_with_it_though_it_has_no_time_to_delete_them(make_workers):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,3 +43,15 @@ def test_a_file_that_cannot_be_read_is_no_success(
     found = compare(original, broken)
     assert found["score"] == 0.0 and "cannot compare" in found["text"]
     assert compare(original, original)["score"] == 1.0
+
+
+def test_the_composed_comparison_names_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
+    """In one sentence, without a stack, and with a status of its own: 1 says that two stages differ."""
+    good, crate = tmp_path / "good.usda", tmp_path / "cut.usdc"
+    good.write_text(TEXT)
+    crate.write_bytes(b"PXR-USDC")
+    script = Path(__file__).parents[2] / "scripts" / "compare_composed.py"
+    for bad in (crate, tmp_path / "missing.usda", tmp_path):
+        done = subprocess.run([sys.executable, script, good, bad], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert done.stderr.startswith(f"'{bad}' cannot be opened (") and len(done.stderr.splitlines()) == 1

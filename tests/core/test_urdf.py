@@ -104,6 +104,21 @@ def test_each_oddity_is_named_with_file_and_line_and_the_rest_is_read():
     assert all(issue.message.startswith("r.urdf:") for issue in found.issues)
 
 
+def test_joints_that_follow_each_other_in_a_circle_are_named():
+    """And the one that follows such a joint from outside: none of them can be simulated."""
+    follow = LIMIT + '<mimic joint="{}"/>'
+    parts = [link(name) for name in "abcde"] + [
+        joint("j", "a", "b", inside=follow.format("k")), joint("k", "b", "c", inside=follow.format("j")),
+        joint("l", "c", "d", inside=follow.format("l")), joint("m", "d", "e", inside=follow.format("j")),
+    ]  # fmt: skip
+    said = [issue.message.partition(": ")[2] for issue in robot(*parts).issues if issue.code == "UrdfMimicBroken"]
+    assert said == [
+        "'j' follows itself, by way of 'k'; it moves freely.", "'k' follows itself, by way of 'j'; it moves freely.",
+        "'l' follows itself; it moves freely.",
+        "'m' follows 'j', which follows itself, by way of 'j', 'k'; it moves freely.",
+    ]  # fmt: skip
+
+
 def test_angles_turn_about_fixed_axes_and_quaternions_of_urdf_1_1_are_read():
     roll, pitch, yaw = 0.3, -0.7, 1.9
     half = [(math.cos(angle / 2), math.sin(angle / 2)) for angle in (roll, pitch, yaw)]

@@ -17,7 +17,7 @@ from usdphys_ext.usdphys_addon.core.model import Mesh, Prim, SpherePoints
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.system import arcs
-from usdphys_ext.usdphys_addon.usd import importable
+from usdphys_ext.usdphys_addon.usd import importable, overview
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
 
@@ -507,3 +507,30 @@ def test_gravity_factor_of_mujoco_is_that_of_gltf_and_back(tmp_path):
         found = spec.attributes["mjc:gravcomp"].default if "mjc:gravcomp" in spec.attributes else None
         assert found == expected
         assert json.loads(spec.customData.get("gltf", "null")) == kept
+
+
+def oddities(folder: Path, head: str, prims: str = 'def Xform "W"\n{\n}\n') -> list[str]:
+    (folder / "in.usda").write_text(f"#usda 1.0\n(\n{head}\n)\n{prims}")
+    return [f"{issue.code}: {issue.message}" for issue in overview.overview(folder / "in.usda").issues]
+
+
+def test_what_is_odd_about_a_file_is_said_in_words_of_its_own(tmp_path: Path) -> None:
+    """An up axis that is none, a default prim that is not there, an image without bytes, circles."""
+    assert oddities(tmp_path, 'upAxis = "Z"\ndefaultPrim = "W"') == []
+    assert oddities(tmp_path, 'upAxis = "X"') == [
+        "StageUpAxis: The up axis is 'X', which USD does not know; Z is taken."
+    ]
+    assert oddities(tmp_path, 'defaultPrim = "Nope"') == [
+        "DefaultPrimMissing: The default prim 'Nope' does not exist: a reference to this file brings in nothing."
+    ]
+    texture = 'def Shader "T"\n{\nasset inputs:file = @./paint.png@\n}\n'
+    (tmp_path / "paint.png").touch()
+    assert oddities(tmp_path, "", texture) == ["AssetMissing: The texture './paint.png' of '/T' is an empty file."]
+    (tmp_path / "paint.png").write_bytes(b"x")
+    assert oddities(tmp_path, "", texture) == []
+    (tmp_path / "other.usda").write_text('#usda 1.0\ndef "W" (references = @./in.usda@</W>)\n{\n}\n')
+    (said,) = oddities(tmp_path, "", 'def "W" (references = @./other.usda@</W>)\n{\n}\n')
+    assert said == "AssetMissing: A part of '/W' is missing: it brings in itself, by way of 'in.usda', 'other.usda'."
+    (tmp_path / "under.usda").write_text("#usda 1.0\n(subLayers = [@./in.usda@])\n")
+    (said,) = oddities(tmp_path, "subLayers = [@./under.usda@]")
+    assert "it brings in itself, by way of" in said and "'under.usda'" in said and "'in.usda'" in said

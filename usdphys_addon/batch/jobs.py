@@ -188,6 +188,8 @@ def shard(jobs: Sequence[Job], text: str) -> list[Job]:
     if not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit() and len(text) < 16):
         raise UsageError(f"--shard is a number and how many there are, such as 1/8, not '{text}'.")
     number, count = int(first), int(last)
+    if not count:
+        raise UsageError(f"--shard {text} has no parts; how many there are is at least 1.")
     if not 1 <= number <= count:
         raise UsageError(f"--shard {text} is none of 1/{last} to {last}/{last}.")
     return list(jobs[number - 1 :: count])

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import gc
 import json
@@ -17,6 +18,9 @@ from typing import Any
 from ..core import clock
 from .worker import FAULT_LOG, FOLDER, MARK
 
+#: Bytes above those at its start that a child keeps without asking which of them are free.
+_KEPT = 1 << 26
+
 
 def serve(perform: Callable[[list[str]], Mapping[str, Any]]) -> int:
     """Run the jobs that come in on stdin. perform: a command line -> its answer. Returns the exit status."""
@@ -24,7 +28,8 @@ def serve(perform: Callable[[list[str]], Mapping[str, Any]]) -> int:
     # Blender prints to stdout: that goes to the log of the child.
     os.dup2(2, 1)
     log = Path(os.environ.get(FAULT_LOG, os.devnull)).open("a", encoding="utf-8")  # noqa: SIM115 - open until the end
-    _answer(answers, {"memory": _memory()})
+    least = _memory()
+    _answer(answers, {"memory": least})
     is_first = True
     for line in sys.stdin:
         job = json.loads(line)
@@ -34,6 +39,8 @@ def serve(perform: Callable[[list[str]], Mapping[str, Any]]) -> int:
         began = clock.now()
         found = dict(perform(job["arguments"]))
         faulthandler.cancel_dump_traceback_later()
+        if _memory() > least + _KEPT:
+            _give_back()
         _answer(answers, {**found, "seconds": round(clock.now() - began, 4), "memory": _memory()})
         if is_first:
             # The modules that the first job has loaded stay: the collector need not look at them again.
@@ -54,6 +61,12 @@ def _answer(stream: int, value: Mapping[str, Any]) -> None:
     text = f"\n{MARK}{json.dumps(value)}\n".encode()
     while text:
         text = text[os.write(stream, text) :]
+
+
+def _give_back() -> None:
+    """Have the C library return what is free to the system: it keeps the space of small pieces, as USD has them."""
+    with suppress(OSError, AttributeError, TypeError):  # other libraries have no such function, or do it themselves
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def _memory() -> int:

@@ -11,7 +11,7 @@ from typing import Any
 import bpy
 
 from ..core import frames, paths
-from ..core.model import PhysicsModel, Prim
+from ..core.model import MATERIAL_TYPES, PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from . import gprim_properties, remembered, vendor_rows
 from .joint_write import write_joint
@@ -117,6 +117,8 @@ def _write_physics_scenes(writing: WritingContext, origins: _OriginWriter) -> No
 
 def _write_materials(writing: WritingContext, origins: _OriginWriter) -> None:
     for path, prim in writing.model.materials.items():
+        if prim.type_name not in MATERIAL_TYPES:
+            continue
         material: Any = writing.materials.get(path)
         if material is None:
             # Blender's importer skips materials that are bound for physics only.

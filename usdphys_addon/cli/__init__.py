@@ -121,6 +121,8 @@ def _check_names(options: argparse.Namespace) -> None:
     for name in ("file", "input", "output", "onto", "out", "json", "jobs"):
         value = getattr(options, name, None)
         if isinstance(value, str):
+            if "://" in value and not Path(value).exists():
+                raise UsageError(f"'{value}' is a URL, which only the jobs of a batch take; copy the file here first.")
             setattr(options, name, usable_name(value))
     for name, value in vars(options).items():
         for text in value if isinstance(value, list) else [value]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import paths, schema
-from .model import PhysicsModel, Prim
+from .model import MATERIAL_TYPES, PhysicsModel, Prim
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
 from .units import is_infinite
@@ -20,6 +20,7 @@ RELATIVE = 1e-6
 ABSOLUTE = 1e-9
 #: Relationships in which the order of targets matters; all others are sets.
 _ORDERED = frozenset({"body0", "body1", "simulation_owner"})
+_OF_JOINTS = frozenset({usd_physics.LimitAPI.usd_name, usd_physics.DriveAPI.usd_name})
 #: (body, position, rotation) fields of each side; the space of the frame depends on the body.
 _SIDES = {0: ("body0", "local_pos0", "local_rot0"), 1: ("body1", "local_pos1", "local_rot1")}
 
@@ -85,7 +86,8 @@ def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
             removed.add(path)
         else:
             bare = Prim(path, prim.type_name, prim.world, purpose=prim.purpose)
-            found.edits[path] = PrimEdit(bare, removed=_applied(prim))
+            if held := tuple(name for name in _applied(prim) if _has_place(name, prim)):
+                found.edits[path] = PrimEdit(bare, removed=held)
     found.removed = tuple(sorted(path for path in removed if not paths.is_below_any(path, removed)))
     return found
 
@@ -145,7 +147,10 @@ def _edit(before: Prim, prim: Prim) -> PrimEdit:
     # The parameters of a shape are listed only while it collides: that alone makes no other shape.
     same = {prim.type_name} - schema.schemas_of("UsdPhysics").keys() if not is_retyped else set()
     edit.added = tuple(name for name in prim.schemas if name not in before.schemas and name not in same)
-    edit.removed = tuple(name for name in before.schemas if name not in prim.schemas and name not in same)
+    edit.removed = tuple(
+        name for name in before.schemas
+        if name not in prim.schemas and name not in same and (_has_place(name, before) or _has_place(name, prim))
+    )  # fmt: skip
     edit.type_name = prim.type_name if is_retyped else None
     cleared: list[tuple[str, str]] = []
     for name, value in prim.schemas.items():
@@ -210,6 +215,16 @@ def _new_binding(before: Prim, prim: Prim) -> str | None:
 def _typed(prim: Prim) -> str:
     """Name of the typed schema of a prim; empty if its type is not in SCHEMAS."""
     return next((name for name, value in prim.schemas.items() if value.kind == "typed"), "")
+
+
+def _has_place(name: str, prim: Prim) -> bool:
+    """False for a schema of UsdPhysics that has no meaning on a prim: no object holds it, so nobody can remove it."""
+    base = schema.split_applied(name)[0]
+    if base == usd_physics.MeshCollisionAPI.usd_name:
+        return usd_physics.CollisionAPI.usd_name in prim.schemas
+    if base == usd_physics.MaterialAPI.usd_name:
+        return prim.type_name in MATERIAL_TYPES
+    return base not in _OF_JOINTS or prim.get(usd_physics.Joint) is not None
 
 
 def _applied(prim: Prim) -> tuple[str, ...]:

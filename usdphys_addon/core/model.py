@@ -31,6 +31,8 @@ _DERIVED: dict[type[Schema], frozenset[str]] = {
     base: frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, base))
     for base in (usd_physics.Joint, usd_geom.Gprim)
 }
+#: Types of prims that can be a material: the schema of one has no effect on another prim.
+MATERIAL_TYPES = ("Material", "")
 
 
 @dataclass(slots=True)

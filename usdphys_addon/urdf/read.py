@@ -13,6 +13,7 @@ from ..core import frames
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.validate import Issue, Severity
+from ..core.words import named
 from . import markup, xacro
 from .markup import Element
 from .packages import Packages, is_file
@@ -390,3 +391,14 @@ class _Reader:
             self.tell("UrdfMimicBroken", "warning", joint.element,
                       f"'{joint.name}' follows the joint '{joint.mimic.joint}', which there is not or which does not "
                       "move; it moves freely.", "Name another joint.", joint.name)  # fmt: skip
+            return
+        seen = [joint.name]
+        while leader is not None and leader.mimic is not None and leader.name not in seen:
+            seen.append(leader.name)
+            leader = self.robot.joints.get(leader.mimic.joint)
+        if leader is not None and leader.mimic is not None:
+            way = f", by way of {named(seen[1:])}" if seen[1:] else ""
+            whom = "itself" if leader is joint else f"'{leader.name}', which follows itself"
+            self.tell("UrdfMimicBroken", "warning", joint.element,
+                      f"'{joint.name}' follows {whom}{way}; it moves freely.",
+                      "Name another joint.", joint.name)  # fmt: skip

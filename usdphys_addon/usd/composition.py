@@ -15,7 +15,7 @@ from pxr import Pcp, Sdf, Usd, UsdGeom, UsdShade
 from ..core import paths
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
-from ..core.words import counted
+from ..core.words import counted, named
 from ..system import files
 from . import opinions as usd_opinions
 from . import read as usd_read
@@ -167,9 +167,13 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
         path = str(error.rootSite.path)
         if isinstance(error, Pcp.ErrorInvalidAssetPath | Pcp.ErrorInvalidSublayerPath | Pcp.ErrorMutedAssetPath):
             what = f"'{assets[0]}' cannot be read" if assets else "A file cannot be read"
-            named = "" if path in ("", "/") else f", which '{path}' brings in"
-            message = f"{what}{named}; what it holds is missing."
+            whom = "" if path in ("", "/") else f", which '{path}' brings in"
+            message = f"{what}{whom}; what it holds is missing."
             fix = "Put the file there, or correct the path in the USD file."
+        elif isinstance(error, Pcp.ErrorArcCycle | Pcp.ErrorSublayerCycle):
+            loop = named(Path(asset).name for asset in assets if not asset.startswith("anon:"))
+            message = f"A part of '{path}' is missing: it brings in itself, by way of {loop}."
+            fix = "Cut the circle in one of these files."
         else:
             message = f"A part of '{path}' is missing: {' '.join(text.split()).rstrip('.')}."
             fix = "Correct the reference in the USD file."
@@ -181,12 +185,43 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
             asset = item.Get() if isinstance(item, Usd.Attribute) else None
             if not isinstance(asset, Sdf.AssetPath):
                 continue
-            if asset.path and not asset.resolvedPath and "<UDIM>" not in asset.path:
-                issues.setdefault(asset.path, Issue(
-                    "AssetMissing", "warning", one.path, "", f"The texture '{asset.path}' of '{one.path}' is missing.",
-                    "Put the file there, or correct the path in the USD file.",
-                ))  # fmt: skip
+            if not asset.path or "<UDIM>" in asset.path or (asset.resolvedPath and not _is_empty(asset.resolvedPath)):
+                continue
+            message = f"The texture '{asset.path}' of '{one.path}' is missing."
+            if asset.resolvedPath:
+                message = f"The texture '{asset.path}' of '{one.path}' is an empty file."
+            issues.setdefault(asset.path, Issue(
+                "AssetMissing", "warning", one.path, "", message,
+                "Put the file there, or correct the path in the USD file.",
+            ))  # fmt: skip
     return list(issues.values())
+
+
+def _is_empty(name: str) -> bool:
+    """True for a file without bytes. What is in a package counts as full: its name is none of the system."""
+    try:
+        return Path(name).stat().st_size == 0
+    except OSError:
+        return False
+
+
+def odd_metadata(stage: Usd.Stage) -> list[Issue]:
+    """Warnings about an up axis that USD does not know, and a default prim that is not there."""
+    issues: list[Issue] = []
+    root = stage.GetRootLayer()
+    axis = str(UsdGeom.GetStageUpAxis(stage))
+    if axis not in ("Y", "Z"):
+        issues.append(Issue(
+            "StageUpAxis", "warning", "/", "", f"The up axis is '{axis}', which USD does not know; Z is taken.",
+            "Set upAxis in the USD file to Y or Z.",
+        ))  # fmt: skip
+    if root.defaultPrim and not usd_read.default_prim_name(stage):
+        issues.append(Issue(
+            "DefaultPrimMissing", "warning", "/", "",
+            f"The default prim '{root.defaultPrim}' does not exist: a reference to this file brings in nothing.",
+            "Name a prim at the top of the USD file as its defaultPrim.",
+        ))  # fmt: skip
+    return issues
 
 
 def unapplied_bindings(opinions: Iterable[Opinions]) -> list[Issue]:

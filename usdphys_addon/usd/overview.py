@@ -72,7 +72,8 @@ def issues_of(stage: Usd.Stage, opinions: Collection[Opinions]) -> list[Issue]:
     opinions: of all prims.
     """
     unusual = [one for one in opinions if not carry.is_plain(one)]
-    issues = composition.missing_assets(stage, opinions) + composition.unapplied_bindings(opinions)
+    issues = composition.missing_assets(stage, opinions) + composition.odd_metadata(stage)
+    issues += composition.unapplied_bindings(opinions)
     try:
         Clock(stage)
     except InputError as error:

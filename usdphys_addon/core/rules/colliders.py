@@ -179,6 +179,17 @@ def empty_mesh(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
+    "ColliderPointsNotFinite", "error", "error", "error",
+    meaning="A mesh collider has points that are NaN or infinite; it does not collide.",
+    fix="Correct the points of {X}.",
+)  # fmt: skip
+def points_not_finite(facts: Facts) -> Iterator[Finding]:
+    for prim, shape in facts.shapes:
+        if isinstance(shape, Mesh) and not np.isfinite(shape.points).all():
+            yield Finding(prim, f"The mesh collider {prim.display} has points that are not finite.")
+
+
+@rule(
     "ColliderSpherePointsDataMissing", "error", "error", "error",
     meaning="A point collider has no points, or the number of widths differs from the number of points.",
     fix="Give {X} points, and one width for each of them.",
