@@ -22,6 +22,7 @@ from usdphys_ext.usdphys_addon.exchange import gltf_calls, gltf_export, gltf_imp
 from usdphys_ext.usdphys_addon.gltf import keep, names, read
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
+from . import scenes
 from .gltf_scenes import BODY, cube, enabled, exported, hinge, nodes_of, physics
 
 
@@ -38,6 +39,31 @@ def in_collection(name: str, above, *objects):
         collection.objects.link(obj)
         bpy.context.scene.collection.objects.unlink(obj)
     return collection
+
+
+def named(stage) -> set[str]:
+    """Paths of what has physics, with the bodies of joints."""
+    return {
+        f"{prim.GetPath()} {[str(path) for rel in prim.GetRelationships() for path in rel.GetTargets()]}"
+        for prim in stage.Traverse() if "Physics" in f"{prim.GetTypeName()} {prim.GetAppliedSchemas()}"
+    }  # fmt: skip
+
+
+def test_what_collections_bring_has_its_names_in_usd_after_a_way_through_gltf(tmp_path):
+    """Blender numbers equal names in one file in one way, in the other in another."""
+    cart = scenes.new_collection("Cart")
+    chassis, wheel = (scenes.solid(name, collection=cart) for name in ("Chassis", "Wheel"))
+    scenes.add_joint("Axle", "REVOLUTE", chassis, wheel, collection=cart)
+    for number in range(2):
+        scenes.add_instance(f"Cart {number}", cart, location=(3 * number, 0, 0))
+    direct, _ = scenes.export(tmp_path / "direct.usda")
+    before = named(direct)
+    assert len(before) == 11
+    exported(tmp_path / "cart.glb")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    gltf_import.import_gltf(tmp_path / "cart.glb")
+    stage, _ = scenes.export(tmp_path / "again.usda")
+    assert named(stage) == before
 
 
 # --------------------------------------------------------------------------- options of the exporter

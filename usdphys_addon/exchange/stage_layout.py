@@ -44,19 +44,12 @@ def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> dict[str, s
     from ..usd import hierarchy as usd_hierarchy
 
     layer = stage.GetEditTarget().GetLayer()
-    moves: dict[str, str] = {}
+    moves = _renames(layer)
     with Sdf.ChangeBlock():
-        pending = [(layer.pseudoRoot, "")]
+        pending = [layer.pseudoRoot]
         while pending:
-            spec, new_parent = pending.pop()
-            children = list(spec.nameChildren)
-            taken = {child.name for child in children}
-            for child in children:
-                name = _wanted_name(child, taken)
-                path = f"{new_parent}/{name}"
-                if name != child.name:
-                    moves[str(child.path)] = path
-                pending.append((child, path))
+            children = list(pending.pop().nameChildren)
+            pending += children
             for child in children:
                 obj = _object_of(child)
                 if obj is not None:
@@ -78,6 +71,31 @@ def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> dict[str, s
     moves.update(_material_moves(layer, looks, materials, places))
     usd_hierarchy.move_prims(layer, moves)
     return places
+
+
+def rename(stage: Any) -> None:
+    """Give prims the names that their objects remember without a USD file: of a glTF file that has kept them."""
+    from ..usd import hierarchy as usd_hierarchy
+
+    layer = stage.GetEditTarget().GetLayer()
+    usd_hierarchy.move_prims(layer, _renames(layer))
+
+
+def _renames(layer: Any) -> dict[str, str]:
+    """New paths of the prims that get another name, by their old paths."""
+    moves: dict[str, str] = {}
+    pending = [(layer.pseudoRoot, "")]
+    while pending:
+        spec, new_parent = pending.pop()
+        children = list(spec.nameChildren)
+        taken = {child.name for child in children}
+        for child in children:
+            name = _wanted_name(child, taken)
+            path = f"{new_parent}/{name}"
+            if name != child.name:
+                moves[str(child.path)] = path
+            pending.append((child, path))
+    return moves
 
 
 def _collides_as_gprim(obj: bpy.types.Object) -> bool:

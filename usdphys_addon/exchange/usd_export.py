@@ -300,6 +300,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         root = _root_path(stage) if job.options is None else job.options.root
         looks = "" if root else looks_of(scene_of(depsgraph))
         places = stage_layout.restore(stage, looks, reading.materials)
+    elif any("prim" in placement.touched for placement in reading.placements):
+        stage_layout.rename(stage)
     # Blender converts units by a scale above the objects, so lengths in their space stay in Blender units.
     units = units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
     matcher = StageMatcher(stage, export_context, by_name=job.by_name)

@@ -9,6 +9,8 @@ import json
 import math
 import struct
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
+from operator import ne
 from pathlib import Path
 from typing import Any, TypeGuard
 from urllib.parse import unquote
@@ -183,6 +185,11 @@ class Document:
     def column(self, key: str) -> list[Any]:
         """One value of each node; None for those that do not have it."""
         return [node.get(key) for node in self.nodes]
+
+    def runs(self) -> list[int]:
+        """A number of each node, the same for neighbours whose extensions are equal."""
+        extensions = self.column("extensions")
+        return list(accumulate(map(ne, extensions[1:], extensions), initial=0)) if extensions else []
 
     @property
     def extensions(self) -> dict[str, Any]:

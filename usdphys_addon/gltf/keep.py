@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from itertools import chain, groupby
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -73,9 +73,10 @@ def digest(document: Document, version: int = _VERSION) -> str:
         made.update(json.dumps([nodes, root], sort_keys=True).encode())
         return made.hexdigest()
     runs: list[list[Any]] = []
-    for extensions, same in groupby(document.column("extensions")):
-        said, count = _physics(extensions), sum(1 for _ in same)
-        text = json.dumps(said, sort_keys=True)
+    extensions, start = document.column("extensions"), 0
+    for count in Counter(document.runs()).values():
+        text = json.dumps(_physics(extensions[start]), sort_keys=True)
+        start += count
         if runs and runs[-1][0] == text:
             runs[-1][1] += count
         else:

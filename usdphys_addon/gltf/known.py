@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from functools import cached_property
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,13 @@ class KnownDocument(Document):
         if key not in self.columns:
             self.columns[key] = list(map(attrgetter(key), self.read))
         return self.columns[key]
+
+    @cached_property
+    def _runs(self) -> list[int]:
+        return super().runs()
+
+    def runs(self) -> list[int]:
+        return self._runs
 
     def mesh(self, index: Any) -> Mesh | None:
         if self.whole is None:

@@ -153,14 +153,15 @@ class _Reader:
         """Find nodes without children that say the same as one before, and nothing of a third one."""
         meshes, extensions, below, called = map(self.document.column, ("mesh", "extensions", "children", "name"))
         kinds: defaultdict[tuple[Any, bytes], list[int]] = defaultdict(list)
-        last: tuple[Any, Any] | None = None
+        runs = self.document.runs()
+        last = None
         same: list[int] = []
         for index in physical:
             # A collider may be the mesh of its node. Mostly, neighbours are equal.
-            what = meshes[index], extensions[index]
+            what = meshes[index], runs[index]
             if what != last:
                 # Without references, equal values have equal bytes.
-                last, same = what, kinds[what[0], marshal.dumps(what[1], 2)]
+                last, same = what, kinds[what[0], marshal.dumps(extensions[index], 2)]
             same.append(index)
         named = {one for same in kinds.values() for one in self._named_nodes(same[0])}
         for same in kinds.values():
