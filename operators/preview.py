@@ -162,7 +162,7 @@ class Listener:
         origin = view3d_utils.region_2d_to_origin_3d(region, view, place)
         direction = view3d_utils.region_2d_to_vector_3d(region, view, place)
         hit, point, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, direction)
-        path = self._session.body_at(obj.name) if hit else ""
+        path = self._session.shown.body_at(obj.name) if hit else ""
         leader = preview_guard.timeline()
         # What an earlier frame shows is not where the bodies are in the simulation.
         if not path or (leader is not None and leader.shown != leader.front):
