@@ -404,7 +404,8 @@ def test_a_net_hangs_from_its_corners_or_edges_and_weighs_what_it_should(held, f
     middle = bpy.data.objects["Knot 3 3"].matrix_world.translation.z
     corner = bpy.data.objects["Knot 1 1"].matrix_world.translation.z
     if fixed:
-        assert corner == pytest.approx(2.0, abs=0.01) and 1.0 < middle < 1.99
+        # Held by its edges it sags by 1 cm, about which it still swings.
+        assert corner == pytest.approx(2.0, abs=0.01) and 1.0 < middle < 1.995
     else:
         assert middle < -5
 

@@ -30,6 +30,7 @@ from ..layout import Body, Layout, contact_material
 from ..notices import Notices
 from ..quality import (
     CROWD,
+    JOINT_RELAXATIONS,
     Quality,
     column_load,
     contact_steps,
@@ -71,6 +72,8 @@ TOGETHER = 100
 MOST_GRIPS = 100
 #: By which part balls in a row that bounces are smaller.
 ROW_GAP = 0.003
+#: Distance (m), at most, in which a jointed body sees contacts: those that it can reach in a step.
+SEEN = 10.0
 #: Number, body and colliders of a template.
 _Ready = tuple[int, Any, list[Any]]
 #: Metres: bounds of the length unit to which the solver's tolerances are scaled.
@@ -264,6 +267,8 @@ class SolverSpace:
             # The solver gives the force of a joint for one small step: all must have the same.
             small_steps = max([small_steps, *wanted])
             self.physics.integration_parameters.num_solver_iterations = small_steps
+        else:
+            self.physics.integration_parameters.num_internal_stabilization_iterations = JOINT_RELAXATIONS
         driven = [item for item in self.constraints if any(drive.stiffness > 0.0 for drive in item.facts.drives)]
         springs, apart = (
             Counter(item.facts.body1 or item.facts.body0 for item in items)
@@ -276,6 +281,9 @@ class SolverSpace:
                 body = bodies[self.handles[path]]
                 body.additional_pgs_iterations = sweeps
                 body.additional_solver_iterations = max(steps - small_steps, 0)
+                # The solver puts a fast body that meets a static one back to where they touch, without those that are
+                # joined to it; not if its contact is seen to come.
+                body.soft_ccd_prediction = 0.0 if breaks else SEEN
             if not is_bearable(self.quality, group.ratio):
                 prim = self.bodies[group.body].prim
                 self.notices.add(
