@@ -116,26 +116,7 @@ class PreviewSession:
             start, time_step=time_step, substeps=settings.substeps, quality=settings.quality
         )
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
-        simulated = set(self.world.paths)
-        sites = {path: site for path, site in reading.sites.items() if path in simulated}
-        shown = {path: str(site.obj.name) for path, site in sites.items() if _is_own(site)}
-        instances = self._movable_instances(reading, sites)
-        shown |= instances
-        self._say_unshown({path: site for path, site in sites.items() if path not in shown})
-        self.names = [shown.get(path, "") for path in self.world.paths]
-        self._written = np.array([bool(name) for name in self.names], bool) & ~self.world.kinematic
-        #: Rows of bodies that are shown by their collection instance, and (n, 4, 4) from those bodies to instancers.
-        self._instanced = np.array([row for row, path in enumerate(self.world.paths) if path in instances], int)
-        if not self._written.any():
-            hidden = next((path for path in self.world.paths if path in sites and not _is_own(sites[path])), "")
-            if hidden:
-                raise InputError(
-                    f"All rigid bodies that can move, such as '{sites[hidden].obj.name}', are linked, or inside of "
-                    "collection instances with more than one body, where a preview cannot move them; make the instance "
-                    "itself dynamic, or make it real (Object > Apply > Make Instances Real)."
-                )
-            raise InputError("No rigid body can move; give a visible object a rigid body and a collider.")
-        moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
+        moving = self._find_shown(reading)
         known = objects_by_name()
         self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
         #: Session-wide identifiers of the moving objects, by which a renamed one is found again.
@@ -148,7 +129,6 @@ class PreviewSession:
             (path, name) for path, name, held in zip(self.world.paths, self.names, self.world.kinematic, strict=True)
             if held and name
         ]  # fmt: skip
-        self._to_instancer = self._instancer_offsets([instances[self.world.paths[row]] for row in self._instanced])
         self._writer = PoseWriter(moving)
         for name in moving:
             freed(known[name])
@@ -172,6 +152,33 @@ class PreviewSession:
         self._is_restarted = before is not None
         self.real_time_factor = 0.0
         self._mark(True)
+
+    def _find_shown(self, reading: reading.SceneReading) -> list[str]:
+        """Find the objects that show the bodies of the world. Returns the names of those that the preview moves.
+
+        Raises InputError if there is none.
+        """
+        simulated = set(self.world.paths)
+        sites = {path: site for path, site in reading.sites.items() if path in simulated}
+        shown = {path: str(site.obj.name) for path, site in sites.items() if _is_own(site)}
+        instances = self._movable_instances(reading, sites)
+        shown |= instances
+        self._say_unshown({path: site for path, site in sites.items() if path not in shown})
+        self.names = [shown.get(path, "") for path in self.world.paths]
+        self._written = np.array([bool(name) for name in self.names], bool) & ~self.world.kinematic
+        #: Rows of bodies that are shown by their collection instance, and (n, 4, 4) from those bodies to instancers.
+        self._instanced = np.array([row for row, path in enumerate(self.world.paths) if path in instances], int)
+        if not self._written.any():
+            hidden = next((path for path in self.world.paths if path in sites and not _is_own(sites[path])), "")
+            if hidden:
+                raise InputError(
+                    f"All rigid bodies that can move, such as '{sites[hidden].obj.name}', are linked, or inside of "
+                    "collection instances with more than one body, where a preview cannot move them; make the instance "
+                    "itself dynamic, or make it real (Object > Apply > Make Instances Real)."
+                )
+            raise InputError("No rigid body can move; give a visible object a rigid body and a collider.")
+        self._to_instancer = self._instancer_offsets([self.names[row] for row in self._instanced])
+        return [name for name, written in zip(self.names, self._written, strict=True) if written]
 
     def _say_unshown(self, sites: dict[str, Placement]) -> None:
         for path, site in sites.items():
