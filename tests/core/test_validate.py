@@ -605,6 +605,7 @@ def test_nothing_is_wrong_with_good_stages():
         inertia(ONE, (1, 1, 2)),
         lambda s: body(s, kinematic=True),
         lambda s: articulation(s, "/R"),
+        lambda s: articulation(s, B, enabled=True),
         lambda s: mass(solid(s), CenterOfMass=(-INF, -INF, -INF)),
         lambda s: run(solid(s), UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityMagnitudeAttr(-INF)),
         lambda s: material(s, StaticFriction=0.5, DynamicFriction=0.5, Restitution=1.0),
@@ -1203,6 +1204,16 @@ def test_only_of_boxes_and_balls_a_small_overlap_is_sure(shape, overlaps):
     floor(stage)
     solid(stage, B, shape).AddTranslateOp().Set((0, 0, 0.9))
     assert (("BodiesOverlap", B) in found(usd_read.read_stage(stage))) == overlaps
+
+
+def test_a_body_in_two_others_is_named_once_with_the_one_that_it_is_deeper_in():
+    stage = new_stage()
+    floor(stage)
+    collider(stage, "/Wall").AddTranslateOp().Set((1.5, 0, 1))
+    solid(stage).AddTranslateOp().Set((0, 0, 0.2))
+    issues = validate.validate(usd_read.read_stage(stage))
+    (message,) = [issue.message for issue in issues if issue.code == "BodiesOverlap"]
+    assert message == "/B is 800 mm deep in /Floor at the start."
 
 
 def test_a_body_that_touches_nothing_needs_no_separation():
