@@ -38,7 +38,9 @@ def judged(shared: Path, usd_python: Path, one: Path, other: Path) -> str:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_devset_comes_back_through_blender(tmp_path, shared, usd_python, family):
-    for path in sorted((shared / "devset" / "gltf").glob("*.gltf")):
+    files = sorted((shared / "devset" / "gltf").glob("*.gltf"))
+    assert files
+    for path in files:
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         gltf_import.import_gltf(path)
         out = tmp_path / f"{path.stem}.glb"

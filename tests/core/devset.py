@@ -10,7 +10,9 @@ from pxr import Usd
 
 def devset_files(shared: Path) -> list[Path]:
     patterns = ("usd/*.usd", "usd/*.usda", "usd/*/*.usda", "urdf/*/reference_usd/*.usda")
-    return [file for pattern in patterns for file in sorted((shared / "devset").glob(pattern))]
+    found = [file for pattern in patterns for file in sorted((shared / "devset").glob(pattern))]
+    assert found
+    return found
 
 
 def flattened(file: Path) -> Usd.Stage:

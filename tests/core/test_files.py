@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.system import files
+from usdphys_ext.usdphys_addon.usd.files import packages
 
 WHOLE = b'#usda 1.0\ndef Xform "A"\n{\n}\n'
 
@@ -264,6 +265,27 @@ def test_a_link_stays_and_the_file_that_it_names_is_replaced(target: Path, place
     assert not is_there or real.stat().st_mode & 0o777 == 0o640
     expected = {target, real} | ({folder} if place == "elsewhere" else set())
     assert set(target.parent.rglob("*")) == expected
+
+
+@pytest.mark.parametrize("name", ["../a.usda", "sub/../../a.usda", "/a.usda", "sub\\..\\a.usda", "C:/a.usda"])
+def test_a_package_that_would_write_outside_of_itself_is_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "asset.usdz"
+    with zipfile.ZipFile(path, "w") as package:
+        package.writestr(name, WHOLE)
+    with pytest.raises(InputError, match="which would lie outside of it"):
+        packages.check(path)
+
+
+def test_a_compressed_package_is_refused_and_one_of_whole_layers_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "asset.usdz"
+    with zipfile.ZipFile(path, "w") as package:
+        package.writestr("sub/a.usda", WHOLE)
+    packages.check(path)
+    assert packages.cleaned(path) == []
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
+        package.writestr("a.usda", WHOLE)
+    with pytest.raises(InputError, match="compressed or encrypted"):
+        packages.check(path)
 
 
 def test_a_package_is_written_through_a_link(tmp_path: Path) -> None:

@@ -663,7 +663,9 @@ def test_volume_with_gravity_has_the_object_of_its_type(tmp_path):
 @pytest.mark.parametrize("family", ["own", "KHR", "OMI"])
 def test_devset_comes_back(tmp_path, shared, family):
     chosen = {"own": None, "KHR": [names.KHR], "OMI": [names.OMI]}[family]
-    for path in sorted((shared / "devset" / "gltf").glob("*.gltf")):
+    files = sorted((shared / "devset" / "gltf").glob("*.gltf"))
+    assert files
+    for path in files:
         for beside in path.parent.glob(f"{path.stem}*.bin"):
             (tmp_path / beside.name).write_bytes(beside.read_bytes())
         out, _ = rewritten(tmp_path, Document.load(path), chosen, path.name)

@@ -149,6 +149,25 @@ def test_lines_for_people_name_the_units_and_every_prim() -> None:
     assert "dynamic" in row and "colliders=1" in row
 
 
+def test_every_value_is_in_the_line_of_its_prim() -> None:
+    stage = new_stage()
+    body(stage, "/B")
+    UsdPhysics.RigidBodyAPI(stage.GetPrimAtPath("/B")).CreateVelocityAttr(Gf.Vec3f(100 / 3, 0, 0))
+    joint = UsdPhysics.RevoluteJoint.Define(stage, "/J")
+    for side in (joint.CreateBody0Rel(), joint.CreateBody1Rel()):
+        side.SetTargets(["/B"])
+    UsdPhysics.DriveAPI.Apply(joint.GetPrim(), "angular").CreateTargetPositionAttr(30.0)
+    assert list(summary.lines(table(stage)))[1:] == [
+        "bodies (1)",
+        "  /B  dynamic  colliders=1  mass=2  massSource=mass authored on the body  centerOfMass=0,0,0  "
+        "diagonalInertia=0.0133333,0.0133333,0.0133333  velocity=0.333333,0,0",
+        "colliders (1)",
+        "  /B  Cube  body=/B  size=0.2",
+        "joints (1)",
+        "  /J  RevoluteJoint  body0=/B  body1=/B  drive:angular(targetPosition=30)",
+    ]
+
+
 def test_inspect_walks_the_model_as_often_for_many_bodies_as_for_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """`having` visits every prim: one call for each body makes the work grow with the square of their number."""
 

@@ -173,6 +173,27 @@ def test_merged_links_have_the_inertia_of_both():
     assert list(planned(*parts).bodies) == ["a", "b"]
 
 
+def test_merged_links_one_of_which_has_no_inertia_have_none():
+    bare = '<inertial><mass value="3"/></inertial>'
+    plan = planned(link("a"), link("b", bare), joint("f", "a", "b", "fixed", '<origin rpy="1 2 3"/>'), merge_fixed=True)
+    mass = plan.model.prims["/r/Geometry/a"].get(usd_physics.MassAPI)
+    assert (mass.mass, mass.diagonal_inertia) == (5.0, None)
+
+
+@pytest.mark.parametrize(("moments", "is_physical"), [
+    ((1.0, 2.0, 3.0), True), ((3.0, 1.0, 2.0), True), ((1.0, 1.0, 2.001), False), ((0.0, 1.0, 1.0), False),
+    ((1.0, -1.0, 1.0), False),
+])  # fmt: skip
+def test_a_moment_is_at_most_the_sum_of_the_others_and_none_is_zero(moments, is_physical):
+    assert inertia.is_physical(moments) == is_physical
+
+
+def test_swapped_limits_are_named():
+    limit = '<limit lower="2" upper="-1" effort="10" velocity="3"/>'
+    found = robot(link("a"), link("b"), joint("j", "a", "b", inside=limit)).issues
+    assert [(issue.code, issue.severity) for issue in found] == [("UrdfLimitsSwapped", "warning")]
+
+
 def test_principal_axes_give_the_tensor_back_and_turn_no_further_than_they_must():
     turn = read.rotation_of(0.3, -0.2, 0.1)
     tensor = turn @ np.diag([3.0, 2.0, 4.0]) @ turn.T

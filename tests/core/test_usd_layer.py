@@ -569,6 +569,7 @@ def test_new_prims_stand_where_the_model_says(way: str, asset: Path, target: Pat
     assert np.array_equal(found.triangles, mesh.triangles)
     query = Usd.CollectionAPI(stage.GetPrimAtPath("/groups/g"), "colliders").ComputeMembershipQuery()
     assert query.IsPathIncluded("/World/new/child")
+    assert stage.GetPrimAtPath("/groups/g").GetAppliedSchemas() == ["CollectionAPI:colliders"]
 
 
 @both

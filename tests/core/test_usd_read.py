@@ -90,6 +90,16 @@ def test_faces_that_name_a_missing_point_give_no_mesh() -> None:
     assert read(stage, "/Beyond").mesh() is None
 
 
+def test_a_capsule_with_two_radii_is_as_high_and_wide_as_its_larger_end_in_metres() -> None:
+    stage = new_stage(0.01)
+    capsule = UsdGeom.Capsule_1.Define(stage, "/Pin")
+    for name, size in (("Height", 20.0), ("RadiusBottom", 5.0), ("RadiusTop", 2.5)):
+        getattr(capsule, f"Create{name}Attr")(size)
+    UsdPhysics.CollisionAPI.Apply(capsule.GetPrim())
+    found = read(stage, "/Pin").get(usd_geom.Capsule)
+    assert (found.height, found.radius) == pytest.approx((0.2, 0.05))
+
+
 def test_points_of_a_cloud_have_half_their_width_as_radius() -> None:
     stage = new_stage(0.01)
     prim = UsdGeom.Points.Define(stage, "/Points")

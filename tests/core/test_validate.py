@@ -406,6 +406,8 @@ OWN = [
     ("density beside a mass", lambda s: mass(solid(s), Mass=1.0, Density=5.0), "DensityWithoutEffect", B),
     ("target without stiffness", lambda s: drive(two(s, **MEET), Damping=1.0, TargetPosition=5.0),
      "DriveTargetWithoutEffect", J),
+    ("a motor with a target and without gains", lambda s: drive(two(s, **MEET), MaxForce=10.0, TargetPosition=5.0),
+     "DriveWithoutGain", J),
     ("a hinge that aims beyond its limit", lambda s: drive(two(s, **MEET, LowerLimit=-10.0, UpperLimit=20.0),
      Stiffness=1.0, Damping=1.0, TargetPosition=30.0), "DriveTargetBeyondLimit", J),
     ("a generic joint that aims beyond its limit", lambda s: run(limit(two(s, UsdPhysics.Joint), "rotX", -10.0, 20.0),
@@ -606,9 +608,19 @@ def test_nothing_is_wrong_with_good_stages():
         inertia(ONE, (1, 1, 2)),
         lambda s: body(s, kinematic=True),
         lambda s: articulation(s, "/R"),
+        lambda s: articulation(s, B, enabled=True),
         lambda s: mass(solid(s), CenterOfMass=(-INF, -INF, -INF)),
         lambda s: run(solid(s), UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityMagnitudeAttr(-INF)),
         lambda s: material(s, StaticFriction=0.5, DynamicFriction=0.5, Restitution=1.0),
+        # How strong a motor is, for a controller that adds the gains.
+        lambda s: drive(two(s, **MEET), MaxForce=0.5),
+        lambda s: UsdPhysics.Scene(s.GetPrimAtPath("/Scene")).CreateGravityDirectionAttr((0, 0.6, -0.8)),
+        lambda s: UsdPhysics.RigidBodyAPI(solid(s)).CreateSimulationOwnerRel().SetTargets(["/Scene"]),
+        lambda s: run(solid(s), group(s, "/H", includes=[B]), group(s, includes=[B], filters=["/H"])),
+        lambda s: run(
+            two(s, **MEET),
+            UsdPhysics.FilteredPairsAPI.Apply(s.GetPrimAtPath("/A")).CreateFilteredPairsRel().SetTargets([B]),
+        ),
     ]
     for author in good:
         stage = new_stage()
@@ -875,6 +887,37 @@ def test_frames_of_a_slider_may_be_apart_along_its_axis_alone(axis, turned):
     assert (("JointFramesApart", J) in found(usd_read.read_stage(stage))) == (axis != slides)
 
 
+@pytest.mark.parametrize(("kind", "values", "code"), [
+    *((UsdPhysics.FixedJoint, {"LocalRot0": QUARTERS[axis], **MEET}, "JointFramesTilted") for axis in "XYZ"),
+    (UsdPhysics.FixedJoint, {}, "JointFramesApart"), (UsdPhysics.SphericalJoint, {}, "JointFramesApart"),
+])  # fmt: skip
+def test_frames_are_either_apart_or_tilted(kind, values, code):
+    stage = new_stage()
+    two(stage, kind, **values)
+    codes = {code for code, _ in found(usd_read.read_stage(stage))}
+    assert codes & {"JointFramesApart", "JointFramesTilted"} == {code}
+
+
+def test_a_joint_outside_of_articulations_makes_two_of_them_no_single_one():
+    stage = new_stage()
+    two(stage, ExcludeFromArticulation=True, **MEET)
+    for path in ("/A", B):
+        UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath(path))
+    assert "ArticulationRootTwice" not in {code for code, _ in found(usd_read.read_stage(stage))}
+
+
+@pytest.mark.parametrize("is_articulated", [False, True])
+def test_a_light_first_body_is_named_outside_of_articulations_alone(is_articulated):
+    stage = new_stage()
+    two(stage, **MEET)
+    for path, kilograms in (("/A", 1.0), (B, 20.0)):
+        mass(UsdGeom.Cube.Get(stage, path), Mass=kilograms)
+    if is_articulated:
+        UsdPhysics.ArticulationRootAPI.Apply(stage.GetPrimAtPath("/A"))
+    codes = {code for code, _ in found(usd_read.read_stage(stage))}
+    assert ("JointLightFirst" in codes) == (not is_articulated)
+
+
 def test_frames_apart_and_tilted_are_said_in_metres_and_degrees():
     stage = new_stage()
     two(stage, UsdPhysics.FixedJoint, LocalRot0=Gf.Quatf(0.8, 0.6, 0, 0))
@@ -1104,6 +1147,83 @@ def test_separation_brings_a_body_out_of_the_floor():
     solid(stage).AddTranslateOp().Set((0.3, 0, 0.25))
     way = scene_setup.separation(validate.Facts(usd_read.read_stage(stage)), B)
     assert np.allclose(way, (0, 0, 0.75), atol=1e-3)
+
+
+#: Corners of a cube of 2 m about (5, 0, 3).
+CORNERS = [(5 + x, y, 3 + z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]
+
+
+def tall(stage, shape, height):
+    """A body of 4 m without the ends of a capsule, 1 m wide, along Z, whose middle is at a height."""
+    prim = solid(stage, B, shape)
+    for name, value in (("Axis", "Z"), ("Height", 4.0), ("Radius", 0.5)):
+        getattr(prim, f"Create{name}Attr")(value)
+    prim.AddTranslateOp().Set((0, 0, height))
+
+
+def boulder(stage, approximation, lowest):
+    """A body with a mesh of a cube's corners, whose middle is 3 m above its origin; lowest: end below the middle."""
+    body(stage).AddTranslateOp().Set((0, 0, lowest - 3 - 0.6))
+    mesh(stage, C, approximation).GetPointsAttr().Set(CORNERS)
+
+
+@pytest.mark.parametrize("author", [
+    lambda s: tall(s, UsdGeom.Capsule, 1.9), lambda s: tall(s, UsdGeom.Cylinder, 1.4),
+    lambda s: tall(s, UsdGeom.Cone, 1.4), lambda s: boulder(s, "boundingCube", 1.0),
+    lambda s: boulder(s, "convexHull", 1.0), lambda s: boulder(s, "boundingSphere", math.sqrt(3)),
+])  # fmt: skip
+def test_every_convex_shape_is_as_deep_in_the_floor_as_it_is(author):
+    """60 cm each."""
+    stage = new_stage()
+    floor(stage)
+    author(stage)
+    model = usd_read.read_stage(stage)
+    assert ("BodiesOverlap", B) in found(model)
+    assert np.allclose(scene_setup.separation(validate.Facts(model), B), (0, 0, 0.6), atol=1e-3)
+
+
+@pytest.mark.parametrize(("points", "overlaps"), [
+    ([(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 0)], True), ([(-9, -9, 0), (9, -9, 0), (9, 9, 0), (-9, 9, 5)], False),
+])  # fmt: skip
+def test_of_triangles_only_a_flat_ground_is_known_to_overlap(points, overlaps):
+    stage = new_stage()
+    mesh(stage, "/Ground").GetPointsAttr().Set(points)
+    solid(stage).AddTranslateOp().Set((0, 0, 0.4))
+    assert (("BodiesOverlap", B) in found(usd_read.read_stage(stage))) == overlaps
+
+
+@pytest.mark.parametrize(("shape", "overlaps"), [(UsdGeom.Cylinder, True), (UsdGeom.Cone, False)])
+def test_the_rim_of_a_cylinder_overlaps_what_the_tip_of_a_cone_does_not(shape, overlaps):
+    stage = new_stage()
+    tall(stage, shape, 0.0)
+    collider(stage, "/Wall", scale=(0.25, 0.25, 0.25)).AddTranslateOp().Set((2.4, 0, 7.8))
+    assert (("BodiesOverlap", B) in found(usd_read.read_stage(stage))) == overlaps
+
+
+@pytest.mark.parametrize(("shape", "overlaps"), [(UsdGeom.Cube, True), (UsdGeom.Cylinder, False)])
+def test_only_of_boxes_and_balls_a_small_overlap_is_sure(shape, overlaps):
+    """10 cm of 2 m."""
+    stage = new_stage()
+    floor(stage)
+    solid(stage, B, shape).AddTranslateOp().Set((0, 0, 0.9))
+    assert (("BodiesOverlap", B) in found(usd_read.read_stage(stage))) == overlaps
+
+
+def test_a_body_in_two_others_is_named_once_with_the_one_that_it_is_deeper_in():
+    stage = new_stage()
+    floor(stage)
+    collider(stage, "/Wall").AddTranslateOp().Set((1.5, 0, 1))
+    solid(stage).AddTranslateOp().Set((0, 0, 0.2))
+    issues = validate.validate(usd_read.read_stage(stage))
+    (message,) = [issue.message for issue in issues if issue.code == "BodiesOverlap"]
+    assert message == "/B is 800 mm deep in /Floor at the start."
+
+
+def test_a_body_that_touches_nothing_needs_no_separation():
+    stage = new_stage()
+    floor(stage)
+    solid(stage).AddTranslateOp().Set((0, 0, 5))
+    assert scene_setup.separation(validate.Facts(usd_read.read_stage(stage)), B) is None
 
 
 def test_bodies_in_one_place_deep_in_a_hierarchy_cost_their_paths_once_and_not_for_each_pair(monkeypatch):

@@ -73,6 +73,7 @@ def PhysxPhysicsGearJoint "G"
 SOFT_APIS = 'PhysxLimitAPI:angular", "NewtonJointAPI'
 SOFT = "float physxLimit:angular:stiffness = {}\nfloat newton:limitStiffness = 5"
 CONE = "float physics:coneAngle0Limit = {}\n    float physics:coneAngle1Limit = {}"
+ZONE = '\ndef Cube "Zone" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysxTriggerAPI"])\n{\n}\n'
 MESH = '"PhysicsMeshCollisionAPI", "PhysxSDFMeshCollisionAPI"'
 
 
@@ -100,6 +101,8 @@ CASES = [
     ("JointJumpsAtStart", arm("NewtonJointAPI", "quatf physics:localRot1 = (0, 1, 0, 0)"), arm("NewtonJointAPI")),
     ("CcdNotInScene", ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1"),
      ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1", scene=ALLOWED)),
+    ("CcdNotInScene", ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 1"),
+     ball('"PhysxRigidBodyAPI"', "bool physxRigidBody:enableCCD = 0")),
     ("LimitStiffnessPerRadian", arm("PhysxLimitAPI:angular", "float physxLimit:angular:stiffness = 5"),
      arm("PhysxLimitAPI:linear", "float physxLimit:linear:stiffness = 5", kind="PhysicsPrismaticJoint")),
     ("LimitStiffnessPerRadian", arm(SOFT_APIS, SOFT.format(5)), arm(SOFT_APIS, SOFT.format(5 * 57.2957795))),
@@ -110,6 +113,7 @@ CASES = [
     ("ConeTurnsOtherWay", arm("NewtonJointAPI", CONE.format(40, -1), kind="PhysicsSphericalJoint"),
      arm("NewtonJointAPI", CONE.format(-1, -1), kind="PhysicsSphericalJoint")),
     ("TriggerOnBody", ball('"PhysxTriggerAPI"'), ball('"PhysxTriggerAPI"', "bool physics:kinematicEnabled = 1")),
+    ("TriggerOnBody", ball('"PhysxTriggerAPI"'), tied("PhysicsRevoluteJoint") + ZONE),
     # Outside of an articulation the body falls through the limit, in one it does not move at all; angles hold.
     ("SlideLimitOneSided", arm("PhysicsLimitAPI:transX", "float limit:transX:physics:high = 0", kind="PhysicsJoint"),
      arm("PhysicsLimitAPI:rotX", "float limit:rotX:physics:high = 0", kind="PhysicsJoint")),

@@ -399,3 +399,25 @@ def Scope "Engine"
     assert value(stage, "/Engine.physxVehicleEngine:peakTorque") == -1.0
     assert value(stage, "/Engine.physxVehicle:longitudinalStickyTireThresholdSpeed") == pytest.approx(0.2)
     assert not numbers.unknown
+
+
+def test_carried_vectors_and_axes_of_the_world_turn_with_the_up_axis() -> None:
+    """On prims without physics these schemas are carried. The force of the second one is along the prim's own axes."""
+    stage, _ = restored("""
+def Scope "Wind" (prepend apiSchemas = ["PhysxForceAPI", "PhysxRigidBodyAPI"])
+{
+    bool physxForce:worldFrameEnabled = 1
+    uniform token physxForce:mode = "force"
+    vector3f physxForce:force = (100, 200, 300)
+    int physxRigidBody:lockedPosAxis = 13
+}
+def Scope "Fan" (prepend apiSchemas = ["PhysxForceAPI"])
+{
+    bool physxForce:worldFrameEnabled = 0
+    vector3f physxForce:force = (100, 200, 300)
+}
+""", METRES)  # fmt: skip
+    assert Gf.IsClose(value(stage, "/Wind.physxForce:force"), Gf.Vec3f(1, -3, 2), 1e-6)
+    # X and Z are X and Y now; bits that are no axes stay.
+    assert value(stage, "/Wind.physxRigidBody:lockedPosAxis") == 11
+    assert Gf.IsClose(value(stage, "/Fan.physxForce:force"), Gf.Vec3f(1, 2, 3), 1e-6)

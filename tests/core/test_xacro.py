@@ -118,7 +118,7 @@ def test_names_of_an_included_file_can_have_a_namespace(expanded):
      '<xacro:property name="a" value="${a}"/><link name="${a}"/>',
      '<xacro:macro name="m" params="x"><xacro:m x="1"/></xacro:macro><xacro:m x="1"/>',
      '<xacro:macro name="m" params="x"/><xacro:m/>', '<xacro:macro name="m" params=""/><xacro:m y="1"/>',
-     '<xacro:insert_block name="b"/>', '<link name="${1 / 0}"/>'],
+     '<xacro:insert_block name="b"/>', '<link name="${1 / 0}"/>', '<xacro:property name="__class__" value="1"/>'],
 )  # fmt: skip
 def test_a_mistake_is_one_sentence_with_file_and_line(expanded, inside):
     with pytest.raises(InputError, match=r"r\.xacro:\d+: ") as caught:

@@ -304,6 +304,33 @@ class Facts:
         return Above(self.enabled, self.resets)
 
     @cached_property
+    def articulated(self) -> frozenset[str]:
+        """Paths of the joints that belong to an articulation: those that hang on a root through other joints."""
+        roots = self.all(usd_physics.ArticulationRootAPI).prims
+        if not roots:
+            return frozenset()
+        hubs: dict[str, list[str]] = defaultdict(list)
+        bodies: dict[str, list[str]] = {}
+        for prim, joint in self.joints:
+            if joint.exclude_from_articulation is True:
+                continue
+            owners = [self.owner.at(targets[0]) for targets in (joint.body0, joint.body1) if targets]
+            bodies[prim.path] = [owner.path for owner in owners if owner is not None]
+            for body in bodies[prim.path]:
+                hubs[body].append(prim.path)
+        pending = []
+        for root in roots:
+            pending += [path for path in (*hubs, *bodies) if paths.is_at_or_below(path, root.path)]
+        seen: set[str] = set()
+        while pending:
+            path = pending.pop()
+            if path not in seen:
+                seen.add(path)
+                pending += hubs.get(path, ())
+                pending += bodies.get(path, ())
+        return frozenset(seen & bodies.keys())
+
+    @cached_property
     def shapes(self) -> list[tuple[Prim, Mesh | SpherePoints | None]]:
         """Geometry of the mesh and point colliders; empty if `check_geometry` is False."""
         if not self.check_geometry:

@@ -413,7 +413,7 @@ def _joined(facts: Facts) -> list[tuple[Prim, Prim, Prim]]:
         first, second = _ends(facts.mover, joint)
         if first is None or second is None or first is second or joint.joint_enabled is False:
             continue
-        if first.path in facts.dynamic and second.path in facts.dynamic and not _in_articulation(facts, prim):
+        if first.path in facts.dynamic and second.path in facts.dynamic and prim.path not in facts.articulated:
             found.append((prim, first, second))
     return found
 
@@ -455,11 +455,6 @@ def light_between_heavy(facts: Facts) -> Iterator[Finding]:
                 body, f"{body.display} ({masses.of(path):.3g} kg) is between {one.display} "
                 f"({masses.of(one.path):.3g} kg) and {other.display} ({masses.of(other.path):.3g} kg).",
             )  # fmt: skip
-
-
-def _in_articulation(facts: Facts, prim: Prim) -> bool:
-    roots = facts.all(usd_physics.ArticulationRootAPI).prims
-    return any(paths.is_at_or_below(prim.path, root.path) for root in roots)
 
 
 @rule(

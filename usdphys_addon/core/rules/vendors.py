@@ -48,32 +48,6 @@ def _all(facts: Facts, *names: str) -> Iterator[tuple[Prim, str, Any]]:
         yield from found.get(name, ())
 
 
-def _in_articulation(facts: Facts) -> frozenset[str]:
-    """Paths of the joints that belong to an articulation: those that hang on a root through other joints."""
-    model = facts.model
-    hubs: dict[str, list[str]] = defaultdict(list)
-    bodies: dict[str, list[str]] = {}
-    for prim, joint in facts.joints:
-        if joint.exclude_from_articulation is True:
-            continue
-        owners = [model.body_of(paths[0]) for paths in (joint.body0, joint.body1) if paths]
-        bodies[prim.path] = [owner.path for owner in owners if owner is not None]
-        for body in bodies[prim.path]:
-            hubs[body].append(prim.path)
-    pending = []
-    for prim, _ in facts.all(usd_physics.ArticulationRootAPI):
-        inside = [path for path in (*hubs, *bodies) if path == prim.path or path.startswith(f"{prim.path}/")]
-        pending += inside
-    seen: set[str] = set()
-    while pending:
-        path = pending.pop()
-        if path not in seen:
-            seen.add(path)
-            pending += hubs.get(path, ())
-            pending += bodies.get(path, ())
-    return frozenset(seen & bodies.keys())
-
-
 @rule(
     "VendorJointApiDead", "info", "warning", "info",
     meaning="PhysxJointAPI is on a joint. PhysX has dropped it: its values are ignored without a word.",
@@ -176,7 +150,7 @@ def gear_without_joints(facts: Facts) -> Iterator[Finding]:
     fix="Make the bodies of {X} an articulation, or remove {schema}.",
 )  # fmt: skip
 def needs_articulation(facts: Facts) -> Iterator[Finding]:
-    inside = facts.once(_in_articulation)
+    inside = facts.articulated
     for name in _INSIDE:
         for prim, instance, value in _all(facts, name):
             is_first = next(iter(prim.instances(type(value))), ("", None))[0] == instance
@@ -191,7 +165,7 @@ def needs_articulation(facts: Facts) -> Iterator[Finding]:
     fix="Exclude {X} from the articulation, or remove {schema}.",
 )  # fmt: skip
 def not_in_articulation(facts: Facts) -> Iterator[Finding]:
-    inside = facts.once(_in_articulation)
+    inside = facts.articulated
     for name in _OUTSIDE:
         for prim, instance, value in _all(facts, name):
             is_first = next(iter(prim.instances(type(value))), ("", None))[0] == instance
@@ -315,7 +289,7 @@ def trigger_on_body(facts: Facts) -> Iterator[Finding]:
     fix="Make the first of the bodies that joints connect to {X} an articulation root.",
 )  # fmt: skip
 def outside_articulation(facts: Facts) -> Iterator[Finding]:
-    inside = facts.once(_in_articulation)
+    inside = facts.articulated
     held = {
         end.path
         for prim, joint in facts.joints if prim.path in inside
@@ -344,7 +318,7 @@ def outside_articulation(facts: Facts) -> Iterator[Finding]:
     fix="Join {X} to a body that a fixed joint holds to the world, and make that body an articulation root.",
 )  # fmt: skip
 def world_joint_still(facts: Facts) -> Iterator[Finding]:
-    inside = facts.once(_in_articulation)
+    inside = facts.articulated
     others: dict[str, int] = defaultdict(int)
     ends = {}
     for prim, joint in facts.joints:
