@@ -212,8 +212,7 @@ def _save(target: Path, write: Callable[[Path], bool], layer: Sdf.Layer) -> None
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
     except Tf.ErrorException as error:
         # Without the place in OpenUSD's code, and the name of the scratch file.
-        said = [*re.findall(r" : '(.*)'", str(error)), "OpenUSD does not say why"][0]
-        reason = "is the disk full?" if said.startswith("Could not") else said
+        reason = next(iter(re.findall(r" : '(.*)'", str(error))), "").split(" /")[0]
         raise OutputError(f"'{target}' could not be written ({reason}); the old file is untouched.") from error
     cached = Sdf.Layer.Find(str(target))
     if cached:
