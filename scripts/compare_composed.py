@@ -116,7 +116,8 @@ def same(one: Any, other: Any) -> bool:
 def _file_of(asset: Sdf.AssetPath) -> str:
     if asset.resolvedPath:
         return os.path.realpath(asset.resolvedPath)
-    return Path(asset.path).name
+    # In a package: its name, and that of the file in brackets.
+    return Path(asset.path.rpartition("[")[2].rstrip("]")).name
 
 
 def _fields(thing: Any) -> dict[str, Any]:

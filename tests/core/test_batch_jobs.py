@@ -74,6 +74,14 @@ def test_a_url_is_no_name_in_the_working_folder():
     assert (found.inputs, found.outputs) == (("s3://b/a.usda",), ("gs://b/p.json",))
 
 
+def test_a_command_takes_no_url_and_says_who_does(tmp_path, capfd):
+    assert cli.main(["inspect", "s3://bucket/crate.usda"]) == 2
+    assert "'s3://bucket/crate.usda' is a URL, which only the jobs of a batch take" in capfd.readouterr().err
+    (tmp_path / "a:").mkdir()
+    (tmp_path / "a:" / "crate.usda").write_text(CRATE)
+    assert cli.main(["inspect", f"{tmp_path}/a://crate.usda"]) == 0
+
+
 @pytest.mark.parametrize("option", ["onto", "srdf"])
 def test_a_changed_file_that_an_option_names_is_a_changed_job(tmp_path, monkeypatch, option):
     monkeypatch.chdir(tmp_path)
@@ -572,7 +580,8 @@ def test_a_check_that_fails_says_how_often_and_why(tmp_path):
         (["J", "--dask", "tcp://x:1", "--workers", "2"], 2, "--workers"), (["J", "--timeout", "0"], 2, "timeout"),
         (["J", "--retries", "-1"], 2, "retries"), (["J", "--out", "J"], 1, "is the input itself"),
         (["J", "--timeout", "1e300"], 2, "timeout"), (["J", "--out", "C"], 2, "of the jobs themselves"),
-        (["J", "--tim", "9"], 2, "--tim"),
+        (["J", "--tim", "9"], 2, "--tim"), (["J", "--shard", "1/0"], 2, "at least 1"),
+        (["s3://bucket/jobs.jsonl"], 2, "is a URL"),
     ],
 )  # fmt: skip
 def test_wrong_use_is_one_sentence_before_any_job(jobs_file, capfd, arguments, status, word):

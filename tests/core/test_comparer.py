@@ -55,3 +55,15 @@ def test_the_composed_comparison_names_a_file_that_cannot_be_opened(tmp_path: Pa
         done = subprocess.run([sys.executable, script, good, bad], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (2, "")
         assert done.stderr.startswith(f"'{bad}' cannot be opened (") and len(done.stderr.splitlines()) == 1
+
+
+def test_a_file_in_a_package_is_the_same_file_from_outside_of_it(tmp_path: Path) -> None:
+    """Also where no single file has its name, as of the tiles of an image."""
+    names = ("tiles/paint_<UDIM>.png", "../car.usdz[tiles/paint_<UDIM>.png]", "../car.usdz[tiles/rust_<UDIM>.png]")
+    files = [tmp_path / f"{number}.usda" for number in range(len(names))]
+    for file, name in zip(files, names, strict=True):
+        file.write_text(f'#usda 1.0\ndef "A"\n{{\n    asset file = @{name}@\n}}\n')
+    script = Path(__file__).parents[2] / "scripts" / "compare_composed.py"
+    found = [subprocess.run([sys.executable, script, files[0], other], capture_output=True, check=False).returncode
+             for other in files[1:]]  # fmt: skip
+    assert found == [0, 1]

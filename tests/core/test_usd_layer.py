@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -303,6 +304,23 @@ def test_empty_texts_of_a_source_are_no_sign_of_a_full_disk(way: str, tmp_path: 
     layer.Save()
     WRITERS[way](tmp_path / "made.usdc", target, Difference())
     assert Sdf.Layer.FindOrOpen(str(target))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX systems limit the size of files")
+@both
+def test_a_file_that_finds_no_room_is_one_sentence_without_places_in_openusd(way: str, asset: Path) -> None:
+    import resource
+
+    target, limits = asset.parent / "out.usda", resource.getrlimit(resource.RLIMIT_FSIZE)
+    old, new = edited(asset, lambda model: model.prims.pop("/World/box") and None)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+        with pytest.raises(OutputError) as error:
+            WRITERS[way](asset, target, difference(old, new))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert "the old file is untouched" in str(error.value) and "Error in" not in str(error.value)
+    assert "at line" not in str(error.value) and not target.exists() and not list(asset.parent.glob(".usdphys-*"))
 
 
 @both

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.errors import InputError, OutputError, UsageError, UsdPhysError
 from ..core.words import counted, is_text
-from ..system import console, isolate
+from ..system import console, interrupts, isolate
 from ..system.console import warn
 from ..system.files import usable_name
 from .arguments import make_parser
@@ -26,7 +26,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.open_streams()
     isolate.watch()
     isolate.deepen_stack()
-    status = _run(list(sys.argv[1:] if arguments is None else arguments))
+    with interrupts.between_operators(_say_interrupted):
+        status = _run(list(sys.argv[1:] if arguments is None else arguments))
     for number, stream in ((1, sys.stdout), (2, sys.stderr)):
         try:
             if stream is not None:
@@ -74,8 +75,8 @@ def _run(arguments: list[str], answer: dict[str, Any] | None = None) -> int:
         warn(f"usdphys: error: {error}")
         return 2 if isinstance(error, UsageError) else 1
     except KeyboardInterrupt:
-        warn("usdphys: error: Interrupted; no output was written.")
-        return 130
+        _say_interrupted()
+        return interrupts.STATUS
     except MemoryError:
         warn(f"usdphys: error: {_subject(options)} needs more memory than there is.")
         return 1
@@ -90,6 +91,10 @@ def _run(arguments: list[str], answer: dict[str, Any] | None = None) -> int:
             f"({type(error).__name__}: {reason}); run it again with --debug and report what it says."
         )
         return 3
+
+
+def _say_interrupted() -> None:
+    warn("usdphys: error: Interrupted; no output was written.")
 
 
 def _overflows_ignored() -> AbstractContextManager[object]:

@@ -9,10 +9,10 @@ import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 from ..core.errors import UsageError, UsdPhysError
-from ..system import isolate
+from ..system import interrupts, isolate
 from ..system.console import warn
 from ..system.files import checked
 from .output import summarise
@@ -65,31 +65,15 @@ def run_batch(options: argparse.Namespace) -> int:
     workers = min(options.workers or isolate.processors(), max(1, len(todo)))
     shown = progress.Progress(len(todo))
     try:
-        with _stopped_by_signals():
+        with interrupts.raised(signal.SIGINT, signal.SIGTERM):
             if todo:
                 crew = executors.dask(settings, options.dask) if options.dask else executors.local(settings, workers)
                 with crew as members:
                     drive.run(todo, members, results, shown.told)
     except KeyboardInterrupt:
         warn(f"usdphys: error: Interrupted; '{results}' has what is done, and the same command goes on with the rest.")
-        return 130
+        return interrupts.STATUS
     finally:
         shown.end()
     summarise(progress.summary(str(results), shown.counts, count - len(todo)))
     return 0 if shown.counts["ok"] == shown.counts.total() else 1
-
-
-@contextmanager
-def _stopped_by_signals() -> Iterator[None]:
-    """Turn an interrupt, and the request to end, into KeyboardInterrupt. Blender has handlers of its own."""
-
-    def stop(_number: int, _frame: Any) -> NoReturn:
-        raise KeyboardInterrupt
-
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            # None: a handler that Python does not know.
-            signal.signal(number, signal.SIG_DFL if handler is None else handler)

@@ -3,20 +3,24 @@
 
 from __future__ import annotations
 
+import ctypes
 import faulthandler
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from . import files
+from . import files, interrupts
 
 #: Environment variable of the child: the file that takes the stack of a crash.
 FAULT_LOG = "USDPHYS_FAULT_LOG"
+#: Environment variable of a child that ends with the process that has started it. Those of a batch go on.
+_ENDS_TOO = "USDPHYS_ENDS_TOO"
+_PR_SET_PDEATHSIG = 1
 #: The folder that has the program, from which Python can run it.
 ROOT = str(Path(__file__).resolve().parents[2])
 #: What a function of ours was having Blender do, by the name of its module.
@@ -41,6 +45,14 @@ def watch() -> None:
     if is_isolated():
         log = Path(os.environ[FAULT_LOG]).open("w", encoding="utf-8")  # noqa: SIM115 - open until the process ends
         faulthandler.enable(log)
+        if os.environ.pop(_ENDS_TOO, ""):
+            _end_with_parent()
+
+
+def _end_with_parent() -> None:
+    """On Linux, have the system end this process with the one that has started it, also if that is killed."""
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def deepen_stack() -> None:
@@ -65,22 +77,32 @@ def run(arguments: Sequence[str], outputs: Iterable[str]) -> tuple[int, str]:
     """
     targets = [Path(name) for name in outputs]
     before = {path for target in targets for path in files.temporary_files(target)}
-    with files.work_folder() as folder:
+    with files.work_folder() as folder, interrupts.raised(signal.SIGINT, signal.SIGTERM):
         log = folder / "faults.txt"
-        child = subprocess.run([*program(), *arguments], env={**os.environ, FAULT_LOG: str(log)}, check=False)
+        environment = {**os.environ, FAULT_LOG: str(log), _ENDS_TOO: "1"}
+        try:
+            child = subprocess.run([*program(), *arguments], env=environment, check=False)
+        except KeyboardInterrupt:
+            _delete_new(targets, before)  # the child is dead
+            raise
         status = child.returncode
         # A shell between the two adds 128 to the number of the signal; statuses of ours are smaller.
         number = -status if status < 0 else status - 128
         if status in range(129) or number == signal.SIGINT:
             return status, ""
-        for target in targets:
-            for path in files.temporary_files(target):
-                if path not in before:
-                    files.delete(path)
+        _delete_new(targets, before)
         said = ""
         with suppress(OSError):
             said = log.read_text(encoding="utf-8", errors="replace")
         return 1, cause(number, said)
+
+
+def _delete_new(targets: Iterable[Path], before: Collection[Path]) -> None:
+    """Delete the temporary files of outputs that were not there before."""
+    for target in targets:
+        for path in files.temporary_files(target):
+            if path not in before:
+                files.delete(path)
 
 
 def program() -> list[str]:

@@ -7,6 +7,7 @@ The source is only read. The target is replaced atomically.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -210,7 +211,8 @@ def _save(target: Path, write: Callable[[Path], bool], layer: Sdf.Layer) -> None
             if not write(scratch):
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
     except Tf.ErrorException as error:
-        reason = str(error).strip().splitlines()[-1].strip()
+        # Without the place in OpenUSD's code, and the name of the scratch file.
+        reason = next(iter(re.findall(r" : '(.*)'", str(error))), "").split(" /")[0]
         raise OutputError(f"'{target}' could not be written ({reason}); the old file is untouched.") from error
     cached = Sdf.Layer.Find(str(target))
     if cached:
