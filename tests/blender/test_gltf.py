@@ -378,6 +378,22 @@ def test_file_that_another_program_has_changed_is_read_from_its_extensions(tmp_p
     assert "GltfEdited" in {issue.code for issue in result.issues}
 
 
+def test_physics_that_another_program_has_dropped_is_named(tmp_path):
+    """As glTF-Transform does, which keeps nodes and extras."""
+    cube("Arm")
+    document, _ = exported(tmp_path / "kept.glb")
+    for one in (document.json, *document.nodes):
+        one.pop("extensions", None)
+    del document.json["extensionsUsed"]
+    document.save(tmp_path / "stripped.glb")
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    result = gltf_import.import_gltf(tmp_path / "stripped.glb")
+    assert [issue.code for issue in result.issues] == ["GltfStripped"]
+    del document.json["extras"]
+    document.save(tmp_path / "plain.glb")
+    assert gltf_import.import_gltf(tmp_path / "plain.glb").issues == []
+
+
 def test_nothing_is_kept_where_that_is_switched_off(tmp_path):
     cube("Arm")
     target = tmp_path / "plain.glb"

@@ -915,3 +915,49 @@ def test_mutated_glb_is_read_or_refused_in_one_sentence(tmp_path):
         except InputError:
             refused += 1
     assert 50 < refused < 1000
+
+
+def test_drafts_of_khr_say_the_same_as_today(tmp_path):
+    """Their shapes are named as those of OMI, and include meshes."""
+    shapes = {
+        names.DRAFT_SHAPE: [{"type": "box", "box": {"size": [1, 2, 3]}}, {"type": "convex", "convex": {"mesh": 0}}],
+        SHAPE: [{"type": "box", "box": {"size": [1, 2, 3]}}],
+    }
+    first = {"type": "mesh", "mesh": {"mesh": 0}, "extensions": {names.DRAFT_BODY: {"convexHull": True}}}
+    joint = {"limits": [{"linearAxes": [0, 1, 2], "min": 0, "max": 0}, {"angularAxes": [0, 1], "min": 0, "max": 0}]}
+    material = {"staticFriction": 0.5, "dynamicFriction": 0.4, "restitution": 0.3}
+    models = []
+    for body, shape, is_draft in (
+        (BODY, SHAPE, False), (BODY, names.DRAFT_SHAPE, True), (names.DRAFT_BODY, names.DRAFT_SHAPE, True),
+    ):  # fmt: skip
+        box, hull = ({"shape": 0}, {"shape": 1}) if is_draft else (
+            {"geometry": {"shape": 0}}, {"geometry": {"mesh": 0, "convexHull": True}},
+        )  # fmt: skip
+        is_old = body == names.DRAFT_BODY
+        word = "MAXIMUM" if is_old else "maximum"
+        nodes = [
+            {"name": "A", "extensions": {body: {"motion": {"mass": 2}, "collider": {**box, "physicsMaterial": 0}}}},
+            {"name": "B", "mesh": 0, "extensions": {body: {"motion": {"mass": 1}, "collider": hull}}},
+            {"name": "Area", "extensions": {body: {"trigger": box}}},
+            {"name": "Hinge", "extensions": {body: {
+                "joint": {"connectedNode": 1, "jointLimits" if is_old else "joint": 0, "enableCollision": True},
+            }}},
+        ]  # fmt: skip
+        content = {
+            "extensionsUsed": [body, shape], "scene": 0, "scenes": [{"nodes": [0, 1, 2, 3]}], "nodes": nodes,
+            **with_mesh(), "extensions": {
+                shape: {"shapes": [shapes[shape][0], first] if is_old else shapes[shape]},
+                body: {
+                    "physicsMaterials": [{**material, "frictionCombine": word}],
+                    "physicsJointLimits" if is_old else "physicsJoints": [joint],
+                },
+            },
+        }  # fmt: skip
+        reading = read.read(document(tmp_path, content))
+        assert reading.family is not None and reading.family.is_khr
+        models.append({
+            path: (prim.type_name, {name: one.all_values() for name, one in prim.schemas.items()})
+            for path, prim in reading.model.prims.items()
+        })  # fmt: skip
+    assert len(models[0]) > 7
+    assert models[1] == models[2] == models[0]

@@ -114,8 +114,13 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     # A node that Blender makes a bone gets an object of its own.
     reading = gltf_read.read(document, finds_copies=not document.json.get("skins"))
     result = GltfImport(issues=list(reading.issues))
-    if kept is None and (reading.family is None or not reading.model.prims):
-        return None
+    if kept is None and not reading.model.prims:
+        if is_stale:
+            result.issues.append(Issue(
+                "GltfStripped", "warning", "", "", "Another program has removed the physics from the file; what is "
+                "left of it in the extras is not used.", "Use the file as it was exported, or export it again.",
+            ))  # fmt: skip
+        return result if result.issues else None
     found = ImportedIDs(_objects(gltf, reading, meters), _materials(gltf, reading))
     for one in found.objects.values() if bpy.app.version < (5, 0) else ():
         if "usdphys" in one.keys():
@@ -124,7 +129,7 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     _make_meshes(reading, found, gltf, meters)
     if is_stale:
         result.issues.append(Issue(
-            "GltfEdited", "info", "", "", "Another program has changed the file since it was exported, so what glTF "
+            "GltfEdited", "warning", "", "", "Another program has changed the file since it was exported, so what glTF "
             "cannot say of USD Physics is left out.", "Export the file again.",
         ))  # fmt: skip
     if kept is not None:

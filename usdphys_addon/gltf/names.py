@@ -8,7 +8,7 @@ eoineoineoin/glTF_Physics (October 2025), with `geometry.mesh`, which implementa
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 KHR_BODY = "KHR_physics_rigid_bodies"
 KHR_SHAPE = "KHR_implicit_shapes"
@@ -19,8 +19,11 @@ OMI_JOINT = "OMI_physics_joint"
 GRAVITY = "OMI_physics_gravity"
 #: Before 2023; read only.
 OLD_COLLIDER = "OMI_collider"
+#: Drafts of the KHR extensions until 2024; read only.
+DRAFT_BODY = "KHR_rigid_bodies"
+DRAFT_SHAPE = "KHR_collision_shapes"
 #: Every extension that holds physics: a file that requires one can be opened.
-ALL = (KHR_BODY, KHR_SHAPE, OMI_BODY, OMI_SHAPE, OMI_JOINT, GRAVITY, OLD_COLLIDER)
+ALL = (KHR_BODY, KHR_SHAPE, OMI_BODY, OMI_SHAPE, OMI_JOINT, GRAVITY, OLD_COLLIDER, DRAFT_BODY, DRAFT_SHAPE)
 #: Types of volumes with gravity whose object may be empty.
 VOLUMES = ("directional", "disc", "point", "torus")
 LIGHTS = "KHR_lights_punctual"
@@ -70,7 +73,7 @@ class Family:
 
     @property
     def is_khr(self) -> bool:
-        return self.body == KHR_BODY
+        return self.name == "KHR"
 
     @property
     def extensions(self) -> tuple[str, ...]:
@@ -80,3 +83,4 @@ class Family:
 KHR = Family("KHR", KHR_BODY, KHR_SHAPE, KHR_BODY, 0.25, 0.5, 0.5, None)
 OMI = Family("OMI", OMI_BODY, OMI_SHAPE, OMI_JOINT, 0.5, 1.0, 2.0, 1.0)
 FAMILIES = (KHR, OMI)
+KHR_DRAFT = replace(KHR, body=DRAFT_BODY, shape=DRAFT_SHAPE, joint=DRAFT_BODY)

@@ -69,6 +69,8 @@ def family_of(document: Document) -> Family | None:
         declared |= (extensions or {}).keys()
     if names.KHR_BODY in declared:
         return KHR
+    if names.DRAFT_BODY in declared:
+        return names.KHR_DRAFT
     return OMI if declared & {*OMI.extensions, names.OLD_COLLIDER, names.GRAVITY} else None
 
 
@@ -426,7 +428,8 @@ class _Reader:
             value = extension.get(key)
             if not isinstance(value, dict):
                 continue
-            shape = value.get("geometry", {}) if self.family.is_khr else value
+            # Drafts of KHR name the shape as OMI does.
+            shape = value.get("geometry", {}) if self.family.is_khr and "shape" not in value else value
             if isinstance(shape, dict):
                 self._read_shape(index, value, shape, trigger=key == "trigger")
         if not self.family.is_khr:
@@ -460,7 +463,7 @@ class _Reader:
             self._add_shape(index, value, {"type": kind, kind: shape}, kind, trigger=trigger)
             return
         number = shape.get("shape", -1)
-        pool = self._pool(self.family.shape, "shapes")
+        pool = self._pool(self.family.shape, "shapes") or self._pool(names.DRAFT_SHAPE, "shapes")
         if number in (None, -1) or isinstance(number, bool) or not isinstance(number, int):
             return
         if not 0 <= number < len(pool):
@@ -468,7 +471,13 @@ class _Reader:
                 f"'{self.document.path.name}' is damaged: node {index} names the shape {number}, which does not exist."
             )
         found = pool[number]
-        self._add_shape(index, value, found, str(found.get("type")), trigger=trigger)
+        kind = str(found.get("type"))
+        if kind == "mesh":
+            # The first draft of KHR.
+            extensions = found.get("extensions", {})
+            kind = "convex" if extensions.get(self.family.body, {}).get("convexHull") else "trimesh"
+            found = {kind: found.get("mesh")}
+        self._add_shape(index, value, found, kind, trigger=trigger)
 
     def _add_shape(
         self, index: int, value: dict[str, Any], shape: dict[str, Any], kind: str, *, trigger: bool
@@ -641,8 +650,9 @@ class _Reader:
             restitution=_length(value.get("restitution", 0.0)),
         ))  # fmt: skip
         modes = {
-            f"{kind}CombineMode": names.COMBINE[value[f"{kind}Combine"]]
-            for kind in ("friction", "restitution") if value.get(f"{kind}Combine") in names.COMBINE
+            f"{kind}CombineMode": names.COMBINE[word]
+            for kind in ("friction", "restitution")
+            if (word := str(value.get(f"{kind}Combine")).lower()) in names.COMBINE
         }  # fmt: skip
         if modes:
             vendor.apply(prim, vendor.MATERIAL, **modes)
@@ -718,15 +728,15 @@ class _Reader:
         """(limits and drives, node of body 0, of body 1, frames, the extension) of a joint node; None for others."""
         document = self.document
         if self.family.is_khr:
-            value = document.node_extension(index, names.KHR_BODY).get("joint")
+            value = document.node_extension(index, self.family.body).get("joint")
         else:
             value = document.node_extension(index, names.OMI_JOINT)
         if not isinstance(value, dict) or not value:
             return None
         if "constraints" in value:
             return self._old_joint(index, value)
-        pool = self._pool(self.family.joint, "physicsJoints")
-        number, other = value.get("joint"), value.get("connectedNode")
+        pool = self._pool(self.family.joint, "physicsJoints") or self._pool(self.family.joint, "physicsJointLimits")
+        number, other = value.get("joint", value.get("jointLimits")), value.get("connectedNode")
         valid = [isinstance(one, int) and not isinstance(one, bool) for one in (number, other)]
         if not all(valid) or not (0 <= number < len(pool) and 0 <= other < len(document.nodes)):  # type: ignore[operator]
             self._issue(
