@@ -161,6 +161,11 @@ def _found(context: Any) -> tuple[Any, list[Wheel], list[Any]]:
     return chassis, found, [obj for obj in rest if obj != chassis]
 
 
+def smallest_wheel(context: Any) -> float:
+    """Radius of the smallest wheel of the selected vehicle, Blender units. Raises InputError."""
+    return min(wheel.radius for wheel in _found(context)[1])
+
+
 def form_of(maker: JointMaker, obj: Any) -> Wheel | None:
     """An object as a wheel: as high as it is long, and narrower; None if it is not."""
     points = maker.surface(obj)[0]
