@@ -451,7 +451,7 @@ class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
         gap: bpy.props.FloatProperty(
             options={"SKIP_SAVE"},
             name="Gap",
-            default=0.001,
+            default=0.0025,
             min=0.0,
             subtype="DISTANCE",
             description="Largest distance of faces that touch",
@@ -460,7 +460,8 @@ class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
     def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
         from ..usdphys_addon.bridge.writing import unit_length
 
-        yield "gap", 0.001 / unit_length(context.scene)
+        # Cell Fracture leaves 0.002 between its pieces, in scenes of any unit.
+        yield "gap", 0.0025 / min(unit_length(context.scene), 1.0)
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import walls
