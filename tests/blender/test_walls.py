@@ -252,3 +252,13 @@ def test_a_seed_below_zero_is_as_good_as_any():
     bpy.ops.mesh.primitive_cube_add()
     assert bpy.ops.usdphys.wall(kind="STACK", counts=(2, 1, 2), shift=0.01, seed=-5) == {"FINISHED"}
     assert len(bpy.data.objects) == 4
+
+
+def test_bricks_that_would_lie_in_each_other_are_refused():
+    bpy.ops.mesh.primitive_plane_add(size=1.0)
+    plane = bpy.context.object
+    select(plane)
+    with pytest.raises(RuntimeError, match="'Plane' is flat along Z"):
+        bpy.ops.usdphys.wall(kind="STACK", counts=(2, 1, 3))
+    assert len(bpy.data.objects) == 1 and not plane.usdphys.rigid_body.is_applied
+    assert bpy.ops.usdphys.wall(kind="STACK", counts=(3, 2, 1)) == {"FINISHED"}

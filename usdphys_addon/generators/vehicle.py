@@ -64,12 +64,16 @@ class Vehicle:
 
 @dataclass(slots=True)
 class Wheel:
-    """center (3,) and radius, Blender units; axis (3,), in the world. load: mass that it carries, kg."""
+    """center (3,) and radius, Blender units; axis (3,), in the world. load: mass that it carries, kg.
+
+    is_narrow: narrower than high, which balls and cubes are not.
+    """
 
     obj: Any
     center: Any
     radius: float
     axis: Any
+    is_narrow: bool
     is_front: bool = False
     load: float = 0.0
 
@@ -144,7 +148,7 @@ def _found(context: Any) -> tuple[Any, list[Wheel], list[Any]]:
     wheels = [obj for obj in chosen if _WHEEL.search(obj.name) and forms[obj.name] is not None]
     if len(wheels) < 2:
         active = context.active_object
-        wheels = [obj for obj in chosen if forms[obj.name] is not None and obj != active]
+        wheels = [obj for obj in chosen if (form := forms[obj.name]) and form.is_narrow and obj != active]
     rest = [obj for obj in chosen if obj not in wheels]
     if len(wheels) < 2 or not rest:
         raise InputError(
@@ -167,7 +171,7 @@ def smallest_wheel(context: Any) -> float:
 
 
 def form_of(maker: JointMaker, obj: Any) -> Wheel | None:
-    """An object as a wheel: as high as it is long, and narrower; None if it is not."""
+    """An object as a wheel, as high as it is long; None if it is not."""
     points = maker.surface(obj)[0]
     if len(points) < 8:
         return None
@@ -178,7 +182,8 @@ def form_of(maker: JointMaker, obj: Any) -> Wheel | None:
     for axis in np.argsort(size):
         across = np.delete(size, axis)
         if abs(across[0] - across[1]) <= _ROUND * across.max() and abs(turn[2, axis]) < 0.3:
-            return Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis])
+            is_narrow = bool(size[axis] < (1.0 - _ROUND) * across.max())
+            return Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis], is_narrow)
     return None
 
 
