@@ -204,3 +204,13 @@ def test_cubes_are_no_wheels_unless_their_names_say_so():
     assert not any(obj.usdphys.rigid_body.is_applied for obj in boxes)
     boxes[0].name, boxes[1].name = "Wheel A", "Wheel B"
     assert bpy.ops.usdphys.vehicle() == {"FINISHED"}
+
+
+def test_a_second_run_does_not_double_springs_and_drives():
+    chassis, wheels = car()
+    bpy.ops.usdphys.vehicle()
+    number = len(bpy.data.objects)
+    select(*wheels, chassis)
+    with pytest.raises(RuntimeError, match=r"is held by 'Wheel.* already; delete this joint first"):
+        bpy.ops.usdphys.vehicle()
+    assert len(bpy.data.objects) == number

@@ -262,3 +262,15 @@ def test_bricks_that_would_lie_in_each_other_are_refused():
         bpy.ops.usdphys.wall(kind="STACK", counts=(2, 1, 3))
     assert len(bpy.data.objects) == 1 and not plane.usdphys.rigid_body.is_applied
     assert bpy.ops.usdphys.wall(kind="STACK", counts=(3, 2, 1)) == {"FINISHED"}
+
+
+def test_a_second_run_joins_only_what_is_new():
+    boxes = [scenes.add_box("Piece", (0.5, 0.5, 0.5), location=(x, 0, 0)) for x in (0, 1, 2)]
+    select(*boxes[:2])
+    bpy.ops.usdphys.break_apart()
+    select(*boxes)
+    bpy.ops.usdphys.break_apart()
+    assert sum(obj.usdphys.joint.is_applied for obj in bpy.data.objects) == 2
+    select(*boxes)
+    with pytest.raises(RuntimeError, match="are joined already"):
+        bpy.ops.usdphys.break_apart()

@@ -38,6 +38,7 @@ def make_scissor_lift(context: Any, stages: int, rise: float) -> list[Any]:
     Raises InputError, with nothing changed.
     """
     base, platform, maker = _parts(context)
+    joints.check_free(context, [platform])
     below, above = maker.surface(base)[0], maker.surface(platform)[0]
     bottom, top, along, low, high = _room(below, above)
     span, stage = _SPAN * float(high - low), (top - bottom) / stages
@@ -187,6 +188,7 @@ def make_pulley(context: Any) -> list[Any]:
     if len(loads) != 2 or active not in context.selected_objects:
         raise InputError("Select the two loads, and then the wheel between them, so that this is the active object.")
     maker = JointMaker(context, JointOptions())
+    joints.check_free(context, [active])
     wheel = vehicle.form_of(maker, active)
     if wheel is None:
         raise InputError(f"'{active.name}' is no upright wheel; it must be as high as it is long, and narrower.")

@@ -82,6 +82,7 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
     """Make a vehicle of the selected objects. Raises InputError, with nothing changed."""
     context.view_layer.update()
     chassis, wheels, others = _found(context)
+    joints.check_free(context, [wheel.obj for wheel in wheels])
     meters = unit_length(context.scene)
     left, forward = _directions(wheels)
     for wheel in wheels:

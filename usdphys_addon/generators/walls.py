@@ -170,6 +170,11 @@ def bond(context: Any, objects: Sequence[Any], options: BondOptions) -> Bonded:
             found.append((pieces[one], pieces[other], touch))
     if not found:
         raise InputError("No two pieces touch; move them together, or choose a larger gap.")
+    own = (obj.usdphys.joint for obj in context.scene.objects if is_joint(obj))
+    joined = {frozenset((joint.body0, joint.body1)) for joint in own}
+    found = [pair for pair in found if frozenset(pair[:2]) not in joined]
+    if not found:
+        raise InputError("The pieces that touch are joined already; delete their joints first.")
     Tagging(depsgraph, pieces, "DYNAMIC").apply()
     for obj in pieces:
         for item in obj.usdphys.colliders:
