@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generators: whole constructions from the selection, each in one step."""
 
+import json
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -55,6 +57,10 @@ class _Generator:
         for name in names:
             self.layout.prop(self, name)
 
+    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+        """Yields (property, value that fits the selection); later ones may read earlier ones. Raises InputError."""
+        yield from ()
+
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
 
@@ -63,6 +69,7 @@ class _Generator:
             _check_scales(context.selected_objects)
             if self.edits_selected:
                 _check_linked(context.selected_objects)
+            fit(self, self.fits(context))
             text, notes = self.make(context)
         except UsdPhysError as error:
             return refuse(self, error)
@@ -71,6 +78,26 @@ class _Generator:
     def make(self, context: Any) -> tuple[str, list[str]]:
         """Returns (what was made, notes)."""
         raise NotImplementedError
+
+
+def fit(operator: Any, values: Iterator[tuple[str, Any]]) -> None:
+    """Set properties that nobody has set. What a user changes afterwards stays as it is.
+
+    The operator has a hidden property `fitted`, and the properties are not kept for its next call.
+    """
+
+    def as_kept(name: str) -> Any:
+        value = getattr(operator, name)
+        return value if isinstance(value, float) else list(value)
+
+    before = json.loads(getattr(operator, "fitted", "") or "{}")
+    for name, value in values:
+        is_set = operator.properties.is_property_set(name)
+        if not is_set or as_kept(name) == before.get(name):
+            setattr(operator, name, value)
+            before[name] = as_kept(name)
+    if before:
+        operator.fitted = json.dumps(before)
 
 
 def _check_scales(objects: Any) -> None:
@@ -114,6 +141,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
     needs = (1, "Select a curve, or the two objects that hold the ends")
 
     if TYPE_CHECKING:
+        fitted: str
         kind: str
         segments: int
         radius: float
@@ -128,6 +156,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
         skin: bool
         idle: str
     else:
+        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         idle: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="What is made")
         segments: bpy.props.IntProperty(
@@ -139,6 +168,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             description="Number of bodies; 0 for as many as fit the thickness",
         )
         radius: bpy.props.FloatProperty(
+            options={"SKIP_SAVE"},
             name="Radius",
             default=0.02,
             min=1e-4,
@@ -146,7 +176,12 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             description="Radius of the rope or of the wire of a chain; half of the thickness of a bridge",
         )
         width: bpy.props.FloatProperty(
-            name="Width", default=1.0, min=1e-3, subtype="DISTANCE", description="Width of the bridge"
+            options={"SKIP_SAVE"},
+            name="Width",
+            default=1.0,
+            min=1e-3,
+            subtype="DISTANCE",
+            description="Width of the bridge",
         )
         slack: bpy.props.FloatProperty(
             name="Slack",
@@ -157,7 +192,11 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             description="How much longer it is than the distance between two objects",
         )
         mass: bpy.props.FloatProperty(
-            name="Mass (kg/m)", default=1.0, min=1e-4, description="Kilograms for each metre of length"
+            options={"SKIP_SAVE"},
+            name="Mass (kg/m)",
+            default=1.0,
+            min=1e-4,
+            description="Kilograms for each metre of length",
         )
         ends: bpy.props.EnumProperty(
             name="Fixed Ends",
@@ -166,7 +205,11 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             description="Ends of a curve that are fixed to the world; between two objects both ends are fixed to them",
         )
         stiffness: bpy.props.FloatProperty(
-            name="Stiffness (N m²)", default=1.0, min=0.0, description="Of a cable against bending"
+            options={"SKIP_SAVE"},
+            name="Stiffness (N m²)",
+            default=1.0,
+            min=0.0,
+            description="Of a cable against bending",
         )
         damping: bpy.props.FloatProperty(
             name="Damping",
@@ -177,10 +220,11 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
         )
         articulation: bpy.props.BoolProperty(name="Articulation", description=_ARTICULATION)
         load: bpy.props.FloatProperty(
-            name="Load",
+            options={"SKIP_SAVE"},
+            name="Load (kg)",
             default=100.0,
             min=0.0,
-            description="Kilograms that the bridge bears in PhysX as an articulation: its hinges resist the more",
+            description="What the bridge bears in PhysX as an articulation: its hinges resist the more",
         )
         skin: bpy.props.BoolProperty(
             name="Skin",
@@ -199,6 +243,16 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
         ) if name not in self.idle.split()))  # fmt: skip
         if "ends" in self.idle.split():
             draw_text(self.layout, "Both ends are fixed to the selected objects", "INFO", length=OPERATION_LINE)
+
+    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+        from ..usdphys_addon.generators import fitting
+
+        radius, width = fitting.row(context, self.slack)
+        yield "radius", radius
+        yield "width", width
+        yield "mass", fitting.weight(context, self.kind, self.radius, self.width)
+        yield "stiffness", fitting.stiffness(context, self.radius)
+        yield "load", fitting.load(context, self.slack, self.radius, self.width)
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import ropes
@@ -233,17 +287,26 @@ class USDPHYS_OT_net(_Generator, bpy.types.Operator):
     needs = (0, "")
 
     if TYPE_CHECKING:
+        fitted: str
         size: tuple[float, float]
         knots: tuple[int, int]
         held: str
         radius: float
         mass: float
     else:
+        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         size: bpy.props.FloatVectorProperty(
-            name="Size", size=2, default=(2.0, 2.0), min=1e-3, unit="LENGTH", description="Along X and Y of the cursor"
+            options={"SKIP_SAVE"},
+            name="Size",
+            size=2,
+            default=(2.0, 2.0),
+            min=1e-3,
+            subtype="XYZ_LENGTH",
+            description="Along X and Y of the cursor",
         )
         knots: bpy.props.IntVectorProperty(
             name="Knots",
+            subtype="XYZ",
             size=2,
             default=(8, 8),
             min=1,
@@ -259,11 +322,23 @@ class USDPHYS_OT_net(_Generator, bpy.types.Operator):
             ),
         )  # fmt: skip
         radius: bpy.props.FloatProperty(
-            name="Radius", default=0.01, min=1e-4, subtype="DISTANCE", description="Radius of the strings"
+            options={"SKIP_SAVE"},
+            name="Radius",
+            default=0.01,
+            min=1e-4,
+            subtype="DISTANCE",
+            description="Radius of the strings",
         )
         mass: bpy.props.FloatProperty(
             name="Mass (kg/m²)", default=0.5, min=1e-4, description="Kilograms for each square metre"
         )
+
+    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+        from ..usdphys_addon.bridge.writing import unit_length
+
+        meters = unit_length(context.scene)
+        yield "size", (2.0 / meters, 2.0 / meters)
+        yield "radius", 0.01 / meters
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import ropes
@@ -327,6 +402,7 @@ class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
         )
 
     def make(self, context: Any) -> tuple[str, list[str]]:
+        from ..usdphys_addon.bridge.writing import unit_length
         from ..usdphys_addon.core.errors import InputError
         from ..usdphys_addon.generators import walls
 
@@ -337,7 +413,7 @@ class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
         if not self.bonded:
             return f"Made {len(made)} bricks", []
         try:
-            bonded = walls.bond(context, made, walls.BondOptions(gap=self.gap + 0.001))
+            bonded = walls.bond(context, made, walls.BondOptions(gap=self.gap + 0.001 / unit_length(context.scene)))
         except InputError as error:
             # The bricks are there, and stand without bonds.
             return f"Made {len(made)} bricks", [str(error)]
@@ -353,10 +429,12 @@ class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
     needs = (1, "Select the pieces, or one mesh with loose parts")
 
     if TYPE_CHECKING:
+        fitted: str
         material: str
         strength: float
         gap: float
     else:
+        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         material: bpy.props.EnumProperty(
             name="Material",
             default="BRICK",
@@ -371,8 +449,19 @@ class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
             description="Factor of the tensile strength of the material, by which a bond breaks",
         )
         gap: bpy.props.FloatProperty(
-            name="Gap", default=0.001, min=0.0, subtype="DISTANCE", description="Largest distance of faces that touch"
+            options={"SKIP_SAVE"},
+            name="Gap",
+            default=0.0025,
+            min=0.0,
+            subtype="DISTANCE",
+            description="Largest distance of faces that touch",
         )
+
+    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+        from ..usdphys_addon.bridge.writing import unit_length
+
+        # Cell Fracture leaves 0.002 between its pieces, in scenes of any unit.
+        yield "gap", 0.0025 / min(unit_length(context.scene), 1.0)
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import walls
@@ -476,6 +565,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
     needs = (3, "Select the chassis and the wheels")
 
     if TYPE_CHECKING:
+        fitted: str
         frequency: float
         ratio: float
         travel: float
@@ -486,6 +576,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         drive: bool
         articulation: bool
     else:
+        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         frequency: bpy.props.FloatProperty(
             name="Spring Frequency",
             default=2.0,
@@ -498,7 +589,12 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
             name="Damping", default=0.5, min=0.0, soft_max=1.0, description="Damping ratio of the springs"
         )
         travel: bpy.props.FloatProperty(
-            name="Travel", default=0.1, min=1e-4, subtype="DISTANCE", description="Way of a wheel up and down"
+            options={"SKIP_SAVE"},
+            name="Travel",
+            default=0.1,
+            min=1e-4,
+            subtype="DISTANCE",
+            description="Way of a wheel up and down",
         )
         driven: bpy.props.EnumProperty(
             name="Driven Wheels",
@@ -519,7 +615,12 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
             description="Largest angle of the front wheels; 0 for no steering",
         )
         speed: bpy.props.FloatProperty(
-            name="Speed", default=3.0, min=0.0, unit="VELOCITY", description="Speed of the vehicle"
+            options={"SKIP_SAVE"},
+            name="Speed",
+            default=3.0,
+            min=0.0,
+            unit="VELOCITY",
+            description="Speed of the vehicle",
         )
         shape: bpy.props.EnumProperty(
             name="Wheel Shape",
@@ -536,6 +637,11 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         articulation: bpy.props.BoolProperty(
             name="Articulation", description="One articulation: joints that do not stretch"
         )
+
+    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+        from ..usdphys_addon.generators import fitting
+
+        yield from zip(("travel", "speed"), fitting.car(context), strict=True)
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import vehicle
@@ -556,6 +662,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
     bl_label = "Mechanism"
 
     if TYPE_CHECKING:
+        fitted: str
         kind: str
         spin: float
         speed: float
@@ -563,6 +670,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
         rise: float
         articulation: bool
     else:
+        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         kind: bpy.props.EnumProperty(
             name="Kind", description="What the selected objects become",
             items=(
@@ -577,17 +685,23 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
                 ("SCISSOR_LIFT", "Scissor Lift", "Crossed bars that lift a platform above the active object"),
             ),
         )  # fmt: skip
-        spin: bpy.props.FloatProperty(
-            name="Angular Velocity (°/s)", default=1.0, subtype="ANGLE", description="Of a turntable"
-        )
+        spin: bpy.props.FloatProperty(name="Velocity (°/s)", default=1.0, subtype="ANGLE", description="Of a turntable")
         speed: bpy.props.FloatProperty(
-            name="Speed", default=1.0, unit="VELOCITY", description="Speed of the surface of a conveyor"
+            options={"SKIP_SAVE"},
+            name="Speed",
+            default=1.0,
+            unit="VELOCITY",
+            description="Speed of the surface of a conveyor",
         )
         stages: bpy.props.IntProperty(
             name="Stages", default=2, min=1, soft_max=6, description="Pairs of crossed bars, one on the other"
         )
         rise: bpy.props.FloatProperty(
-            name="Rise", default=0.3, subtype="DISTANCE", description="How far the drive lifts the platform"
+            options={"SKIP_SAVE"},
+            name="Rise",
+            default=0.3,
+            subtype="DISTANCE",
+            description="How far the drive lifts the platform",
         )
         articulation: bpy.props.BoolProperty(
             name="Articulation", description="One articulation that hangs on the world: only as such it moves in Newton"
@@ -596,6 +710,14 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
     def draw(self, _context: Any) -> None:
         own = {"TURNTABLE": ["spin"], "CONVEYOR": ["speed"], "SCISSOR_LIFT": ["stages", "rise"]}.get(self.kind, [])
         self.draw_all("kind", *own, *([] if self.kind in ("CONVEYOR", "PULLEY", "SCISSOR_LIFT") else ["articulation"]))
+
+    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+        from ..usdphys_addon.generators import fitting
+
+        if self.kind == "CONVEYOR":
+            yield "speed", fitting.run(context)
+        elif self.kind == "SCISSOR_LIFT":
+            yield "rise", fitting.rise(context, self.stages)
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import linkages, mechanisms

@@ -7,6 +7,7 @@ import bpy
 
 from ..usdphys_addon.core.words import phrase
 from .action_bar import has_selection
+from .generate import fit
 from .outcome import check_numbers, finish, refuse
 from .stepped import Stepped
 
@@ -20,6 +21,7 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
     cancelled = phrase("Settling was cancelled; the scene is as it was")
 
     if TYPE_CHECKING:
+        fitted: str
         seconds: float
         copies: int
         spread: float
@@ -27,6 +29,7 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
         seed: int
         keep_physics: bool
     else:
+        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         seconds: bpy.props.FloatProperty(
             name="Longest",
             default=10.0,
@@ -46,7 +49,12 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
             "objects themselves from where they are",
         )
         spread: bpy.props.FloatProperty(
-            name="Spread", default=2.0, min=0.0, subtype="DISTANCE", description="Radius in which copies are scattered"
+            name="Spread",
+            default=2.0,
+            min=0.0,
+            subtype="DISTANCE",
+            options={"SKIP_SAVE"},
+            description="Radius in which copies are scattered",
         )
         turn: bpy.props.BoolProperty(name="Random Rotation", default=True, description="Turn the copies at random")
         seed: bpy.props.IntProperty(name="Seed", min=0, description="Another number scatters the copies in another way")
@@ -72,10 +80,12 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.generators import settle
+        from ..usdphys_addon.generators import fitting, settle
 
         try:
             check_numbers(self)
+            if self.copies:
+                fit(self, iter([("spread", fitting.spread(context))]))
         except UsdPhysError as error:
             return refuse(self, error)
         options = settle.SettleOptions(self.seconds, self.copies, self.spread, self.turn, self.seed, self.keep_physics)

@@ -241,3 +241,16 @@ def test_bricks_that_do_not_touch_stand_without_bonds():
     assert bpy.ops.usdphys.wall(kind="CHIMNEY", counts=(8, 1, 1), turn=0.3, shift=0.2, bonded=True) == {"FINISHED"}
     assert len(bpy.context.selected_objects) == 8
     assert not any(obj.usdphys.joint.is_applied for obj in bpy.data.objects)
+
+
+@pytest.mark.parametrize("kind", ["DOOR", "DRAWER", "BUTTON", "SCISSOR_LIFT"])
+def test_a_second_run_makes_no_second_joint(kind):
+    base = scenes.add_box("Base", (1, 0.5, 0.1))
+    part = scenes.add_box("Part", (1, 0.5, 0.1), location=(0, 0, 1))
+    select(part, base)
+    bpy.ops.usdphys.mechanism(kind=kind)
+    number = len(bpy.data.objects)
+    select(part, base)
+    with pytest.raises(RuntimeError, match=r"'Part' is held by .* already; delete this joint first"):
+        bpy.ops.usdphys.mechanism(kind=kind)
+    assert len(bpy.data.objects) == number

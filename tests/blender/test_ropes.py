@@ -363,7 +363,9 @@ def test_a_stiff_cable_bends_less_than_a_limp_one():
     for stiffness in (0.5, 50.0):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         posts(2.0)
-        bpy.ops.usdphys.rope(kind="CABLE", slack=0.0, stiffness=stiffness, segments=10, radius=0.03, damping=0.7)
+        bpy.ops.usdphys.rope(
+            kind="CABLE", slack=0.0, stiffness=stiffness, segments=10, radius=0.03, mass=1.0, damping=0.7
+        )
         for obj in list(bpy.data.objects):
             joint = obj.usdphys.joint
             if joint.is_applied and joint.body0 and joint.body0.name.startswith("Post"):

@@ -226,3 +226,23 @@ def test_wheels_get_spheres_as_high_and_as_heavy_as_they_are_and_cylinders_on_re
         assert len(balls) == (4 if shape == "SPHERE" else 0)
         assert all(ball.radius == pytest.approx(0.3, rel=1e-4) for ball in balls)
     assert masses[1] == pytest.approx(masses[0], rel=1e-5)
+
+
+def test_cubes_are_no_wheels_unless_their_names_say_so():
+    boxes = [scenes.add_box("Box", (0.3, 0.3, 0.3), location=(x, 0, 0.3)) for x in (-2, 0, 2)]
+    select(*boxes)
+    with pytest.raises(RuntimeError, match="No chassis with two or more wheels"):
+        bpy.ops.usdphys.vehicle()
+    assert not any(obj.usdphys.rigid_body.is_applied for obj in boxes)
+    boxes[0].name, boxes[1].name = "Wheel A", "Wheel B"
+    assert bpy.ops.usdphys.vehicle() == {"FINISHED"}
+
+
+def test_a_second_run_does_not_double_springs_and_drives():
+    chassis, wheels = car()
+    bpy.ops.usdphys.vehicle()
+    number = len(bpy.data.objects)
+    select(*wheels, chassis)
+    with pytest.raises(RuntimeError, match=r"is held by 'Wheel.* already; delete this joint first"):
+        bpy.ops.usdphys.vehicle()
+    assert len(bpy.data.objects) == number

@@ -197,6 +197,17 @@ def test_a_bond_has_both_limits_along_its_normal_as_physx_ignores_the_one_of_a_s
     assert "SlideLimitOneSided" not in {issue.code for issue in validate.validate(scenes.read_model(), "physx")}
 
 
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_pieces_of_cell_fracture_are_joined_over_the_margin_that_it_leaves(meters):
+    """Each cell is 0.001 units smaller all round, whatever the unit: of 8 cells of a cube, 4 of 20 bonds were found."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    half = 0.25 - 0.001
+    places = [(x, y, z) for x in (-0.25, 0.25) for y in (-0.25, 0.25) for z in (0.25, 0.75)]
+    select(*(scenes.add_box("Block_cell", (half, half, half), location=place) for place in places))
+    bpy.ops.usdphys.break_apart(material="CONCRETE")
+    assert sum(obj.usdphys.joint.is_applied for obj in bpy.data.objects) == 12
+
+
 def test_the_loose_parts_of_one_mesh_become_pieces_in_place():
     data = scenes.box_mesh("Parts")
     import bmesh
@@ -241,3 +252,25 @@ def test_a_seed_below_zero_is_as_good_as_any():
     bpy.ops.mesh.primitive_cube_add()
     assert bpy.ops.usdphys.wall(kind="STACK", counts=(2, 1, 2), shift=0.01, seed=-5) == {"FINISHED"}
     assert len(bpy.data.objects) == 4
+
+
+def test_bricks_that_would_lie_in_each_other_are_refused():
+    bpy.ops.mesh.primitive_plane_add(size=1.0)
+    plane = bpy.context.object
+    select(plane)
+    with pytest.raises(RuntimeError, match="'Plane' is flat along Z"):
+        bpy.ops.usdphys.wall(kind="STACK", counts=(2, 1, 3))
+    assert len(bpy.data.objects) == 1 and not plane.usdphys.rigid_body.is_applied
+    assert bpy.ops.usdphys.wall(kind="STACK", counts=(3, 2, 1)) == {"FINISHED"}
+
+
+def test_a_second_run_joins_only_what_is_new():
+    boxes = [scenes.add_box("Piece", (0.5, 0.5, 0.5), location=(x, 0, 0)) for x in (0, 1, 2)]
+    select(*boxes[:2])
+    bpy.ops.usdphys.break_apart()
+    select(*boxes)
+    bpy.ops.usdphys.break_apart()
+    assert sum(obj.usdphys.joint.is_applied for obj in bpy.data.objects) == 2
+    select(*boxes)
+    with pytest.raises(RuntimeError, match="are joined already"):
+        bpy.ops.usdphys.break_apart()

@@ -12,7 +12,7 @@ import numpy as np
 from ..authoring import vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions
 from ..bridge import vendor_rows
-from ..bridge.joint_frames import place_joint
+from ..bridge.joint_frames import is_joint, place_joint
 from ..bridge.property_units import property_factor
 from ..bridge.roles import is_body
 from ..core import vendor_schemas
@@ -31,6 +31,19 @@ def check_holder(obj: Any, maker: JointMaker, *, moves: bool = False) -> None:
     """Raises InputError for a camera and the like without faces below it; moves: and for anything without faces."""
     if (moves or obj.type in _BODILESS) and not is_body(obj) and not len(maker.surface(obj)[1]):
         raise InputError(f"'{obj.name}' has no faces and is no rigid body; select an object with faces.")
+
+
+def check_free(context: Any, parts: Sequence[Any], base: Any = ...) -> None:
+    """Raises InputError for a part that a joint holds already: a second one would double its springs and drives.
+
+    base: only joints with it count, None for the world; without it, all.
+    """
+    for obj in context.scene.objects:
+        if is_joint(obj):
+            ends = [obj.usdphys.joint.body0, obj.usdphys.joint.body1]
+            for part in parts:
+                if part in ends and (base is ... or ends in ([base, part], [part, base])):
+                    raise InputError(f"'{part.name}' is held by '{obj.name}' already; delete this joint first.")
 
 
 class Joiner:

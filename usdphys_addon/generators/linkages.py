@@ -23,8 +23,8 @@ from . import damping, joints, ropes, shapes, vehicle, weights
 _GRAVITY = 9.81
 #: Part of the length of base and platform that the bars of a scissor lift take, and thickness of a bar by its length.
 _SPAN, _THICK = 0.8, 0.04
-#: Least height of a stage by the length of its bars: near to flat no force lifts it.
-_FLATTEST = 0.15
+#: Least and largest height of a stage by the length of its bars: near to flat no force lifts it.
+_FLATTEST, _STEEPEST = 0.15, 0.98
 #: kg/m³, of aluminium.
 _DENSITY = 2700.0
 #: Hz, of the platform on the drive; and the largest force by the force that holds it.
@@ -37,20 +37,15 @@ def make_scissor_lift(context: Any, stages: int, rise: float) -> list[Any]:
     rise: how far the drive at the base lifts the platform, Blender units. Returns the joints, the driven one first.
     Raises InputError, with nothing changed.
     """
-    base, platform = _pair(context)
-    maker = JointMaker(context, JointOptions())
+    base, platform, maker = _parts(context)
+    joints.check_free(context, [platform])
     below, above = maker.surface(base)[0], maker.surface(platform)[0]
-    bottom, top = float(below[:, 2].max()), float(above[:, 2].min())
-    if top <= bottom:
-        raise InputError(f"'{platform.name}' is not above '{base.name}'; the active object is the base.")
-    along = int(np.argmax(np.ptp(above, axis=0)[:2]))
-    low = max(below[:, along].min(), above[:, along].min())
-    high = min(below[:, along].max(), above[:, along].max())
+    bottom, top, along, low, high = _room(below, above)
     span, stage = _SPAN * float(high - low), (top - bottom) / stages
     length = math.hypot(span, stage)
     wanted = stage + rise / stages
-    if span <= 0.0 or not _FLATTEST * length < wanted < 0.98 * length:
-        least, most = (part * length * stages - (top - bottom) for part in (_FLATTEST, 0.98))
+    if span <= 0.0 or not _FLATTEST * length < wanted < _STEEPEST * length:
+        least, most = (part * length * stages - (top - bottom) for part in (_FLATTEST, _STEEPEST))
         raise InputError(f"{stages} stages cannot lift by {rise:.3g}, but by {least:.3g} to {most:.3g}.")
     turn = np.eye(3) if along == 0 else np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     across = 1 - along
@@ -97,6 +92,32 @@ def make_scissor_lift(context: Any, stages: int, rise: float) -> list[Any]:
     load = weights.mass_of(context, platform) + sum(bar.usdphys.mass.mass for bar in (*rising, *falling)) / 2.0
     _lift(made[0], load, stages, (span * meters, stage * meters, wanted * meters), meters)
     return made
+
+
+def highest(context: Any, stages: int) -> float:
+    """How far a lift between the selected objects can lift at most, Blender units. Raises InputError."""
+    base, platform, maker = _parts(context)
+    bottom, top, _, low, high = _room(maker.surface(base)[0], maker.surface(platform)[0])
+    return _STEEPEST * stages * math.hypot(_SPAN * (high - low), (top - bottom) / stages) - (top - bottom)
+
+
+def _parts(context: Any) -> tuple[Any, Any, JointMaker]:
+    """(base, platform, maker) of the selection. Raises InputError where the platform is not above the base."""
+    base, platform = _pair(context)
+    maker = JointMaker(context, JointOptions())
+    for obj in (base, platform):
+        joints.check_holder(obj, maker, moves=True)
+    if maker.surface(platform)[0][:, 2].min() <= maker.surface(base)[0][:, 2].max():
+        raise InputError(f"'{platform.name}' is not above '{base.name}'; the active object is the base.")
+    return base, platform, maker
+
+
+def _room(below: Any, above: Any) -> tuple[float, float, int, float, float]:
+    """(bottom, top, axis along which the bars run, its lowest and its highest value) between two surfaces (n, 3)."""
+    along = int(np.argmax(np.ptp(above, axis=0)[:2]))
+    low = max(below[:, along].min(), above[:, along].min())
+    high = min(below[:, along].max(), above[:, along].max())
+    return float(below[:, 2].max()), float(above[:, 2].min()), along, float(low), float(high)
 
 
 def _pair(context: Any) -> tuple[Any, Any]:
@@ -167,6 +188,7 @@ def make_pulley(context: Any) -> list[Any]:
     if len(loads) != 2 or active not in context.selected_objects:
         raise InputError("Select the two loads, and then the wheel between them, so that this is the active object.")
     maker = JointMaker(context, JointOptions())
+    joints.check_free(context, [active])
     wheel = vehicle.form_of(maker, active)
     if wheel is None:
         raise InputError(f"'{active.name}' is no upright wheel; it must be as high as it is long, and narrower.")

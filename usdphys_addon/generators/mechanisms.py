@@ -55,6 +55,7 @@ def make_mechanism(context: Any, kind: str, speed: float, *, articulation: bool 
             raise InputError(f"'{part.name}' carries '{base.name}', which is below it; clear the parent of that.")
     maker = JointMaker(context, options)
     for base, part in pairs:
+        joints.check_free(context, [part], base)
         joints.check_holder(part, maker, moves=True)
         if base is not None:
             joints.check_holder(base, maker)

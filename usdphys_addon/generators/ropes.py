@@ -152,6 +152,11 @@ def _path(context: Any, options: RopeOptions) -> _Path:
     )
 
 
+def length_of(context: Any, slack: float) -> float:
+    """Length of a row along the selection, Blender units. Raises InputError."""
+    return float(np.linalg.norm(np.diff(_path(context, RopeOptions(slack=slack)).points, axis=0), axis=1).sum())
+
+
 def _fitting(length: float, options: RopeOptions) -> int:
     """Number of segments that are four radii long; of a bridge, a third of its width."""
     part = options.width / 3.0 if options.kind == "BRIDGE" else 4.0 * options.radius

@@ -68,12 +68,16 @@ class Vehicle:
 
 @dataclass(slots=True)
 class Wheel:
-    """center (3,) and radius, Blender units; axis (3,), in the world. load: mass that it carries, kg."""
+    """center (3,) and radius, Blender units; axis (3,), in the world. load: mass that it carries, kg.
+
+    is_narrow: narrower than high, which balls and cubes are not.
+    """
 
     obj: Any
     center: Any
     radius: float
     axis: Any
+    is_narrow: bool
     is_front: bool = False
     load: float = 0.0
 
@@ -91,6 +95,7 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
     """Make a vehicle of the selected objects. Raises InputError, with nothing changed."""
     context.view_layer.update()
     chassis, wheels, carriers, others = _found(context)
+    joints.check_free(context, [wheel.obj for wheel in wheels])
     meters = unit_length(context.scene)
     left, forward = _directions(wheels)
     for wheel in wheels:
@@ -162,7 +167,7 @@ def _found(context: Any) -> _Found:
     round_ones = [form for obj, form in forms.items() if _WHEEL.search(obj.name)]
     active = context.active_object
     if len(round_ones) < 2:
-        round_ones = [form for obj, form in forms.items() if obj != active]
+        round_ones = [form for obj, form in forms.items() if form.is_narrow and obj != active]
     wheels = [wheel for wheel in round_ones if not any(_is_part(wheel, other) for other in round_ones)]
     rest = [obj for obj in chosen if obj not in [wheel.obj for wheel in wheels]]
     if len(wheels) < 2 or not rest:
@@ -204,8 +209,13 @@ def _with_top(corners: Any) -> Any:
     return high + np.array((0.0, 0.0, high[2] - low[2]))
 
 
+def smallest_wheel(context: Any) -> float:
+    """Radius of the smallest wheel of the selected vehicle, Blender units. Raises InputError."""
+    return min(wheel.radius for wheel in _found(context).wheels)
+
+
 def form_of(maker: JointMaker, obj: Any) -> Wheel | None:
-    """An object as a wheel: as high as it is long, and narrower; None if it is not."""
+    """An object as a wheel, as high as it is long; None if it is not."""
     points = maker.surface(obj)[0]
     if len(points) < 8:
         return None
@@ -216,7 +226,8 @@ def form_of(maker: JointMaker, obj: Any) -> Wheel | None:
     for axis in np.argsort(size):
         across = np.delete(size, axis)
         if abs(across[0] - across[1]) <= _ROUND * across.max() and abs(turn[2, axis]) < 0.3:
-            return Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis])
+            is_narrow = bool(size[axis] < (1.0 - _ROUND) * across.max())
+            return Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis], is_narrow)
     return None
 
 

@@ -59,6 +59,16 @@ def make_wall(context: Any, options: WallOptions) -> list[Any]:
     world = np.array(brick.matrix_world)
     placed = points @ world[:3, :3].T
     size = np.ptp(placed, axis=0) + options.gap
+    counts = (
+        options.counts[0],
+        options.counts[0] if options.kind == "CHIMNEY" else options.counts[1],
+        options.counts[2],
+    )
+    for letter, extent, count in zip("XYZ", size.tolist(), counts, strict=True):
+        if extent <= 1e-6 * float(size.max()) and count > 1:
+            raise InputError(
+                f"'{brick.name}' is flat along {letter}, so bricks would lie in each other; choose another."
+            )
     places = _places(options, size)
     Tagging(depsgraph, [brick], "DYNAMIC").apply()
     random = np.random.default_rng(options.seed)
@@ -160,6 +170,11 @@ def bond(context: Any, objects: Sequence[Any], options: BondOptions) -> Bonded:
             found.append((pieces[one], pieces[other], touch))
     if not found:
         raise InputError("No two pieces touch; move them together, or choose a larger gap.")
+    own = (obj.usdphys.joint for obj in context.scene.objects if is_joint(obj))
+    joined = {frozenset((joint.body0, joint.body1)) for joint in own}
+    found = [pair for pair in found if frozenset(pair[:2]) not in joined]
+    if not found:
+        raise InputError("The pieces that touch are joined already; delete their joints first.")
     Tagging(depsgraph, pieces, "DYNAMIC").apply()
     for obj in pieces:
         for item in obj.usdphys.colliders:
