@@ -79,6 +79,21 @@ class Freedom:
         return self.settings.bounce > 0.0 and self.is_limited and not self.settings.is_soft
 
 
+@dataclass(frozen=True, slots=True)
+class Bond:
+    """Of a bond that yields, by translation (3,): how far it gives way, m, and the stiffness beyond, N/m, of the limit
+    that breaks it.
+
+    axis, sign: along which, and which way, its bodies part. edge: from its middle to where they pivot if it tilts, m.
+    """
+
+    reach: list[float]
+    stiffness: list[float]
+    axis: int
+    sign: float
+    edge: float
+
+
 def locked() -> Freedom:
     """A degree of freedom that does not move."""
     return Freedom(1.0, -1.0)
@@ -114,6 +129,7 @@ class JointFacts:
     first: int = 0
     #: Of a bond: its axis, and the sign of the motion that it holds back; the bodies bear the pressure.
     pull: tuple[int, float] | None = None
+    bond: Bond | None = None
 
     @property
     def path(self) -> str:
@@ -121,7 +137,8 @@ class JointFacts:
 
     @property
     def breaks(self) -> bool:
-        return self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT
+        """True for a joint whose load decides. A bond that yields breaks by its way."""
+        return self.bond is None and (self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT)
 
     @property
     def drives(self) -> list[Drive]:
@@ -179,7 +196,55 @@ def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices
     if facts.kind == "Joint":
         _single_axis_first(facts)
         _hold_bond(facts)
+        _let_yield(facts)
     return facts
+
+
+def _let_yield(facts: JointFacts) -> None:
+    """Let a bond yield: drives hold it by no more than their largest forces, and soft limits only tell when it breaks.
+
+    As in PhysX, where drives do not count for the breaking force, and the limits bear next to nothing until then. The
+    bodies bear the pressure, which one limit lets through: here a hard limit does, in place of their contacts.
+    """
+    moves, turns = facts.freedoms[:3], facts.freedoms[3:]
+    pressed = [row for row, freedom in enumerate(moves) if max(-freedom.low, freedom.high) >= NO_LIMIT]
+    if not (
+        facts.breaks and facts.collides and facts.break_torque >= NO_LIMIT and len(pressed) == 1
+        and all(_holds(freedom) and freedom.has_soft_limit for freedom in moves)
+        and all(_holds(freedom) and not freedom.is_limited for freedom in turns)
+    ):  # fmt: skip
+        return
+    row, drives = pressed[0], [freedom.drive for freedom in facts.freedoms if freedom.drive is not None]
+    sign = 1.0 if moves[row].high < NO_LIMIT else -1.0
+    pull = drives[row]
+    # Of a square that yields as a whole, where it bears force times side / 4: half of its side.
+    edge = 2.0 * max(drive.max_force for drive in drives[3:]) / pull.max_force
+    facts.bond = Bond(
+        [min(-freedom.low, freedom.high) for freedom in moves],
+        [freedom.settings.stiffness for freedom in moves], row, sign, edge,
+    )  # fmt: skip
+    for axis in {3, 4, 5} - {row + 3}:
+        # What tilts pivots on its edge, where the bodies touch, and pulls the middle open.
+        drives[axis].stiffness += pull.stiffness * edge**2
+        drives[axis].damping += pull.damping * edge**2
+        drives[axis].max_force += pull.max_force * edge
+    for freedom in moves:
+        freedom.low, freedom.high, freedom.settings = -INF, INF, PLAIN_AXIS
+    if sign > 0.0:
+        moves[row].low = 0.0
+    else:
+        moves[row].high = 0.0
+    facts.collides = False
+
+
+def _holds(freedom: Freedom) -> bool:
+    """True if a drive alone keeps a degree of freedom where it is, up to a largest force."""
+    drive = freedom.drive
+    return (
+        drive is not None and not drive.is_friction and drive.stiffness > 0.0 and 0.0 < drive.max_force < NO_LIMIT
+        and drive.target_position == drive.target_velocity == 0.0 and not freedom.resistances
+        and not freedom.settings.friction and freedom.settings.max_speed == INF
+    )  # fmt: skip
 
 
 def _hold_bond(facts: JointFacts) -> None:
