@@ -79,21 +79,6 @@ class Freedom:
         return self.settings.bounce > 0.0 and self.is_limited and not self.settings.is_soft
 
 
-@dataclass(frozen=True, slots=True)
-class Bond:
-    """Of a bond that yields, by translation (3,): how far it gives way, m, and the stiffness beyond, N/m, of the limit
-    that breaks it.
-
-    axis, sign: along which, and which way, its bodies part. edge: from its middle to where they pivot if it tilts, m.
-    """
-
-    reach: list[float]
-    stiffness: list[float]
-    axis: int
-    sign: float
-    edge: float
-
-
 def locked() -> Freedom:
     """A degree of freedom that does not move."""
     return Freedom(1.0, -1.0)
@@ -129,7 +114,8 @@ class JointFacts:
     first: int = 0
     #: Of a bond: its axis, and the sign of the motion that it holds back; the bodies bear the pressure.
     pull: tuple[int, float] | None = None
-    bond: Bond | None = None
+    #: Of a bond that yields, by translation: the limits, m, beyond which it breaks, and their stiffness, N/m.
+    bond: list[tuple[float, float, float]] = field(default_factory=list)
 
     @property
     def path(self) -> str:
@@ -138,7 +124,7 @@ class JointFacts:
     @property
     def breaks(self) -> bool:
         """True for a joint whose load decides. A bond that yields breaks by its way."""
-        return self.bond is None and (self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT)
+        return not self.bond and (self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT)
 
     @property
     def drives(self) -> list[Drive]:
@@ -204,37 +190,18 @@ def _let_yield(facts: JointFacts) -> None:
     """Let a bond yield: drives hold it by no more than their largest forces, and soft limits only tell when it breaks.
 
     As in PhysX, where drives do not count for the breaking force, and the limits bear next to nothing until then. The
-    bodies bear the pressure, which one limit lets through: here a hard limit does, in place of their contacts.
+    bodies bear the pressure, which one limit lets through.
     """
     moves, turns = facts.freedoms[:3], facts.freedoms[3:]
-    pressed = [row for row, freedom in enumerate(moves) if max(-freedom.low, freedom.high) >= NO_LIMIT]
     if not (
-        facts.breaks and facts.collides and facts.break_torque >= NO_LIMIT and len(pressed) == 1
+        facts.breaks and facts.collides and facts.break_torque >= NO_LIMIT
         and all(_holds(freedom) and freedom.has_soft_limit for freedom in moves)
         and all(_holds(freedom) and not freedom.is_limited for freedom in turns)
     ):  # fmt: skip
         return
-    row, drives = pressed[0], [freedom.drive for freedom in facts.freedoms if freedom.drive is not None]
-    sign = 1.0 if moves[row].high < NO_LIMIT else -1.0
-    pull = drives[row]
-    # Of a square that yields as a whole, where it bears force times side / 4: half of its side.
-    edge = 2.0 * max(drive.max_force for drive in drives[3:]) / pull.max_force
-    facts.bond = Bond(
-        [min(-freedom.low, freedom.high) for freedom in moves],
-        [freedom.settings.stiffness for freedom in moves], row, sign, edge,
-    )  # fmt: skip
-    for axis in {3, 4, 5} - {row + 3}:
-        # What tilts pivots on its edge, where the bodies touch, and pulls the middle open.
-        drives[axis].stiffness += pull.stiffness * edge**2
-        drives[axis].damping += pull.damping * edge**2
-        drives[axis].max_force += pull.max_force * edge
+    facts.bond = [(freedom.low, freedom.high, freedom.settings.stiffness) for freedom in moves]
     for freedom in moves:
         freedom.low, freedom.high, freedom.settings = -INF, INF, PLAIN_AXIS
-    if sign > 0.0:
-        moves[row].low = 0.0
-    else:
-        moves[row].high = 0.0
-    facts.collides = False
 
 
 def _holds(freedom: Freedom) -> bool:

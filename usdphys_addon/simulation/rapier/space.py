@@ -149,7 +149,7 @@ class SolverSpace:
         self.is_moved_at_start = joints.is_moved_at_start
         # In proportion to the time step, above 1/60 s.
         # Bonds give way, as contacts do.
-        is_busy = self._is_bouncing or any(item.facts.bond is None for item in self.constraints)
+        is_busy = self._is_bouncing or any(not item.facts.bond for item in self.constraints)
         steps = quality.busy_steps if is_busy else quality.steps
         self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
         self.loads = Loads(self.handles, self.weights)
@@ -270,7 +270,7 @@ class SolverSpace:
             self.physics.integration_parameters.num_solver_iterations = small_steps
         driven = [
             item for item in self.constraints
-            if item.facts.bond is None and any(drive.stiffness > 0.0 for drive in item.facts.drives)
+            if not item.facts.bond and any(drive.stiffness > 0.0 for drive in item.facts.drives)
         ]  # fmt: skip
         springs, apart = (
             Counter(item.facts.body1 or item.facts.body0 for item in items)
