@@ -118,10 +118,9 @@ def hit_wall(velocity):
     return pieces, {name: places[name] for name in session.broken}, len(places)
 
 
-@pytest.mark.parametrize(("strength", "most"), [(0.25, 0), (0.2, 2)])
+@pytest.mark.parametrize(("strength", "most"), [(1.0, 0), (0.25, 0)])
 def test_a_chimney_whose_bonds_are_as_weak_as_its_weight_is_heavy_stands_and_keeps_them(strength, most):
-    """Two bricks hold each, so how much each bears is not determined. Where the solver shifts the weight from one to
-    the other, their bonds bear pull for a step: up to 1,280 N, three quarters of the weight on a bond."""
+    """Two bricks hold each, so how much each bears is not determined: the solver may shift it from one to the other."""
     floor()
     select(scenes.add_box("Brick", (0.2, 0.1, 0.125), location=(0, 0, 0.125)))
     bpy.ops.usdphys.wall(kind="CHIMNEY", counts=(8, 1, 10))
@@ -129,7 +128,7 @@ def test_a_chimney_whose_bonds_are_as_weak_as_its_weight_is_heavy_stands_and_kee
     walls.bond(bpy.context, bricks, walls.BondOptions(strength=strength))
     joints = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
     weight = 9 * 8 * 0.4 * 0.2 * 0.25 * 1900 * 9.81 / 16
-    assert max(joint.break_force for joint in joints) < 4.5 * strength * weight
+    assert max(joint.drives.transX.max_force for joint in joints) < 1.2 * strength * weight
     assert all(joint.collision_enabled for joint in joints)
     assert len(play(1.0).broken) <= most
 
@@ -144,11 +143,13 @@ def test_a_wall_breaks_where_it_is_hit_and_nowhere_else():
     assert 10 < len(broken) < number / 2
     assert max(np.hypot(place.x, place.z - 0.35) for place in broken.values()) < 0.75
     corners = [obj for obj in pieces if abs(obj.matrix_world.translation.x) > 0.75]
-    assert corners and all(abs(obj.matrix_world.translation.y) < 0.05 for obj in corners)
+    # The wall of 500 kg takes the momentum of 300 kg m/s and slides, by up to 3 cm, and rocks.
+    assert corners and all(abs(obj.matrix_world.translation.y) < 0.07 for obj in corners)
 
 
-@pytest.mark.parametrize(("strength", "velocity", "broken"), [(1.0, 0.0, (0, 0)), (1.0, 20.0, (3, 15)),
-                                                              (0.5, 10.0, (3, 20)), (5.0, 20.0, (1, 10))])  # fmt: skip
+@pytest.mark.parametrize(("strength", "velocity", "broken"), [(1.0, 0.0, (0, 0)), (1.0, 5.0, (0, 0)),
+                                                              (1.0, 20.0, (3, 6)), (0.5, 10.0, (3, 6)),
+                                                              (2.0, 20.0, (3, 6)), (0.2, 0.0, (0, 0))])  # fmt: skip
 def test_a_wall_that_is_hit_at_a_corner_breaks_there_and_not_at_rest(strength, velocity, broken):
     """8 times 6 bricks of 0.2 m, and a ball of 8 kg at the upper corner."""
     floor()
@@ -174,9 +175,10 @@ def test_masses_follow_from_the_volume_and_the_strength_from_the_area_and_materi
     select(one, other)
     bpy.ops.usdphys.break_apart(material="CONCRETE", strength=0.5)
     (joint,) = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
-    assert joint.usdphys.joint.break_force == pytest.approx(0.5 * 2e6 * 0.25)
+    drives = joint.usdphys.joint.drives
+    assert [getattr(drives, dof).max_force for dof in ("transX", "transZ")] == pytest.approx([0.5 * 2e6 * 0.25] * 2)
     # The plastic section modulus of a square: side³ / 4.
-    assert joint.usdphys.joint.break_torque == pytest.approx(0.5 * 2e6 * 0.5**3 / 4)
+    assert [getattr(drives, dof).max_force for dof in ("rotX", "rotZ")] == pytest.approx([0.5 * 2e6 * 0.5**3 / 4] * 2)
     assert np.array(joint.matrix_world.translation) == pytest.approx((0.5, 0, 0))
     from usdphys_ext.usdphys_addon.core import mass
 
@@ -193,7 +195,8 @@ def test_a_bond_has_both_limits_along_its_normal_as_physx_ignores_the_one_of_a_s
     bpy.ops.usdphys.break_apart()
     (joint,) = [obj for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
     limit = joint.usdphys.joint.limits.transX
-    assert math.isfinite(limit.low) and limit.low * meters < -1e9 and limit.high == 0.0
+    assert math.isfinite(limit.low) and limit.low * meters < -1e9
+    assert limit.high * meters == pytest.approx(0.05 * meters)
     assert "SlideLimitOneSided" not in {issue.code for issue in validate.validate(scenes.read_model(), "physx")}
 
 

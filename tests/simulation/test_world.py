@@ -458,6 +458,23 @@ def test_articulation_that_blows_up_goes_on_in_maximal_coordinates() -> None:
     assert world.is_reduced(f"{W}/Arm/Joint1")
 
 
+def test_joints_with_a_largest_speed_can_leave_their_articulation() -> None:
+    """A joint that has left the articulation within the step has no link whose speed could be limited."""
+    file = File()
+    SCENES["articulated_arm"](file)
+    api, limit = '"PhysxJointAxisAPI:angular"', "float physxJointAxis:angular:maxJointVelocity = 10"
+    text = file.text().replace('"PhysicsDriveAPI:angular"', f'"PhysicsDriveAPI:angular", {api}')
+    assert text.count(api) == 3
+    model, stage = model_of(text.replace("uniform token physics:axis", f"{limit}\n    uniform token physics:axis"))
+    assert stage
+    world = run(World(model), 0.2)
+    assert world.is_reduced(f"{W}/Arm/Joint2")
+    world.set_drive(f"{W}/Arm/Joint1", "angular", target_position=math.nan)
+    run(world, 0.5)
+    assert world.unstable and not world.is_reduced(f"{W}/Arm/Joint2")
+    assert np.isfinite(world.positions).all()
+
+
 def test_a_rescued_articulation_goes_on_from_its_last_good_state() -> None:
     """Whatever the bodies had become: they are where they were shortly before, and about as fast as then."""
     world = made(SCENES["articulated_arm"])

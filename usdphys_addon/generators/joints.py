@@ -105,6 +105,17 @@ def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0, target: f
         drive.target_position = target
 
 
+def hold(joint: Any, dof: str, stiffness: float, damping: float, most: float) -> None:
+    """Hold a degree of freedom at zero, with no more than a largest force or torque. SI, per radian where it turns."""
+    damp(joint, dof, damping, stiffness)
+    getattr(joint.usdphys.joint.drives, dof).max_force = most
+
+
+def soften(joint: Any, dof: str, stiffness: float) -> None:
+    """Make a limit a spring, N/m, in the words of PhysX."""
+    _set_row(joint, f"PhysxLimitAPI:{dof}", f"physxLimit:{dof}:stiffness", stiffness)
+
+
 def slow(joint: Any, dof: str, speed: float) -> None:
     """Let a degree of freedom that turns go no faster than speed, rad/s, in the words of PhysX."""
     _set_row(joint, f"PhysxJointAxisAPI:{dof}", f"physxJointAxis:{dof}:maxJointVelocity", speed)

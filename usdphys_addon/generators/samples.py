@@ -21,7 +21,7 @@ WHEEL, WIDTH, TURNS = 0.35, 0.25, 6.0
 BALL_SPEED = 2.0
 DOMINOES = 10
 #: Bricks of a course, courses, and size of a brick, m; mass (kg) and speed (m/s) of the ball that meets the chimney.
-CHIMNEY, BRICK, WRECKER = (8, 1, 10), (0.4, 0.2, 0.25), (300.0, 15.0)
+CHIMNEY, BRICK, WRECKER = (8, 1, 10), (0.4, 0.2, 0.25), (600.0, 20.0)
 #: Distance of a view from a sample, as a multiple of the sample's diagonal.
 _FRAMED = 1.5
 #: (name, parent, head, tail) of the bones of a figure of 1.8 m, with the names of Rigify; those with .L are mirrored.

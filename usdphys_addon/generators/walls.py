@@ -138,7 +138,7 @@ class Bonded:
 
 
 def bond(context: Any, objects: Sequence[Any], options: BondOptions) -> Bonded:
-    """Make pieces rigid bodies, and join those that touch by fixed joints that break. Raises InputError.
+    """Make pieces rigid bodies, and join those that touch by joints that yield and break. Raises InputError.
 
     A single object is split into its loose parts first. The strength follows from the area and the material.
     """
@@ -186,16 +186,24 @@ def bond(context: Any, objects: Sequence[Any], options: BondOptions) -> Bonded:
     made = []
     for body0, body1, touch in found:
         joint = joiner.add("GENERIC", body0, body1, _facing(touch.center / meters, touch.normal))
-        # Pressure is borne by the pieces, so that their weight does not break the bond; they collide once it is broken.
-        joint.usdphys.joint.collision_enabled = True
-        joints.lock(joint, [*joints.TRANSLATIONS[1:], *joints.ROTATIONS])
-        joints.limit(joint, "transX", -_FAR / meters, 0.0)
-        force, torque = contact_area.bond(touch.area, strength)
-        joint.usdphys.joint.break_force = force
-        joint.usdphys.joint.break_torque = torque
+        _fasten(joint, contact_area.bond(touch.area, strength), meters)
         made.append(joint)
     _select(context, pieces)
     return Bonded(pieces, made)
+
+
+def _fasten(joint: Any, bond: contact_area.Bond, meters: float) -> None:
+    """Let a joint, whose X axis is the normal, hold by drives up to what a bond bears, and break where it gives way."""
+    reach = bond.reach / meters
+    for dof in joints.TRANSLATIONS:
+        joints.hold(joint, dof, bond.firm, bond.firm * contact_area.RETURNS, bond.force)
+        # The pieces bear the pressure: they collide.
+        joints.limit(joint, dof, -_FAR / meters if dof == "transX" else -reach, reach)
+        joints.soften(joint, dof, bond.fuse)
+    for dof in joints.ROTATIONS:
+        joints.hold(joint, dof, bond.firm_turn, bond.firm_turn * contact_area.RETURNS, bond.torque)
+    joint.usdphys.joint.collision_enabled = True
+    joint.usdphys.joint.break_force = bond.breaks
 
 
 def _facing(place: Any, normal: Any) -> frames.Matrix:

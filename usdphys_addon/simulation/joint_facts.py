@@ -114,6 +114,8 @@ class JointFacts:
     first: int = 0
     #: Of a bond: its axis, and the sign of the motion that it holds back; the bodies bear the pressure.
     pull: tuple[int, float] | None = None
+    #: Of a bond that yields, by translation: the limits, m, beyond which it breaks, and their stiffness, N/m.
+    bond: list[tuple[float, float, float]] = field(default_factory=list)
 
     @property
     def path(self) -> str:
@@ -121,7 +123,8 @@ class JointFacts:
 
     @property
     def breaks(self) -> bool:
-        return self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT
+        """True for a joint whose load decides. A bond that yields breaks by its way."""
+        return not self.bond and (self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT)
 
     @property
     def drives(self) -> list[Drive]:
@@ -179,7 +182,36 @@ def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices
     if facts.kind == "Joint":
         _single_axis_first(facts)
         _hold_bond(facts)
+        _let_yield(facts)
     return facts
+
+
+def _let_yield(facts: JointFacts) -> None:
+    """Let a bond yield: drives hold it by no more than their largest forces, and soft limits only tell when it breaks.
+
+    As in PhysX, where drives do not count for the breaking force, and the limits bear next to nothing until then. The
+    bodies bear the pressure, which one limit lets through.
+    """
+    moves, turns = facts.freedoms[:3], facts.freedoms[3:]
+    if not (
+        facts.breaks and facts.collides and facts.break_torque >= NO_LIMIT
+        and all(_holds(freedom) and freedom.has_soft_limit for freedom in moves)
+        and all(_holds(freedom) and not freedom.is_limited for freedom in turns)
+    ):  # fmt: skip
+        return
+    facts.bond = [(freedom.low, freedom.high, freedom.settings.stiffness) for freedom in moves]
+    for freedom in moves:
+        freedom.low, freedom.high, freedom.settings = -INF, INF, PLAIN_AXIS
+
+
+def _holds(freedom: Freedom) -> bool:
+    """True if a drive alone keeps a degree of freedom where it is, up to a largest force."""
+    drive = freedom.drive
+    return (
+        drive is not None and not drive.is_friction and drive.stiffness > 0.0 and 0.0 < drive.max_force < NO_LIMIT
+        and drive.target_position == drive.target_velocity == 0.0 and not freedom.resistances
+        and not freedom.settings.friction and freedom.settings.max_speed == INF
+    )  # fmt: skip
 
 
 def _hold_bond(facts: JointFacts) -> None:

@@ -197,8 +197,8 @@ def set_tree_settings(constraint: Constraint, physics: PhysicsWorld) -> None:
 
 
 def limit_speeds(constraints: list[Constraint], physics: PhysicsWorld) -> None:
-    """Slow down what is too fast in reduced coordinates."""
-    for constraint in constraints:
+    """Slow down what is too fast in reduced coordinates. A joint may have left them within the step."""
+    for constraint in (item for item in constraints if item.state.reduced):
         multibody, number = physics.multibody_joints.get(constraint.state.link)
         place = multibody.get_link(number).assembly_id
         for _, freedom in freedoms_of(constraint):

@@ -309,10 +309,10 @@ class Loads:
         if not found:
             return np.zeros((size, 3)), np.zeros((size, 3))
         values = np.array(found, float).reshape(-1, 7)
-        places, turns = _places(poses)
+        origins, turns = places(poses)
         at = np.repeat(np.arange(len(poses)), counts)
         pushes = values[:, :1] * values[:, 1:4]
-        points = np.einsum("nij,nj->ni", turns[at], values[:, 4:]) + places[at]
+        points = np.einsum("nij,nj->ni", turns[at], values[:, 4:]) + origins[at]
         both = np.concatenate((pushes, _cross(points, pushes)), axis=1)
         firsts, seconds = np.array(rows, int).reshape(-1, 2)[at].T
         received, given = (
@@ -327,7 +327,7 @@ def _numbers(vectors: Iterable[Any], count: int) -> Matrix:
     return np.fromiter(chain.from_iterable(map(_TO_TUPLE, vectors)), float, 3 * count).reshape(-1, 3)
 
 
-def _places(poses: Sequence[bytes]) -> tuple[Matrix, Matrix]:
+def places(poses: Sequence[bytes]) -> tuple[Matrix, Matrix]:
     """Positions (n, 3) and rotations (n, 3, 3) of serialized poses of the solver."""
     values = np.ascontiguousarray(np.frombuffer(b"".join(poses), np.uint8).reshape(len(poses), -1)[:, -28:])
     numbers = values.view("<f4").reshape(len(poses), 7).astype(float)
@@ -348,7 +348,7 @@ class _Momenta:
     (n, 3) about the origin."""
 
     def __init__(self, views: Sequence[Any], matter: _Matter) -> None:
-        self.positions, self.turns = _places([view.position.to_bytes() for view in views])
+        self.positions, self.turns = places([view.position.to_bytes() for view in views])
         moves = _numbers(map(_LINEAR, views), len(views))
         spins = _numbers(map(_ANGULAR, views), len(views))
         self.centers = np.einsum("nij,nj->ni", self.turns, matter.centers) + self.positions

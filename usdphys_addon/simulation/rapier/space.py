@@ -47,6 +47,7 @@ from ..vendor_settings import (
 )
 from . import joint_effects
 from .bodies import CLAMP, BodyMaker
+from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of
 from .contact_hook import ContactHook, Grip
 from .energy import EnergyWatch, Matter
@@ -150,9 +151,12 @@ class SolverSpace:
         self.constraints, self.followers, self.gears = joints.constraints, joints.followers, joints.gears
         self.is_moved_at_start = joints.is_moved_at_start
         # In proportion to the time step, above 1/60 s.
-        steps = quality.busy_steps if self.constraints or self._is_bouncing else quality.steps
+        # Bonds give way, as contacts do.
+        is_busy = self._is_bouncing or any(not item.facts.bond for item in self.constraints)
+        steps = quality.busy_steps if is_busy else quality.steps
         self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
         self.loads = Loads(self.handles, self.weights)
+        self.bonds = Bonds(self.constraints)
         self._tune()
         self._kept_up()
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
@@ -269,7 +273,10 @@ class SolverSpace:
             self.physics.integration_parameters.num_solver_iterations = small_steps
         else:
             self.physics.integration_parameters.num_internal_stabilization_iterations = JOINT_RELAXATIONS
-        driven = [item for item in self.constraints if any(drive.stiffness > 0.0 for drive in item.facts.drives)]
+        driven = [
+            item for item in self.constraints
+            if not item.facts.bond and any(drive.stiffness > 0.0 for drive in item.facts.drives)
+        ]  # fmt: skip
         springs, apart = (
             Counter(item.facts.body1 or item.facts.body0 for item in items)
             for items in (driven, [item for item in driven if not item.state.reduced])
@@ -505,6 +512,8 @@ class SolverSpace:
                 self.loads.forget()
             joint_effects.limit_speeds(self._limited, self.physics)
             self._slow_down()
+        for constraint in self.bonds.broken(self.physics):
+            self._break(constraint)
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
@@ -614,6 +623,7 @@ class SolverSpace:
         constraint.break_up(self.physics)
         self._upkeep = None
         self.loads.forget()
+        self.bonds.forget()
         self._watch.forget()
         self.broken.append(constraint.facts.path)
         self.last_loads[constraint.facts.path] = constraint.load, constraint.wrench_in_frame(self.physics)
@@ -732,6 +742,7 @@ class SolverSpace:
         """Update caches and wake the bodies after a change of a joint."""
         self._upkeep = None
         self.loads.forget()
+        self.bonds.forget()
         self._watch.forget()
         if not constraint.state.reduced:
             # Rapier rebuilt the rest of its tree, with default damping.
@@ -840,6 +851,7 @@ class SolverSpace:
         self._watch.forget()
         self._got = None
         self.loads.forget()
+        self.bonds.forget()
         self._watched = np.array([view.ccd_enabled for view in self._views], bool)
 
 
