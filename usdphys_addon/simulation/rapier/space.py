@@ -281,7 +281,11 @@ class SolverSpace:
             Counter(item.facts.body1 or item.facts.body0 for item in items)
             for items in (driven, [item for item in driven if not item.state.reduced])
         )
+        inside = [item.facts for item in self.constraints if item.state.reduced]
+        reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
         for group, steps in zip(groups, wanted, strict=True):
+            # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
+            seen = 0.0 if breaks or not reduced.isdisjoint(group.bodies) else SEEN
             held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart))
             sweeps = joint_sweeps(group, max(steps, small_steps), *held)
             for path in group.bodies:
@@ -290,7 +294,7 @@ class SolverSpace:
                 body.additional_solver_iterations = max(steps - small_steps, 0)
                 # The solver puts a fast body that meets a static one back to where they touch, without those that are
                 # joined to it; not if its contact is seen to come.
-                body.soft_ccd_prediction = 0.0 if breaks else SEEN
+                body.soft_ccd_prediction = seen
             if not is_bearable(self.quality, group.ratio):
                 prim = self.bodies[group.body].prim
                 self.notices.add(
