@@ -169,7 +169,10 @@ def bond(context: Any, objects: Sequence[Any], options: BondOptions) -> Bonded:
         if touch is not None:
             found.append((pieces[one], pieces[other], touch))
     if not found:
-        raise InputError("No two pieces touch; move them together, or choose a larger gap.")
+        raise InputError(
+            "No two pieces touch face to face; move those together that are apart, and those apart that overlap, or "
+            "choose a larger gap."
+        )
     own = (obj.usdphys.joint for obj in context.scene.objects if is_joint(obj))
     joined = {frozenset((joint.body0, joint.body1)) for joint in own}
     found = [pair for pair in found if frozenset(pair[:2]) not in joined]

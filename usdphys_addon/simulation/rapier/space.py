@@ -271,7 +271,8 @@ class SolverSpace:
             # The solver gives the force of a joint for one small step: all must have the same.
             small_steps = max([small_steps, *wanted])
             self.physics.integration_parameters.num_solver_iterations = small_steps
-        else:
+        is_brittle = breaks or any(constraint.facts.bond for constraint in self.constraints)
+        if not is_brittle:
             self.physics.integration_parameters.num_internal_stabilization_iterations = JOINT_RELAXATIONS
         driven = [
             item for item in self.constraints
@@ -285,7 +286,7 @@ class SolverSpace:
         reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
         for group, steps in zip(groups, wanted, strict=True):
             # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
-            seen = 0.0 if breaks or not reduced.isdisjoint(group.bodies) else SEEN
+            seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else SEEN
             held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart))
             sweeps = joint_sweeps(group, max(steps, small_steps), *held)
             for path in group.bodies:
