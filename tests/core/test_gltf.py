@@ -863,10 +863,49 @@ def places(value, at=()):
 BAD = (None, -1, 99, 1e300, "text", [], {}, True, [1, 2], {"a": 1}, 0, -0.5)
 
 
-def test_mutated_documents_are_read_or_refused_in_one_sentence(tmp_path):
+#: Extensions of bodies and of shapes: as today, and two drafts.
+FORMS = ((BODY, SHAPE), (BODY, names.DRAFT_SHAPE), (names.DRAFT_BODY, names.DRAFT_SHAPE))
+
+
+def of_form(body, shape):
+    """A document with two bodies, a trigger and a joint in one of these forms."""
+    box_shape = {"type": "box", "box": {"size": [1, 2, 3]}}
+    first = {"type": "mesh", "mesh": {"mesh": 0}, "extensions": {names.DRAFT_BODY: {"convexHull": True}}}
+    shapes = [box_shape]
+    if shape == names.DRAFT_SHAPE:
+        shapes.append(first if body == names.DRAFT_BODY else {"type": "convex", "convex": {"mesh": 0}})
+        box, hull = {"shape": 0}, {"shape": 1}
+    else:
+        box, hull = {"geometry": {"shape": 0}}, {"geometry": {"mesh": 0, "convexHull": True}}
+    joint = {"limits": [{"linearAxes": [0, 1, 2], "min": 0, "max": 0}, {"angularAxes": [0, 1], "min": 0, "max": 0}]}
+    is_old = body == names.DRAFT_BODY
+    material = {
+        "staticFriction": 0.5, "dynamicFriction": 0.4, "restitution": 0.3,
+        "frictionCombine": "MAXIMUM" if is_old else "maximum",
+    }  # fmt: skip
+    nodes = [
+        {"name": "A", "extensions": {body: {"motion": {"mass": 2}, "collider": {**box, "physicsMaterial": 0}}}},
+        {"name": "B", "mesh": 0, "extensions": {body: {"motion": {"mass": 1}, "collider": hull}}},
+        {"name": "Area", "extensions": {body: {"trigger": box}}},
+        {"name": "Hinge", "extensions": {body: {
+            "joint": {"connectedNode": 1, "jointLimits" if is_old else "joint": 0, "enableCollision": True},
+        }}},
+    ]  # fmt: skip
+    return {
+        "extensionsUsed": [body, shape], "scene": 0, "scenes": [{"nodes": [0, 1, 2, 3]}], "nodes": nodes,
+        **with_mesh(), "extensions": {
+            shape: {"shapes": shapes},
+            body: {"physicsMaterials": [material], "physicsJointLimits" if is_old else "physicsJoints": [joint]},
+        },
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["rich", "draft", "first draft"])
+def test_mutated_documents_are_read_or_refused_in_one_sentence(tmp_path, kind):
     """1,000 documents with one to three values replaced: read and written again, or refused with InputError."""
     chance = random.Random(7)
-    source = json.dumps({"asset": {"version": "2.0"}, **rich()})
+    content = rich() if kind == "rich" else of_form(*FORMS[1 if kind == "draft" else 2])
+    source = json.dumps({"asset": {"version": "2.0"}, **content})
     spots = list(places(json.loads(source)))
     path = tmp_path / "mutant.gltf"
     refused = 0
@@ -919,41 +958,9 @@ def test_mutated_glb_is_read_or_refused_in_one_sentence(tmp_path):
 
 def test_drafts_of_khr_say_the_same_as_today(tmp_path):
     """Their shapes are named as those of OMI, and include meshes."""
-    shapes = {
-        names.DRAFT_SHAPE: [{"type": "box", "box": {"size": [1, 2, 3]}}, {"type": "convex", "convex": {"mesh": 0}}],
-        SHAPE: [{"type": "box", "box": {"size": [1, 2, 3]}}],
-    }
-    first = {"type": "mesh", "mesh": {"mesh": 0}, "extensions": {names.DRAFT_BODY: {"convexHull": True}}}
-    joint = {"limits": [{"linearAxes": [0, 1, 2], "min": 0, "max": 0}, {"angularAxes": [0, 1], "min": 0, "max": 0}]}
-    material = {"staticFriction": 0.5, "dynamicFriction": 0.4, "restitution": 0.3}
     models = []
-    for body, shape, is_draft in (
-        (BODY, SHAPE, False), (BODY, names.DRAFT_SHAPE, True), (names.DRAFT_BODY, names.DRAFT_SHAPE, True),
-    ):  # fmt: skip
-        box, hull = ({"shape": 0}, {"shape": 1}) if is_draft else (
-            {"geometry": {"shape": 0}}, {"geometry": {"mesh": 0, "convexHull": True}},
-        )  # fmt: skip
-        is_old = body == names.DRAFT_BODY
-        word = "MAXIMUM" if is_old else "maximum"
-        nodes = [
-            {"name": "A", "extensions": {body: {"motion": {"mass": 2}, "collider": {**box, "physicsMaterial": 0}}}},
-            {"name": "B", "mesh": 0, "extensions": {body: {"motion": {"mass": 1}, "collider": hull}}},
-            {"name": "Area", "extensions": {body: {"trigger": box}}},
-            {"name": "Hinge", "extensions": {body: {
-                "joint": {"connectedNode": 1, "jointLimits" if is_old else "joint": 0, "enableCollision": True},
-            }}},
-        ]  # fmt: skip
-        content = {
-            "extensionsUsed": [body, shape], "scene": 0, "scenes": [{"nodes": [0, 1, 2, 3]}], "nodes": nodes,
-            **with_mesh(), "extensions": {
-                shape: {"shapes": [shapes[shape][0], first] if is_old else shapes[shape]},
-                body: {
-                    "physicsMaterials": [{**material, "frictionCombine": word}],
-                    "physicsJointLimits" if is_old else "physicsJoints": [joint],
-                },
-            },
-        }  # fmt: skip
-        reading = read.read(document(tmp_path, content))
+    for body, shape in FORMS:
+        reading = read.read(document(tmp_path, of_form(body, shape)))
         assert reading.family is not None and reading.family.is_khr
         models.append({
             path: (prim.type_name, {name: one.all_values() for name, one in prim.schemas.items()})
