@@ -18,6 +18,7 @@ from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
+from usdphys_ext.usdphys_addon.simulation.rapier import trees
 from usdphys_ext.usdphys_addon.simulation.rapier.space import SolverSpace
 from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
@@ -506,6 +507,29 @@ def test_a_panic_of_the_solver_is_an_error_in_one_sentence(monkeypatch: pytest.M
     monkeypatch.setattr(SolverSpace, "__init__", panics)
     with pytest.raises(EngineError):
         World(pile(2))
+
+
+def test_an_articulation_on_which_the_solver_panics_is_simulated_in_maximal_coordinates(monkeypatch) -> None:
+    """As on a robot arm with moments of inertia that no body has: the preview of its file ended with the panic."""
+
+    class PanicException(BaseException):
+        """As pyo3 names its own."""
+
+    class Panics:
+        def __init__(self, *values: Any) -> None:
+            self._world = real(*values)
+
+        def __getattr__(self, name: str) -> Any:
+            return getattr(self._world, name)
+
+        def step(self) -> None:
+            raise PanicException("min > max, or either was NaN")
+
+    real = trees.PhysicsWorld
+    monkeypatch.setattr(trees, "PhysicsWorld", Panics)
+    world = run(made(SCENES["articulated_arm"]), 0.1)
+    assert "ArticulationUnstable" in codes(world) and not world.is_reduced(f"{W}/Arm/Joint1")
+    assert world.unstable == {}
 
 
 def test_the_body_with_the_most_contacts_is_found() -> None:

@@ -39,6 +39,7 @@ from .quality import QUALITIES, Quality
 from .rapier.constraints import NO_WRENCH, Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
+from .rapier.panics import is_panic
 from .rapier.setup import Setup
 from .rapier.space import SavedSpace, SolverSpace
 from .rapier.trees import FASTEST
@@ -610,7 +611,7 @@ def _panics_named() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        if type(error).__name__ != "PanicException":
+        if not is_panic(error):
             raise
         text = " ".join(str(error).split())
         raise EngineError(

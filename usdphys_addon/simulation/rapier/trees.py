@@ -20,6 +20,7 @@ from ..quality import BEARABLE_REDUCED, EVENING, MOST_REDUCED, hanging
 from . import joint_effects
 from .constraints import Constraint, isometry, matrix_of
 from .loads import Weight
+from .panics import is_panic
 from .reduced import start_tree
 from .setup import Setup
 
@@ -187,7 +188,12 @@ class Trees:
         masses = {path: self.weights[path].mass for path in handles}
         before = _speed_of_all(physics, handles, masses)
         for _ in range(TRIAL_STEPS):
-            physics.step()
+            try:
+                physics.step()
+            except BaseException as error:
+                if is_panic(error):
+                    return False
+                raise
             if not physics.quarantine.is_empty():
                 return False
         if tree.root != WORLD:
