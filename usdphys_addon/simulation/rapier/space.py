@@ -271,6 +271,8 @@ class SolverSpace:
             # The solver gives the force of a joint for one small step: all must have the same.
             small_steps = max([small_steps, *wanted])
             self.physics.integration_parameters.num_solver_iterations = small_steps
+        inside = [item.facts for item in self.constraints if item.state.reduced]
+        reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
         is_brittle = breaks or any(constraint.facts.bond for constraint in self.constraints)
         if not is_brittle:
             self.physics.integration_parameters.num_internal_stabilization_iterations = JOINT_RELAXATIONS
@@ -282,8 +284,6 @@ class SolverSpace:
             Counter(item.facts.body1 or item.facts.body0 for item in items)
             for items in (driven, [item for item in driven if not item.state.reduced])
         )
-        inside = [item.facts for item in self.constraints if item.state.reduced]
-        reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
         for group, steps in zip(groups, wanted, strict=True):
             # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
             seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else SEEN
