@@ -41,7 +41,7 @@ def at(x, from_top):
 
 def three_clicks(body):
     """The panels are as at first: Rigid Body, More Settings, a setting; then the lens of PhysX, and a choice."""
-    header, more = 238, 440
+    header, more = 218, 420
     yield from at(52, header)
     kit.shot("1-rigid-body")
     yield from at(52, more)
