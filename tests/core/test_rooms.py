@@ -33,6 +33,7 @@ ROOMS = (
     "usdphys_addon/simulation/record.py",
     "usdphys_addon/simulation/engines",
     "usdphys_addon/tuning",
+    "usdphys_addon/stored",
     "usdphys_addon/bridge",
     "usdphys_addon/attaching",
     "usdphys_addon/exchange",

@@ -256,7 +256,8 @@ def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
 
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     blend_file.save_blend(file)
-    return usd_export.ExportResult(Path(file), counts=summary.counts(reading.model))
+    newer = [issue for issue in reading.issues if issue.code == "NewerVersion"]
+    return usd_export.ExportResult(Path(file), newer, summary.counts(reading.model))
 
 
 # --------------------------------------------------------------------------- URDF
