@@ -24,7 +24,12 @@ OLDEST = "0.0.0-0"
 
 
 def owners() -> Iterator[Any]:
-    """The data-blocks of the open file whose properties of ours were ever touched, linked ones too."""
+    """The data-blocks of the open file whose properties of ours were ever touched, linked ones too.
+
+    There is none while the properties are not registered: at its end, Python unregisters them first.
+    """
+    if not hasattr(bpy.types.Object, GROUP):
+        return
     kinds: tuple[Any, ...] = (bpy.data.scenes, bpy.data.objects, bpy.data.materials)
     for kind in kinds:
         for owner in kind:

@@ -1,4 +1,4 @@
-"""A stored file in a window: migrated when it is opened, appended and when the add-on is enabled late; undo; a warning."""
+"""A stored file in a window: migrated when opened, appended and when the add-on is enabled late; undo; a warning."""
 
 import sys
 
