@@ -16,7 +16,9 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import venvs
+
+ROOT = venvs.ROOT
 WHEELS = ROOT / "wheels"
 MANIFEST = "blender_manifest.toml"
 #: Time of all files in the zips, the earliest that a zip can hold: the same tree gives the same bytes.
@@ -83,16 +85,17 @@ def find_packager() -> tuple[Path, Path]:
     """(blender_ext.py, tags.py) of this Python's bpy, else of the newest bpy in the tree's environments."""
     spec = importlib.util.find_spec("bpy")
     folders = [Path(spec.origin).parent] if spec and spec.origin else []
-    folders += sorted(ROOT.glob(".venvs/bpy-*/lib/python3*/site-packages/bpy"), reverse=True)
+    folders += sorted((venvs.packages_in(venvs.folder(group)) / "bpy" for group in venvs.BPY_GROUPS), reverse=True)
     for folder in folders:
         for packager in folder.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py"):
             return packager, packager.parents[3] / "modules" / "_bpy_internal" / "extensions" / "tags.py"
     sys.exit("Blender's packager comes with bpy, which is not installed: run 'make env' first.")
 
 
-def package(*arguments: str) -> None:
-    packager, tags = find_packager()
-    command = [sys.executable, str(packager), *arguments, "--valid-tags", str(tags)]
+def package(*arguments: str, tags: bool = True) -> None:
+    """Run a command of Blender's packager. tags: the command checks them. Ends the process where it refuses."""
+    packager, known = find_packager()
+    command = [sys.executable, str(packager), *arguments, *(["--valid-tags", str(known)] if tags else [])]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{done.stdout}\nBlender's packager refused: {arguments[0]}")
