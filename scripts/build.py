@@ -19,6 +19,9 @@ from pathlib import Path
 import venvs
 
 ROOT = venvs.ROOT
+sys.path.insert(0, str(ROOT))
+from usdphys_addon.system.manual import bundled  # noqa: E402
+
 WHEELS = ROOT / "wheels"
 MANIFEST = "blender_manifest.toml"
 #: Time of all files in the zips, the earliest that a zip can hold: the same tree gives the same bytes.
@@ -28,8 +31,6 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 WITHOUT_SOLVER = ("windows-arm64", "macos-x64")
 #: The top-level domain that never exists (RFC 2606): an address in it is a placeholder.
 _PLACEHOLDER = re.compile(r"\.invalid(?![\w.-])")
-#: Parts of a page that are for people who have the repository.
-_FOR_DEVELOPERS = re.compile(r"^<!-- developers -->\n.*?^<!-- /developers -->\n", re.MULTILINE | re.DOTALL)
 
 
 def addresses() -> dict[str, str]:
@@ -52,11 +53,6 @@ def manifest_with(known: dict[str, str], manifest: str) -> str:
     if quoted:
         manifest += "\n[addresses]\n" + "".join(f"{name} = {address}\n" for name, address in quoted.items())
     return manifest
-
-
-def without_developers(text: str) -> str:
-    """A page without its parts for people who have the repository, which link to files that the zip has not."""
-    return _FOR_DEVELOPERS.sub("", text)
 
 
 def fetch_wheels() -> None:
@@ -109,7 +105,7 @@ def repack(path: Path, known: dict[str, str]) -> None:
     with zipfile.ZipFile(path) as built:
         files = {name: built.read(name) for name in sorted(built.namelist()) if not name.endswith("/")}
     files[MANIFEST] = manifest_with(known, files[MANIFEST].decode()).encode()
-    files |= {name: without_developers(page.decode()).encode() for name, page in files.items() if name.endswith(".md")}
+    files |= {name: bundled(page.decode()).encode() for name, page in files.items() if name.endswith(".md")}
     with zipfile.ZipFile(path, "w") as made:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, EPOCH)
