@@ -15,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 GROUPS: dict[str, list[str]] = PYPROJECT["dependency-groups"]
 PYTHON_OF: dict[str, str] = PYPROJECT["tool"]["usdphys"]["python"]
+IS_WINDOWS = os.name == "nt"
 BPY_GROUPS = sorted(group for group in GROUPS if group.startswith("bpy-"))
 
 
@@ -24,12 +25,12 @@ class EnvError(Exception):
 
 def python_in(place: Path) -> Path:
     """The Python of a virtual environment on this system."""
-    return place / "Scripts" / "python.exe" if os.name == "nt" else place / "bin" / "python"
+    return place / "Scripts" / "python.exe" if IS_WINDOWS else place / "bin" / "python"
 
 
 def packages_in(place: Path) -> Path:
     """The folder of the packages of a virtual environment on this system; of one that is not there, any."""
-    if os.name == "nt":
+    if IS_WINDOWS:
         return place / "Lib" / "site-packages"
     return next(place.glob("lib/python3*/site-packages"), place)
 
@@ -54,7 +55,7 @@ def find_python(version: str) -> str | None:
 
 def _of_launcher(version: str) -> str | None:
     """On Windows, the interpreter that the launcher `py` starts for a version."""
-    if os.name != "nt" or not shutil.which("py"):
+    if not IS_WINDOWS or not shutil.which("py"):
         return None
     command = ["py", f"-{version}", "-c", "import sys; print(sys.executable)"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or None
@@ -123,9 +124,10 @@ def is_link(path: Path) -> bool:
 
 
 def link_folder(link: Path, target: Path) -> None:
-    if os.name == "nt":
-        import _winapi  # a junction needs no rights, unlike a symbolic link
+    if IS_WINDOWS:
+        import _winapi
 
+        # Unlike a symbolic link, a junction needs no rights.
         _winapi.CreateJunction(str(target), str(link))
     else:
         link.symlink_to(os.path.relpath(target, link.parent))

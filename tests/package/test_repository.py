@@ -96,3 +96,30 @@ def test_blender_updates_to_any_other_version_so_that_releases_must_rise(publish
     again = folders[0].with_name("again")
     shutil.copytree(folders[0], again)
     assert blender("versions_after_updates", *folders, again) == list(versions)
+
+
+def test_a_dry_run_makes_the_whole_of_any_tree_and_says_what_is_missing(release, tmp_path, monkeypatch, capsys):
+    def site(folder, _version):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "index.html").write_text("the manual has a suite of its own")
+
+    monkeypatch.setattr(release, "make_site", site)
+    monkeypatch.setattr(release, "git", lambda *arguments: [" M README.md"] if arguments[0] == "status" else [])
+    assert release.main(["--dry", "--out", str(tmp_path)]) == 0
+    (made,) = tmp_path.iterdir()
+    assert made.name.startswith("dry-")
+    files = {path.relative_to(made).as_posix() for path in made.rglob("*") if path.is_file()}
+    sums = {line.split("  ", 1)[1] for line in (made / "SHA256SUMS").read_text().splitlines()}
+    assert sums == files - {"SHA256SUMS"}
+    assert {"website/index.html", "website/repository/index.json", "website/repository/index.html"} < files
+    assert len([name for name in files if name.endswith(".zip")]) == 5
+    # The wheel is there exactly where its script is.
+    assert any(name.endswith(".whl") for name in files) == (release.ROOT / "scripts" / "wheel.py").exists()
+    assert "such as README.md; commit" in capsys.readouterr().out
+
+
+def test_a_tree_that_is_not_ready_makes_nothing(release, tmp_path, monkeypatch):
+    monkeypatch.setattr(release, "git", lambda *arguments: [" M README.md"] if arguments[0] == "status" else [])
+    with pytest.raises(SystemExit, match="Not ready for a release"):
+        release.main(["--out", str(tmp_path / "out")])
+    assert not (tmp_path / "out").exists()
