@@ -158,6 +158,7 @@ class USDPHYS_Preferences(  # noqa: N801
         self.draw_box("Other Simulators", ("physx_python", "newton_python"))
         self.draw_box("Overlay", OVERLAY_COLOURS)
         self.draw_keymap(context)
+        self.draw_help()
 
     def draw_box(self, label: str, names: tuple[str, ...]) -> None:
         layout: Any = self.layout
@@ -165,6 +166,12 @@ class USDPHYS_Preferences(  # noqa: N801
         column.label(text=label)
         for name in names:
             column.prop(self, name)
+
+    def draw_help(self) -> None:
+        layout: Any = self.layout
+        row = layout.row()
+        row.operator("usdphys.manual", icon="HELP")
+        row.operator("usdphys.report_bug", icon="URL")
 
     def draw_keymap(self, context: bpy.types.Context) -> None:
         import rna_keymap_ui

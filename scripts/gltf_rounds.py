@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import bench
+import venvs
 from comparer import Comparer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -159,7 +160,7 @@ def main() -> int:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--ways", nargs="+", choices=(*GLTF, *USD), default=(*GLTF, *USD))
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "gltf_rounds")
-    parser.add_argument("--usd-python", type=Path, default=ROOT / ".venv-usd" / "bin" / "python")
+    parser.add_argument("--usd-python", type=Path, default=venvs.python_in(ROOT / ".venv-usd"))
     parser.add_argument("--all", action="store_true", help="list the differences that are named, too")
     options = parser.parse_args()
     if not SHARED.is_dir():

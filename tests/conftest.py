@@ -45,6 +45,26 @@ def _load_alias() -> None:
 if ALIAS not in sys.modules:
     _load_alias()
 
+
+def load_script(name: str) -> Any:
+    """A module of the folder scripts, which is no package."""
+    folder = str(ROOT / "scripts")
+    spec = importlib.util.spec_from_file_location(f"usdphys_{name}", Path(folder, f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, folder)  # scripts import each other by name
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+@pytest.fixture(scope="session")
+def script() -> Callable[[str], Any]:
+    """Call with the name of a script; returns it as a module."""
+    return load_script
+
+
 # The same examples on every machine and at any speed; one that fails is shown as it is, at once.
 hypothesis.settings.register_profile(
     "repeatable",
@@ -149,7 +169,7 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def usd_python() -> Path:
     """The Python of the environment with usd-core ($USDPHYS_USD_PYTHON names another): never one process with bpy."""
-    python = Path(os.environ.get("USDPHYS_USD_PYTHON", ROOT / ".venv-usd" / "bin" / "python"))
+    python = Path(os.environ.get("USDPHYS_USD_PYTHON", load_script("venvs").python_in(ROOT / ".venv-usd")))
     if not python.exists():
         _is_missing("there is no .venv-usd with usd-core; `make env` makes it")
     return python

@@ -1251,7 +1251,8 @@ def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
     for cls, expected in (
         (bpy.types.USDPHYS_PT_actions, [*actions, "usdphys.add_physics"]), (bpy.types.USDPHYS_MT_pie, actions),
         (bpy.types.USDPHYS_PT_batch, batch),
-        (bpy.types.USDPHYS_MT_object, [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual"]),
+        (bpy.types.USDPHYS_MT_object,
+         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual", "usdphys.report_bug"]),
     ):  # fmt: skip
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -42,6 +42,18 @@ def _ready_for_jobs() -> Iterator[None]:
         yield
 
 
+def require_network(scheduler: str | None, files: Iterable[str]) -> None:
+    """Raise InputError where a scheduler or a file of a job needs the network and Blender works offline."""
+    from ..batch import online
+    from ..batch.worker import is_url
+
+    if scheduler:
+        online.require(f"The scheduler '{scheduler}'")
+    for name in files:
+        if is_url(name) and not name.startswith("file:"):
+            online.require(f"'{name}'")
+
+
 def run_batch(options: argparse.Namespace) -> int:
     """Run the jobs of a file, those that are not done yet. Returns the exit status."""
     from ..batch import drive, executors, jobs, progress, worker
@@ -59,6 +71,7 @@ def run_batch(options: argparse.Namespace) -> int:
         raise UsageError(f"'{results}' is a file of the jobs themselves; choose another name for --out.")
     count = len(todo)
     todo = drive.pending(todo, results)
+    require_network(options.dask, (name for job in todo for name in job.files))
     settings = worker.Settings(
         (*isolate.program(), "serve"), isolate.ROOT, options.timeout, options.retries
     )  # fmt: skip

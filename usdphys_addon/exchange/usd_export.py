@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -26,6 +25,7 @@ from ..core.schemas import usd_physics
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue
 from ..core.words import counted
+from ..system import faults
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout
@@ -250,7 +250,7 @@ def _run(job: _Job, export_context: Any) -> bool:
     except UsdPhysError as error:
         job.error = error
     except Exception as error:  # an exception that leaves a hook is lost in Blender's log
-        traceback.print_exc()
+        faults.tell()
         reason = " ".join(str(error).split())[:200]
         job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {reason}")
     return job.error is None

@@ -17,6 +17,8 @@ _STYLE = (
 )
 _ROW = re.compile(r"^\s*\|(.*)\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
+#: A part of a page that links to what only the repository and the site have.
+_NOT_BUNDLED = re.compile(r"^<!-- not in the zip -->\n.*?^<!-- /not in the zip -->\n", re.MULTILINE | re.DOTALL)
 _ITEM = re.compile(r"^(\s*)([-*]|\d+\.) +(.*)$")
 
 
@@ -26,8 +28,13 @@ def write(folder: Path) -> Path:
         target = (folder / source.relative_to(SOURCE)).with_suffix(".html")
         target.parent.mkdir(parents=True, exist_ok=True)
         start = "../" * (len(source.relative_to(SOURCE).parts) - 1) + "index.html"
-        target.write_text(page(source.read_text(encoding="utf-8"), start), encoding="utf-8")
+        target.write_text(page(bundled(source.read_text(encoding="utf-8")), start), encoding="utf-8")
     return folder / "index.html"
+
+
+def bundled(text: str) -> str:
+    """A page of Markdown without the parts that are not for the zips."""
+    return _NOT_BUNDLED.sub("", text)
 
 
 def page(text: str, start: str) -> str:
