@@ -687,6 +687,7 @@ def forget():
         bpy.context.scene.usdphys.property_unset(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", share_of(FILES), ids=lambda path: path.name)
 def test_files_of_others(shared, path):
     """Onto the objects that an import brought and that have forgotten where they are from."""

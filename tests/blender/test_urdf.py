@@ -48,6 +48,7 @@ def urdf(tmp_path):
     return file
 
 
+@pytest.mark.slow
 def test_options_of_an_import_are_in_the_file_and_leave_the_urdf_as_it_is(urdf, tmp_path):
     options = ("--drives", "hold", "--no-self-collision", "--no-visuals", "--visual-colliders")
     for name in ("robot.usda", "robot.blend"):

@@ -33,6 +33,7 @@ def run_of(suite, tmp_path, text, name="run"):
     return suite.Run(name, lambda: suite.pytest(name, "usd", str(folder)), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -74,6 +75,7 @@ def test_a_run_that_hangs_is_ended_with_all_that_it_started(suite, monkeypatch):
     os.close(read)
 
 
+@pytest.mark.slow
 def test_output_of_runs_side_by_side_is_not_mixed(suite, tmp_path, capfd):
     text = "def test_one():\n    for line in range(200): print('{0}')\n    assert 0\n"
     runs = [run_of(suite, tmp_path, text.format(name), name) for name in ("first", "second", "third")]
@@ -99,6 +101,7 @@ def test_what_uses_the_results_of_others_runs_after_them(suite):
     assert done == ["blender", "ui", "docs"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ci", "outcome"), [("", "2 skipped"), ("true", "2 errors")])
 def test_a_missing_folder_of_test_assets_is_a_failure_where_nobody_looks(tmp_path, ci, outcome):
     """And so is a missing environment with usd-core."""
