@@ -47,7 +47,8 @@ def _asset(geometry: str, physics: str, materials: str) -> dict[str, str]:
     )
     root = (
         'def Xform "Robot" (\n    prepend apiSchemas = ["GeomModelAPI"]\n    assetInfo = {\n'
-        '        string name = "Robot"\n    }\n    kind = "component"\n    prepend payload = @./Payload/Contents.usda@\n)\n{\n'
+        '        string name = "Robot"\n    }\n    kind = "component"\n'
+        "    prepend payload = @./Payload/Contents.usda@\n)\n{\n"
         "    float3[] extentsHint = [(-2, -2, -1), (2, 2, 2)]\n}\n\n"
         'def PhysicsScene "PhysicsScene" (\n    prepend payload = @./Payload/Contents.usda@</PhysicsScene>\n)\n{\n}\n'
     )
