@@ -16,6 +16,8 @@ from . import scenes
 from .scenes import add, add_box, add_joint, assign, define_group, join_group, make_body, make_collider, placed
 from .test_import import FILES, share_of
 
+pytestmark = pytest.mark.slow
+
 # --------------------------------------------------------------------------- a scene with all of it
 
 
@@ -687,7 +689,6 @@ def forget():
         bpy.context.scene.usdphys.property_unset(name)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("path", share_of(FILES), ids=lambda path: path.name)
 def test_files_of_others(shared, path):
     """Onto the objects that an import brought and that have forgotten where they are from."""

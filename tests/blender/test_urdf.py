@@ -23,6 +23,8 @@ from usdphys_ext.usdphys_addon.usd import importable
 
 from . import scenes
 
+pytestmark = pytest.mark.slow
+
 ROBOT = """<?xml version="1.0"?>
 <robot name="little arm">
   <link name="base-link"><inertial><mass value="1"/>
@@ -48,7 +50,6 @@ def urdf(tmp_path):
     return file
 
 
-@pytest.mark.slow
 def test_options_of_an_import_are_in_the_file_and_leave_the_urdf_as_it_is(urdf, tmp_path):
     options = ("--drives", "hold", "--no-self-collision", "--no-visuals", "--visual-colliders")
     for name in ("robot.usda", "robot.blend"):

@@ -109,6 +109,7 @@ def test_pytest_leaves_a_mark_in_the_log_when_a_test_ends(suite, tmp_path):
     assert suite.count(suite.report_of("run")) == {"passed": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [
@@ -148,6 +149,7 @@ def test_a_stranger_has_neither_files_of_others_nor_ci(suite, monkeypatch):
         assert suite.count(suite.report_of(last.name)) == {outcome: 1}
 
 
+@pytest.mark.slow
 def test_output_of_runs_side_by_side_is_not_mixed(suite, tmp_path, capfd):
     text = "def test_one():\n    for line in range(200): print('{0}')\n    assert 0\n"
     runs = [run_of(suite, tmp_path, text.format(name), name) for name in ("first", "second", "third")]
