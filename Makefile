@@ -4,14 +4,16 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.13; do $$p -c 'import toml
 # As scripts/venvs.py has it: Windows puts the Python of an environment elsewhere.
 VENV_PYTHON = .venv/$(if $(filter Windows_NT,$(OS)),Scripts/python.exe,bin/python)
 
-.PHONY: help sysdeps env demo roundtrip check test ui docs build release next clean distclean
+.PHONY: help sysdeps env demo roundtrip check quick test stranger ui docs build release next clean distclean
 
 help:
 	@echo "make env [BPY=4.5.15]   .venv with Blender as a module, .venv-usd with usd-core"
 	@echo "make demo               the demonstration"
 	@echo "make roundtrip          fidelity of import and export on files of others, as a table"
 	@echo "make check              ruff and mypy"
+	@echo "make quick              the fast tests of core, and of blender in one Blender: under two minutes of processor time"
 	@echo "make test               every suite on every bpy that this machine can run, window tests included"
+	@echo "make stranger           every suite without the files of others: collected, and run where they would be used"
 	@echo "make ui                 the window tests alone"
 	@echo "make docs               the manual, in build/site"
 	@echo "make build              wheels and zips, in dist/"
@@ -36,6 +38,12 @@ check:
 
 test: sysdeps
 	@$(PYTHON) scripts/suite.py core blender package ui docs
+
+quick: sysdeps
+	@$(PYTHON) scripts/suite.py quick
+
+stranger: sysdeps
+	@$(PYTHON) scripts/suite.py stranger
 
 ui: sysdeps
 	@$(PYTHON) scripts/suite.py ui

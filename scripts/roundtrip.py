@@ -36,7 +36,7 @@ def shared_files() -> list[Path]:
 
 def authored_files(folder: Path) -> list[Path]:
     """The files of the tests that are made from text, one per corner of UsdPhysics."""
-    sys.path.insert(0, str(ROOT / "tests" / "blender"))
+    sys.path[:0] = [str(ROOT / "tests" / "blender"), str(ROOT / "tests")]
     import authored_stages
 
     return authored_stages.write(folder)

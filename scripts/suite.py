@@ -1,9 +1,10 @@
 """Run test suites, each in the environments that it belongs to, and sum the JUnit files that they leave in build/junit.
 
-`suite.py [-j N] SUITE...` with check, core, blender, package, ui, docs. Up to N runs, by default as many as there are
-processors, go on side by side; each is a process of its own, whose output is printed whole when it ends, and kept in
-build/log. `suite.py report STATUS` prints the sum of all that ran, and counts one failure when STATUS is not 0 but no
-report says why.
+`suite.py [-j N] SUITE...` with check, core, blender, package, ui, docs; quick: the fast tests of core and, in one
+Blender, of blender; stranger: every suite as it is for who has no files of others. Up to N runs, by default as many as
+there are processors, go on side by side; each is a process of its own, whose output is printed whole when it ends, and
+kept in build/log. `suite.py report STATUS` prints the sum of all that ran, and counts one failure when STATUS is not 0
+but no report says why.
 A run that crashes, hangs, or collects nothing counts as one failure.
 """
 
@@ -17,7 +18,7 @@ import threading
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -27,8 +28,11 @@ import venvs
 ROOT = venvs.ROOT
 JUNIT = ROOT / "build" / "junit"
 LOGS = ROOT / "build" / "log"
-#: Seconds after which a run hangs: several times what it takes on two slow processors.
-SECONDS = 1500
+#: A run hangs when so many looks at its log, so many seconds apart, find nothing new: pytest writes a mark there when a
+#: test ends. So neither a busy machine nor more tests end a run. The longest test takes two minutes on a slow machine.
+LOOK, SILENT_LOOKS = 10.0, 150
+#: As many tests may skip for want of files of others.
+MOST_SKIPPED = 20
 #: The order of runs that use what others leave.
 LAST = 9
 
@@ -80,19 +84,38 @@ def words(outcomes: Counter[str]) -> str:
     return ", ".join(f"{outcomes[key]} {key}" for key in ("passed", "failed", "skipped"))
 
 
-def call(name: str, command: list[str | Path], cwd: Path = ROOT) -> int:
-    """Run a command, its output in the log. Returns its status. Raises TimeoutExpired; then nothing of it is left."""
+def call(
+    name: str, command: list[str | Path], cwd: Path = ROOT, variables: Mapping[str, str] | None = None
+) -> int:  # fmt: skip
+    """Run a command, its output in the log. Returns its status.
+
+    variables: its environment, by default that of this process. Raises TimeoutExpired when nothing has come into the
+    log for long; then nothing of the command is left.
+    """
     with log_of(name).open("ab") as log:
         # A session of its own: a hung run is ended with all processes that it has started.
         process = subprocess.Popen(
             list(map(str, command)), cwd=cwd, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-            start_new_session=True,
+            start_new_session=True, env=variables,
         )  # fmt: skip
         _running.add(process)
         try:
-            return process.wait(SECONDS)
+            return wait(process, log_of(name))
         finally:
             end(process)
+
+
+def wait(process: subprocess.Popen[bytes], log: Path) -> int:
+    """The status of a process when it has ended. Raises TimeoutExpired when it is silent for too many looks."""
+    size, silent = -1, 0
+    while True:
+        try:
+            return process.wait(LOOK)
+        except subprocess.TimeoutExpired:
+            before, size = size, log.stat().st_size
+            silent = silent + 1 if size == before else 0
+            if silent >= SILENT_LOOKS:
+                raise
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -109,18 +132,26 @@ def environment(group: str) -> Path:
         return venvs.make(group)
 
 
-def pytest(name: str, group: str, folder: str) -> None:
-    """One pytest process; its own report is kept only when the process ended in an orderly way."""
+def pytest(
+    name: str, group: str, folder: str, chosen: str = "", variables: Mapping[str, str] | None = None
+) -> None:  # fmt: skip
+    """One pytest process; its own report is kept only when the process ended in an orderly way.
+
+    chosen: an expression of markers. Where none of the tests has them, it counts that all can be collected.
+    """
     report = report_of(name)
     try:
         environment("usd")  # tests in every group ask the judges that run there
         python = environment(group)
     except venvs.EnvError as error:
         return record(name, "failure", str(error))
+    command: list[str | Path] = [python, "-m", "pytest", folder]
     try:
-        status = call(name, [python, "-m", "pytest", folder, f"--junitxml={report}"])
+        status = call(name, [*command, "-m", chosen, f"--junitxml={report}"], variables=variables)
+        if status == 5 and chosen and call(name, [*command, "--collect-only", "-qq"], variables=variables) == 0:
+            return record(name, "passed")
     except subprocess.TimeoutExpired:
-        return record(name, "failure", f"did not end within {SECONDS} s")
+        return record(name, "failure", f"was ended: no test has ended in {LOOK * SILENT_LOOKS / 60:.0f} minutes")
     if status not in (0, 1):
         return record(name, "failure", "collected no test" if status == 5 else f"ended with status {status}")
     outcomes = count(report) if report.exists() else Counter()
@@ -176,6 +207,43 @@ def on_every_bpy(suite: str, order: int) -> Iterator[Run]:
             yield Run(name, lambda name=name, reason=reason: record(name, "skipped", reason), order)
 
 
+def quick() -> Iterator[Run]:
+    """Who changed a rule, a panel or a page: without the tests that are marked slow."""
+    yield Run("quick-core", lambda: pytest("quick-core", "usd", "tests/core", "not slow"), 1)
+    yield Run("quick-blender", run_quick_blender, 0)
+
+
+def run_quick_blender() -> None:
+    """In the Blender of `.venv`, else in the last one that runs here."""
+    group = (ROOT / ".venv").resolve().name
+    if group not in venvs.runnable_bpy():
+        group = [*venvs.runnable_bpy(), ""][-1]
+    if not group:
+        return record("quick-blender", "skipped", "no Python on this machine runs Blender as a module")
+    return pytest("quick-blender", group, "tests/blender", "not slow")
+
+
+def stranger() -> Iterator[Run]:
+    """Every suite is collected, and what uses files of others runs with the twins, as nobody has these files or CI."""
+    variables = {**os.environ, "SHARED_DIR": str(ROOT / "build" / "nowhere")}
+    variables.pop("CI", None)
+    folders = [("usd", name) for name in ("simulation", "ui", "core")]
+    folders += [(group, name) for group in venvs.runnable_bpy() for name in ("package", "blender")]
+    for group, folder in folders:
+        name = f"stranger-{folder}" if group == "usd" else f"stranger-{folder}-{group}"
+        yield Run(name, lambda name=name, group=group, folder=folder: pytest(
+            name, group, f"tests/{folder}", "shared", variables), int(folder != "blender"))  # fmt: skip
+    yield Run("stranger-skipped", count_skipped, LAST)
+
+
+def count_skipped() -> None:
+    """Most tests have a twin."""
+    reports = [path for path in JUNIT.glob("stranger-*.xml") if path.stem != "stranger-skipped"]
+    skipped = sum(count(path)["skipped"] for path in reports)
+    outcome = "failure" if skipped > MOST_SKIPPED else "passed"
+    record("stranger-skipped", outcome, f"{skipped} tests skip without files of others, more than {MOST_SKIPPED}")
+
+
 def ui() -> Iterator[Run]:
     yield Run("ui", run_ui, 1)
 
@@ -220,6 +288,8 @@ SUITES: dict[str, Callable[[], Iterator[Run]]] = {
     "package": lambda: on_every_bpy("package", 3),
     "ui": ui,
     "docs": docs,
+    "quick": quick,
+    "stranger": stranger,
 }
 
 

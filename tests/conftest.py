@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import assets
 import hypothesis
 import pytest
 
@@ -157,13 +158,26 @@ def _is_missing(what: str) -> NoReturn:
     pytest.skip(what)
 
 
+_NO_FILES = "the folder of shared test assets is not beside the checkout, and SHARED_DIR names none"
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of test assets that lies beside the checkout ($SHARED_DIR names another)."""
-    folder = Path(os.environ.get("SHARED_DIR", ROOT.parent / "shared"))
-    if not (folder / "devset").is_dir():
-        _is_missing("the folder of shared test assets is not beside the checkout, and SHARED_DIR names none")
-    return folder
+    """The folder of files that a test goes over: those of others, or without them the project's own twins (assets.py).
+
+    With $CI set the twins are not enough.
+    """
+    if not assets.OF_OTHERS and os.environ.get("CI"):
+        _is_missing(_NO_FILES)
+    return assets.folder()
+
+
+@pytest.fixture(scope="session")
+def files_of_others(shared: Path) -> Path:
+    """The same for a test that no twin can stand for."""
+    if not assets.OF_OTHERS:
+        _is_missing(_NO_FILES)
+    return shared
 
 
 @pytest.fixture(scope="session")
@@ -175,11 +189,30 @@ def usd_python() -> Path:
     return python
 
 
+def _comparer(tool: Path, python: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("comparer", ROOT / "scripts" / "comparer.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Comparer(tool, python)
+
+
 @pytest.fixture(scope="session")
 def compare(shared: Path, usd_python: Path) -> Iterator[Callable[[Path, Path], dict[str, Any]]]:
-    """(original, copy) -> what the independent comparer reports, with its words as "text"."""
-    spec = importlib.util.spec_from_file_location("comparer", ROOT / "scripts" / "comparer.py")
-    comparer = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(comparer)
-    with comparer.Comparer(shared / "tools" / "compare_physics.py", usd_python) as made:
+    """(original, copy) -> what a judge that does not know the product reports, with its words as "text"."""
+    with _comparer(assets.comparer(), usd_python) as made:
         yield made.compare
+
+
+@pytest.fixture(scope="session")
+def own_compare(usd_python: Path) -> Iterator[Callable[[Path, Path], dict[str, Any]]]:
+    """The same by the project's own judge, wherever files of others are."""
+    with _comparer(ROOT / "scripts" / "compare_facts.py", usd_python) as made:
+        yield made.compare
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that go over files of others, or their twins, are marked `shared`."""
+    for item in items:
+        if "shared" in getattr(item, "fixturenames", ()):
+            item.add_marker("shared")

@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import assets
 import bpy
 import pytest
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -265,7 +268,7 @@ def test_simulate_refuses_in_one_sentence(blend, tmp_path):
 
 
 def test_validate_usd_of_others(shared):
-    result = usdphys("validate", shared / "devset" / "usd" / "usdPhysicsNestedArticulation.usda")
+    result = usdphys("validate", assets.file("usd/usdPhysicsNestedArticulation.usda", "usd/nested_articulation.usda"))
     assert result.returncode == 0, result.stdout + result.stderr
 
 

@@ -13,6 +13,8 @@ from usdphys_ext.usdphys_addon.usd import overview
 
 from pxr import Gf, Usd, UsdGeom, UsdShade  # isort: skip
 
+pytestmark = pytest.mark.slow
+
 HEAD = """#usda 1.0
 (
     defaultPrim = "World"

@@ -19,6 +19,8 @@ from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from .gltf_scenes import BODY, cube, exported, hinge, nodes_of, physics
 
+pytestmark = pytest.mark.slow
+
 OMI = names.OMI_BODY
 TETRAHEDRON = (
     "data:application/octet-stream;base64,"

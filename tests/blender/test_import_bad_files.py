@@ -13,6 +13,8 @@ from usdphys_ext.usdphys_addon.exchange import formats, source_export, usd_expor
 from usdphys_ext.usdphys_addon.usd import importable
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
+pytestmark = pytest.mark.slow
+
 
 def import_usd(path):
     return usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())

@@ -1785,6 +1785,7 @@ def cut_texts(layout: LayoutRecorder, width: float) -> Iterator[str]:
             yield f"{one.kind} {text}: {needed:.0f} of {place:.0f}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "language"), [
     (225, "en_US"), (230, "de_DE"), (230, "fr_FR"), (292, "en_US"), (292, "de_DE"), (292, "fr_FR"),
 ])  # fmt: skip

@@ -9,6 +9,8 @@ from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from .test_import import CRATE, FILES, share_of, write
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def crate(tmp_path):

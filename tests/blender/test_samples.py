@@ -21,6 +21,8 @@ from usdphys_ext.usdphys_addon.system import manual
 from . import scenes
 from .layout_recorder import draw
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _no_session():

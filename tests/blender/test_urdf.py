@@ -23,6 +23,8 @@ from usdphys_ext.usdphys_addon.usd import importable
 
 from . import scenes
 
+pytestmark = pytest.mark.slow
+
 ROBOT = """<?xml version="1.0"?>
 <robot name="little arm">
   <link name="base-link"><inertial><mass value="1"/>

@@ -20,6 +20,8 @@ from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
 
 from . import scenes
 
+pytestmark = pytest.mark.slow
+
 
 def crane(unit: float = 1.0):
     """A mast on the ground, a boom that turns on it, a trolley that slides on that and is scaled and turned.

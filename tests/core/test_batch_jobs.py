@@ -541,6 +541,7 @@ def jobs_file(tmp_path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_the_command_does_the_jobs_and_does_them_once(jobs_file, capfd):
     assert cli.main(["batch", str(jobs_file), "--workers", "2"]) == 0
     results = jobs_file.with_name("jobs.results.jsonl")
@@ -553,6 +554,7 @@ def test_the_command_does_the_jobs_and_does_them_once(jobs_file, capfd):
     assert results.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_is_named_and_ends_the_command_with_status_1(jobs_file, capfd):
     lines = '{"op": "inspect", "in": "/none.usda"}', '{"op": "inspect", "in": "/a.usda", "options": {"x": 1}}'
     jobs_file.write_text("\n".join(lines))
@@ -687,6 +689,7 @@ if "USDPHYS_FAULT_LOG" in os.environ:
 """
 
 
+@pytest.mark.slow
 @posix_only
 def test_after_a_kill_of_all_at_the_worst_moment_the_same_command_completes(tmp_path):
     """The driver and the child die while the child writes: nothing is torn, and a rerun does the rest."""

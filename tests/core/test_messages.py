@@ -134,10 +134,10 @@ def collect() -> tuple[dict[str, list[tuple[int, str]]], set[str]]:
     """The texts of each module that a window may show, and the templates of all counts."""
     found, counts = {}, set()
     for path in modules():
-        collector = Texts()
-        collector.visit(tree_of(path))
         name = path.relative_to(ROOT).as_posix()
-        if name.startswith(SHOWN) or not name.startswith(NOT_SHOWN):
+        if is_shown(name):
+            collector = Texts()
+            collector.visit(tree_of(path))
             found[name] = collector.found
             counts |= collector.counts
     return found, counts

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from parsed import parsed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: From the ground up. A room imports those before it, and itself.
@@ -120,14 +121,10 @@ def resolve(file: str, node: ast.ImportFrom) -> list[str]:
 def read_imports(file: str) -> tuple[set[str], set[str]]:
     """(files of the product, top-level packages from outside) that a file imports, inside functions as well."""
     own: set[str] = set()
-    others: set[str] = set()
-    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
+    for node in parsed(ROOT / file).imports:
         if isinstance(node, ast.ImportFrom) and node.level:
             own.update(resolve(file, node))
-        elif isinstance(node, ast.ImportFrom):
-            others.add((node.module or "").split(".")[0])
-        elif isinstance(node, ast.Import):
-            others.update(alias.name.split(".")[0] for alias in node.names)
+    others = {name.split(".")[0] for name in parsed(ROOT / file).modules()}
     return own - {file}, others
 
 
@@ -139,8 +136,7 @@ def test_blender_starts_without_what_only_work_needs() -> None:
     waiting, loaded = ["operators/__init__.py", "panels/__init__.py", "preferences.py"], set()
     while waiting:
         loaded.add(file := waiting.pop())
-        top = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
-        own = [node for node in top if isinstance(node, ast.ImportFrom) and node.level]
+        own = [node for node in parsed(ROOT / file).top if isinstance(node, ast.ImportFrom) and node.level]
         waiting += {name for node in own for name in resolve(file, node)} - loaded
     assert len(loaded) > 60
     late = {"usdphys_addon/core/model.py", "usdphys_addon/core/joint_settings.py", "usdphys_addon/core/validate.py"}
@@ -219,10 +215,10 @@ def test_rooms_without_blender() -> None:
 def test_no_private_class_has_subclasses_in_other_modules() -> None:
     crossing = []
     for file in FILES:
-        tree = ast.parse((ROOT / file).read_text(encoding="utf-8"))
-        own = {node.name for node in tree.body if isinstance(node, ast.ClassDef)}
-        for node in ast.walk(tree):
-            for base in node.bases if isinstance(node, ast.ClassDef) else ():
+        module = parsed(ROOT / file)
+        own = {node.name for node in module.top if isinstance(node, ast.ClassDef)}
+        for node in module.classes:
+            for base in node.bases:
                 name = base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "")
                 if name.startswith("_") and name not in own:
                     crossing.append(f"{file}: {node.name}({name})")
@@ -233,7 +229,7 @@ def test_no_private_name_crosses_a_module() -> None:
     crossing = [
         f"{file}: {alias.name}"
         for file in FILES
-        for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8")))
+        for node in parsed(ROOT / file).imports
         if isinstance(node, ast.ImportFrom) and node.level
         for alias in node.names
         if alias.name.startswith("_")
