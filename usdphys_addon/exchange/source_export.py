@@ -28,13 +28,13 @@ from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
 from ..core.runtimes import FILES, add_physx_words
 from ..core.schemas import usd_geom, usd_physics
-from ..core.validate import Issue
+from ..core.validate import Issue, refuse_errors
 from ..core.vendors import is_placeless
 from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_folder
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, refuse_errors
+from .usd_export import ExportResult
 
 if TYPE_CHECKING:
     from ..core.difference import Difference

@@ -19,12 +19,12 @@ from ..bridge.environment import gc_paused, require_usd
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.source_paths import looks_of
 from ..core import paths, summary, validate
-from ..core.errors import InputError, OutputError, UsdPhysError, ValidationFailedError
+from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.runtimes import add_physx_words
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits, shortest
-from ..core.validate import Hierarchy, Issue
+from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
@@ -32,9 +32,6 @@ from . import image_files, stage_layout
 from .blend_file import refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
-
-#: Errors with which a file would hold something else than the scene.
-UNWRITABLE = frozenset({"NameClash"})
 
 
 @dataclass(slots=True)
@@ -123,17 +120,6 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
         if target.suffix.lower() == ".usdz" and scratch.is_file():
             issues = issues + usd_packages.cleaned(scratch)
     return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
-
-
-def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:
-    """Raise ValidationFailedError with the first error and the number of the others.
-
-    Refused are errors with which no sensible file can be written. strict: all errors.
-    """
-    errors = [issue for issue in issues if issue.severity == "error" and (strict or issue.code in UNWRITABLE)]
-    if errors:
-        more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
 
 
 def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
