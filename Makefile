@@ -1,7 +1,7 @@
 # Python 3.11 or later drives everything (the standard library is enough); scripts/venvs.py finds the others.
 PYTHON ?= $(shell for p in python3 python3.11 python3.13; do $$p -c 'import tomllib' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help sysdeps env demo roundtrip check test ui docs build clean distclean
+.PHONY: help sysdeps env demo roundtrip check test ui docs build wheel clean distclean
 
 help:
 	@echo "make env [BPY=4.5.15]   .venv with Blender as a module, .venv-usd with usd-core"
@@ -12,6 +12,7 @@ help:
 	@echo "make ui                 the window tests alone"
 	@echo "make docs               the manual, in build/site"
 	@echo "make build              wheels and zips, in dist/"
+	@echo "make wheel              the Python package without Blender, in dist/"
 	@echo "make clean | distclean  remove what was built | and the environments"
 
 sysdeps:
@@ -40,6 +41,9 @@ docs: sysdeps
 
 build: env
 	@.venv/bin/python scripts/build.py
+
+wheel: sysdeps
+	@$(PYTHON) scripts/wheel.py
 
 clean:
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache

@@ -41,9 +41,9 @@ class _Parser(argparse.ArgumentParser):
 
 class _Version(argparse.Action):
     def __call__(self, *_arguments: Any) -> NoReturn:
-        from ..system import version
+        from . import versions
 
-        say(f"usdphys {version.text()}")
+        say(versions.text())
         raise SystemExit(0)
 
 

@@ -27,6 +27,6 @@ def require(what: str) -> None:
     """Raise NeedsBlenderError where Blender is not here. what: begins the sentence, such as "Reading 'a.blend'"."""
     if not is_here():
         raise NeedsBlenderError(
-            f"{what} needs Blender, which is not here; name a Blender with this extension, or a Python with bpy, in the "
-            "environment variable USDPHYS_BLENDER."
+            f"{what} needs Blender, which is not here; name a Blender with this extension, or a Python with bpy, in "
+            "the environment variable USDPHYS_BLENDER."
         )
