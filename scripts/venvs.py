@@ -24,7 +24,9 @@ class EnvError(Exception):
 @cache
 def find_python(version: str) -> str | None:
     """An interpreter of this minor version that really runs and can make environments (a pyenv shim may do neither)."""
-    candidates = [sys.executable, shutil.which(f"python{version}"), shutil.which("python3")]
+    # Of an environment the Python that it was made from: tests in one and make want the same.
+    own = getattr(sys, "_base_executable", sys.executable)
+    candidates = [own, shutil.which(f"python{version}"), shutil.which("python3")]
     candidates += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}*/bin/python3")), reverse=True)
     candidates += [f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"]
     probe = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"

@@ -1,6 +1,7 @@
 """The rooms of the house: which imports which, no circles, no arrow upwards; see docs/architecture.md."""
 
 import ast
+import tomllib
 from collections import Counter
 from pathlib import Path
 
@@ -214,6 +215,24 @@ def test_rooms_without_blender() -> None:
         if file.startswith(WITHOUT_BLENDER) and others & BLENDER
     ]
     assert not strangers
+
+
+def test_the_wheel_imports_nothing_that_it_lacks() -> None:
+    """What it has imports rooms of Blender inside of functions at most, where Blender is known to be there."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    lacking = tuple(name.lstrip("/") for name in project["tool"]["hatch"]["build"]["targets"]["wheel"]["exclude"])
+    there = [file for file in FILES if file.startswith("usdphys_addon/") and not file.startswith(lacking)]
+    assert len(there) > 150
+    crossing = []
+    for file in there:
+        top = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+        names = [
+            name for node in top if isinstance(node, ast.ImportFrom) and node.level for name in resolve(file, node)
+        ]
+        crossing += [f"{file} -> {name}" for name in names if name not in there]
+        crossing += [f"{file}: bpy" for node in top if isinstance(node, ast.Import) for alias in node.names
+                     if alias.name.split(".")[0] in BLENDER]  # fmt: skip
+    assert not crossing
 
 
 def test_no_private_class_has_subclasses_in_other_modules() -> None:

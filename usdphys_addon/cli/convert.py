@@ -51,7 +51,7 @@ def convert_file(options: argparse.Namespace) -> int:
                 issues, counts = direct.run(options.input, load, options.output, wanted)
     print_issues(options, issues, warn)
     found = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
-    summarise(options, f"{options.output}: {found or 'no physics'}")
+    summarise(options, f"{options.output}: {found or ('no edits' if options.form == 'layer' else 'no physics')}")
     return 0
 
 
