@@ -24,8 +24,9 @@ class EnvError(Exception):
 @cache
 def find_python(version: str) -> str | None:
     """An interpreter of this minor version that really runs and can make environments (a pyenv shim may do neither)."""
-    # Of an environment the Python that it was made from: tests in one and make want the same.
-    own = getattr(sys, "_base_executable", sys.executable)
+    # In an environment, the Python that it was made from: tests there and make want the same ones.
+    stamp = Path(sys.prefix, "made-from.txt")
+    own = stamp.read_text(encoding="utf-8").partition("\n")[0] if stamp.is_file() else sys.executable
     candidates = [own, shutil.which(f"python{version}"), shutil.which("python3")]
     candidates += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}*/bin/python3")), reverse=True)
     candidates += [f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"]

@@ -171,7 +171,9 @@ def test_an_image_of_a_robot_goes_with_it(usdphys, files):
     """A second conversion replaces the images of the first, and no others."""
     urdf = files / "robot.urdf"
     text = urdf.read_text()
-    shown = '<visual><geometry><box size="1 1 1"/></geometry><material name="paint"><texture filename="paint.png"/>'
+    (files / "plate.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\nf 1/1 2/2 3/3\n")
+    shape = '<visual><geometry><mesh filename="plate.obj"/></geometry>'
+    shown = f'{shape}<material name="paint"><texture filename="paint.png"/>'
     urdf.write_text(text.replace("</link>", f"{shown}</material></visual></link>", 1))
     picture = files / "paint.png"
     for colour in (b"\0", b"\1"):
