@@ -83,7 +83,10 @@ def _conversion_without_blender(
 def _convert_in_blender(
     options: argparse.Namespace, source: Format, target: Format, load: formats.LoadOptions, wanted: formats.WriteOptions
 ) -> tuple[list[Issue], dict[str, int]]:
-    """Load a file into Blender and write the scene. Returns (issues of writing, number of prims by kind)."""
+    """Load a file into Blender and write the scene. Returns (issues of writing, number of prims by kind).
+
+    Of a layer, the first of these is the number of edited prims.
+    """
     import bpy
 
     from ..exchange import blend_file
@@ -102,7 +105,7 @@ def _convert_in_blender(
         assert target.write is not None  # as `check_conversion` says
         with console.without_scratch_names():
             result = target.write(options.output, wanted)
-    return result.issues, result.counts
+    return result.issues, {**({"edited prims": result.edited} if result.edited else {}), **result.counts}
 
 
 def _flag_of(options: argparse.Namespace, name: str) -> str:

@@ -153,8 +153,10 @@ def _export(
             gone = frozenset(found.removed)
             edits.removed = tuple(path for path in edits.removed if not paths.nearest(path, gone))
         written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
-    counts = summary.counts(reading.model) if form != "layer" else _edited_counts(comparison, edits, found)
-    result = ExportResult(target, issues + comparison.issues, counts)
+    result = ExportResult(target, issues + comparison.issues, summary.counts(reading.model))
+    if form == "layer":
+        edited = _edited_prims(comparison, edits, found)
+        result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
     result.issues += written.packed
     for path in written.uninstanced:
         result.issues.append(Issue(
@@ -201,19 +203,22 @@ def _round_frames(edits: Difference) -> None:
 # --------------------------------------------------------------------------- comparison
 
 
-def _edited_counts(comparison: _Comparison, edits: Difference, found: SceneEdits | None) -> dict[str, int]:
-    """Number of edited prims, and of those with physics by kind: a layer holds no others."""
+def _edited_prims(comparison: _Comparison, edits: Difference, found: SceneEdits | None) -> set[str]:
+    """Paths of the prims that a layer edits, in the source or as they are new. Those with physics below a deleted one
+    count, too.
+    """  # fmt: skip
     removed = set(edits.removed)
     edited = {*edits.edits, *edits.added}
     if found is not None:
         removed.update(found.removed)
         edited.update(found.transforms, found.moves, found.objects, found.meshes, found.materials, found.bindings)
         edited.update(found.properties)
-    old, new = comparison.old, comparison.new
-    edited.update(path for path in old.prims if paths.nearest(path, removed))
-    known = [new.prims.get(path) or old.prims.get(path) for path in edited]
-    physics = PhysicsModel(prims={prim.path: prim for prim in known if prim is not None})
-    return {"edited prims": len(edited | removed), **summary.counts(physics)}
+    return edited | removed | {path for path in comparison.old.prims if paths.nearest(path, removed)}
+
+
+def _physics_of(comparison: _Comparison, edited: Iterable[str]) -> PhysicsModel:
+    known = [comparison.new.prims.get(path) or comparison.old.prims.get(path) for path in edited]
+    return PhysicsModel(prims={prim.path: prim for prim in known if prim is not None})
 
 
 class _Comparison:

@@ -56,12 +56,16 @@ class ExportOptions:
 
 @dataclass(slots=True)
 class ExportResult:
-    """issues: all that was found. counts: prims with physics by kind. moved: new paths of flattened bodies."""
+    """issues: all that was found. counts: prims with physics by kind. moved: new paths of flattened bodies.
+
+    edited: number of prims that a layer edits, of which alone are the counts; None for a file of its own.
+    """
 
     path: Path
     issues: list[Issue] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
+    edited: int | None = None
 
     @property
     def errors(self) -> list[Issue]:
