@@ -40,11 +40,12 @@ class Change:
 
 def changes(first: PhysicsModel, second: PhysicsModel) -> Iterator[Change]:
     """The differences of two models, whose prims are matched by path. Meshes of colliders are loaded."""
-    for name, one, other in (
+    units: tuple[tuple[str, Any, Any], ...] = (
         ("metersPerUnit", first.units.meters_per_unit, second.units.meters_per_unit),
         ("kilogramsPerUnit", first.units.kilograms_per_unit, second.units.kilograms_per_unit),
         ("upAxis", first.units.up_axis, second.units.up_axis),
-    ):
+    )
+    for name, one, other in units:
         if one != other and (isinstance(one, str) or not math.isclose(one, other, rel_tol=RELATIVE)):
             yield Change("", "units", name, one, other, f"{name} of the stage is {other}, and was {one}.")
     for path, prim in first.prims.items():
@@ -94,9 +95,9 @@ def _of_prim(one: Prim, other: Prim) -> Iterator[Change]:
         else:
             yield from _values(path, name, one.schemas[name], value)
     for key in sorted({*one.extras, *other.extras}):
-        was, now = one.extras.get(key), other.extras.get(key)
-        if was != now:
-            yield Change(path, "extras", key, was, now, _sentence(path, key, was, now))
+        if one.extras.get(key) != other.extras.get(key):
+            said = one.extras.get(key), other.extras.get(key)
+            yield Change(path, "extras", key, said[0], said[1], _sentence(path, key, said[0], said[1]))
 
 
 def _listed(content: dict[str, Any]) -> str:
@@ -115,7 +116,7 @@ def _values(path: str, schema: str, one: Any, other: Any) -> Iterator[Change]:
             for holder, value in ((one, was), (other, now))
         ]
         name = attribute.usd_name(instance)
-        yield Change(path, "value", name, *shown, _sentence(path, name, *shown))
+        yield Change(path, "value", name, shown[0], shown[1], _sentence(path, name, shown[0], shown[1]))
 
 
 def _sentence(path: str, name: str, was: Any, now: Any) -> str:
@@ -132,8 +133,7 @@ def _poses(first: PhysicsModel, second: PhysicsModel, path: str) -> Iterator[Cha
     if is_body or is_collider:
         text = _moved(*(_pose(model, path, on_body=not is_body) for model in (first, second)))
         if text:
-            poses = [_as_json(prim.world) for prim in (one, other)]
-            yield Change(path, "pose", "", *poses, f"'{path}' has {text}.")
+            yield Change(path, "pose", "", _as_json(one.world), _as_json(other.world), f"'{path}' has {text}.")
     if is_collider and one.mesh is not None and other.mesh is not None and not _are_same_shapes(one, other):
         yield Change(path, "shape", "", None, None, f"'{path}' has other points or faces.")
 
