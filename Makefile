@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.13; do $$p -c 'import toml
 # As scripts/venvs.py has it: Windows puts the Python of an environment elsewhere.
 VENV_PYTHON = .venv/$(if $(filter Windows_NT,$(OS)),Scripts/python.exe,bin/python)
 
-.PHONY: help sysdeps env demo roundtrip check quick test stranger ui docs build release next clean distclean
+.PHONY: help sysdeps env demo roundtrip check quick test stranger ui docs build wheel release next clean distclean
 
 help:
 	@echo "make env [BPY=4.5.15]   .venv with Blender as a module, .venv-usd with usd-core"
@@ -17,6 +17,7 @@ help:
 	@echo "make ui                 the window tests alone"
 	@echo "make docs               the manual, in build/site"
 	@echo "make build              wheels and zips, in dist/"
+	@echo "make wheel              the Python package without Blender, in dist/"
 	@echo "make release [DRY=1]    everything that is published, in dist/release; see docs/releasing.md"
 	@echo "make next VERSION=...   the version of the tree after a release, such as 0.2.0-dev"
 	@echo "make clean | distclean  remove what was built | and the environments"
@@ -59,6 +60,9 @@ release: env
 
 next:
 	@$(PYTHON) scripts/release.py --next "$(VERSION)"
+
+wheel: sysdeps
+	@$(PYTHON) scripts/wheel.py
 
 clean:
 	rm -rf build dist .mypy_cache .ruff_cache .pytest_cache

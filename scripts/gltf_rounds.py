@@ -64,12 +64,12 @@ class Rounds:
 
     def load(self, file: Path) -> list[str]:
         """Open a file as the scene; returns the report."""
-        from usdphys_ext.usdphys_addon.exchange import formats
+        from usdphys_ext.usdphys_addon import formats
 
         return [issue.message for issue in formats.format_of(str(file)).load(str(file), formats.LoadOptions())]
 
     def write_usd(self, file: Path) -> list[str]:
-        from usdphys_ext.usdphys_addon.exchange import formats
+        from usdphys_ext.usdphys_addon import formats
 
         written = formats.USD.write(str(file), formats.WriteOptions(form="composed"))
         return [] if written is None else [issue.message for issue in written.issues]

@@ -195,6 +195,7 @@ def tool(name: str, command: list[str | Path], cwd: Path = ROOT) -> Run:
 def core() -> Iterator[Run]:
     yield Run("core-simulation", lambda: pytest("core-simulation", "usd", "tests/simulation"), 2)
     yield Run("core", lambda: pytest("core", "usd", "tests/core"), 2)
+    yield Run("core-wheel", lambda: pytest("core-wheel", "usd", "tests/wheel"), 2)
 
 
 def on_every_bpy(suite: str, order: int) -> Iterator[Run]:

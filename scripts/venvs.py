@@ -38,7 +38,10 @@ def packages_in(place: Path) -> Path:
 @cache
 def find_python(version: str) -> str | None:
     """An interpreter of this minor version that really runs and can make environments (a pyenv shim may do neither)."""
-    candidates = [sys.executable, shutil.which(f"python{version}"), shutil.which("python3")]
+    # In an environment, the Python that it was made from: tests there and make want the same ones.
+    stamp = Path(sys.prefix, "made-from.txt")
+    own = stamp.read_text(encoding="utf-8").partition("\n")[0] if stamp.is_file() else sys.executable
+    candidates = [own, shutil.which(f"python{version}"), shutil.which("python3")]
     candidates += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}*/bin/python3")), reverse=True)
     candidates += [f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"]
     candidates += [f"/Library/Frameworks/Python.framework/Versions/{version}/bin/python3", _of_launcher(version)]

@@ -16,9 +16,10 @@ import bpy
 import mathutils
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.core.errors import InputError, UsdPhysError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.exchange import formats, gltf_export, gltf_import, gltf_panels
+from usdphys_ext.usdphys_addon.exchange import gltf_export, gltf_import, gltf_panels
 from usdphys_ext.usdphys_addon.gltf import additions, keep, names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
 

@@ -11,9 +11,10 @@ import assets
 import bmesh
 import bpy
 import pytest
+from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.bridge import import_notes
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
-from usdphys_ext.usdphys_addon.exchange import formats, scene_export, source_export, usd_import
+from usdphys_ext.usdphys_addon.exchange import scene_export, source_export, usd_import
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from .test_import import FILES, share_of

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..system.console import say, warn
 from .convert import FORMS, convert_file
+from .diff import diff_files
 from .many import run_batch, serve_jobs
 from .reading import inspect_file, validate_file
 from .simulate import ENGINES, PREVIEW, simulate_file
@@ -38,6 +39,14 @@ class _Parser(argparse.ArgumentParser):
             say(line)
 
 
+class _Version(argparse.Action):
+    def __call__(self, *_arguments: Any) -> NoReturn:
+        from . import versions
+
+        say(versions.text())
+        raise SystemExit(0)
+
+
 def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.ArgumentParser:
     """perform: runs the commands that a batch sends to this process."""
     parser = _Parser(
@@ -46,9 +55,11 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours.",
     )
     parser.add_argument("--debug", action="store_true", help="print the traceback of a fault of usdphys")
+    _add_common(parser, default=False)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_convert, _add_validate, _add_inspect, _add_simulate):
+    for add in (_add_convert, _add_validate, _add_inspect, _add_diff, _add_simulate):
         command = add(commands)
+        _add_common(command)
         _add_robot_options(command)
         command.add_argument(
             "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
@@ -56,6 +67,18 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         command.set_defaults(calculates=True)
     _add_batch(commands, perform)
     return parser
+
+
+def _add_common(parser: argparse.ArgumentParser, *, default: Any = argparse.SUPPRESS) -> None:
+    """Options before the command or after it. Without a default, the one after it does not undo the one before."""
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, default=argparse.SUPPRESS,
+        help="print the versions of usdphys and of what it uses",
+    )  # fmt: skip
+    parser.add_argument(
+        "--quiet", action="store_true", default=default,
+        help="print errors and what the command is asked for, without warnings, notes and the line that sums up",
+    )  # fmt: skip
 
 
 def _add_convert(commands: Any) -> argparse.ArgumentParser:
@@ -154,6 +177,18 @@ def _add_inspect(commands: Any) -> argparse.ArgumentParser:
     return command
 
 
+def _add_diff(commands: Any) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        "diff", help="print what differs between the physics of two files",
+        description="Compare the physics of two .blend, USD, glTF or URDF files; exit status 1 if anything differs.",
+    )  # fmt: skip
+    command.add_argument("first", metavar="A", help="a .blend, USD, glTF or URDF file")
+    command.add_argument("second", metavar="B", help="a file that is compared with it, by the paths of the prims")
+    command.add_argument("--json", action="store_true", help="print the differences as JSON")
+    command.set_defaults(run=diff_files)
+    return command
+
+
 def _add_simulate(commands: Any) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         "simulate", help="simulate a file and write the motion",
@@ -214,6 +249,7 @@ def _add_batch(commands: Any, perform: Callable[[list[str]], dict[str, Any]]) ->
     many.add_argument(
         "--out", metavar="RESULTS", help="file of results, which a rerun goes on with (default: JOBS.results.jsonl)"
     )
+    _add_common(many)
     many.set_defaults(run=run_batch, isolate=False, calculates=False)
     # A child of a batch. Without help, the list of commands leaves it out.
     commands.add_parser("serve").set_defaults(run=partial(serve_jobs, perform), isolate=False, calculates=False)

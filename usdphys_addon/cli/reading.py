@@ -32,8 +32,8 @@ def validate_file(options: argparse.Namespace) -> int:
 
 def _issues_of(options: argparse.Namespace) -> list[Issue]:
     """What is wrong with the file of a command, for its target."""
+    from .. import formats
     from ..core import validate
-    from ..exchange import formats
 
     load = load_options(options)
     formats.check_options(options.file, load)

@@ -8,18 +8,25 @@ The rules are in `rules`. They cover the physics validators of OpenUSD 26.11, wi
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from .errors import ValidationFailedError
 from .model import PhysicsModel
 from .rules import bodies, colliders, groups, joint_frames, joints, scene_setup, values, vendors
 from .rules.base import RULES, Facts, Finding, Hierarchy, Issue, Rule, Severity, Target, name
 
-__all__ = ["TARGETS", "Hierarchy", "Issue", "Severity", "Target", "issue_table", "issue_table_text", "validate"]
+__all__ = [
+    "TARGETS", "Hierarchy", "Issue", "Severity", "Target", "issue_table", "issue_table_text", "refuse_errors",
+    "validate",
+]  # fmt: skip
 
 TARGETS: tuple[Target, ...] = ("usd", "physx", "newton")
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
+#: Errors with which a file would hold something else than the scene.
+_UNWRITABLE = frozenset({"NameClash"})
 # Importing a module registers its rules.
 _MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors)
 
@@ -47,6 +54,17 @@ def validate(
         ]
     issues.sort(key=lambda issue: _ORDER[issue.severity])
     return issues
+
+
+def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:
+    """Raise ValidationFailedError with the first error and the number of the others.
+
+    Refused are errors with which no sensible file can be written. strict: all errors.
+    """
+    errors = [issue for issue in issues if issue.severity == "error" and (strict or issue.code in _UNWRITABLE)]
+    if errors:
+        more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
 
 
 def issue_of(rule: Rule, severity: Severity, finding: Finding) -> Issue:

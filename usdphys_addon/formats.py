@@ -1,28 +1,30 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """One row per file format: its suffixes, how it comes into Blender, how its physics is read and how it is written.
 
-A new format is one more row; the command line asks the rows and knows no suffix.
+A new format is one more row; the command line asks the rows and knows no suffix. Without Blender this module can be
+imported all the same: what needs it is imported by the functions that do.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import InputError, UsageError
-from ..system.files import USD_SUFFIXES
+from .core.errors import InputError, UsageError
+from .system import blender
+from .system.files import USD_SUFFIXES
 
 if TYPE_CHECKING:
-    from ..core.model import PhysicsModel
-    from ..core.validate import Hierarchy, Issue
-    from ..urdf.layout import Base, Drives
-    from .robot_files import RobotOptions
-    from .scene_export import SceneForm
-    from .usd_export import ExportResult
+    from .core.model import PhysicsModel
+    from .core.validate import Hierarchy, Issue
+    from .exchange.scene_export import SceneForm
+    from .exchange.usd_export import ExportResult
+    from .urdf.layout import Base, Drives
+    from .usd.robot_files import RobotOptions
 
     Reading = AbstractContextManager[tuple[PhysicsModel, list[Issue]]]
     StageFile = AbstractContextManager[tuple[str, list[Issue]]]
@@ -77,14 +79,29 @@ class WriteOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Conversion:
+    """A conversion that needs no Blender.
+
+    run: takes a file, how to read it, the file to write and how; returns the issues, and the number of prims with
+    physics by kind. heeds: names of WriteOptions that it understands; others need Blender.
+    """
+
+    run: Callable[[str, LoadOptions, str, WriteOptions], tuple[list[Issue], dict[str, int]]]
+    heeds: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Format:
     """One kind of file.
 
     load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
     as a model, with what could not be read. write: writes the open scene; None if such files are only read. takes:
     names of LoadOptions that it understands. heeds: names of WriteOptions that it understands. is_scene: it is
-    Blender's own, converted to other formats only. as_stage: the file as a USD file, while a block runs, with what did
-    not come through; None if that needs Blender. checks: further targets to validate a file for.
+    Blender's own, converted to other formats only. checks: further targets to validate a file for.
+
+    What needs Blender: load and write; read, if is_scene. as_stage: the file as a USD file, while a block runs, with
+    what did not come through; None if that needs Blender. conversions: those that do not, by the name of the other
+    format.
     """
 
     name: str
@@ -97,6 +114,7 @@ class Format:
     is_scene: bool = False
     as_stage: Callable[[str, LoadOptions], StageFile] | None = None
     checks: Mapping[str, Callable[[str, LoadOptions], list[Issue]]] = field(default_factory=dict)
+    conversions: Mapping[str, Conversion] = field(default_factory=dict)
 
     def targets(self) -> list[Format]:
         """The formats that a file of this one can be converted to."""
@@ -110,6 +128,22 @@ def format_of(file: str) -> Format:
         if suffix in row.suffixes:
             return row
     raise InputError(f"'{file}' is no file of a known format; these are {', '.join(_suffixes(FORMATS))}.")
+
+
+def require_readable(file: str) -> Format:
+    """The format of a file. Raises NeedsBlenderError where its physics is read by Blender, which is not here."""
+    known = format_of(file)
+    if known.is_scene:
+        blender.require(f"Reading '{file}'")
+    return known
+
+
+def require_stage(file: str) -> Format:
+    """The format of a file. Raises NeedsBlenderError where it becomes a stage by Blender, which is not here."""
+    known = format_of(file)
+    if known.as_stage is None:
+        blender.require(f"Simulating '{file}'")
+    return known
 
 
 def check_conversion(source: str, target: str, options: LoadOptions) -> tuple[Format, Format]:
@@ -141,6 +175,16 @@ def check_options(source: str, options: LoadOptions) -> None:
             )
 
 
+def only(options: LoadOptions, names: Collection[str]) -> LoadOptions:
+    """The options with these names; the others are as if nobody had set them."""
+    return LoadOptions(**{item.name: getattr(options, item.name) for item in fields(options) if item.name in names})
+
+
+def without(options: LoadOptions, names: Collection[str]) -> LoadOptions:
+    """The options but for these, which are as if nobody had set them."""
+    return only(options, frozenset(LoadOptions.__slots__) - frozenset(names))
+
+
 def suffixes() -> list[str]:
     """The suffixes of all formats."""
     return _suffixes(FORMATS)
@@ -155,11 +199,9 @@ def _suffixes(formats: list[Format] | tuple[Format, ...]) -> list[str]:
 
 def expose_pxr() -> None:
     """Make the pxr that Blender bundles importable; outside Blender a pxr of its own does as well."""
-    try:
-        import bpy  # noqa: F401
-    except ImportError:
+    if not blender.is_here():
         return
-    from ..bridge.environment import require_usd
+    from .bridge.environment import require_usd
 
     require_usd()
 
@@ -168,7 +210,7 @@ def _load_usd(file: str, options: LoadOptions) -> list[Issue]:
     """An empty scene with a USD file in it, or a scene with the physics of a USD file on its objects."""
     import bpy
 
-    from . import usd_import
+    from .exchange import usd_import
 
     if options.onto:
         if format_of(options.onto) is not BLEND:
@@ -191,9 +233,9 @@ def _usd_itself(file: str, _options: LoadOptions) -> Iterator[tuple[str, list[Is
 @contextmanager
 def _read_usd(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     expose_pxr()
-    from ..usd import opinions as usd_opinions
-    from ..usd import overview
-    from ..usd import read as usd_read
+    from .usd import opinions as usd_opinions
+    from .usd import overview
+    from .usd import read as usd_read
 
     # The stage stays open inside: meshes are read when somebody asks for them.
     with usd_read.damage_refused(file):
@@ -205,8 +247,8 @@ def _read_usd(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, 
 def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     import bpy
 
-    from ..core.units import StageUnits
-    from . import blend_file, scene_export, usd_export
+    from .core.units import StageUnits
+    from .exchange import blend_file, scene_export, usd_export
 
     units, hierarchy = usd_export.stage_options(bpy.context.scene)  # type: ignore[arg-type]
     units = StageUnits(
@@ -229,7 +271,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
 
 
 def _load_blend(file: str, _options: LoadOptions) -> list[Issue]:
-    from . import blend_file
+    from .exchange import blend_file
 
     return blend_file.open_blend(file)
 
@@ -238,8 +280,8 @@ def _load_blend(file: str, _options: LoadOptions) -> list[Issue]:
 def _read_blend(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     import bpy
 
-    from ..bridge import scene_read
-    from . import blend_file
+    from .bridge import scene_read
+    from .exchange import blend_file
 
     with blend_file.properties_registered():
         issues = blend_file.open_blend(file)
@@ -250,9 +292,9 @@ def _read_blend(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel
 def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
     import bpy
 
-    from ..bridge import scene_read
-    from ..core import summary
-    from . import blend_file, usd_export
+    from .bridge import scene_read
+    from .core import summary
+    from .exchange import blend_file, usd_export
 
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     blend_file.save_blend(file)
@@ -264,7 +306,7 @@ def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
 
 
 def _robot_options(options: LoadOptions) -> RobotOptions:
-    from . import robot_files
+    from .usd import robot_files
 
     return robot_files.RobotOptions(
         robot_files.parse_packages(options.packages), robot_files.parse_arguments(options.arguments),
@@ -278,7 +320,7 @@ def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
     """An empty scene with a robot in it."""
     import bpy
 
-    from . import urdf_import, usd_import
+    from .exchange import urdf_import, usd_import
 
     wanted = _robot_options(options)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -288,7 +330,7 @@ def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
 @contextmanager
 def _robot_as_stage(file: str, options: LoadOptions) -> Iterator[tuple[str, list[Issue]]]:
     expose_pxr()
-    from . import robot_files
+    from .usd import robot_files
 
     with robot_files.robot_as_stage(Path(file).absolute(), _robot_options(options)) as (stage_file, plan, _texts):
         yield str(stage_file), plan.issues
@@ -301,17 +343,28 @@ def _read_robot(file: str, options: LoadOptions) -> Iterator[tuple[PhysicsModel,
 
 
 def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
-    from ..urdf import ros_rules
-    from . import robot_files
+    from .urdf import ros_rules
+    from .usd import robot_files
 
     robot = robot_files.read_robot(Path(file).absolute(), _robot_options(options))
     return robot.issues + ros_rules.check(robot)
 
 
+def _robot_to_usd(
+    file: str, load: LoadOptions, target: str, options: WriteOptions
+) -> tuple[list[Issue], dict[str, int]]:  # fmt: skip
+    from .usd import robot_files
+
+    return robot_files.convert(
+        Path(file).absolute(), _robot_options(load), Path(target).absolute(), strict=options.strict,
+        physx_words=options.physx_words,
+    )  # fmt: skip
+
+
 def _write_robot(file: str, options: WriteOptions) -> ExportResult:
     import bpy
 
-    from . import urdf_export
+    from .exchange import urdf_export
 
     return urdf_export.export_urdf(bpy.context, file, options.ros_package)
 
@@ -323,7 +376,7 @@ def _load_gltf(file: str, _options: LoadOptions) -> list[Issue]:
     """An empty scene with a glTF file in it."""
     import bpy
 
-    from . import gltf_import
+    from .exchange import gltf_import
 
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     issues = gltf_import.import_gltf(file).issues
@@ -338,7 +391,7 @@ def _load_gltf(file: str, _options: LoadOptions) -> list[Issue]:
 
 @contextmanager
 def _read_gltf(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
-    from ..gltf import document, read
+    from .gltf import document, read
 
     reading = read.read(document.Document.load(file))
     yield reading.model, reading.issues
@@ -347,7 +400,7 @@ def _read_gltf(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel,
 def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
     import bpy
 
-    from . import blend_file, gltf_export
+    from .exchange import blend_file, gltf_export
 
     if options.collection:
         blend_file.select_collection(options.collection)
@@ -371,12 +424,14 @@ _ROBOT = frozenset({
     "no_visuals", "visual_colliders",
 })  # fmt: skip
 _FOR_ROS = {"ros": _check_for_ros}
+_ROBOT_WITHOUT_BLENDER = {USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_words"}))}
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,
-    checks=_FOR_ROS, heeds=frozenset({"ros_package"}),
+    checks=_FOR_ROS, heeds=frozenset({"ros_package"}), conversions=_ROBOT_WITHOUT_BLENDER,
 )  # fmt: skip
 XACRO = Format(
-    "xacro file", (".xacro",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage, checks=_FOR_ROS
+    "xacro file", (".xacro",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage, checks=_FOR_ROS,
+    conversions=_ROBOT_WITHOUT_BLENDER,
 )  # fmt: skip
 GLTF = Format(
     "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,

@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..core.errors import InputError, UsageError
-from ..system.files import work_folder
+from ..core.errors import InputError, OutputError, UsageError
+from ..system.files import checked, refuse_parts, replace_together, replacing, scratch_folder, work_folder
 from ..urdf.layout import Base, Drives
 
 if TYPE_CHECKING:
+    from ..core.validate import Issue
     from ..urdf.layout import Layout
     from ..urdf.robot import Robot
-    from ..usd.robot_stage import RobotTexts
+    from .robot_stage import RobotTexts
 
 
 @dataclass(slots=True)
@@ -110,12 +111,13 @@ def write_stage(
 
     from ..urdf.assets import Assets
     from ..urdf.packages import Packages
-    from ..usd import robot_stage
+    from . import robot_stage
 
     packages = Packages(plan.robot.path.absolute().parent, options.packages)
     stage = Usd.Stage.CreateInMemory(target.name)
     texts = robot_stage.write_robot(plan, Assets(packages), stage, textures, physics=physics)
-    stage.GetRootLayer().Export(str(target))
+    if not stage.GetRootLayer().Export(str(target)):
+        raise OutputError(f"'{target}' could not be written; the old file is untouched.")
     plan.robot.files += packages.used
     return texts
 
@@ -129,3 +131,72 @@ def robot_as_stage(
         plan = plan_robot(path, options)
         target = folder / f"{plan.root[1:][:80]}.usdc"
         yield target, plan, write_stage(plan, options, target, physics=physics)
+
+
+def convert(
+    path: Path, options: RobotOptions, target: Path, *, strict: bool = False, physx_words: bool = False
+) -> tuple[list[Issue], dict[str, int]]:
+    """Write a robot as a USD file that takes the place of the target, with its images in NAME_textures beside it.
+
+    Returns (issues, number of prims with physics by kind). strict: write nothing where the checks find errors.
+    physx_words: see `core.runtimes`. Raises InputError, OutputError and ValidationFailedError.
+    """
+    from ..core import runtimes, validate
+
+    checked(target, [path])
+    plan = plan_robot(path, options)
+    refuse_parts(target, path, plan.robot.files)
+    if physx_words:
+        runtimes.add_physx_words(plan.model)
+    with scratch_folder(target) as folder:
+        is_package = target.suffix.lower() == ".usdz"
+        made = folder / (f"{target.stem}.usdc" if is_package else target.name)
+        images = folder / f"{target.stem}_textures"
+        write_stage(plan, options, made, textures=images)
+        issues, counts = _checks(made)
+        validate.refuse_errors(plan.issues + issues, target, strict=strict)
+        if is_package:
+            issues += _pack(made, target)
+        else:
+            replace_together(folder, target, _images_of(target, images.name))
+    return plan.issues + issues, counts
+
+
+def _checks(made: Path) -> tuple[list[Issue], dict[str, int]]:
+    """(what the checks find in a file, number of prims with physics by kind)."""
+    from ..core import summary, validate
+    from . import read
+
+    model = read.read_stage(read.open_stage(made))
+    return validate.validate(model, check_geometry=False), summary.counts(model)
+
+
+def _pack(made: Path, target: Path) -> list[Issue]:
+    """Put a file and its images into a package, which takes the place of the target."""
+    from pxr import UsdUtils
+
+    from .files import packages
+
+    with replacing(target) as scratch:
+        if not UsdUtils.CreateNewUsdzPackage(str(made), str(scratch)):
+            raise OutputError(f"'{target}' could not be written; the old file is untouched.")
+        return packages.cleaned(scratch)
+
+
+def _images_of(target: Path, folder: str) -> list[Path]:
+    """The images in a folder beside an old target that it uses: they may be replaced with it."""
+    from pxr import Sdf, Tf
+
+    from .edit_layer import modify_asset_paths
+
+    found: list[Path] = []
+
+    def note(asset: str) -> str:
+        if asset.startswith(f"./{folder}/"):
+            found.append(target.parent / asset)
+        return asset
+
+    if target.is_file():
+        with suppress(Tf.ErrorException):
+            modify_asset_paths(Sdf.Layer.OpenAsAnonymous(str(target)), note)
+    return found
