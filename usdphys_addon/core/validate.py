@@ -18,7 +18,7 @@ from .rules.base import RULES, Facts, Finding, Hierarchy, Issue, Rule, Severity,
 
 __all__ = ["TARGETS", "Hierarchy", "Issue", "Severity", "Target", "issue_table", "issue_table_text", "validate"]
 
-TARGETS: tuple[Target, ...] = ("usd", "physx", "newton")
+TARGETS: tuple[Target, ...] = ("usd", "physx", "newton", "mujoco")
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 # Importing a module registers its rules.
 _MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors)

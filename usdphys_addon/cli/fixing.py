@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`validate --fix`: the safe fixes of one file, written into it as edits; a file without a fix is not touched."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..core.errors import InputError
+from ..core.validate import TARGETS, Target
+from ..system.files import checked, replacing
+from .file_checks import FileReport, Found, Repair
+
+#: Why an issue is left, where nothing more is known.
+_NO_FIX = "it has no fix that is safe for every file"
+#: Fixes that turn geometry, for which Blender is needed.
+_OF_GEOMETRY = frozenset({"NegativeScale", "ColliderSheared", "RigidBodyOrientationScale"})
+
+
+def fix_file(report: FileReport, wanted: Callable[[str], bool], targets: Sequence[str]) -> bool:
+    """Fix what has a safe fix in a file, and note what was and what was not. Returns True if the file has changed.
+
+    wanted: whether issues of a code are to be fixed. Raises InputError and OutputError; the file is as it was then.
+    """
+    from ..exchange import formats
+
+    if not report.found:
+        return False
+    file = Path(report.file)
+    known: list[Target] = [target for target in TARGETS if target in targets] or ["usd"]
+    source = formats.format_of(report.file)
+    if source is formats.USD:
+        _fix_usd(report, file, known, wanted)
+    elif source is formats.BLEND:
+        _fix_blend(report, file, wanted)
+    elif source is formats.URDF:
+        _fix_urdf(report, file, wanted)
+    else:
+        _leave(report, lambda _found: f"a {source.name} is not written; change it by hand, or in its source")
+    return bool(report.fixed)
+
+
+def _leave(report: FileReport, reason: Callable[[Found], str]) -> None:
+    """Note why the issues that are neither fixed nor noted yet are left."""
+    known = {(repair.code, repair.path) for repair in (*report.fixed, *report.unfixed)}
+    for found in report.found:
+        key = (found.issue.code, found.issue.path)
+        if key not in known:
+            known.add(key)
+            report.unfixed.append(Repair(*key, reason(found)))
+
+
+# --------------------------------------------------------------------------- USD and URDF, without Blender
+
+
+def _fix_usd(report: FileReport, file: Path, targets: Sequence[Target], wanted: Callable[[str], bool]) -> None:
+    from ..exchange import formats
+
+    formats.expose_pxr()
+    from ..usd.fixing import fix_file as usd_fixes
+
+    checked(file)
+    fixed = usd_fixes.fix_file(file, targets, wanted)
+    report.fixed += [Repair(*row) for row in fixed.planned.done]
+    report.unfixed += [Repair(*row) for row in fixed.planned.left]
+    if fixed.is_rewritten:
+        report.notes.append(
+            f"'{file}' is written in a way that is not understood line by line; USD has written its text anew, without "
+            "its comments."
+        )
+    _leave(report, _reason_in_usd)
+
+
+def _reason_in_usd(found: Found) -> str:
+    if found.issue.code in _OF_GEOMETRY:
+        return "the scale has to be applied to the geometry; import the file into Blender, and fix it there"
+    return _NO_FIX
+
+
+def _fix_urdf(report: FileReport, file: Path, wanted: Callable[[str], bool]) -> None:
+    from ..urdf import fix_text
+
+    codes = {found.issue.code for found in report.found}
+    if fix_text.CODE in codes and wanted(fix_text.CODE):
+        try:
+            content, names = fix_text.swapped_limits(file)
+        except InputError as error:
+            report.unfixed.append(Repair(fix_text.CODE, "", str(error)))
+        else:
+            with replacing(file) as scratch:
+                scratch.write_bytes(content)
+            report.fixed += [Repair(fix_text.CODE, f"'{name}'", fix_text.LABEL) for name in names]
+            report.found = [found for found in report.found if found.issue.code != fix_text.CODE]
+    _leave(report, lambda _found: "a URDF has no safe fix for it; correct its text")
+
+
+# --------------------------------------------------------------------------- .blend, in Blender
+
+
+def _fix_blend(report: FileReport, file: Path, wanted: Callable[[str], bool]) -> None:
+    """Open a .blend, apply the safe fixes of the panel *Checks*, and save it."""
+    import bpy
+
+    from ..checks import fixes, live
+    from ..exchange import blend_file
+    from .output import output_to_stderr
+
+    checked(file)
+    with blend_file.properties_registered(), output_to_stderr():
+        blend_file.open_blend(str(file))
+        scene: Any = bpy.context.scene
+        named: dict[tuple[str, str, str], Any] = {}
+        for issue in live.check(scene, bpy.context.view_layer).issues:  # type: ignore[arg-type]
+            if wanted(issue.code):
+                named.setdefault((issue.code, issue.kind, issue.name), issue)
+        for issue in named.values():
+            fix = fixes.FIXES.get(issue.code)
+            if fix is None or not fix.safe:
+                continue
+            try:
+                fixes.apply_fix(scene, issue)
+            except InputError as error:
+                report.unfixed.append(Repair(issue.code, issue.path, str(error)))
+            else:
+                report.fixed.append(Repair(issue.code, issue.path, fix.label))
+        if report.fixed:
+            blend_file.save_blend(str(file))
+    _leave(report, lambda _found: _NO_FIX)
