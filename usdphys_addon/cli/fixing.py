@@ -18,10 +18,24 @@ _NO_FIX = "it has no fix that is safe for every file"
 _OF_GEOMETRY = frozenset({"NegativeScale", "ColliderSheared", "RigidBodyOrientationScale"})
 
 
-def fix_file(report: FileReport, wanted: Callable[[str], bool], targets: Sequence[str]) -> bool:
+def parts_of(files: Sequence[str]) -> dict[str, str]:
+    """The USD files that another file of the same run is composed of, and that file."""
+    from ..exchange import formats
+
+    stages = [file for file in files if Path(file).suffix.lower() in formats.USD.suffixes and Path(file).is_file()]
+    if len(stages) < 2:
+        return {}
+    formats.expose_pxr()
+    from ..usd.fixing import fix_file as usd_fixes
+
+    return usd_fixes.parts_of(stages)
+
+
+def fix_file(report: FileReport, wanted: Callable[[str], bool], targets: Sequence[str], whole: str = "") -> bool:
     """Fix what has a safe fix in a file, and note what was and what was not. Returns True if the file has changed.
 
-    wanted: whether issues of a code are to be fixed. Raises InputError and OutputError; the file is as it was then.
+    wanted: whether issues of a code are to be fixed. whole: the file that this one is a part of, which is fixed in its
+    place: a rule can find in a part what is right in the whole. Raises InputError and OutputError; the file is as it was then.
     """
     from ..exchange import formats
 
@@ -30,7 +44,9 @@ def fix_file(report: FileReport, wanted: Callable[[str], bool], targets: Sequenc
     file = Path(report.file)
     known: list[Target] = [target for target in TARGETS if target in targets] or ["usd"]
     source = formats.format_of(report.file)
-    if source is formats.USD:
+    if whole:
+        _leave(report, lambda _found: f"the file is a part of '{whole}', which has the fix if it needs one")
+    elif source is formats.USD:
         _fix_usd(report, file, known, wanted)
     elif source is formats.BLEND:
         _fix_blend(report, file, wanted)

@@ -47,6 +47,7 @@ class _Run:
             file_checks.check_used(options, self.files)
         if options.output:
             checked(Path(options.output), self.files)
+        self.parts = _parts_of(self.files) if options.fix else {}
         self.done: list[FileReport] = []
         self.counts = dict.fromkeys((*SEVERITIES, "unreadable", "fixed", "bad", "fault"), 0)
 
@@ -77,7 +78,8 @@ class _Run:
         if self.options.fix:
             from . import fixing
 
-            if fixing.fix_file(report, self.codes.has, self.options.target):
+            whole = self.parts.get(report.file, "")
+            if fixing.fix_file(report, self.codes.has, self.options.target, whole):
                 report.found = self.found_in(report.file, load)
 
     def found_in(self, file: str, load: Any) -> list[Found]:
@@ -194,6 +196,12 @@ class _Run:
 
     def status(self) -> int:
         return 3 if self.counts["fault"] else 1 if self.counts["bad"] else 0
+
+
+def _parts_of(files: Sequence[str]) -> dict[str, str]:
+    from . import fixing
+
+    return fixing.parts_of(files)
 
 
 def _form_of(options: argparse.Namespace) -> str:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -49,9 +50,27 @@ def fix_file(file: Path, targets: Collection[Target], wanted: Callable[[str], bo
     return Fixed(planned, _write(file, planned.difference))
 
 
+def parts_of(files: Collection[str]) -> dict[str, str]:
+    """Those of some files that another of them reads as a layer, reference or payload, and one that does."""
+    places = {os.path.realpath(file): file for file in files}
+    parts: dict[str, str] = {}
+    for real, file in places.items():
+        try:
+            layer = Sdf.Layer.FindOrOpen(file)
+        except Exception:  # pxr.Tf.ErrorException: whoever reads the file says so
+            continue
+        for name in layer.GetCompositionAssetDependencies() if layer else ():
+            part = os.path.realpath(layer.ComputeAbsolutePath(name))
+            if part in places and part != real:
+                parts[places[part]] = file
+    return parts
+
+
 def _obstacle(stage: Usd.Stage, prim: Prim) -> str:
-    """Why the physics of a prim is not edited, or "": an edit would hide other variants, or the motion."""
+    """Why the physics of a prim is not edited, or ""."""
     found = stage.GetPrimAtPath(prim.path)
+    if not found.IsDefined():
+        return "the file does not define this prim, so it is a layer for another file; fix that one"
     for spec in found.GetPrimStack():
         if spec.path.ContainsPrimVariantSelection() and _has_physics(spec):
             return "its physics comes from a variant, and an edit above would change the other variants, too"
