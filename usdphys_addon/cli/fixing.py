@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +17,8 @@ from .file_checks import FileReport, Found, Repair
 
 #: Why an issue is left, where nothing more is known.
 _NO_FIX = "it has no fix that is safe for every file"
-#: Fixes that turn geometry, for which Blender is needed.
+_NEEDS_BLENDER = "the scale has to be applied to the geometry, for which Blender is needed: run this in Blender"
+#: Issues whose fix changes geometry.
 _OF_GEOMETRY = frozenset({"NegativeScale", "ColliderSheared", "RigidBodyOrientationScale"})
 
 
@@ -35,7 +39,8 @@ def fix_file(report: FileReport, wanted: Callable[[str], bool], targets: Sequenc
     """Fix what has a safe fix in a file, and note what was and what was not. Returns True if the file has changed.
 
     wanted: whether issues of a code are to be fixed. whole: the file that this one is a part of, which is fixed in its
-    place: a rule can find in a part what is right in the whole. Raises InputError and OutputError; the file is as it was then.
+    place: a rule can find in a part what is right in the whole. Raises InputError and OutputError; the file is as it
+    was then.
     """
     from ..exchange import formats
 
@@ -80,18 +85,53 @@ def _fix_usd(report: FileReport, file: Path, targets: Sequence[Target], wanted: 
     fixed = usd_fixes.fix_file(file, targets, wanted)
     report.fixed += [Repair(*row) for row in fixed.planned.done]
     report.unfixed += [Repair(*row) for row in fixed.planned.left]
-    if fixed.is_rewritten:
+    is_rewritten = fixed.is_rewritten
+    wrong = {found.issue.code for found in report.found} & _OF_GEOMETRY
+    if any(map(wanted, wrong)) and file.suffix.lower() != ".usdz" and _is_blender_here():
+        is_rewritten |= _apply_scales(report, file, wanted)
+    if is_rewritten:
         report.notes.append(
             f"'{file}' is written in a way that is not understood line by line; USD has written its text anew, without "
             "its comments."
         )
-    _leave(report, _reason_in_usd)
+    _leave(report, lambda found: _NEEDS_BLENDER if found.issue.code in _OF_GEOMETRY else _NO_FIX)
 
 
-def _reason_in_usd(found: Found) -> str:
-    if found.issue.code in _OF_GEOMETRY:
-        return "the scale has to be applied to the geometry; import the file into Blender, and fix it there"
-    return _NO_FIX
+def _is_blender_here() -> bool:
+    return "bpy" in sys.modules or importlib.util.find_spec("bpy") is not None
+
+
+def _apply_scales(report: FileReport, file: Path, wanted: Callable[[str], bool]) -> bool:
+    """Import a USD file into Blender, apply scales to the geometry, and write these edits into the file.
+
+    Returns True if USD has written its text anew.
+    """
+    import bpy
+
+    from ..checks import fixes, live
+    from ..exchange import blend_file, source_export, usd_import
+    from ..usd.fixing.fix_file import write_in_place
+    from .output import output_to_stderr
+
+    done = []
+    with blend_file.properties_registered(), output_to_stderr():
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+        usd_import.import_usd(bpy.context, file.absolute(), usd_import.ImportOptions(), usd_import.LateProgress())
+        scene: Any = bpy.context.scene
+        for issue in live.check(scene, bpy.context.view_layer).issues:  # type: ignore[arg-type]
+            if issue.code not in _OF_GEOMETRY or not wanted(issue.code):
+                continue
+            try:
+                fixes.apply_fix(scene, issue)
+            except InputError as error:
+                report.unfixed.append(Repair(issue.code, issue.path, str(error).rstrip(".")))
+            else:
+                done.append(Repair(issue.code, issue.path, f"{fixes.FIXES[issue.code].label} to the geometry"))
+        if not done:
+            return False
+        is_rewritten = write_in_place(file, partial(source_export.export_edits, bpy.context, form="copy"))
+    report.fixed += done
+    return is_rewritten
 
 
 def _fix_urdf(report: FileReport, file: Path, wanted: Callable[[str], bool]) -> None:

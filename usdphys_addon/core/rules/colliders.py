@@ -110,7 +110,7 @@ def dynamic_triangle_mesh(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "ColliderTwoRadii", None, "warning", "warning", mujoco="error",
+    "ColliderTwoRadii", None, "warning", "warning",
     meaning="A collider is a capsule or cylinder with two radii, which PhysX and Newton leave out.",
     fix="Make a mesh with a convex hull of {X}, or give it one radius.",
 )  # fmt: skip

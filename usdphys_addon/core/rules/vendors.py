@@ -351,7 +351,7 @@ def distance_joint_refused(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "BreakIgnored", None, None, "warning", mujoco="warning",
-    meaning="A joint has a break force or torque. Newton has no joints that break.",
+    meaning="A joint has a break force or torque. Newton and MuJoCo have no joints that break.",
     fix="Simulate {X} in another simulator, or remove its break force and torque.",
 )  # fmt: skip
 def break_ignored(facts: Facts) -> Iterator[Finding]:
@@ -360,21 +360,24 @@ def break_ignored(facts: Facts) -> Iterator[Finding]:
         if any(value is not None and math.isfinite(value) for value in (joint.break_force, joint.break_torque))
     ]  # fmt: skip
     if len(found) == 1:
-        yield Finding(found[0], f"The joint {found[0].display} never breaks in Newton.")
+        yield Finding(found[0], f"The joint {found[0].display} never breaks in Newton and MuJoCo.")
     elif found:
-        yield Finding(found[0], f"The joint {found[0].display} is one of {len(found)} that never break in Newton.")
+        yield Finding(
+            found[0], f"The joint {found[0].display} is one of {len(found)} that never break in Newton and MuJoCo."
+        )
 
 
 @rule(
     "SurfaceVelocityIgnored", None, None, "warning", mujoco="warning",
-    meaning="A surface runs, as that of a conveyor. Only PhysX has a word for it; in Newton the surface stands still.",
+    meaning="A surface runs, as that of a conveyor. Only PhysX has a word for it; in Newton and MuJoCo the surface "
+    "stands still.",
     fix="Simulate {X} in PhysX.",
 )  # fmt: skip
 def surface_velocity_ignored(facts: Facts) -> Iterator[Finding]:
     for prim, _, value in _all(facts, "PhysxSurfaceVelocityAPI"):
         speeds = (*(value.surface_velocity or ()), *(value.surface_angular_velocity or ()))
         if value.surface_velocity_enabled is not False and any(speeds):
-            yield Finding(prim, f"The surface of {prim.display} stands still in Newton.")
+            yield Finding(prim, f"The surface of {prim.display} stands still in Newton and MuJoCo.")
 
 
 @rule(

@@ -47,7 +47,8 @@ def fix_file(file: Path, targets: Collection[Target], wanted: Callable[[str], bo
             (code, path, "the file is a package; unpack it, and fix what is in it") for code, path, _ in planned.done
         ]
         return Fixed(Planned(Difference(), [], planned.left + left))
-    return Fixed(planned, _write(file, planned.difference))
+    edits = planned.difference
+    return Fixed(planned, write_in_place(file, lambda made: edit_layer.write_edits(file, made, "copy", edits)))
 
 
 def parts_of(files: Collection[str]) -> dict[str, str]:
@@ -87,13 +88,16 @@ def _has_physics(spec: Sdf.PrimSpec) -> bool:
     return spec.HasInfo("apiSchemas") or any(":" in item.name for item in spec.properties)
 
 
-def _write(file: Path, difference: Difference) -> bool:
-    """Write the edits into the file. Returns True if its text is written anew."""
+def write_in_place(file: Path, write: Callable[[Path], object]) -> bool:
+    """Replace a file by an edited copy, with its own text where only statements differ.
+
+    write: writes the copy to a path beside the file. Returns True if USD has written its text anew.
+    """
     with file.open("rb") as stream:
         is_text = stream.read(5) == b"#usda"
     # Beside the file, where its relative paths lead to the same files.
     with scratch_file(file.with_suffix(".usda" if is_text else ".usdc")) as made:
-        edit_layer.write_edits(file, made, "copy", difference)
+        write(made)
         text = _kept_text(file, made) if is_text else None
         with replacing(file) as scratch:
             if text is None:
