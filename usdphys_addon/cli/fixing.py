@@ -108,6 +108,7 @@ def _apply_scales(report: FileReport, file: Path, wanted: Callable[[str], bool])
     """
     import bpy
 
+    from ..bridge.reading import DEFAULT_ROOT
     from ..checks import fixes, live
     from ..exchange import blend_file, source_export, usd_import
     from ..usd.fixing.fix_file import write_in_place
@@ -121,33 +122,34 @@ def _apply_scales(report: FileReport, file: Path, wanted: Callable[[str], bool])
         for issue in live.check(scene, bpy.context.view_layer).issues:  # type: ignore[arg-type]
             if issue.code not in _OF_GEOMETRY or not wanted(issue.code):
                 continue
+            path = issue.path.removeprefix(DEFAULT_ROOT)
             try:
                 fixes.apply_fix(scene, issue)
             except InputError as error:
-                report.unfixed.append(Repair(issue.code, issue.path, str(error).rstrip(".")))
+                report.unfixed.append(Repair(issue.code, path, str(error).rstrip(".")))
             else:
-                done.append(Repair(issue.code, issue.path, f"{fixes.FIXES[issue.code].label} to the geometry"))
+                done.append(Repair(issue.code, path, f"{fixes.FIXES[issue.code].label} to the geometry"))
         if not done:
             return False
         is_rewritten = write_in_place(file, partial(source_export.export_edits, bpy.context, form="copy"))
     report.fixed += done
+    report.notes.append(f"Blender has written the fixed meshes of '{file}' anew: points, faces, normals and extent.")
     return is_rewritten
 
 
 def _fix_urdf(report: FileReport, file: Path, wanted: Callable[[str], bool]) -> None:
     from ..urdf import fix_text
 
-    codes = {found.issue.code for found in report.found}
-    if fix_text.CODE in codes and wanted(fix_text.CODE):
+    codes = {found.issue.code for found in report.found if found.issue.code in fix_text.CODES}
+    if any(map(wanted, codes)):
         try:
             content, names = fix_text.swapped_limits(file)
         except InputError as error:
-            report.unfixed.append(Repair(fix_text.CODE, "", str(error)))
+            report.unfixed += [Repair(code, "", str(error)) for code in codes]
         else:
             with replacing(file) as scratch:
                 scratch.write_bytes(content)
-            report.fixed += [Repair(fix_text.CODE, f"'{name}'", fix_text.LABEL) for name in names]
-            report.found = [found for found in report.found if found.issue.code != fix_text.CODE]
+            report.fixed += [Repair(fix_text.CODES[0], f"'{name}'", fix_text.LABEL) for name in names]
     _leave(report, lambda _found: "a URDF has no safe fix for it; correct its text")
 
 
@@ -177,7 +179,7 @@ def _fix_blend(report: FileReport, file: Path, wanted: Callable[[str], bool]) ->
             try:
                 fixes.apply_fix(scene, issue)
             except InputError as error:
-                report.unfixed.append(Repair(issue.code, issue.path, str(error)))
+                report.unfixed.append(Repair(issue.code, issue.path, str(error).rstrip(".")))
             else:
                 report.fixed.append(Repair(issue.code, issue.path, fix.label))
         if report.fixed:

@@ -9,8 +9,8 @@ from ..core.errors import InputError
 from . import markup
 from .edit import TextEdits
 
-#: The code of the only issue that has a safe fix in a URDF, and what the fix does.
-CODE, LABEL = "UrdfLimitsSwapped", "Swap the limits"
+#: The codes of the only issue that has a safe fix in a URDF, of the reader and of the model, and what the fix does.
+CODES, LABEL = ("UrdfLimitsSwapped", "LimitsReversed"), "Swap the limits"
 
 
 def swapped_limits(file: Path) -> tuple[bytes, list[str]]:
