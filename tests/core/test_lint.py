@@ -54,8 +54,12 @@ NEGATIVE = CLEAN % ("float physics:mass = -3   # wrong", "")
 KINEMATIC = CLEAN % ("bool physics:kinematicEnabled = 1\n        vector3f physics:velocity = (1, 0, 0)", "")
 ROBOT = """<robot name="arm">
   <!-- The shoulder. -->
-  <link name="base"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
-  <link name="arm"><inertial><mass value="1.50"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial></link>
+  <link name="base">
+    <inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+  </link>
+  <link name="arm">
+    <inertial><mass value="1.50"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+  </link>
   <joint name="hinge" type="revolute">
     <parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
     <limit lower="1.50" upper='-1.5' effort="1" velocity="1"/>

@@ -82,7 +82,7 @@ def rule(
     physx: Severity | None,
     newton: Severity | None,
     *,
-    mujoco: Severity | Literal["as usd"] | None = "as usd",
+    mujoco: Severity | Literal["usd"] | None = "usd",
     meaning: str,
     fix: str,
 ) -> Callable[[RuleCheck], RuleCheck]:
@@ -91,7 +91,7 @@ def rule(
     mujoco: for the reader of USD that MuJoCo has, mujoco-usd 4.0.0. Where nothing was measured it is as for usd.
     """
     named: dict[Target, Severity | None] = {
-        "usd": usd, "physx": physx, "newton": newton, "mujoco": usd if mujoco == "as usd" else mujoco,
+        "usd": usd, "physx": physx, "newton": newton, "mujoco": usd if mujoco == "usd" else mujoco,
     }  # fmt: skip
     severities = {target: severity for target, severity in named.items() if severity is not None}
 
