@@ -43,6 +43,17 @@ def mesh(approximation: str, geometry: str) -> str:
                 f'uniform token physics:approximation = "{approximation}"\n    {geometry}')  # fmt: skip
 
 
+FLAT = """point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)]
+    int[] faceVertexCounts = [4]
+    int[] faceVertexIndices = [0, 1, 2, 3]"""
+TWICE = """def Cube "A" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", {}])
+{{
+    float physics:mass = 1
+    float3 physics:diagonalInertia = (1, 1, 1)
+    quatf physics:principalAxes = (1, 0, 0, 0)
+    double[] newton:inertia = [1, 1, 1, 0, 0, 0]
+}}
+"""
 GROUP = 'def PhysicsCollisionGroup "G" (prepend apiSchemas = ["CollectionAPI:colliders"])\n{{\n{}\n}}\n'
 #: (code, what MuJoCo refuses or leaves out, what it takes).
 CASES = [
@@ -58,10 +69,20 @@ CASES = [
      + 'def MjcActuator "Motor"\n{\n}\n'),
     ("GroupsLeftOut", GROUP.format("    rel physics:filteredGroups = </G>"), GROUP.format("")),
     ("MassRefused", solid("float physics:mass = 0", "MassAPI"), solid("float physics:density = 0", "MassAPI")),
+    ("MassRefused", prim("Xform", "A", "RigidBodyAPI"), prim("Xform", "A", "RigidBodyAPI", 'def Sphere "Seen"\n{\n}')),
+    ("MassRefused", prim("Xform", "A", "RigidBodyAPI"),
+     prim("Xform", "A", "RigidBodyAPI") + 'def PhysicsFixedJoint "J"\n{\n    rel physics:body1 = </A>\n}\n'),
+    ("InertiaTwice", TWICE.format('"NewtonMassAPI", "PhysicsMassAPI"'), TWICE.format('"PhysicsMassAPI"')),
+    ("RootRefused", prim("Xform", "R", "ArticulationRootAPI"), solid("", "ArticulationRootAPI")),
+    ("RootRefused", solid() + prim("PhysicsFixedJoint", "J", "ArticulationRootAPI", "rel physics:body1 = </A>"),
+     solid() + prim("PhysicsFixedJoint", "J", "", "rel physics:body1 = </A>")),
     ("MassRefused", prim("Xform", "A", "RigidBodyAPI MassAPI", "float physics:mass = 2"),
      prim("Xform", "A", "RigidBodyAPI MassAPI", "float physics:mass = 2\n    float3 physics:diagonalInertia = (1, 1, 1)"
           "\n    quatf physics:principalAxes = (1, 0, 0, 0)")),
     ("ShapeRefused", static("Cone"), static("Cylinder")),
+    ("ShapeRefused", prim("Cone", "Seen"), prim("Cube", "Seen")),
+    ("ShapeRefused", prim("BasisCurves", "Seen"), prim("Mesh", "Seen")),
+    ("ShapeRefused", mesh("none", FLAT), mesh("none", BOX)),
     ("ShapeRefused", static("Points", "point3f[] points = [(0, 0, 0)]\n    float[] widths = [1]"), static("Sphere")),
     ("ShapeRefused", static("Capsule_1", "double height = 2\n    double radiusTop = 0.5\n    double radiusBottom = 1"),
      static("Capsule")),
@@ -93,7 +114,6 @@ def test_what_mujoco_does_not_take_is_named_for_it_alone(code, wrong, right) -> 
         ("LimitsReversed", joint("Revolute", "float physics:lowerLimit = 5\n    float physics:upperLimit = -5")),
         ("InertiaImpossible", solid("float3 physics:diagonalInertia = (1, 1, 5)\n"
                                     "    quatf physics:principalAxes = (1, 0, 0, 0)", "MassAPI")),
-        ("BodyWithoutMass", prim("Xform", "A", "RigidBodyAPI")),
     ],
 )  # fmt: skip
 def test_what_is_a_warning_elsewhere_and_refused_by_mujoco_is_an_error(code, text) -> None:
@@ -101,7 +121,7 @@ def test_what_is_a_warning_elsewhere_and_refused_by_mujoco_is_an_error(code, tex
 
 
 def test_where_nothing_was_measured_the_column_is_that_of_usd() -> None:
-    known = {"ApproximationOfPhysx", "LimitsReversed", "InertiaImpossible", "BodyWithoutMass", "BreakIgnored",
+    known = {"ApproximationOfPhysx", "LimitsReversed", "InertiaImpossible", "BreakIgnored",
              "SurfaceVelocityIgnored"} | {code for code, _, _ in CASES}  # fmt: skip
     #: What is said of PhysX alone.
     left_out = {"GearWithoutJoints", "MimicWithoutLimits", "VendorNeedsArticulation", "VendorNotInArticulation",

@@ -78,7 +78,7 @@ def nested_body(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "BodyWithoutMass", "warning", "warning", "warning", mujoco="error",
+    "BodyWithoutMass", "warning", "warning", "warning",
     meaning="A dynamic body has no collider and no mass; simulators assume a mass.",
     fix="Give {X} a collider or a mass.",
 )  # fmt: skip

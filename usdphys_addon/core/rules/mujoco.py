@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import numpy as np
+
 from .. import mass
 from ..model import Mesh, Prim
 from ..schemas import usd_geom, usd_physics
@@ -16,7 +18,9 @@ from .base import Facts, Finding, kind, rule
 #: The joints that it reads.
 _JOINTS = (usd_physics.FixedJoint, usd_physics.RevoluteJoint, usd_physics.PrismaticJoint)
 #: The shapes that it refuses with the whole file: they come out without a size.
-_REFUSED = frozenset(("Cone", "Points"))
+_REFUSED = frozenset(("Cone", "Points", "BasisCurves", "TetMesh", *usd_geom.TAPERED))
+#: The shapes that give a body its mass.
+_SHAPES = frozenset(("Cube", "Sphere", "Capsule", "Cylinder", "Mesh", "Plane")) | _REFUSED
 #: How much smaller than its hull a mesh is that is not convex.
 _HOLLOW = 0.02
 
@@ -95,39 +99,97 @@ def groups(facts: Facts) -> Iterator[Finding]:
 
 @rule(
     "MassRefused", None, None, None, mujoco="error",
-    meaning="A moving body has a mass of 0, or a mass without a shape and without an inertia. MuJoCo refuses the "
-    "whole file: 0 is no automatic mass there.",
-    fix="Clear the mass of {X}, or give it a mass and an inertia.",
+    meaning="A moving body has a mass of 0, or no shape and not both a mass and an inertia. MuJoCo refuses the whole "
+    "file: 0 is no automatic mass there.",
+    fix="Give {X} a shape, or a mass and an inertia.",
 )  # fmt: skip
 def mass_refused(facts: Facts) -> Iterator[Finding]:
-    shaped = {owner.path for prim in facts.colliders.prims if (owner := facts.owner.at(prim.path)) is not None}
-    for prim, authored in facts.masses:
-        if prim.path not in facts.dynamic:
+    masses = {prim.path: value for prim, value in facts.masses}
+    shaped, held = facts.once(_shaped), _held(facts)
+    for path, prim in facts.model.bodies.items():
+        authored = masses.get(path)
+        given = authored.mass if authored is not None else None
+        has_inertia = bool(authored and authored.diagonal_inertia and any(authored.diagonal_inertia))
+        if path in held:
             continue
-        has_inertia = bool(authored.diagonal_inertia and any(authored.diagonal_inertia))
-        if authored.mass == 0:
+        if given == 0:
             yield Finding(prim, f"{prim.display} has a mass of 0, for which MuJoCo refuses the file.")
-        elif authored.mass is not None and authored.mass > 0 and prim.path not in shaped and not has_inertia:
-            yield Finding(prim, f"{prim.display} has a mass and no inertia, for which MuJoCo refuses the file.")
+        elif path not in shaped and not (given and has_inertia):
+            yield Finding(prim, f"{prim.display} has no shape, and not both mass and inertia: MuJoCo refuses the file.")
+
+
+def _shaped(facts: Facts) -> set[str]:
+    """The paths of bodies with a shape, also with one that is only seen."""
+    prims = facts.model.prims
+    seen = [path for path, name in facts.model.other_types.items() if name in _SHAPES]
+    seen += [path for path, prim in prims.items() if prim.type_name in _SHAPES]
+    owners = (facts.owner.at(path) for path in seen)
+    return {owner.path for owner in owners if owner is not None}
+
+
+def _held(facts: Facts) -> set[str]:
+    """The paths of bodies that MuJoCo holds fast to another body or to the world: these need no mass."""
+    found = set()
+    for _, joint in facts.joints:
+        if joint.body1 and not isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
+            found.add(joint.body1[0])
+    return found
+
+
+@rule(
+    "InertiaTwice", None, None, None, mujoco="error",
+    meaning="A body has newton:inertia and physics:diagonalInertia. MuJoCo takes one of them, and refuses a file with "
+    "both.",
+    fix="Remove one of the two inertias of {X}.",
+)  # fmt: skip
+def inertia_twice(facts: Facts) -> Iterator[Finding]:
+    for prim, authored in facts.masses:
+        tensor = getattr(prim.schemas.get("NewtonMassAPI"), "inertia", None)
+        if tensor and authored.diagonal_inertia and any(authored.diagonal_inertia):
+            yield Finding(prim, f"{prim.display} has two inertias, for which MuJoCo refuses the file.")
+
+
+@rule(
+    "RootRefused", None, None, None, mujoco="error",
+    meaning="An articulation root is on a prim that is no body. MuJoCo takes it for a body without a mass, and refuses "
+    "the whole file.",
+    fix="Move the articulation root from {X} to the first of its bodies.",
+)  # fmt: skip
+def root_refused(facts: Facts) -> Iterator[Finding]:
+    for prim, _ in facts.all(usd_physics.ArticulationRootAPI):
+        if not facts.is_body(prim):
+            yield Finding(prim, f"{prim.display} is an articulation root and no body: MuJoCo refuses the file.")
 
 
 @rule(
     "ShapeRefused", None, None, None, mujoco="error",
-    meaning="A collider is a cone, points, a capsule or cylinder with two radii, or a mirrored primitive. MuJoCo "
-    "refuses the whole file.",
-    fix="Make a mesh with a convex hull of {X}.",
+    meaning="A shape is a cone, points, curves, a tetrahedral mesh, a capsule or cylinder with two radii, a mirrored "
+    "cube, or a collider that is a flat mesh. MuJoCo refuses the whole file, also where the shape is only seen.",
+    fix="Make a mesh with a convex hull of {X}, or leave it out.",
 )  # fmt: skip
 def shape_refused(facts: Facts) -> Iterator[Finding]:
     mirrored = {prim.path for prim in facts.placements.where(facts.placements.mirrored)}
-    for prim, _ in facts.colliders:
+    others = (Prim(path, name) for path, name in facts.model.other_types.items() if name in _REFUSED)
+    known = facts.model.prims
+    for prim in (*known.values(), *(prim for prim in others if prim.path not in known)):
         if prim.type_name in _REFUSED or _has_two_radii(prim):
             yield Finding(prim, f"{prim.display} is a {kind(prim)}, for which MuJoCo refuses the file.")
         elif prim.type_name == "Cube" and prim.path in mirrored:
             yield Finding(prim, f"{prim.display} is a mirrored {kind(prim)}, for which MuJoCo refuses the file.")
+    for prim, shape in facts.shapes:
+        if isinstance(shape, Mesh) and len(shape.points) and _is_flat(shape):
+            yield Finding(prim, f"The mesh {prim.display} is flat, for which MuJoCo refuses the file.")
 
 
 def _has_two_radii(prim: Prim) -> bool:
     return usd_geom.TAPERED.get(str(prim.extras.get("usd_type"))) is type(prim.get(usd_geom.Gprim))
+
+
+def _is_flat(shape: Mesh) -> bool:
+    extent = np.ptp(shape.points, axis=0).max()
+    # The smallest of the three sizes along the mesh's own axes.
+    sizes = np.linalg.svd(shape.points - shape.points.mean(axis=0), compute_uv=False)
+    return bool(len(shape.points) < 4 or not sizes[-1] > 1e-9 * extent)
 
 
 @rule(
@@ -138,7 +200,7 @@ def _has_two_radii(prim: Prim) -> bool:
 )  # fmt: skip
 def taken_as_hull(facts: Facts) -> Iterator[Finding]:
     for prim, shape in facts.shapes:
-        if not isinstance(shape, Mesh) or not len(shape.triangles):
+        if not isinstance(shape, Mesh) or not len(shape.triangles) or _is_flat(shape):
             continue
         settings = prim.get(usd_physics.MeshCollisionAPI)
         approximation = (settings.approximation if settings is not None else None) or "none"
