@@ -255,7 +255,9 @@ def test_sarif_names_files_prims_and_lines(folder, capsys, monkeypatch) -> None:
     for result in log["runs"][0]["results"]:
         place = result["locations"][0]
         results[place["physicalLocation"]["artifactLocation"]["uri"], result["ruleId"]] = place
-    place = results["two%20words.usda", "MassInvalidValues"]["logicalLocations"][0]
+    wrong = results["two%20words.usda", "MassInvalidValues"]
+    assert 'def Cube "Crate"' in NEGATIVE.splitlines()[wrong["physicalLocation"]["region"]["startLine"] - 1]
+    place = wrong["logicalLocations"][0]
     assert place["fullyQualifiedName"] == "/World/Crate" and place["name"] == "Crate"
     line = results["arm.urdf", "UrdfLimitsSwapped"]["physicalLocation"]["region"]["startLine"]
     assert "<limit" in ROBOT.splitlines()[line - 1]

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .file_checks import FileReport, Found
+from .file_checks import FileReport
+
+if TYPE_CHECKING:
+    from ..core.validate import Issue
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
@@ -24,7 +27,7 @@ UNREADABLE = "FileUnreadable"
 def sarif(reports: Sequence[FileReport]) -> dict[str, Any]:
     """One run with a result for each issue. The base of relative names is the working folder."""
     codes: dict[str, int] = {}
-    results = [_result(report, found, codes) for report in reports for found in report.found]
+    results = [result for report in reports for result in _results(report, codes)]
     results += [_unreadable(report, codes) for report in reports if report.error]
     run: dict[str, Any] = {
         "tool": {"driver": {"name": "usdphys", "rules": _rules(codes)}},
@@ -39,37 +42,58 @@ def sarif(reports: Sequence[FileReport]) -> dict[str, Any]:
 def _rules(codes: dict[str, int]) -> list[dict[str, Any]]:
     from ..core import validate
 
-    known = {row.code: row for row in validate.issue_table()}
+    known = {row.code: (row.meaning, row.fix) for row in validate.issue_table()}
+    known[UNREADABLE] = ("The file cannot be read.", "Correct the file or its name.")
     rules = []
     for code in codes:
-        rule: dict[str, Any] = {"id": code, "name": code}
-        if code in known:
-            rule["shortDescription"] = {"text": known[code].meaning}
-            rule["help"] = {"text": known[code].fix}
-        elif code == UNREADABLE:
-            rule["shortDescription"] = {"text": "The file cannot be read."}
-        rules.append(rule)
+        # GitHub takes no rule without all three texts; those of readers are in their messages alone.
+        meaning, fix = known.get(code, (f"Reading the file has found {code}.", "Do what the message says."))
+        texts = {"shortDescription": meaning, "fullDescription": meaning, "help": fix}
+        rules.append({"id": code, **{key: {"text": text} for key, text in texts.items()}})
     return rules
 
 
-def _result(report: FileReport, found: Found, codes: dict[str, int]) -> dict[str, Any]:
-    issue = found.issue
-    place: dict[str, Any] = {"artifactLocation": _location_of(report.file)}
+def _results(report: FileReport, codes: dict[str, int]) -> Iterator[dict[str, Any]]:
+    lines = _lines_of_prims(report.file) if report.found else {}
+    for found in report.found:
+        issue = found.issue
+        place = {"artifactLocation": _location_of(report.file), "region": {"startLine": _line(report, issue, lines)}}
+        location: dict[str, Any] = {"physicalLocation": place}
+        if issue.path:
+            name = issue.label or issue.path.rpartition("/")[2] or issue.path
+            location["logicalLocations"] = [{"name": name, "fullyQualifiedName": issue.path, "kind": "prim"}]
+        yield {
+            "ruleId": issue.code,
+            "ruleIndex": codes.setdefault(issue.code, len(codes)),
+            "level": _LEVELS[issue.severity],
+            "message": {"text": f"{issue.message} {issue.fix}".strip()},
+            "locations": [location],
+            "properties": {"targets": list(found.targets)},
+        }
+
+
+def _lines_of_prims(file: str) -> dict[str, int]:
+    """The line of each prim of a USD file that is text, by path."""
+    from ..usd.fixing import layer_text
+
+    try:
+        with Path(file).open("rb") as stream:
+            if stream.read(5) != b"#usda":
+                return {}
+            return layer_text.lines_of_prims((b"#usda" + stream.read()).decode("utf-8", "replace"))
+    except OSError:
+        return {}
+
+
+def _line(report: FileReport, issue: Issue, lines: dict[str, int]) -> int:
+    """The line of an issue: as its message says, or of the nearest prim; 1, which GitHub wants, if nothing is known."""
     named = _PLACE.match(issue.message)
     if named is not None and named[1] == Path(report.file).name:
-        place["region"] = {"startLine": int(named[2])}
-    location: dict[str, Any] = {"physicalLocation": place}
-    if issue.path:
-        name = issue.label or issue.path.rpartition("/")[2] or issue.path
-        location["logicalLocations"] = [{"name": name, "fullyQualifiedName": issue.path, "kind": "prim"}]
-    return {
-        "ruleId": issue.code,
-        "ruleIndex": codes.setdefault(issue.code, len(codes)),
-        "level": _LEVELS[issue.severity],
-        "message": {"text": f"{issue.message} {issue.fix}".strip()},
-        "locations": [location],
-        "properties": {"targets": list(found.targets)},
-    }
+        return int(named[2])
+    path = issue.path
+    while path and path not in lines:
+        path = path.rpartition("/")[0]
+    return lines.get(path, 1)
 
 
 def _unreadable(report: FileReport, codes: dict[str, int]) -> dict[str, Any]:
@@ -78,7 +102,9 @@ def _unreadable(report: FileReport, codes: dict[str, int]) -> dict[str, Any]:
         "ruleIndex": codes.setdefault(UNREADABLE, len(codes)),
         "level": "error",
         "message": {"text": report.error},
-        "locations": [{"physicalLocation": {"artifactLocation": _location_of(report.file)}}],
+        "locations": [
+            {"physicalLocation": {"artifactLocation": _location_of(report.file), "region": {"startLine": 1}}}
+        ],
     }
 
 

@@ -67,6 +67,24 @@ def merged(text: str, before: str, after: str) -> str | None:
     return "".join([*made, text[at:]])
 
 
+def lines_of_prims(text: str) -> dict[str, int]:
+    """The line of each prim that a text defines or overrides, by path; empty where the text is not understood."""
+    try:
+        waiting = [("", _Reader(text).root())]
+    except (_UnknownTextError, IndexError):
+        return {}
+    ends: dict[str, int] = {}
+    while waiting:
+        path, block = waiting.pop()
+        ends.update({f"{path}/{name}": inner.name_end for name, inner in block.prims.items()})
+        waiting += [(f"{path}/{name}", inner) for name, inner in block.prims.items()]
+    lines, line, at = {}, 1, 0
+    for found, end in sorted(ends.items(), key=lambda item: item[1]):
+        line, at = line + text.count("\n", at, end), end
+        lines[found] = line
+    return lines
+
+
 def _edits(
     text: str, own: _Block, before: str, old: _Block, after: str, new: _Block, depth: int
 ) -> Iterator[tuple[int, int, str]]:
