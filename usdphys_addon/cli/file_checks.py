@@ -92,13 +92,17 @@ def named_files(names: Iterable[str]) -> Iterator[str]:
 def _inside(folder: Path, suffixes: frozenset[str]) -> list[str]:
     """The files of some formats in a folder and the folders in it, without those that are hidden."""
     found = []
-    for above, folders, files in os.walk(folder):
+    for above, folders, files in os.walk(folder, onerror=_refuse_folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [
             str(Path(above, name)) for name in sorted(files)
             if not name.startswith(".") and Path(name).suffix.lower() in suffixes
         ]  # fmt: skip
     return found
+
+
+def _refuse_folder(error: OSError) -> None:
+    raise InputError(f"The folder '{error.filename}' cannot be read ({error.strerror}).") from error
 
 
 # --------------------------------------------------------------------------- one file
