@@ -19,6 +19,7 @@ NOT_SHOWN = (
     "usdphys_addon/system/blender.py",
     "usdphys_addon/system/manual.py", "usdphys_addon/system/console.py", "usdphys_addon/core/schemas/",
     "usdphys_addon/core/concepts.py", "usdphys_addon/core/common_materials.py", "usdphys_addon/core/validate.py",
+    "usdphys_addon/core/model_fixes.py", "usdphys_addon/usd/fixing/",
 )  # fmt: skip
 #: Details of what is wrong inside of a robot's or a glTF file, in English: they name elements of these formats.
 NOT_SHOWN += ("usdphys_addon/urdf/", "usdphys_addon/gltf/")

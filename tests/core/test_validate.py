@@ -16,7 +16,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
-from . import test_vendor_rules
+from . import test_mujoco_rules, test_vendor_rules
 
 NAN, INF = float("nan"), float("inf")
 CHECKERS = ("RigidBodyChecker", "ColliderChecker", "ArticulationChecker", "PhysicsJointChecker")
@@ -640,12 +640,12 @@ def test_severity_depends_on_the_target():
         target: {issue.code: issue.severity for issue in validate.validate(model, target)}
         for target in validate.TARGETS
     }
-    for code, usd, physx, newton in (
-        ("ColliderTriangleMeshDynamic", "warning", "error", "warning"),
-        ("NestedRigidBody", "info", "warning", "info"),
-        ("ArticulationOnKinematicBody", "warning", "error", "warning"),
+    for code, *expected in (
+        ("ColliderTriangleMeshDynamic", "warning", "error", "warning", "warning"),
+        ("NestedRigidBody", "info", "warning", "info", "info"),
+        ("ArticulationOnKinematicBody", "warning", "error", "warning", "warning"),
     ):
-        assert [severities[target][code] for target in validate.TARGETS] == [usd, physx, newton]
+        assert [severities[target][code] for target in validate.TARGETS] == expected
     for hierarchy in ("flat", "reset"):
         assert ("NestedRigidBody", "/B/N") not in found(model, target="physx", hierarchy=hierarchy)
 
@@ -1068,6 +1068,7 @@ def test_every_code_has_a_case():
         "WorldJointStill",
     }  # tests of their own, above
     of_vendors = {code for code, _, _ in (*test_vendor_rules.CASES, *test_vendor_rules.NEWTON_CASES)}
+    of_vendors |= {code for code, _, _ in test_mujoco_rules.CASES}
     assert {row.code for row in validate.issue_table()} == tested | on_models | of_vendors
 
 
