@@ -26,7 +26,8 @@ def validate_file(options: argparse.Namespace) -> int:
     else:
         print_issues(options, issues, say)
         numbers = {kind: sum(item.severity == kind for item in issues) for kind in ("error", "warning", "info")}
-        say(f"{options.file}: " + ", ".join(counted(number, kind) for kind, number in numbers.items()))
+        if not options.quiet:
+            say(f"{options.file}: " + ", ".join(counted(number, kind) for kind, number in numbers.items()))
     return 1 if any(item.severity == "error" for item in issues) else 0
 
 
