@@ -203,6 +203,7 @@ def test_quiet(usdphys, files):
     for command in (("--quiet", "convert"), ("convert", "--quiet")):
         done = usdphys(*command, "robot.urdf", "quiet.usda")
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert usdphys("validate", "--quiet", "robot.urdf").stdout == ""
     done = usdphys("convert", "--quiet", "scene.blend", "quiet.usda")
     assert done.returncode == 2 and "needs Blender" in done.stderr
 
