@@ -315,6 +315,38 @@ def test_a_fix_changes_its_statement_and_no_other_byte(folder, capsys) -> None:
     assert (folder / "arm.urdf").read_text() == ROBOT.replace(*limits)
 
 
+def test_statements_that_are_changed_or_added_stand_where_they_belong(tmp_path, capsys) -> None:
+    """Written by hand: several on a line, comments in odd places, brackets without spaces."""
+    file = tmp_path / "a.usda"
+    text = """#usda 1.0
+( "A note with a } and a # sign"
+  metersPerUnit = 1; upAxis = "Z" )
+def Xform "W" { # the world
+  def Mesh "M" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) { string s = 'not { "this"';
+    point3f[] points = [(0,0,0), # the first
+      (1,0,0),(0,1,0),(0,0,1)]
+    int[] faceVertexCounts = [3,3,3,3]
+    int[] faceVertexIndices = [0,2,1,0,1,3,1,2,3,0,3,2]; }
+  def PhysicsRevoluteJoint "J" { rel physics:body1 = </W/M>; float physics:lowerLimit = 3.0 ;
+    float physics:upperLimit = -30 # too low
+  }
+}
+"""
+    file.write_text(text)
+    run(file, "--fix")
+    said = capsys.readouterr().out
+    assert "LimitsReversed" in said and "ColliderTriangleMeshDynamic" in said and "without its comments" not in said
+    for old, new in (
+        ("physics:lowerLimit = 3.0 ;", "physics:lowerLimit = -30 ;"), ("upperLimit = -30 #", "upperLimit = 3 #"),
+        ('"PhysicsCollisionAPI"]) {',
+         '"PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"]) {\n'
+         '        uniform token physics:approximation = "convexHull"\n'),
+    ):  # fmt: skip
+        assert text.count(old) == 1
+        text = text.replace(old, new)
+    assert file.read_text() == text
+
+
 def test_without_the_option_nothing_is_written(folder) -> None:
     before = {file: file.read_bytes() for file in folder.rglob("*") if file.is_file()}
     run(folder)
@@ -416,7 +448,7 @@ def test_only_what_is_said_is_fixed(tmp_path, code, suffix, capsys) -> None:
         assert wrong
     run(file, "--fix", "--json", "--select", code)
     table = json.loads(capsys.readouterr().out)
-    assert [fixed["code"] for fixed in table["fixed"]] == [code] and table["issues"] == []
+    assert [fixed["code"] for fixed in table["fixed"]] == [code] and table["issues"] == [] and table["notes"] == []
     found = set(compare_composed.differences(Usd.Stage.Open(str(before)), Usd.Stage.Open(str(file))))
     assert {re.sub("targets .*", "targets", line) for line in found} == expected
     assert file.read_bytes()[:5] == before.read_bytes()[:5]
@@ -560,6 +592,8 @@ def test_the_action_of_github_runs_as_it_is_written(folder) -> None:
 
     done = act()
     assert done.returncode == 1 and done.stdout.splitlines()[-1] == "4 files: 1 error, 2 warnings, 3 infos", done
+    done = act(files="clean.usda", target="newton", args="--json")
+    assert done.returncode == 0 and json.loads(done.stdout)["target"] == "newton", done
     done = act(files="clean.usda\ndeep/er", target="physx newton", args="--ignore KinematicVelocity --output r.sarif")
     assert done.returncode == 0 and done.stdout == "2 files: 0 errors, 0 warnings, 0 infos\n", done
     assert sarif_problems(json.loads((folder / "r.sarif").read_text())) == []

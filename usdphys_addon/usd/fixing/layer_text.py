@@ -112,7 +112,9 @@ def _edits(
     if old.prims.keys() - new.prims.keys():
         raise _UnknownTextError
     if added:
-        yield own.inside, own.inside, added
+        # What stands beside the bracket gets a line of its own.
+        is_free = not text[own.inside :].partition("\n")[0].partition("#")[0].strip()
+        yield own.inside, own.inside, added if is_free else f"{added}\n"
 
 
 def _metadata(
