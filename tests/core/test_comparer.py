@@ -115,8 +115,9 @@ def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["PhysicsDriveAPI:angular
 SI = {"meters": 1, "kilograms": 1, "up": "Z", "mass": 2, "moment": 0.5, "velocity": "(1, 2, 3)", "place": "(4, 5, 6)",
       "radius": 0.5, "stiffness": 20, "turn": "(1, 0, 0, 0)"}  # fmt: skip
 #: The same in centimetres, grams and Y up, by hand: (x, y, z) of the world is (x, z, -y), and the body is turned so.
-CGS = {"meters": 0.01, "kilograms": 0.001, "up": "Y", "mass": 2000, "moment": 5e6, "velocity": "(100, 200, 300)",
-       "place": "(400, 600, -500)", "radius": 50, "stiffness": 2e8, "turn": "(0.70710678, -0.70710678, 0, 0)"}  # fmt: skip
+CGS = {"meters": 0.01, "kilograms": 0.001, "up": "Y", "mass": 2000, "moment": 5e6,
+       "velocity": "(100, 200, 300)", "place": "(400, 600, -500)", "radius": 50, "stiffness": 2e8,
+       "turn": "(0.70710678, -0.70710678, 0, 0)"}  # fmt: skip
 LOSSES = {
     "mass": {"mass": 2.1}, "inertia": {"moment": 0.6}, "velocity": {"velocity": "(1, 2, 3.1)"},
     "radius": {"radius": 0.6}, "turn": {"turn": "(0.8, 0.6, 0, 0)"},
