@@ -333,7 +333,7 @@ def report(paths: list[Path], status: int = 0) -> int:
     for path in sorted(paths):
         outcomes = count(path)
         total += outcomes
-        print(f"{path.stem:24}{words(outcomes)}")
+        print(f"{path.stem:30}{words(outcomes)}")
     if not total or (status and not total["failed"]):
         total["failed"] += 1
     print(words(total), flush=True)
