@@ -175,7 +175,8 @@ def make_wheel(folder: Path) -> None:
 
 def store_scene() -> None:
     """Write the .blend by which later versions see that they still read this one. It goes to tests/stored."""
-    command = [venvs.python_in(ROOT / ".venv"), "scripts/store_blend.py"]
+    # The oldest Blender: its files open in all others.
+    command = [venvs.make(venvs.BPY_GROUPS[0]), "scripts/store_blend.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{done.stdout}{done.stderr}\nThe .blend of the release could not be stored.")
@@ -282,7 +283,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.next:
         return open_next(options.next)
-    return release(options.out.resolve(), dry=options.dry)
+    try:
+        return release(options.out.resolve(), dry=options.dry)
+    except venvs.EnvError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 #: Beside the `__init__.py` of the extension, in the checkout as where it is installed.
-_MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
+MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 _ID = "usdphys_addon"
 #: The package of the rooms that need no Blender. It has no manifest.
 _PACKAGE = "usdphys"
@@ -24,10 +24,10 @@ Order = tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]
 def addon_version() -> str:
     """The version of the add-on, such as "0.1.0" or "0.2.0-dev". Raises PackageNotFoundError if nothing says it."""
     # Imported late: Blender waits for the registration, which needs none of it.
-    if _MANIFEST.is_file():
+    if MANIFEST.is_file():
         import tomllib
 
-        manifest = tomllib.loads(_MANIFEST.read_text(encoding="utf-8"))
+        manifest = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
         if manifest.get("id") == _ID:
             return str(manifest["version"])
     from importlib import metadata
