@@ -146,6 +146,7 @@ class USDPHYS_Preferences(  # noqa: N801
     def draw(self, context: bpy.types.Context) -> None:
         layout: Any = self.layout
         layout.use_property_split = True
+        self.draw_help()
         if not environment.usd_is_supported():
             layout.label(text="This Blender was built without USD: it cannot export.", icon="ERROR")
         else:
@@ -158,7 +159,6 @@ class USDPHYS_Preferences(  # noqa: N801
         self.draw_box("Other Simulators", ("physx_python", "newton_python"))
         self.draw_box("Overlay", OVERLAY_COLOURS)
         self.draw_keymap(context)
-        self.draw_help()
 
     def draw_box(self, label: str, names: tuple[str, ...]) -> None:
         layout: Any = self.layout

@@ -175,7 +175,7 @@ def make_wheel(folder: Path) -> None:
 
 def store_scene() -> None:
     """Write the .blend by which later versions see that they still read this one. It goes to tests/stored."""
-    # The oldest Blender writes it, as all newer ones are to open it.
+    # The oldest Blender: its files open in all others.
     command = [venvs.make(venvs.BPY_GROUPS[0]), "scripts/store_blend.py"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -283,7 +283,10 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.next:
         return open_next(options.next)
-    return release(options.out.resolve(), dry=options.dry)
+    try:
+        return release(options.out.resolve(), dry=options.dry)
+    except venvs.EnvError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":

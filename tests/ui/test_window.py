@@ -26,6 +26,11 @@ def test_preview_shows_what_breaks_and_bears_selection_orbits_animation_and_fail
     drive("preview_view")
 
 
+def test_the_preferences_draw_and_a_bug_report_is_in_the_clipboard(drive):
+    log = drive("preferences")
+    assert "Rapier: 0." in log and "USD: none" in log  # of Debian's Blender
+
+
 def test_the_sidebar_draws_every_panel(drive):
     drive("sidebar")
 
