@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Pictures of the manual: cuts what matters out of the shots of window tests, and makes films of frames.
+
+    .venv-docs/bin/python scripts/pictures.py cut FROM TO      # cut FROM/NAME.png into TO/NAME.webp, as CUTS says
+    .venv-docs/bin/python scripts/pictures.py film FOLDER FILE.webp RATE STILL
+
+Needs Pillow, which the environment `docs` has. A picture is shown at its size, so letters can be read.
+"""
+
+import sys
+from pathlib import Path
+
+from PIL import Image
+
+#: Left, top, width and height of what a page shows of a shot, in pixels.
+CUTS: dict[str, tuple[int, int, int, int]] = {}
+#: Quality of WebP: of a still picture, which has letters, and of a film.
+STILL, MOTION = 82, 55
+
+
+def cut(source: Path, target: Path) -> list[str]:
+    """Write each picture of `CUTS` of which there is a shot. Returns their names."""
+    target.mkdir(parents=True, exist_ok=True)
+    done = []
+    for name, (left, top, width, height) in CUTS.items():
+        shot = source / f"{name}.png"
+        if shot.exists():
+            with Image.open(shot) as image:
+                part = image.convert("RGB").crop((left, top, left + width, top + height))
+            part.save(target / f"{name}.webp", quality=STILL, method=6)
+            done.append(name)
+    return done
+
+
+def film(folder: Path, target: Path, rate: float, still: int) -> None:
+    """Put the frames of a folder together, and keep one as a still picture beside it."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    frames = [Image.open(path).convert("RGB") for path in sorted(folder.glob("*.png"))]
+    frames[0].save(
+        target, save_all=True, append_images=frames[1:], duration=round(1000 / rate), loop=0,
+        quality=MOTION, method=6, minimize_size=True,
+    )  # fmt: skip
+    frames[still].save(target.with_name(f"{target.stem}-still.webp"), quality=STILL, method=6)
+    print(f"{target.name}  {len(frames)} frames  {target.stat().st_size / 1000:.0f} KB")
+
+
+def main(arguments: list[str]) -> None:
+    match arguments:
+        case ["cut", source, target]:
+            print(", ".join(cut(Path(source), Path(target))) or "no shot is there")
+        case ["film", folder, target, rate, still]:
+            film(Path(folder), Path(target), float(rate), int(still))
+        case _:
+            sys.exit(__doc__)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
