@@ -1,7 +1,7 @@
 # Python 3.11 or later drives everything (the standard library is enough); scripts/venvs.py finds the others.
 PYTHON ?= $(shell for p in python3 python3.11 python3.13; do $$p -c 'import tomllib' 2>/dev/null && echo $$p && break; done)
 
-.PHONY: help sysdeps env demo roundtrip check test ui docs build clean distclean
+.PHONY: help sysdeps env demo roundtrip check test ui docs site build clean distclean
 
 help:
 	@echo "make env [BPY=4.5.15]   .venv with Blender as a module, .venv-usd with usd-core"
@@ -11,6 +11,7 @@ help:
 	@echo "make test               every suite on every bpy that this machine can run, window tests included"
 	@echo "make ui                 the window tests alone"
 	@echo "make docs               the manual, in build/site"
+	@echo "make site               the manual, and a test that opens each page in Chromium"
 	@echo "make build              wheels and zips, in dist/"
 	@echo "make clean | distclean  remove what was built | and the environments"
 
@@ -30,13 +31,16 @@ check:
 	@$(PYTHON) scripts/suite.py check
 
 test: sysdeps
-	@$(PYTHON) scripts/suite.py core blender package ui docs
+	@$(PYTHON) scripts/suite.py core blender package ui docs site
 
 ui: sysdeps
 	@$(PYTHON) scripts/suite.py ui
 
 docs: sysdeps
 	@$(PYTHON) scripts/suite.py docs
+
+site: sysdeps
+	@$(PYTHON) scripts/suite.py docs site
 
 build: env
 	@.venv/bin/python scripts/build.py

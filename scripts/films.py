@@ -4,7 +4,7 @@
     .venv/bin/python scripts/films.py [NAME ...]
 
 Needs the environment `docs` (`make docs` makes it). Each scene is baked by *Bake to Keyframes* and rendered by Workbench without a window. `pictures.py` puts the frames
-together: docs/films/NAME.webp, which repeats, and docs/films/NAME-still.webp, for readers who want no motion.
+together: docs/films/NAME.webp, which repeats, and docs/stills/NAME.webp for readers who want no motion.
 """
 
 from __future__ import annotations
@@ -122,9 +122,13 @@ def car() -> None:
 
 
 def arm() -> None:
-    """An arm of three servos takes up a crate that falls on its last link."""
+    """The servos of an arm take it to their positions, and take up a crate that falls on it."""
     press("sample_scene", kind="ARM")
-    crate = part("Crate", (2.72, 0.0, 2.4), (0.3, 0.3, 0.3))
+    hinges = [obj for obj in bpy.context.scene.objects if obj.usdphys.joint.type == "REVOLUTE"]
+    for hinge, angle in zip(sorted(hinges, key=lambda obj: obj.location.x), (-0.75, 0.95, -0.2), strict=True):
+        select(hinge)
+        press("joint_motor", holds=True, angle=angle, response=0.8)
+    crate = part("Crate", (2.36, 0.0, 6.5), (0.3, 0.3, 0.3))
     select(crate)
     press("make_dynamic")
 
@@ -133,9 +137,9 @@ ALL = {
     "door": Film(door, 5.0, (2.6, -4.6, 2.5), (0.15, 0.0, 0.95), 1.4),
     "car": Film(car, 4.0, (-3.6, -5.2, 2.3), (-5.9, 0.0, 0.5), 1.6, "Chassis"),
     "bridge": Film(sample("BRIDGE"), 4.0, (3.4, -7.6, 3.4), (0.0, 0.0, 1.35), 1.5),
-    "chimney": Film(sample("CHIMNEY"), 4.0, (5.6, -4.6, 2.6), (0.0, 0.2, 1.05), 0.8),
-    "ragdoll": Film(sample("RAGDOLL"), 4.0, (4.0, -4.6, 2.6), (0.0, -0.7, 0.85), 1.2),
-    "arm": Film(arm, 4.0, (1.6, -5.6, 2.2), (1.5, 0.0, 0.95), 1.4),
+    "chimney": Film(sample("CHIMNEY"), 3.0, (5.6, -4.6, 2.6), (0.0, 0.2, 1.05), 0.8),
+    "ragdoll": Film(sample("RAGDOLL"), 4.0, (4.4, -5.2, 3.0), (0.0, -0.5, 1.2), 1.2),
+    "arm": Film(arm, 2.6, (1.5, -6.2, 2.4), (1.35, 0.0, 1.15), 1.8),
 }
 
 

@@ -13,7 +13,26 @@ from pathlib import Path
 from PIL import Image
 
 #: Left, top, width and height of what a page shows of a shot, in pixels.
-CUTS: dict[str, tuple[int, int, int, int]] = {}
+CUTS: dict[str, tuple[int, int, int, int]] = {
+    "first_run-1-hint": (340, 84, 710, 445),
+    "first_run-6-landed": (340, 84, 710, 445),
+    "first_run-7-checks": (400, 190, 650, 315),
+    "generators-chimney": (330, 160, 560, 370),
+    "generators-line": (380, 180, 670, 530),
+    "generators-machines": (320, 150, 450, 470),
+    "generators-net": (300, 230, 460, 240),
+    "generators-rope": (330, 170, 420, 480),
+    "gizmos-5-offset": (280, 56, 560, 420),
+    "robot-1-dropped": (130, 310, 460, 390),
+    "robot-2-imported": (330, 250, 420, 270),
+    "robot-3-inspected": (380, 84, 670, 610),
+    "robot-4-plays": (330, 250, 420, 270),
+    "tasks-car-3-drives": (340, 84, 710, 445),
+    "tasks-chain-2-hangs": (340, 84, 710, 384),
+    "tasks-door-2-joint": (340, 84, 710, 445),
+    "tasks-door-3-open": (340, 84, 710, 445),
+    "tasks-inspector-1-posed": (400, 220, 650, 370),
+}
 #: Quality of WebP: of a still picture, which has letters, and of a film.
 STILL, MOTION = 82, 55
 
@@ -33,14 +52,16 @@ def cut(source: Path, target: Path) -> list[str]:
 
 
 def film(folder: Path, target: Path, rate: float, still: int) -> None:
-    """Put the frames of a folder together, and keep one as a still picture beside it."""
+    """Put the frames of a folder together, and keep one as a still picture in the folder `stills` beside its folder."""
     target.parent.mkdir(parents=True, exist_ok=True)
     frames = [Image.open(path).convert("RGB") for path in sorted(folder.glob("*.png"))]
     frames[0].save(
         target, save_all=True, append_images=frames[1:], duration=round(1000 / rate), loop=0,
         quality=MOTION, method=6, minimize_size=True,
     )  # fmt: skip
-    frames[still].save(target.with_name(f"{target.stem}-still.webp"), quality=STILL, method=6)
+    stills = target.parent.parent / "stills"
+    stills.mkdir(exist_ok=True)
+    frames[still].save(stills / target.name, quality=STILL, method=6)
     print(f"{target.name}  {len(frames)} frames  {target.stat().st_size / 1000:.0f} KB")
 
 

@@ -28,7 +28,22 @@ WIDE = """() => {
   }
   return wide;
 }"""
-#: Words of a table that are cut in two although the column could be wider, and text that is too small to read.
+#: Short words that are cut in two, which a cell does that is too narrow for its words.
+CUT = """() => {
+  const cut = [], walker = document.createTreeWalker(document.querySelector('.md-content'), NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const node = walker.currentNode;
+    if (!node.parentElement.closest('table')) continue;
+    for (const found of node.data.matchAll(/[\\p{L}\\p{N}.,%]{2,12}/gu)) {
+      const range = document.createRange();
+      range.setStart(node, found.index);
+      range.setEnd(node, found.index + found[0].length);
+      if (new Set([...range.getClientRects()].map((box) => Math.round(box.top / 4))).size > 1) cut.push(found[0]);
+    }
+  }
+  return cut;
+}"""
+#: Text that is too small to read.
 SMALL = """() => [...document.querySelectorAll('.md-content :is(td, th, p, li)')]
   .filter((node) => node.textContent.trim() && parseFloat(getComputedStyle(node).fontSize) < 12)
   .map((node) => node.textContent.trim().slice(0, 40))"""
@@ -95,6 +110,7 @@ def test_nothing_is_wider_than_the_window_and_nothing_goes_wrong(tabs, name, win
     assert page.evaluate(WIDE) == []
     assert page.evaluate(BROKEN) == []
     assert page.evaluate(SMALL) == []
+    assert page.evaluate(CUT) == []
     assert tab.faults == []
     if window == "laptop":
         assert page.evaluate(SHRUNK) == []
