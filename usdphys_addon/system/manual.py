@@ -16,7 +16,7 @@ _STYLE = (
     "body{font:16px/1.5 sans-serif;max-width:56em;margin:2em auto;padding:0 1em;overflow-wrap:break-word}"
     "code,pre{background:#8882;font-size:90%}pre{padding:.6em;overflow:auto}"
     "table{border-collapse:collapse}td,th{border:1px solid #8888;padding:.3em .6em;text-align:left;vertical-align:top}"
-    "td,th{overflow-wrap:anywhere}img{display:block;max-width:100%;height:auto;margin:1em 0}"
+    "table{display:block;max-width:100%;overflow-x:auto}img{display:block;max-width:100%;height:auto;margin:1em 0}"
 )
 #: The folders of pictures that pages show; `films` move, and are bundled as still pictures only.
 _PICTURES, _FILMS, _STILLS = "pictures", "films", "stills"
@@ -112,7 +112,8 @@ def _table(lines: list[str]) -> str:
 
 def _list(lines: list[str]) -> str:
     """Items of one list; items below items are items of the same list."""
-    kind = "ol" if re.match(r"\s*\d", lines[0]) else "ul"
+    number = re.match(r"\s*(\d+)", lines[0])
+    kind = "ol" if number else "ul"
     items: list[str] = []
     for line in lines:
         found = _ITEM.match(line)
@@ -120,7 +121,9 @@ def _list(lines: list[str]) -> str:
             items.append(found[3])
         else:
             items[-1] += " " + line.strip()
-    return f"<{kind}>" + "".join(f"<li>{_inline(item)}</li>" for item in items) + f"</{kind}>"
+    # A picture between two steps ends a list; the next one goes on counting.
+    start = f' start="{number[1]}"' if number and number[1] != "1" else ""
+    return f"<{kind}{start}>" + "".join(f"<li>{_inline(item)}</li>" for item in items) + f"</{kind}>"
 
 
 def _inline(text: str) -> str:
