@@ -3,8 +3,9 @@
 
     .venv/bin/python scripts/films.py [NAME ...]
 
-Needs the environment `docs` (`make docs` makes it). Each scene is baked by *Bake to Keyframes* and rendered by Workbench without a window. `pictures.py` puts the frames
-together: docs/films/NAME.webp, which repeats, and docs/stills/NAME.webp for readers who want no motion.
+Needs the environment `docs`, which `make docs` makes. Each scene is baked by *Bake to Keyframes* and rendered by
+Workbench without a window. `pictures.py` puts the frames together: docs/films/NAME.webp, which repeats, and
+docs/stills/NAME.webp for readers who want no motion.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Run test suites, each in the environments that it belongs to, and sum the JUnit files that they leave in build/junit.
 
-`suite.py [-j N] SUITE...` with check, core, blender, package, ui, docs, site. Up to N runs, by default as many as there are
-processors, go on side by side; each is a process of its own, whose output is printed whole when it ends, and kept in
-build/log. `suite.py report STATUS` prints the sum of all that ran, and counts one failure when STATUS is not 0 but no
+`suite.py [-j N] SUITE...` with check, core, blender, package, ui, docs, site. Up to N runs, by default as many as there
+are processors, go on side by side; each is a process of its own, whose output is printed whole when it ends, and kept
+in build/log. `suite.py report STATUS` prints the sum of all that ran, and counts one failure when STATUS is not 0 but no
 report says why.
 A run that crashes, hangs, or collects nothing counts as one failure.
 """
@@ -220,7 +220,7 @@ def site() -> Iterator[Run]:
 
 
 def run_site() -> None:
-    """The pages of the manual in a browser. Skipped where there is none and none can be installed; with CI, that fails."""
+    """The pages of the manual in a browser. Skipped where there is none and none can be installed; fails with CI."""
     if not any(map(shutil.which, BROWSERS)):
         done = subprocess.run(
             ["sh", str(ROOT / "scripts" / "sysdeps.sh"), "chromium"], capture_output=True, text=True, check=False

@@ -13,10 +13,11 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[2] / "docs"
 _STYLE = (
     ":root{color-scheme:light dark}"
-    "body{font:16px/1.5 sans-serif;max-width:56em;margin:2em auto;padding:0 1em;overflow-wrap:break-word}"
+    "body{font:16px/1.5 sans-serif;max-width:64em;margin:2em auto;padding:0 1em;overflow-wrap:break-word}"
     "code,pre{background:#8882;font-size:90%}pre{padding:.6em;overflow:auto}"
     "table{border-collapse:collapse}td,th{border:1px solid #8888;padding:.3em .6em;text-align:left;vertical-align:top}"
-    "table{display:block;max-width:100%;overflow-x:auto}img{display:block;max-width:100%;height:auto;margin:1em 0}"
+    "table{display:block;max-width:100%;overflow-x:auto;font-size:92%}"
+    "img{display:block;max-width:100%;height:auto;margin:1em 0}"
 )
 #: The folders of pictures that pages show; `films` move, and are bundled as still pictures only.
 _PICTURES, _FILMS, _STILLS = "pictures", "films", "stills"
