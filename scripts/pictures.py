@@ -25,7 +25,7 @@ CUTS: dict[str, tuple[int, int, int, int]] = {
     "gizmos-5-offset": (280, 56, 560, 420),
     "robot-1-dropped": (130, 310, 460, 390),
     "robot-2-imported": (330, 250, 420, 270),
-    "robot-3-inspected": (380, 84, 670, 610),
+    "robot-3-inspected": (380, 84, 670, 520),
     "robot-4-plays": (330, 250, 420, 270),
     "tasks-car-3-drives": (340, 84, 710, 445),
     "tasks-chain-2-hangs": (340, 84, 710, 384),

@@ -60,7 +60,7 @@ def test_films_are_made_by_their_script_and_small():
     assert {film.stem for film in films} == made and len(made) >= 5
     for film in films:
         data = film.read_bytes()
-        assert data[:4] == b"RIFF" and data.count(b"ANMF") >= 40, f"{film.name} does not move"
+        assert data[:4] == b"RIFF" and data.count(b"ANMF") >= 20, f"{film.name} does not move"
         assert len(data) < 400_000, film.name
 
 
