@@ -161,7 +161,7 @@ def set_up(scene: Any, film: Film) -> Any:
     camera = scene.camera
     camera.location, camera.data.lens = film.eye, 36.0
     camera.rotation_euler = (Vector(film.aim) - camera.location).to_track_quat("-Z", "Y").to_euler()
-    scene.display.shading.color_type = "OBJECT"
+    scene.display.shading.color_type, scene.display.render_aa = "OBJECT", "8"
     scene.world = bpy.data.worlds.new("Sky")
     scene.world.color = (0.46, 0.57, 0.66)
     scene.view_settings.exposure = -0.1
