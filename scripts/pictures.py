@@ -55,10 +55,12 @@ def film(folder: Path, target: Path, rate: float, still: int) -> None:
     """Put the frames of a folder together, and keep one as a still picture in the folder `stills` beside its folder."""
     target.parent.mkdir(parents=True, exist_ok=True)
     frames = [Image.open(path).convert("RGB") for path in sorted(folder.glob("*.png"))]
+    unfinished = target.with_suffix(".part")
     frames[0].save(
-        target, save_all=True, append_images=frames[1:], duration=round(1000 / rate), loop=0,
+        unfinished, format="WEBP", save_all=True, append_images=frames[1:], duration=round(1000 / rate), loop=0,
         quality=MOTION, method=6, minimize_size=True,
     )  # fmt: skip
+    unfinished.replace(target)
     stills = target.parent.parent / "stills"
     stills.mkdir(exist_ok=True)
     frames[still].save(stills / target.name, quality=STILL, method=6)
