@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.13; do $$p -c 'import toml
 # As scripts/venvs.py has it: Windows puts the Python of an environment elsewhere.
 VENV_PYTHON = .venv/$(if $(filter Windows_NT,$(OS)),Scripts/python.exe,bin/python)
 
-.PHONY: help sysdeps env demo roundtrip check quick test stranger ui docs build wheel release next clean distclean
+.PHONY: help sysdeps env demo roundtrip check quick test stranger ui docs site build wheel release next clean distclean
 
 help:
 	@echo "make env [BPY=4.5.15]   .venv with Blender as a module, .venv-usd with usd-core"
@@ -16,6 +16,7 @@ help:
 	@echo "make stranger           every suite without the files of others: collected, and run where they would be used"
 	@echo "make ui                 the window tests alone"
 	@echo "make docs               the manual, in build/site"
+	@echo "make site               the manual, and a test that opens each page in Chromium"
 	@echo "make build              wheels and zips, in dist/"
 	@echo "make wheel              the Python package without Blender, in dist/"
 	@echo "make release [DRY=1]    everything that is published, in dist/release; see docs/releasing.md"
@@ -38,7 +39,7 @@ check:
 	@$(PYTHON) scripts/suite.py check
 
 test: sysdeps
-	@$(PYTHON) scripts/suite.py core blender package ui docs
+	@$(PYTHON) scripts/suite.py core blender package ui docs site
 
 quick: sysdeps
 	@$(PYTHON) scripts/suite.py quick
@@ -51,6 +52,9 @@ ui: sysdeps
 
 docs: sysdeps
 	@$(PYTHON) scripts/suite.py docs
+
+site: sysdeps
+	@$(PYTHON) scripts/suite.py docs site
 
 build: env
 	@$(VENV_PYTHON) scripts/build.py

@@ -1,6 +1,6 @@
 """Run test suites, each in the environments that it belongs to, and sum the JUnit files that they leave in build/junit.
 
-`suite.py [-j N] SUITE...` with check, core, blender, package, ui, docs; quick: the fast tests of core and, in one
+`suite.py [-j N] SUITE...` with check, core, blender, package, ui, docs, site; quick: the fast tests of core and, in one
 Blender, of blender; stranger: every suite as it is for who has no files of others. Up to N runs, by default as many as
 there are processors, go on side by side; each is a process of its own, whose output is printed whole when it ends, and
 kept in build/log. `suite.py report STATUS` prints the sum of all that ran, and counts one failure when STATUS is not 0
@@ -33,8 +33,10 @@ LOGS = ROOT / "build" / "log"
 LOOK, SILENT_LOOKS = 10.0, 150
 #: As many tests may skip for want of files of others.
 MOST_SKIPPED = 20
-#: The order of runs that use what others leave.
-LAST = 9
+#: The order of runs that use what others leave, and of those that use what these leave.
+LAST, AFTER_LAST = 9, 10
+#: Names of Chromium, in which the pages of the manual are opened.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 _printing, _environments = threading.Lock(), threading.Lock()
 _running: set[subprocess.Popen[bytes]] = set()
@@ -272,14 +274,33 @@ def run_docs() -> None:
         python = environment("docs")
     except venvs.EnvError as error:
         return record("docs", "failure", str(error))
-    status = call("docs", [python, "-m", "mkdocs", "build", "--strict", "--quiet"])
-    for picture in (ROOT / "build" / "site" / "pictures").glob("*.png"):
-        taken = ROOT / "build" / "ui" / picture.name
-        if taken.exists():
-            shutil.copyfile(taken, picture)
+    site = ROOT / "build" / "site"
+    status = call("docs", [python, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", site])
+    cutter = ROOT / "scripts" / "pictures.py"
+    status = status or call("docs", [python, cutter, "cut", ROOT / "build" / "ui", site / "pictures"])
     with log_of("docs").open("a", encoding="utf-8") as log:
         log.write("build/site/index.html\n")
     return record("docs", "failure" if status else "passed", f"ended with status {status}")
+
+
+def site() -> Iterator[Run]:
+    yield Run("site", run_site, AFTER_LAST)
+
+
+def run_site() -> None:
+    """The pages of the manual in a browser. Skipped where there is none and none can be installed; fails with CI."""
+    if not any(map(shutil.which, BROWSERS)):
+        done = subprocess.run(
+            ["sh", str(ROOT / "scripts" / "sysdeps.sh"), "chromium"], capture_output=True, text=True, check=False
+        )
+        if not any(map(shutil.which, BROWSERS)):
+            said = (done.stderr.strip().splitlines() or ["install it yourself"])[-1]
+            return record("site", "failure" if os.environ.get("CI") else "skipped", f"there is no Chromium: {said}")
+    try:
+        environment("docs")  # the pages are built anew where only this suite runs
+    except venvs.EnvError as error:
+        return record("site", "failure", str(error))
+    return pytest("site", "site", "tests/site")
 
 
 SUITES: dict[str, Callable[[], Iterator[Run]]] = {
@@ -289,6 +310,7 @@ SUITES: dict[str, Callable[[], Iterator[Run]]] = {
     "package": lambda: on_every_bpy("package", 3),
     "ui": ui,
     "docs": docs,
+    "site": site,
     "quick": quick,
     "stranger": stranger,
 }
@@ -316,8 +338,9 @@ def say(text: str) -> None:
 
 
 def side_by_side(runs: list[Run], number: int) -> None:
-    """So many runs at a time; those of order LAST when all others have ended."""
-    for some in ([run for run in runs if run.order != LAST], [run for run in runs if run.order == LAST]):
+    """So many runs at a time; those of order LAST when all others have ended, those of AFTER_LAST after them."""
+    first = [run for run in runs if run.order < LAST]
+    for some in (first, *([run for run in runs if run.order == order] for order in (LAST, AFTER_LAST))):
         with ThreadPoolExecutor(number) as threads:
             try:
                 list(threads.map(carry_out, sorted(some, key=lambda run: run.order)))

@@ -41,7 +41,7 @@ def test_zip_holds_the_extension_and_nothing_else(zips, kind):
     allowed_folders = {"docs", "usdphys_addon", "operators", "panels", "wheels"}
     strangers = [n for n in names(zips[kind]) if n not in allowed and n.split("/")[0] not in allowed_folders]
     strangers += [n for n in names(zips[kind]) if "__pycache__" in n or "/." in n or n.endswith(("ruff.toml", ".pyc"))]
-    strangers += [n for n in names(zips[kind]) if n.startswith("docs/") and not n.endswith((".md", "/"))]
+    strangers += [n for n in names(zips[kind]) if n.startswith("docs/") and not n.endswith((".md", ".webp", "/"))]
     assert not strangers
     needed = {"__init__.py", "blender_manifest.toml", "LICENSE", "THIRD_PARTY_NOTICES.md", "docs/index.md"}
     assert needed <= set(names(zips[kind]))
