@@ -298,6 +298,14 @@ def test_a_report_goes_to_a_file_whose_name_says_its_form(folder, capsys, name, 
     assert (folder / "wrong.usda").read_bytes() == old
 
 
+def test_a_missing_folder_of_a_report_is_made_unless_the_command_fails(folder, tmp_path, capsys) -> None:
+    report = tmp_path / "reports" / "deep" / "r.sarif"
+    assert run(folder / "clean.usda", "--output", report, "--select", "Nothing") == 2
+    assert not report.parent.parent.exists()
+    assert run(folder / "clean.usda", "--output", report) == 0
+    assert report.is_file() and f"The folder '{report.parent}' was made." in capsys.readouterr().err
+
+
 # --------------------------------------------------------------------------- fixes
 
 
