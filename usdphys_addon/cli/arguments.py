@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any, NoReturn
 
 from ..core.qualities import NORMAL, QUALITY_TEXTS
+from ..simulation.engines.table import ENGINES
 from ..system.console import say, warn
 from .convert import FORMS, convert_file
 from .many import run_batch, serve_jobs
 from .reading import inspect_file, validate_file
-from .simulate import ENGINES, PREVIEW, simulate_file
+from .simulate import PREVIEW, simulate_file
 
 #: Solver steps per frame; the preview takes 64 at most.
 _MOST_SUBSTEPS = 1000
@@ -155,6 +156,8 @@ def _add_inspect(commands: Any) -> argparse.ArgumentParser:
 
 
 def _add_simulate(commands: Any) -> argparse.ArgumentParser:
+    names = " or ".join(engine.name for engine in ENGINES.values())
+    variables = " or ".join(engine.variable for engine in ENGINES.values())
     command: argparse.ArgumentParser = commands.add_parser(
         "simulate", help="simulate a file and write the motion",
         description="Simulate a .blend, USD, glTF or URDF file from its first frame; write USD time samples or JSON.",
@@ -170,15 +173,14 @@ def _add_simulate(commands: Any) -> argparse.ArgumentParser:
         help="draft: about half the time of normal; exact: three to five times (default: normal)",
     )  # fmt: skip
     command.add_argument(
-        "--engine", choices=ENGINES, default=PREVIEW,
-        help="what simulates: the engine of the add-on, or PhysX or Newton in a Python of your own, compared with it "
+        "--engine", choices=(PREVIEW, *ENGINES), default=PREVIEW,
+        help=f"what simulates: the engine of the add-on, or {names} in a Python of your own, compared with it "
         "(default: preview)",
     )  # fmt: skip
     command.add_argument(
         "--engine-python",
         metavar="PYTHON",
-        help="the python of an environment with ovphysx or newton "
-        "(default: that of USDPHYS_PHYSX_PYTHON or USDPHYS_NEWTON_PYTHON)",
+        help=f"the python of an environment that has the engine (default: that of {variables})",
     )
     command.add_argument(
         "--out", metavar="OUT",
