@@ -242,7 +242,7 @@ def _hand_off(
     """The motion of an opened stage in another simulator, and on stderr how far the preview is from it."""
     from ..simulation.engines import external
 
-    file, name = Path(stage.GetRootLayer().realPath), external.ENGINES[options.engine].name
+    file, name = Path(stage.GetRootLayer().realPath), ENGINES[options.engine].name
     with external.Run(options.engine, options.engine_python, file, len(preview.positions) - 1, world.time_step) as run:
         run.wait()
         poses = run.poses(units)
