@@ -3,6 +3,7 @@
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -69,7 +70,7 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def make(program: str) -> None:
         file = tmp_path / "program.py"
         file.write_text(program)
-        known = external.ENGINES["physx"]._replace(program=str(file))
+        known = replace(external.ENGINES["physx"], program=str(file))
         monkeypatch.setattr(external, "ENGINES", {**external.ENGINES, "physx": known})
         monkeypatch.setenv(known.variable, sys.executable)
 

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from dataclasses import dataclass
 
 
-class Engine(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Engine:
     """A simulator. program: file beside this one. packages: what its Python needs, as pip takes it.
 
     variable: environment variable with the path of that Python. doc: what it is, for a tooltip.
