@@ -115,7 +115,7 @@ def test_labels_of_buttons_are_not_cut():
 def test_a_file_has_each_text_once(name):
     """With a translation: a language that lacks one has nothing in its column."""
     lines = (ROOT / "operators" / name).read_text(encoding="utf-8").splitlines()
-    assert max(len(line.split("\t")) for line in lines) == 1 + len(translations.LANGUAGES)
+    assert max(line.count("\t") for line in lines) <= len(translations.LANGUAGES)
     assert len(rows(name)) == len(lines) > 100
     assert all(rows(name).values())
     assert all(text == text.strip() for texts in rows(name).values() for text in texts if name != "reports.tsv")
