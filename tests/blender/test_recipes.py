@@ -84,6 +84,11 @@ def test_a_recipe_works_as_it_is_written(name, copy):
         assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
         if " -m pytest " in command:
             assert re.search(r"^\d+ passed", done.stdout, re.MULTILINE), f"{command}\n{done.stdout[-3000:]}"
+    # `make check` makes this environment; a recipe that it would not pass is no good one.
+    ruff = ROOT / ".venv-check" / "bin" / "ruff"
+    for arguments in (("check",), ("format", "--check")) if ruff.exists() else ():
+        done = subprocess.run([ruff, *arguments, "."], cwd=copy, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout[-3000:]
 
 
 def test_commands_of_recipes_are_for_the_environments_of_a_copy():
