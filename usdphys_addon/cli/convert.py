@@ -29,6 +29,10 @@ FORMS = {
 }
 
 
+#: Flags that are not called like what they set.
+_FLAGS = {"physx_words": "--physx-attributes"}
+
+
 def convert_file(options: argparse.Namespace) -> int:
     """Convert one file into another. Returns the exit status."""
     from ..exchange import formats
@@ -77,7 +81,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:
-            flag = FORMS[value][0] if name == "form" else f"--{name.replace('_', '-')}"
+            flag = FORMS[value][0] if name == "form" else _FLAGS.get(name, f"--{name.replace('_', '-')}")
             kind = target.name.removesuffix(" file")
             raise UsageError(f"{flag} has no effect on '{options.output}', which is a {kind}; leave it out.")
     if target.heeds and options.hierarchy == "reset" and "up_axis" not in target.heeds:
