@@ -131,7 +131,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         wanted = (properties.code, properties.name, properties.path)
         for issue in report.issues if report is not None else ():
             if (issue.code, issue.name, issue.path) == wanted:
-                return f"{tr(issue.message)} {tr(issue.fix)}\n\n{tr('Click: select what it is about')}"
+                return f"{tr(issue.message)} {tr(issue.fix)}\n\n{tr('Click: select the object')}"
         return tr("Select what the issue is about, and show it in the view")
 
     def execute(self, context: Any) -> set[Any]:
