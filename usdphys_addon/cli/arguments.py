@@ -255,9 +255,9 @@ def _add_robot_options(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--no-self-collision", action="store_true", help="links of the robot do not collide with each other"
     )
-    group.add_argument("--no-visuals", action="store_true", help="leave out what is only seen")
+    group.add_argument("--no-visuals", action="store_true", help="leave out visual shapes that do not collide")
     group.add_argument(
-        "--visual-colliders", action="store_true", help="what is seen of a link without colliders collides, too"
+        "--visual-colliders", action="store_true", help="visual shapes of a link without colliders collide, too"
     )
 
 
