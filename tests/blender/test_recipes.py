@@ -72,6 +72,7 @@ def copy(tmp_path, usd_python):
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", share_of(list(RECIPES)))
 def test_a_recipe_works_as_it_is_written(name, copy):
     commands = type_recipe(copy, name)

@@ -47,6 +47,7 @@ def test_a_label_a_tooltip_and_a_fix_without_a_translation_are_found(monkeypatch
         assert text in known(table)
 
 
+@pytest.mark.slow
 def test_no_translation_of_a_label_is_stale():
     """Labels are of what is registered, or texts of the code."""
     drawn = label_texts.words()[0]
