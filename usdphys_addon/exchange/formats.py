@@ -262,7 +262,8 @@ def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
 # --------------------------------------------------------------------------- URDF
 
 
-def _robot_options(options: LoadOptions) -> RobotOptions:
+def robot_options(options: LoadOptions) -> RobotOptions:
+    """What is read of a robot."""
     from . import robot_files
 
     return robot_files.RobotOptions(
@@ -279,7 +280,7 @@ def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
 
     from . import urdf_import, usd_import
 
-    wanted = _robot_options(options)
+    wanted = robot_options(options)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return urdf_import.import_urdf(bpy.context, file, wanted, usd_import.LateProgress()).issues
 
@@ -289,7 +290,7 @@ def _robot_as_stage(file: str, options: LoadOptions) -> Iterator[tuple[str, list
     expose_pxr()
     from . import robot_files
 
-    with robot_files.robot_as_stage(Path(file).absolute(), _robot_options(options)) as (stage_file, plan, _texts):
+    with robot_files.robot_as_stage(Path(file).absolute(), robot_options(options)) as (stage_file, plan, _texts):
         yield str(stage_file), plan.issues
 
 
@@ -303,7 +304,7 @@ def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
     from ..urdf import ros_rules
     from . import robot_files
 
-    robot = robot_files.read_robot(Path(file).absolute(), _robot_options(options))
+    robot = robot_files.read_robot(Path(file).absolute(), robot_options(options))
     return robot.issues + ros_rules.check(robot)
 
 
