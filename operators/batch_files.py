@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import environment
+from ..usdphys_addon.bridge.known_names import KnownNames
 from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.bridge.property_types import KnownNames
 from ..usdphys_addon.core.words import named
 from .outcome import may_go_on, refuse
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
+from ...usdphys_addon.bridge.known_names import KnownNames
 from ...usdphys_addon.bridge.language import tr
-from ...usdphys_addon.bridge.property_types import KnownNames
 from ...usdphys_addon.core.words import counted, phrase, tally
 from ...usdphys_addon.viewport.wrapped_text import draw_text
 from .usd_file import USD_FILTER, SteppedImport

@@ -3,6 +3,7 @@
 import importlib.machinery
 import json
 import os
+import runpy
 import sys
 from pathlib import Path
 
@@ -106,6 +107,15 @@ def remove(zip_path: str) -> dict[str, object]:
     left = [str(path) for path in Path(RESOURCES).rglob("usdphys_addon*")]
     left += [str(path) for path in Path(RESOURCES).rglob("rapier3d")]
     return {"traces": traces(), "files": left}
+
+
+def run_script(zip_path: str, script: str, *arguments: str) -> dict[str, str]:
+    """Install the extension, and run a script as Blender's --python does. Returns all names of the API's module."""
+    install(zip_path)
+    sys.argv = [script, *arguments]
+    runpy.run_path(script, run_name="__main__")
+    names = [name for name, module in sys.modules.items() if "open_scene" in getattr(module, "__all__", ())]
+    return {"modules": " ".join(sorted(names))}
 
 
 def enable_and_stay(zip_path: str) -> bool:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..core import joint_kinds
 from ..core.errors import InputError
-from ..core.words import counted, nearest
+from ..core.nearest import nearest
+from ..core.words import counted
 from . import blender
 from .results import Report
 

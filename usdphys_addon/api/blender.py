@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..core.errors import InputError, MissingDependencyError
-from ..core.words import nearest
+from ..core.nearest import nearest
 
 if TYPE_CHECKING:
     import bpy

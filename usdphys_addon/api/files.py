@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
@@ -19,7 +18,7 @@ from ..system.files import checked
 from . import blender
 from .actions import chosen
 from .results import FileReport, FixReport, Motion
-from .stages import checked_target, load_options
+from .stages import check_load, checked_target, load_options, refuse_idle
 
 if TYPE_CHECKING:
     from ..simulation.record import Recording
@@ -65,8 +64,7 @@ def open_scene(
     blender.require("open_scene")
     file = str(path)
     load = load_options(variants, packages, prim)
-    formats.check_options(file, load)
-    issues = formats.format_of(file).load(file, load)
+    issues = check_load(file, load).load(file, load)
     return FileReport(Path(file).absolute(), tuple(issues), _counts())
 
 
@@ -92,8 +90,7 @@ def import_file(
     context = blender.require("import_file")
     file = str(path)
     load = load_options(variants, packages, prim)
-    formats.check_options(file, load)
-    kind = formats.format_of(file)
+    kind = check_load(file, load)
     if attach and kind is not formats.USD:
         raise UsageError(f"'{file}' is a {kind.name}; attach is for USD files.")
     if kind.is_scene:
@@ -158,11 +155,7 @@ def export(
 
 
 def _check_written(options: formats.WriteOptions, file: str, kind: formats.Format) -> None:
-    plain = formats.WriteOptions()
-    for item in fields(options):
-        value = getattr(options, item.name)
-        if value != getattr(plain, item.name) and item.name not in kind.heeds:
-            raise UsageError(f"{item.name} has no effect on '{file}', which is a {kind.name}; leave it out.")
+    refuse_idle(file, kind, options, kind.heeds)
     for name in ("meters_per_unit", "kilograms_per_unit"):
         value = getattr(options, name)
         if value is not None and not (isinstance(value, int | float) and 1e-20 <= value <= 1e20):
@@ -184,6 +177,7 @@ def convert(
     """
     blender.require("convert")
     load = load_options(variants, packages, prim)
+    check_load(str(source), load)
     formats.check_conversion(str(source), str(target), load)
     checked(Path(target).absolute(), [str(source)])
     read = open_scene(source, variants=variants, prim=prim, packages=packages)
@@ -207,7 +201,7 @@ def validate_file(
     if source.is_scene:
         blender.require("validate_file")
     load = load_options((), packages)
-    formats.check_options(file, load)
+    check_load(file, load)
     own = source.checks.get(target)
     if own is not None:
         return own(file, load)
@@ -267,7 +261,7 @@ def simulate_file(
     from .. import stage_motion
 
     load = load_options((), packages)
-    formats.check_options(file, load)
+    check_load(file, load)
     with kind.as_stage(file, load) as (stage_file, issues):
         formats.expose_pxr()
         from ..usd import composition

@@ -11,7 +11,7 @@ import math
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.errors import InputError
-from ..core.words import counted
+from ..core.words import counted, named
 from . import blender
 from .actions import chosen
 from .results import Report
@@ -226,7 +226,7 @@ def ragdoll_bake(armature: Obj, start: int | None = None, end: int | None = None
 
 
 def vehicle(
-    objects: Objects, *, frequency: float = 2.0, ratio: float = 0.5, travel: float | None = None,
+    chassis: Obj, wheels: Objects, *, frequency: float = 2.0, ratio: float = 0.5, travel: float | None = None,
     driven: Literal["front", "rear", "all"] = "all", steering: float = 30.0, speed: float | None = None,
     drives: bool = True, shape: Literal["sphere", "cylinder"] = "sphere", articulation: bool = False,
 ) -> Report:  # fmt: skip
@@ -242,14 +242,19 @@ def vehicle(
     from ..generators import fitting
     from ..generators import vehicle as vehicles
 
-    with blender.selected(context, blender.objects_of(objects, context.scene)):
+    body = blender.object_of(chassis, context.scene)
+    rims = blender.objects_of(wheels, context.scene)
+    with blender.selected(context, [*rims, body], body):
         way, pace = fitting.car(context)
         made = vehicles.make_vehicle(context, vehicles.VehicleOptions(
             frequency, ratio, _units(travel, lambda: way, meters), which, math.radians(steering),
             _units(speed, lambda: pace, meters), drives, form, articulation,
         ))  # fmt: skip
     text = f"Made a vehicle of '{made.chassis.name}' and {len(made.wheels)} wheels"
-    return Report(text, tuple(made.notes), _names([made.chassis, *made.wheels, *made.joints]))
+    notes = [*made.notes]
+    if left := [obj.name for obj in rims if obj not in made.wheels]:
+        notes.append(f"These are no wheels by their form, and are part of the rest: {named(left)}")
+    return Report(text, tuple(notes), _names([made.chassis, *made.wheels, *made.joints]))
 
 
 def mechanism(
@@ -257,8 +262,9 @@ def mechanism(
     kind: Literal["door", "drawer", "lid", "wheel", "lever", "button", "turntable", "conveyor"],
     holder: Obj | None = None, *, speed: float | None = None, articulation: bool = False,
 ) -> Report:  # fmt: skip
-    """Make objects doors, drawers, lids and the like, held by another object or by the world.
+    """Make objects doors, drawers, lids and the like.
 
+    holder: what holds them; None is the world, for a button, a turntable and a conveyor.
     speed: of a turntable, °/s, or of the surface of a conveyor, m/s. articulation: one that hangs on the world.
     """
     context, meters = _start("mechanism")
@@ -268,6 +274,8 @@ def mechanism(
     base = None if holder is None else blender.object_of(holder, context.scene)
     if base is not None and base in found:
         raise InputError(f"'{base.name}' cannot hold itself; leave it out of the objects.")
+    if base is None and wanted not in ("BUTTON", "TURNTABLE", "CONVEYOR"):
+        raise InputError(f"A {kind} needs an object that holds it; give one as `holder`.")
     if base is None and len(found) > 1 and wanted != "CONVEYOR":
         raise InputError("Several objects need a holder; give one, or call mechanism() for each of them.")
     from ..generators import fitting, mechanisms

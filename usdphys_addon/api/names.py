@@ -15,12 +15,12 @@ from typing import Any
 
 from ..core import schema, units, vendor_data, vendor_schemas
 from ..core.errors import InputError
+from ..core.nearest import nearest
 from ..core.schema import INSTANCE, Attribute, Place, Schema
 from ..core.schemas import usd_geom  # noqa: F401 (it declares schemas)
-from ..core.unit_text import read_unit
 from ..core.units import Dimension
 from ..core.value_types import RANGES, ValueType, with_elements
-from ..core.words import nearest
+from .unit_text import read_unit
 
 #: Places of the vendors' schemas, as far as an API can reach them.
 _PLACES: tuple[Place, ...] = ("scene", "body", "collider", "material", "articulation", "joint", "dof", "prim")

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
+from ..core.nearest import nearest
 from ..core.units import SI, StageUnits
 from ..core.validate import Issue
-from ..core.words import nearest
 from ..system.files import checked, replacing
 
 if TYPE_CHECKING:

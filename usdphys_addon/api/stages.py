@@ -4,24 +4,25 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import ExitStack
+from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from ..core import joint_kinds
 from ..core.errors import InputError, UsageError
+from ..core.nearest import nearest
 from ..core.units import StageUnits
 from ..core.validate import TARGETS, Issue, Target, validate
-from ..core.words import nearest
 from ..exchange import formats
 from .names import Declared, declared, from_model, to_model
 from .results import FileReport
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel, Prim
-    from ..exchange.formats import LoadOptions
+    from ..exchange.formats import LoadOptions, WriteOptions
 
 StageForm = Literal["copy", "layer", "flat"]
 
@@ -35,6 +36,21 @@ def load_options(
         variants=tuple(variants), prim=prim,
         packages=tuple(f"{name}={folder}" for name, folder in (packages or {}).items()),
     )  # fmt: skip
+
+
+def check_load(file: str, load: LoadOptions) -> formats.Format:
+    """The format of a file. Raises UsageError for an option that has no effect on it."""
+    kind = formats.format_of(file)
+    refuse_idle(file, kind, load, kind.takes)
+    return kind
+
+
+def refuse_idle(file: str, kind: formats.Format, options: LoadOptions | WriteOptions, heeded: Set[str]) -> None:
+    """Raise UsageError for an option that is set and has no effect on a file of this kind."""
+    plain = type(options)()
+    for item in fields(options):
+        if getattr(options, item.name) != getattr(plain, item.name) and item.name not in heeded:
+            raise UsageError(f"{item.name} has no effect on '{file}', which is a {kind.name}; leave it out.")
 
 
 class Stage:
@@ -247,7 +263,7 @@ def open_stage(path: str | Path, *, packages: Mapping[str, str | Path] | None = 
     if found.is_scene:
         raise InputError(f"'{file}' is a .blend file; open it with open_scene(), in Blender.")
     load = load_options((), packages)
-    formats.check_options(file, load)
+    check_load(file, load)
     opened = ExitStack()
     with ExitStack() as until_read:
         until_read.push(opened)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import joint_kinds, schema, units, vendor_schemas
 from ..core.errors import InputError
+from ..core.nearest import nearest
 from ..core.schema import Schema
 from ..core.schemas import usd_physics
-from ..core.words import nearest
 from . import blender
 from .names import Declared, declared, from_model, to_model, unknown_schema
 

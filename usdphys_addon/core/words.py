@@ -74,18 +74,6 @@ def _pattern(template: str) -> str:
     return "".join((*parts, re.escape(template[end:])))
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name that is most like another, without regard to case; "" if none is."""
-    import difflib  # for messages only: this module is loaded at start-up
-
-    by_lower = {each.lower(): each for each in known}
-    wanted = name.lower()
-    found = difflib.get_close_matches(wanted, by_lower, 1, 0.6)
-    # A part of a name is near it, too: "kinematic" is less than 0.6 like "kinematic_enabled".
-    parts = found or sorted((each for each in by_lower if wanted and wanted in each), key=len)
-    return by_lower[parts[0]] if parts else ""
-
-
 #: No templates: messages that are no phrases are looked up as they are.
 NO_TEMPLATES = Templates()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..bridge.property_types import KnownNames
+from ..bridge.known_names import KnownNames
 from ..core import paths
 from ..core.errors import InputError
 from . import guard as preview_guard

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..bridge.environment import redraw
-from ..bridge.property_types import KnownNames
+from ..bridge.known_names import KnownNames
 
 if TYPE_CHECKING:
     from .scene_shapes import Options

@@ -7,8 +7,8 @@ import math
 import re
 from typing import NamedTuple
 
-from . import units
-from .units import Dimension
+from ..core import units
+from ..core.units import Dimension
 
 #: (dimension, factor to SI and radians) by symbol.
 _SYMBOLS: dict[str, tuple[Dimension, float]] = {
