@@ -15,7 +15,8 @@ ROOT = Path(__file__).resolve().parents[2]
 TABLES = ("labels.tsv", "tooltips.tsv", "reports.tsv")
 #: Rooms and modules whose texts no window shows: the command line, the API, generated documents, tables with own tests.
 NOT_SHOWN = (
-    "usdphys_addon/api/", "usdphys_addon/cli/", "usdphys_addon/__main__.py", "usdphys_addon/batch/", "usdphys_addon/system/isolate.py",
+    "usdphys_addon/api/", "usdphys_addon/cli/", "usdphys_addon/__main__.py", "usdphys_addon/batch/",
+    "usdphys_addon/system/isolate.py",
     "usdphys_addon/system/manual.py", "usdphys_addon/system/console.py", "usdphys_addon/core/schemas/",
     "usdphys_addon/core/concepts.py", "usdphys_addon/core/common_materials.py", "usdphys_addon/core/validate.py",
 )  # fmt: skip
