@@ -186,6 +186,8 @@ def test_values_of_numpy_are_taken(stage: api.Stage) -> None:
     stage.set_value("/World/Red", "physics:mass", np.float32(2.5))
     stage.set_value("/World/Red", "physics:centerOfMass", np.array([0.5, 0.25, 0.0]))
     assert stage.get_value("/World/Red", "physics:mass") == 2.5
+    stage.set_value("/World/Red", "physics:mass", np.float32(0.1))
+    assert stage.get_value("/World/Red", "physics:mass") == 0.1
     assert stage.get_value("/World/Red", "physics:centerOfMass") == (0.5, 0.25, 0.0)
 
 

@@ -162,16 +162,17 @@ def to_model(one: Declared, value: Any, dimension: Dimension, unit: str | None =
     return with_elements(one.attribute.value, content, partial(units.scaled, factor=factor))
 
 
-def from_model(one: Declared, value: Any, dimension: Dimension, *, is_single: bool = False) -> Any:
-    """A value of the model in the units of the API. is_single: it comes from a 32-bit number."""
+def from_model(one: Declared, value: Any, dimension: Dimension) -> Any:
+    """A value of the model in the units of the API."""
     if value is None or not one.attribute.value.has_unit or not one.attribute.accepts(value):
         return value
+    is_double = one.attribute.type.removesuffix("[]")[-1] == "d" or "double" in one.attribute.type
     factor = 1.0 if one.attribute.is_sentinel(value) else 1.0 / units.SI.factor(dimension)
 
     def change(number: float) -> float:
         scaled = units.scaled(float(number), factor)
         # 2 is got where 2 was set: degrees and 32-bit numbers leave noise in the last digits.
-        return units.shortest(scaled) if is_single else float(f"{scaled:.15g}")
+        return float(f"{scaled:.15g}") if is_double else units.shortest(scaled)
 
     return with_elements(one.attribute.value, value, change)
 

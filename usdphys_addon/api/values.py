@@ -203,7 +203,7 @@ def get_value(thing: Thing, name: str) -> Any:
     if reader.unreadable:
         raise InputError(f"'{name}' of {owner.name} cannot be read: {reader.unreadable[0][1]}.")
     found = getattr(value, one.attribute.field)
-    return from_model(one, found, one.dimension(value.unit_mode), is_single=True)
+    return from_model(one, found, one.dimension(value.unit_mode))
 
 
 def _get_vendors(owner: _Owner, one: Declared) -> Any:
