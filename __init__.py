@@ -10,7 +10,8 @@ from typing import Any
 #: In the order of registration; each has register() and unregister().
 _MODULES = (
     ".usdphys_addon.bridge.props",
-    ".usdphys_addon.bridge.overrides",
+    ".usdphys_addon.stored.handlers",
+    ".usdphys_addon.stored.overrides",
     ".usdphys_addon.bridge.scene_watch",
     ".usdphys_addon.playback.guard",
     ".usdphys_addon.viewport.overlay_settings",

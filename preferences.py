@@ -146,6 +146,7 @@ class USDPHYS_Preferences(  # noqa: N801
     def draw(self, context: bpy.types.Context) -> None:
         layout: Any = self.layout
         layout.use_property_split = True
+        self.draw_help()
         if not environment.usd_is_supported():
             layout.label(text="This Blender was built without USD: it cannot export.", icon="ERROR")
         else:
@@ -165,6 +166,12 @@ class USDPHYS_Preferences(  # noqa: N801
         column.label(text=label)
         for name in names:
             column.prop(self, name)
+
+    def draw_help(self) -> None:
+        layout: Any = self.layout
+        row = layout.row()
+        row.operator("usdphys.manual", icon="HELP")
+        row.operator("usdphys.report_bug", icon="URL")
 
     def draw_keymap(self, context: bpy.types.Context) -> None:
         import rna_keymap_ui

@@ -10,6 +10,7 @@ import bpy
 
 from .. import keymap
 from ..usdphys_addon.bridge import environment
+from ..usdphys_addon.system import faults
 from . import (
     action_bar,
     add_physics,
@@ -30,6 +31,7 @@ from . import (
     mirror,
     presets,
     preview,
+    report_bug,
     settle,
     structure,
     translations,
@@ -62,6 +64,7 @@ CLASSES = (
     *edit_lists.CLASSES,
     *presets.CLASSES,
     *preview.CLASSES,
+    *report_bug.CLASSES,
     *settle.CLASSES,
     *structure.CLASSES,
     *vendor.CLASSES,
@@ -87,6 +90,7 @@ for _cls in CLASSES:
         _cls.__doc__ = " ".join(_cls.__doc__.split())
     if "UNDO" in getattr(_cls, "bl_options", ()):
         _with_redraw(_cls)
+    faults.watch(_cls, ("invoke", "execute", "modal"))
 
 
 def register() -> None:

@@ -32,9 +32,11 @@ PAGES = (
     ("bpy.ops.usdphys.export*", "concept_mapping.html"),
     ("bpy.ops.usdphys.import*", "concept_mapping.html"),
     ("bpy.ops.usdphys.from_rigid_bodies*", "tasks/rigid_bodies.html"),
-    ("bpy.ops.usdphys.*", "index.html"),
+    ("bpy.ops.usdphys.sample_scene*", "first_minutes.html"),
+    ("bpy.ops.usdphys.manual*", "index.html"),
+    ("bpy.ops.usdphys.*", "window.html"),
     ("bpy.types.usdphys*preview*", "preview.html"),
-    ("bpy.types.usdphys*preferences*", "index.html"),
+    ("bpy.types.usdphys*preferences*", "window.html"),
     ("bpy.types.usdphys*", "concept_mapping.html"),
 )
 

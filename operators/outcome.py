@@ -10,6 +10,7 @@ from typing import Any
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
+from ..usdphys_addon.system import faults
 
 
 def finish(operator: Any, text: str, notes: Iterable[str] = ()) -> set[Any]:
@@ -30,6 +31,7 @@ def refuse(operator: Any, error: Exception) -> set[Any]:
 
     As a warning in *Adjust Last Operation*: Blender crashes where that pops up an error above itself.
     """
+    faults.note(error)
     operator.report({"WARNING" if operator.options.is_repeat else "ERROR"}, tr(message_of(error)))
     return {"CANCELLED"}
 

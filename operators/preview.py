@@ -10,6 +10,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.system import faults
 from .action_bar import can_edit
 from .outcome import refuse
 from .stepped import SLICE, Stepped
@@ -111,9 +112,7 @@ class Listener:
         except Exception as error:
             preview_guard.stop()
             # Blender would call a modal operator again after an exception.
-            import traceback
-
-            traceback.print_exc()
+            faults.tell()
             self.report(
                 {"ERROR"}, tr(phrase("The preview was stopped and the scene restored: {error}", error=repr(error)))
             )
@@ -326,9 +325,7 @@ class Player(Listener):
         except UsdPhysError as error:
             refuse(self, error)
         except Exception as error:
-            import traceback
-
-            traceback.print_exc()
+            faults.tell()
             self.report({"ERROR"}, tr(phrase("The preview was not started: {error}", error=repr(error))))
         return self.end(context, {"CANCELLED"})
 

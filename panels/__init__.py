@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.system import faults
 from . import (
     action_bar_panel,
     batch_panel,
@@ -34,6 +35,11 @@ CLASSES: tuple[Any, ...] = (
     *inspector_panel.CLASSES,
     *structure_panel.CLASSES,
 )
+
+for _cls in CLASSES:
+    # Menus and panels; a list has another signature.
+    if issubclass(_cls, bpy.types.Panel | bpy.types.Menu):
+        faults.watch(_cls, ("draw", "draw_header"))
 
 
 def register() -> None:

@@ -194,6 +194,7 @@ class USDPHYS_MT_object(bpy.types.Menu):
             layout.menu(f"USDPHYS_MT_{name}", text=label, icon=icon)
         layout.separator()
         layout.operator("usdphys.manual", icon="HELP")
+        layout.operator("usdphys.report_bug", icon="URL")
 
 
 def _tool_menu(name: str, label: str, rows: Any) -> type[bpy.types.Menu]:

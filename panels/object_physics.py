@@ -13,6 +13,7 @@ from ..usdphys_addon.core import schema
 from ..usdphys_addon.core.joint_kinds import AXIS_DOFS, BY_IDENTIFIER, PRESETS
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.core.words import number_text, phrase
+from ..usdphys_addon.stored import stamps
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor
@@ -53,6 +54,9 @@ class _Object(Part):
             draw_text(self.layout, NO_USD, "ERROR")
         elif context.area.type == "VIEW_3D":
             self.layout.label(text=context.object.name, icon="OBJECT_DATA")
+        version = stamps.stamp_of(context.object)
+        if stamps.is_newer(version):
+            draw_text(self.layout, stamps.newer_message({context.object.name: version}), "ERROR")
 
 
 class _SubPart(_Object):

@@ -37,7 +37,8 @@ sys.path.insert(0, sys.argv[1])
 import bench
 bench.load_extension().register()
 import bpy
-from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_import
+from usdphys_ext.usdphys_addon.exchange import urdf_import
+from usdphys_ext.usdphys_addon.usd import robot_files
 urdf_import.import_urdf(bpy.context, sys.argv[2], robot_files.RobotOptions())
 """
 
@@ -145,7 +146,8 @@ def measure() -> bench.Figures:
     extension = bench.load_extension()
     extension.register()
     import bpy
-    from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_import
+    from usdphys_ext.usdphys_addon.exchange import urdf_import
+    from usdphys_ext.usdphys_addon.usd import robot_files
 
     options = robot_files.RobotOptions()
     figures: bench.Figures = {}

@@ -1,4 +1,4 @@
-"""Build the extension zips into dist/: one per platform with its wheel, and one without wheels for all other platforms.
+"""Build the extension zips into dist/: one per platform with its wheel, and one without wheels for the other platforms.
 
 Blender's own packager does the work; it comes with the bpy wheel and needs no Blender. Run with a Python that has bpy
 installed (it is not imported), or with any Python after `make env`.
@@ -7,6 +7,7 @@ installed (it is not imported), or with any Python after `make env`.
 import argparse
 import hashlib
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -15,11 +16,43 @@ import tomllib
 import zipfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import venvs
+
+ROOT = venvs.ROOT
+sys.path.insert(0, str(ROOT))
+from usdphys_addon.system.manual import bundled  # noqa: E402
+
 WHEELS = ROOT / "wheels"
 MANIFEST = "blender_manifest.toml"
 #: Time of all files in the zips, the earliest that a zip can hold: the same tree gives the same bytes.
 EPOCH = (1980, 1, 1, 0, 0, 0)
+#: Platforms for which the solver has no wheel. In a repository Blender takes the first zip that fits its platform, so a
+#: zip for all platforms would be taken where there is one with the solver.
+WITHOUT_SOLVER = ("windows-arm64", "macos-x64")
+#: The top-level domain that never exists (RFC 2606): an address in it is a placeholder.
+_PLACEHOLDER = re.compile(r"\.invalid(?![\w.-])")
+
+
+def addresses() -> dict[str, str]:
+    """website, tracker and contact of `pyproject.toml`, with placeholders."""
+    pyproject = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    return dict(pyproject["tool"]["usdphys"]["addresses"])
+
+
+def is_placeholder(address: str) -> bool:
+    return not address.strip() or bool(_PLACEHOLDER.search(address))
+
+
+def manifest_with(known: dict[str, str], manifest: str) -> str:
+    """The manifest of a zip: the tree's with the addresses that are known. Blender takes further tables as they are."""
+    quoted = {name: json.dumps(address) for name, address in known.items() if not is_placeholder(address)}
+    if "contact" in quoted:
+        manifest = re.sub(r'^(maintainer = "[^"]*)"', rf'\1 <{known["contact"]}>"', manifest, flags=re.MULTILINE)
+    if "website" in quoted:
+        manifest = re.sub(r"^(type = .*\n)", rf"\1website = {quoted['website']}\n", manifest, flags=re.MULTILINE)
+    if quoted:
+        manifest += "\n[addresses]\n" + "".join(f"{name} = {address}\n" for name, address in quoted.items())
+    return manifest
 
 
 def fetch_wheels() -> None:
@@ -48,25 +81,31 @@ def find_packager() -> tuple[Path, Path]:
     """(blender_ext.py, tags.py) of this Python's bpy, else of the newest bpy in the tree's environments."""
     spec = importlib.util.find_spec("bpy")
     folders = [Path(spec.origin).parent] if spec and spec.origin else []
-    folders += sorted(ROOT.glob(".venvs/bpy-*/lib/python3*/site-packages/bpy"), reverse=True)
+    folders += sorted((venvs.packages_in(venvs.folder(group)) / "bpy" for group in venvs.BPY_GROUPS), reverse=True)
     for folder in folders:
         for packager in folder.glob("*/scripts/addons_core/bl_pkg/cli/blender_ext.py"):
             return packager, packager.parents[3] / "modules" / "_bpy_internal" / "extensions" / "tags.py"
     sys.exit("Blender's packager comes with bpy, which is not installed: run 'make env' first.")
 
 
-def package(*arguments: str) -> None:
-    packager, tags = find_packager()
-    command = [sys.executable, str(packager), *arguments, "--valid-tags", str(tags)]
+def package(*arguments: str, tags: bool = True) -> None:
+    """Run a command of Blender's packager. tags: the command checks them. Ends the process where it refuses."""
+    packager, known = find_packager()
+    command = [sys.executable, str(packager), *arguments, *(["--valid-tags", str(known)] if tags else [])]
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{done.stdout}\nBlender's packager refused: {arguments[0]}")
 
 
-def repack(path: Path) -> None:
-    """Write a zip again so that its bytes depend on its contents only: sorted, one time, one mode, no other fields."""
+def repack(path: Path, known: dict[str, str]) -> None:
+    """Write a zip again: its pages and manifest as users get them, its bytes depending on its contents only.
+
+    Files are sorted and have one time, one mode, and no other fields. known: see `addresses`.
+    """
     with zipfile.ZipFile(path) as built:
         files = {name: built.read(name) for name in sorted(built.namelist()) if not name.endswith("/")}
+    files[MANIFEST] = manifest_with(known, files[MANIFEST].decode()).encode()
+    files |= {name: bundled(page.decode()).encode() for name, page in files.items() if name.endswith(".md")}
     with zipfile.ZipFile(path, "w") as made:
         for name, content in files.items():
             entry = zipfile.ZipInfo(name, EPOCH)
@@ -88,13 +127,15 @@ def build(out: Path) -> list[Path]:
     with tempfile.TemporaryDirectory() as staging:
         with zipfile.ZipFile(next(out.glob("*.zip"))) as built:
             built.extractall(staging, [name for name in built.namelist() if not name.startswith("wheels/")])
-        bare = re.sub(r"^(platforms|wheels) = \[[^]]*\]\n", "", manifest, flags=re.MULTILINE)
+        bare = re.sub(r"^wheels = \[[^]]*\]\n", "", manifest, flags=re.MULTILINE)
+        bare = re.sub(r"^platforms = .*$", f"platforms = {json.dumps(WITHOUT_SOLVER)}", bare, flags=re.MULTILINE)
         (Path(staging) / MANIFEST).write_text(bare, encoding="utf-8")
         package("build", "--source-dir", staging, "--output-filepath", str(out / f"{stem}-no_wheels.zip"))
 
     zips = sorted(out.glob(f"{stem}-*.zip"))
+    known = addresses()
     for path in zips:
-        repack(path)
+        repack(path, known)
         package("validate", str(path))
     expected = len(fields["platforms"]) + 1
     if len(zips) != expected:

@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import venvs
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 from usdphys_addon.core.words import tally  # noqa: E402
@@ -51,7 +53,7 @@ class DemoError(Exception):
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "demo", help="where the files go")
-    parser.add_argument("--usd-python", default=str(ROOT / ".venv-usd" / "bin" / "python"), metavar="PYTHON",
+    parser.add_argument("--usd-python", default=str(venvs.python_in(ROOT / ".venv-usd")), metavar="PYTHON",
                         help="a Python with usd-core, for the independent judge")  # fmt: skip
     parser.add_argument("--update-docs", action="store_true", help="copy the picture to docs/demo.png")
     options = parser.parse_args()

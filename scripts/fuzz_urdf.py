@@ -90,7 +90,8 @@ def through_blender(target: Path, number: int) -> None:
     """Import a file, and export what came in. Raises AssertionError where a failure has changed the scene."""
     import bpy
     from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
-    from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_export, urdf_import
+    from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import
+    from usdphys_ext.usdphys_addon.usd import robot_files
 
     # Each second robot comes into a scene that holds one already.
     if number % 2 == 0:
@@ -121,7 +122,7 @@ def main() -> int:
         sys.modules["usdphys_ext"].register()  # type: ignore[attr-defined]
     from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
     from usdphys_ext.usdphys_addon.core.validate import validate
-    from usdphys_ext.usdphys_addon.exchange import robot_files
+    from usdphys_ext.usdphys_addon.usd import robot_files
 
     if not options.blender:
         from usdphys_ext.usdphys_addon.usd import read as usd_read

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import bench
+import venvs
 from comparer import Comparer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -63,12 +64,12 @@ class Rounds:
 
     def load(self, file: Path) -> list[str]:
         """Open a file as the scene; returns the report."""
-        from usdphys_ext.usdphys_addon.exchange import formats
+        from usdphys_ext.usdphys_addon import formats
 
         return [issue.message for issue in formats.format_of(str(file)).load(str(file), formats.LoadOptions())]
 
     def write_usd(self, file: Path) -> list[str]:
-        from usdphys_ext.usdphys_addon.exchange import formats
+        from usdphys_ext.usdphys_addon import formats
 
         written = formats.USD.write(str(file), formats.WriteOptions(form="composed"))
         return [] if written is None else [issue.message for issue in written.issues]
@@ -159,7 +160,7 @@ def main() -> int:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--ways", nargs="+", choices=(*GLTF, *USD), default=(*GLTF, *USD))
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "gltf_rounds")
-    parser.add_argument("--usd-python", type=Path, default=ROOT / ".venv-usd" / "bin" / "python")
+    parser.add_argument("--usd-python", type=Path, default=venvs.python_in(ROOT / ".venv-usd"))
     parser.add_argument("--all", action="store_true", help="list the differences that are named, too")
     options = parser.parse_args()
     if not SHARED.is_dir():

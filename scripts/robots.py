@@ -23,6 +23,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import bench
+import venvs
 
 
 def robots_of(folder: Path, only: str) -> list[Path]:
@@ -34,7 +35,7 @@ def robots_of(folder: Path, only: str) -> list[Path]:
 
 def judged(tools: Path, script: str, *arguments: str) -> str:
     """What the judge says last: "score 0.99", "same" or the number of differences."""
-    python = str(bench.ROOT / ".venv-usd/bin/python")
+    python = str(venvs.python_in(bench.ROOT / ".venv-usd"))
     ended = subprocess.run(
         [python, str(tools / script), *arguments], capture_output=True, text=True, check=False, timeout=600
     )  # fmt: skip

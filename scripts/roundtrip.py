@@ -19,6 +19,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import venvs
 from comparer import Comparer
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -35,7 +36,7 @@ def shared_files() -> list[Path]:
 
 def authored_files(folder: Path) -> list[Path]:
     """The files of the tests that are made from text, one per corner of UsdPhysics."""
-    sys.path.insert(0, str(ROOT / "tests" / "blender"))
+    sys.path[:0] = [str(ROOT / "tests" / "blender"), str(ROOT / "tests")]
     import authored_stages
 
     return authored_stages.write(folder)
@@ -76,7 +77,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "roundtrip")
-    parser.add_argument("--usd-python", type=Path, default=ROOT / ".venv-usd" / "bin" / "python")
+    parser.add_argument("--usd-python", type=Path, default=venvs.python_in(ROOT / ".venv-usd"))
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--composed", action="store_const", dest="ways", const=("composed",), default=("source",))
     ways.add_argument("--both", action="store_const", dest="ways", const=("source", "composed"))

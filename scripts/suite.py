@@ -1,9 +1,10 @@
 """Run test suites, each in the environments that it belongs to, and sum the JUnit files that they leave in build/junit.
 
-`suite.py [-j N] SUITE...` with check, core, blender, package, ui, docs. Up to N runs, by default as many as there are
-processors, go on side by side; each is a process of its own, whose output is printed whole when it ends, and kept in
-build/log. `suite.py report STATUS` prints the sum of all that ran, and counts one failure when STATUS is not 0 but no
-report says why.
+`suite.py [-j N] SUITE...` with check, core, blender, package, ui, docs, site; quick: the fast tests of core and, in one
+Blender, of blender; stranger: every suite as it is for who has no files of others. Up to N runs, by default as many as
+there are processors, go on side by side; each is a process of its own, whose output is printed whole when it ends, and
+kept in build/log. `suite.py report STATUS` prints the sum of all that ran, and counts one failure when STATUS is not 0
+but no report says why.
 A run that crashes, hangs, or collects nothing counts as one failure.
 """
 
@@ -17,7 +18,7 @@ import threading
 import time
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -27,10 +28,15 @@ import venvs
 ROOT = venvs.ROOT
 JUNIT = ROOT / "build" / "junit"
 LOGS = ROOT / "build" / "log"
-#: Seconds after which a run hangs: several times what it takes on two slow processors.
-SECONDS = 1500
-#: The order of runs that use what others leave.
-LAST = 9
+#: A run hangs when so many looks at its log, so many seconds apart, find nothing new: pytest writes a mark there when a
+#: test ends. So neither a busy machine nor more tests end a run. The longest test takes two minutes on a slow machine.
+LOOK, SILENT_LOOKS = 10.0, 150
+#: As many tests may skip for want of files of others.
+MOST_SKIPPED = 20
+#: The order of runs that use what others leave, and of those that use what these leave.
+LAST, AFTER_LAST = 9, 10
+#: Names of Chromium, in which the pages of the manual are opened.
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 _printing, _environments = threading.Lock(), threading.Lock()
 _running: set[subprocess.Popen[bytes]] = set()
@@ -80,19 +86,38 @@ def words(outcomes: Counter[str]) -> str:
     return ", ".join(f"{outcomes[key]} {key}" for key in ("passed", "failed", "skipped"))
 
 
-def call(name: str, command: list[str | Path], cwd: Path = ROOT) -> int:
-    """Run a command, its output in the log. Returns its status. Raises TimeoutExpired; then nothing of it is left."""
+def call(
+    name: str, command: list[str | Path], cwd: Path = ROOT, variables: Mapping[str, str] | None = None
+) -> int:  # fmt: skip
+    """Run a command, its output in the log. Returns its status.
+
+    variables: its environment, by default that of this process. Raises TimeoutExpired when nothing has come into the
+    log for long; then nothing of the command is left.
+    """
     with log_of(name).open("ab") as log:
         # A session of its own: a hung run is ended with all processes that it has started.
         process = subprocess.Popen(
             list(map(str, command)), cwd=cwd, stdin=subprocess.DEVNULL, stdout=log, stderr=subprocess.STDOUT,
-            start_new_session=True,
+            start_new_session=True, env=variables,
         )  # fmt: skip
         _running.add(process)
         try:
-            return process.wait(SECONDS)
+            return wait(process, log_of(name))
         finally:
             end(process)
+
+
+def wait(process: subprocess.Popen[bytes], log: Path) -> int:
+    """The status of a process when it has ended. Raises TimeoutExpired when it is silent for too many looks."""
+    size, silent = -1, 0
+    while True:
+        try:
+            return process.wait(LOOK)
+        except subprocess.TimeoutExpired:
+            before, size = size, log.stat().st_size
+            silent = silent + 1 if size == before else 0
+            if silent >= SILENT_LOOKS:
+                raise
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -109,18 +134,26 @@ def environment(group: str) -> Path:
         return venvs.make(group)
 
 
-def pytest(name: str, group: str, folder: str) -> None:
-    """One pytest process; its own report is kept only when the process ended in an orderly way."""
+def pytest(
+    name: str, group: str, folder: str, chosen: str = "", variables: Mapping[str, str] | None = None
+) -> None:  # fmt: skip
+    """One pytest process; its own report is kept only when the process ended in an orderly way.
+
+    chosen: an expression of markers. Where none of the tests has them, it counts that all can be collected.
+    """
     report = report_of(name)
     try:
         environment("usd")  # tests in every group ask the judges that run there
         python = environment(group)
     except venvs.EnvError as error:
         return record(name, "failure", str(error))
+    command: list[str | Path] = [python, "-m", "pytest", folder]
     try:
-        status = call(name, [python, "-m", "pytest", folder, f"--junitxml={report}"])
+        status = call(name, [*command, "-m", chosen, f"--junitxml={report}"], variables=variables)
+        if status == 5 and chosen and call(name, [*command, "--collect-only", "-qq"], variables=variables) == 0:
+            return record(name, "passed")
     except subprocess.TimeoutExpired:
-        return record(name, "failure", f"did not end within {SECONDS} s")
+        return record(name, "failure", f"was ended: no test has ended in {LOOK * SILENT_LOOKS / 60:.0f} minutes")
     if status not in (0, 1):
         return record(name, "failure", "collected no test" if status == 5 else f"ended with status {status}")
     outcomes = count(report) if report.exists() else Counter()
@@ -164,6 +197,7 @@ def tool(name: str, command: list[str | Path], cwd: Path = ROOT) -> Run:
 def core() -> Iterator[Run]:
     yield Run("core-simulation", lambda: pytest("core-simulation", "usd", "tests/simulation"), 2)
     yield Run("core", lambda: pytest("core", "usd", "tests/core"), 2)
+    yield Run("core-wheel", lambda: pytest("core-wheel", "usd", "tests/wheel"), 2)
 
 
 def on_every_bpy(suite: str, order: int) -> Iterator[Run]:
@@ -174,6 +208,43 @@ def on_every_bpy(suite: str, order: int) -> Iterator[Run]:
         else:
             reason = f"no Python {venvs.PYTHON_OF[group]} on this machine"
             yield Run(name, lambda name=name, reason=reason: record(name, "skipped", reason), order)
+
+
+def quick() -> Iterator[Run]:
+    """Who changed a rule, a panel or a page: without the tests that are marked slow."""
+    yield Run("quick-core", lambda: pytest("quick-core", "usd", "tests/core", "not slow"), 1)
+    yield Run("quick-blender", run_quick_blender, 0)
+
+
+def run_quick_blender() -> None:
+    """In the Blender of `.venv`, else in the last one that runs here."""
+    group = (ROOT / ".venv").resolve().name
+    if group not in venvs.runnable_bpy():
+        group = [*venvs.runnable_bpy(), ""][-1]
+    if not group:
+        return record("quick-blender", "skipped", "no Python on this machine runs Blender as a module")
+    return pytest("quick-blender", group, "tests/blender", "not slow")
+
+
+def stranger() -> Iterator[Run]:
+    """Every suite is collected, and what uses files of others runs with the twins, as nobody has these files or CI."""
+    variables = {**os.environ, "SHARED_DIR": str(ROOT / "build" / "nowhere")}
+    variables.pop("CI", None)
+    folders = [("usd", name) for name in ("simulation", "ui", "core")]
+    folders += [(group, name) for group in venvs.runnable_bpy() for name in ("package", "blender")]
+    for group, folder in folders:
+        name = f"stranger-{folder}" if group == "usd" else f"stranger-{folder}-{group}"
+        yield Run(name, lambda name=name, group=group, folder=folder: pytest(
+            name, group, f"tests/{folder}", "shared", variables), int(folder != "blender"))  # fmt: skip
+    yield Run("stranger-skipped", count_skipped, LAST)
+
+
+def count_skipped() -> None:
+    """Most tests have a twin."""
+    reports = [path for path in JUNIT.glob("stranger-*.xml") if path.stem != "stranger-skipped"]
+    skipped = sum(count(path)["skipped"] for path in reports)
+    outcome = "failure" if skipped > MOST_SKIPPED else "passed"
+    record("stranger-skipped", outcome, f"{skipped} tests skip without files of others, more than {MOST_SKIPPED}")
 
 
 def ui() -> Iterator[Run]:
@@ -203,14 +274,33 @@ def run_docs() -> None:
         python = environment("docs")
     except venvs.EnvError as error:
         return record("docs", "failure", str(error))
-    status = call("docs", [python, "-m", "mkdocs", "build", "--strict", "--quiet"])
-    for picture in (ROOT / "build" / "site" / "pictures").glob("*.png"):
-        taken = ROOT / "build" / "ui" / picture.name
-        if taken.exists():
-            shutil.copyfile(taken, picture)
+    site = ROOT / "build" / "site"
+    status = call("docs", [python, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", site])
+    cutter = ROOT / "scripts" / "pictures.py"
+    status = status or call("docs", [python, cutter, "cut", ROOT / "build" / "ui", site / "pictures"])
     with log_of("docs").open("a", encoding="utf-8") as log:
         log.write("build/site/index.html\n")
     return record("docs", "failure" if status else "passed", f"ended with status {status}")
+
+
+def site() -> Iterator[Run]:
+    yield Run("site", run_site, AFTER_LAST)
+
+
+def run_site() -> None:
+    """The pages of the manual in a browser. Skipped where there is none and none can be installed; fails with CI."""
+    if not any(map(shutil.which, BROWSERS)):
+        done = subprocess.run(
+            ["sh", str(ROOT / "scripts" / "sysdeps.sh"), "chromium"], capture_output=True, text=True, check=False
+        )
+        if not any(map(shutil.which, BROWSERS)):
+            said = (done.stderr.strip().splitlines() or ["install it yourself"])[-1]
+            return record("site", "failure" if os.environ.get("CI") else "skipped", f"there is no Chromium: {said}")
+    try:
+        environment("docs")  # the pages are built anew where only this suite runs
+    except venvs.EnvError as error:
+        return record("site", "failure", str(error))
+    return pytest("site", "site", "tests/site")
 
 
 SUITES: dict[str, Callable[[], Iterator[Run]]] = {
@@ -220,6 +310,9 @@ SUITES: dict[str, Callable[[], Iterator[Run]]] = {
     "package": lambda: on_every_bpy("package", 3),
     "ui": ui,
     "docs": docs,
+    "site": site,
+    "quick": quick,
+    "stranger": stranger,
 }
 
 
@@ -245,8 +338,9 @@ def say(text: str) -> None:
 
 
 def side_by_side(runs: list[Run], number: int) -> None:
-    """So many runs at a time; those of order LAST when all others have ended."""
-    for some in ([run for run in runs if run.order != LAST], [run for run in runs if run.order == LAST]):
+    """So many runs at a time; those of order LAST when all others have ended, those of AFTER_LAST after them."""
+    first = [run for run in runs if run.order < LAST]
+    for some in (first, *([run for run in runs if run.order == order] for order in (LAST, AFTER_LAST))):
         with ThreadPoolExecutor(number) as threads:
             try:
                 list(threads.map(carry_out, sorted(some, key=lambda run: run.order)))
@@ -262,7 +356,7 @@ def report(paths: list[Path], status: int = 0) -> int:
     for path in sorted(paths):
         outcomes = count(path)
         total += outcomes
-        print(f"{path.stem:24}{words(outcomes)}")
+        print(f"{path.stem:30}{words(outcomes)}")
     if not total or (status and not total["failed"]):
         total["failed"] += 1
     print(words(total), flush=True)

@@ -1,9 +1,11 @@
 #!/bin/sh
-# Installs what the bpy wheels link to and what the Makefile needs, on Debian and Ubuntu. Does nothing when all is there.
+# Installs what the bpy wheels link to and what the Makefile needs, on Debian and Ubuntu, and the packages that are
+# named as arguments. Does nothing when all is there.
 set -eu
 command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || exit 0   # elsewhere the user's own packages must do
 
 want="libx11-6 libxrender1 libxfixes3 libxi6 libxkbcommon0 libsm6 libgl1 libegl1 libgl1-mesa-dri"
+want="$want $*"
 command -v make >/dev/null || want="$want make"
 python3 -c 'import ensurepip, venv' 2>/dev/null || want="$want python3 python3-venv"
 

@@ -3,6 +3,7 @@
 `venvs.py env [BPY]` makes the developer's pair: .venv (bpy) and .venv-usd. Standard library only.
 """
 
+import os
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 GROUPS: dict[str, list[str]] = PYPROJECT["dependency-groups"]
 PYTHON_OF: dict[str, str] = PYPROJECT["tool"]["usdphys"]["python"]
+IS_WINDOWS = os.name == "nt"
 BPY_GROUPS = sorted(group for group in GROUPS if group.startswith("bpy-"))
 
 
@@ -21,12 +23,28 @@ class EnvError(Exception):
     """An environment cannot be made; the message is one sentence for the user."""
 
 
+def python_in(place: Path) -> Path:
+    """The Python of a virtual environment on this system."""
+    return place / "Scripts" / "python.exe" if IS_WINDOWS else place / "bin" / "python"
+
+
+def packages_in(place: Path) -> Path:
+    """The folder of the packages of a virtual environment on this system; of one that is not there, any."""
+    if IS_WINDOWS:
+        return place / "Lib" / "site-packages"
+    return next(place.glob("lib/python3*/site-packages"), place)
+
+
 @cache
 def find_python(version: str) -> str | None:
     """An interpreter of this minor version that really runs and can make environments (a pyenv shim may do neither)."""
-    candidates = [sys.executable, shutil.which(f"python{version}"), shutil.which("python3")]
+    # In an environment, the Python that it was made from: tests there and make want the same ones.
+    stamp = Path(sys.prefix, "made-from.txt")
+    own = stamp.read_text(encoding="utf-8").partition("\n")[0] if stamp.is_file() else sys.executable
+    candidates = [own, shutil.which(f"python{version}"), shutil.which("python3")]
     candidates += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}*/bin/python3")), reverse=True)
     candidates += [f"/usr/bin/python{version}", f"/usr/local/bin/python{version}"]
+    candidates += [f"/Library/Frameworks/Python.framework/Versions/{version}/bin/python3", _of_launcher(version)]
     probe = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
     for candidate in filter(None, candidates):
         try:
@@ -36,6 +54,14 @@ def find_python(version: str) -> str | None:
         if done.returncode == 0 and done.stdout.strip() == version:
             return candidate
     return None
+
+
+def _of_launcher(version: str) -> str | None:
+    """On Windows, the interpreter that the launcher `py` starts for a version."""
+    if not IS_WINDOWS or not shutil.which("py"):
+        return None
+    command = ["py", f"-{version}", "-c", "import sys; print(sys.executable)"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip() or None
 
 
 def python_for(group: str) -> str | None:
@@ -53,7 +79,7 @@ def make(group: str) -> Path:
     if base is None:
         raise EnvError(f"{group} needs Python {PYTHON_OF.get(group, '3.11')}, which this machine has not.")
     place = folder(group)
-    python, stamp, wanted = place / "bin" / "python", place / "made-from.txt", "\n".join([base, *GROUPS[group]])
+    python, stamp, wanted = python_in(place), place / "made-from.txt", "\n".join([base, *GROUPS[group]])
     if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
         return python
     print(f"making {place.relative_to(ROOT)}: {', '.join(GROUPS[group])}", flush=True)
@@ -83,12 +109,31 @@ def make_developer_env(bpy_version: str | None) -> None:
             raise EnvError(f"No bpy {bpy_version} is pinned here; choose from {', '.join(g[4:] for g in BPY_GROUPS)}.")
     make(group)
     link = ROOT / ".venv"
-    if link.exists() and not link.is_symlink():
+    if link.exists() and not is_link(link):
         raise EnvError(".venv is a folder that was not made by 'make env'; please remove it.")
     link.unlink(missing_ok=True)
-    link.symlink_to(Path(".venvs", group))
+    link_folder(link, folder(group))
     make("usd")
     print(f".venv is {group}, .venv-usd is {GROUPS['usd'][0]}")
+
+
+def is_link(path: Path) -> bool:
+    """True for a symbolic link, and for a junction of Windows."""
+    try:
+        path.readlink()
+    except OSError:
+        return False
+    return True
+
+
+def link_folder(link: Path, target: Path) -> None:
+    if IS_WINDOWS:
+        import _winapi
+
+        # Unlike a symbolic link, a junction needs no rights.
+        _winapi.CreateJunction(str(target), str(link))
+    else:
+        link.symlink_to(os.path.relpath(target, link.parent))
 
 
 def _run(command: list[str]) -> None:

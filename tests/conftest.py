@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
+import assets
 import hypothesis
 import pytest
 
@@ -44,6 +45,26 @@ def _load_alias() -> None:
 
 if ALIAS not in sys.modules:
     _load_alias()
+
+
+def load_script(name: str) -> Any:
+    """A module of the folder scripts, which is no package."""
+    folder = str(ROOT / "scripts")
+    spec = importlib.util.spec_from_file_location(f"usdphys_{name}", Path(folder, f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, folder)  # scripts import each other by name
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+@pytest.fixture(scope="session")
+def script() -> Callable[[str], Any]:
+    """Call with the name of a script; returns it as a module."""
+    return load_script
+
 
 # The same examples on every machine and at any speed; one that fails is shown as it is, at once.
 hypothesis.settings.register_profile(
@@ -137,29 +158,61 @@ def _is_missing(what: str) -> NoReturn:
     pytest.skip(what)
 
 
+_NO_FILES = "the folder of shared test assets is not beside the checkout, and SHARED_DIR names none"
+
+
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of test assets that lies beside the checkout ($SHARED_DIR names another)."""
-    folder = Path(os.environ.get("SHARED_DIR", ROOT.parent / "shared"))
-    if not (folder / "devset").is_dir():
-        _is_missing("the folder of shared test assets is not beside the checkout, and SHARED_DIR names none")
-    return folder
+    """The folder of files that a test goes over: those of others, or without them the project's own twins (assets.py).
+
+    With $CI set the twins are not enough.
+    """
+    if not assets.OF_OTHERS and os.environ.get("CI"):
+        _is_missing(_NO_FILES)
+    return assets.folder()
+
+
+@pytest.fixture(scope="session")
+def files_of_others(shared: Path) -> Path:
+    """The same for a test that no twin can stand for."""
+    if not assets.OF_OTHERS:
+        _is_missing(_NO_FILES)
+    return shared
 
 
 @pytest.fixture(scope="session")
 def usd_python() -> Path:
     """The Python of the environment with usd-core ($USDPHYS_USD_PYTHON names another): never one process with bpy."""
-    python = Path(os.environ.get("USDPHYS_USD_PYTHON", ROOT / ".venv-usd" / "bin" / "python"))
+    python = Path(os.environ.get("USDPHYS_USD_PYTHON", load_script("venvs").python_in(ROOT / ".venv-usd")))
     if not python.exists():
         _is_missing("there is no .venv-usd with usd-core; `make env` makes it")
     return python
 
 
+def _comparer(tool: Path, python: Path) -> Any:
+    spec = importlib.util.spec_from_file_location("comparer", ROOT / "scripts" / "comparer.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.Comparer(tool, python)
+
+
 @pytest.fixture(scope="session")
 def compare(shared: Path, usd_python: Path) -> Iterator[Callable[[Path, Path], dict[str, Any]]]:
-    """(original, copy) -> what the independent comparer reports, with its words as "text"."""
-    spec = importlib.util.spec_from_file_location("comparer", ROOT / "scripts" / "comparer.py")
-    comparer = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(comparer)
-    with comparer.Comparer(shared / "tools" / "compare_physics.py", usd_python) as made:
+    """(original, copy) -> what a judge that does not know the product reports, with its words as "text"."""
+    with _comparer(assets.comparer(), usd_python) as made:
         yield made.compare
+
+
+@pytest.fixture(scope="session")
+def own_compare(usd_python: Path) -> Iterator[Callable[[Path, Path], dict[str, Any]]]:
+    """The same by the project's own judge, wherever files of others are."""
+    with _comparer(ROOT / "scripts" / "compare_facts.py", usd_python) as made:
+        yield made.compare
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that go over files of others, or their twins, are marked `shared`."""
+    for item in items:
+        if "shared" in getattr(item, "fixturenames", ()):
+            item.add_marker("shared")

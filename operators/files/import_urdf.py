@@ -114,7 +114,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
     def fill_arguments(self) -> None:
         """Show the arguments of a xacro file with their values, to be changed."""
         from ...usdphys_addon.core.errors import UsdPhysError
-        from ...usdphys_addon.exchange import robot_files
+        from ...usdphys_addon.usd import robot_files
 
         self.arguments = ""
         try:
@@ -125,7 +125,8 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
 
     def execute(self, context: Any) -> set[Any]:
         from ...usdphys_addon.core.errors import UsdPhysError
-        from ...usdphys_addon.exchange import robot_files, urdf_import
+        from ...usdphys_addon.exchange import urdf_import
+        from ...usdphys_addon.usd import robot_files
 
         try:
             chosen = preferences.current(context)

@@ -16,6 +16,8 @@ from . import scenes
 from .scenes import add, add_box, add_joint, assign, define_group, join_group, make_body, make_collider, placed
 from .test_import import FILES, share_of
 
+pytestmark = pytest.mark.slow
+
 # --------------------------------------------------------------------------- a scene with all of it
 
 

@@ -166,6 +166,7 @@ def test_target_that_cannot_be_replaced(target, monkeypatch):
     assert "old.usda" in refusal(target, OutputError)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usdz", ".usd", ".blend"])
 def test_disk_that_fills_up(tmp_path, suffix):
     """A limit on the size of files stands in for a full disk: writes beyond it fail in the same way."""

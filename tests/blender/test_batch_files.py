@@ -8,12 +8,15 @@ import os
 import sys
 from pathlib import Path
 
+import assets
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.batch import drive, executors, journal, worker
 from usdphys_ext.usdphys_addon.batch import jobs as batch_jobs
 from usdphys_ext.usdphys_addon.system import isolate
+
+pytestmark = pytest.mark.slow
 
 ROBOT = """<robot name="arm"><link name="base"/><link name="tip"><inertial><mass value="2"/>
 <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -44,8 +47,8 @@ def sources(tmp_path, shared) -> dict[str, Path]:
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "crate.blend"))
     (tmp_path / "arm.urdf").write_text(ROBOT)
     (tmp_path / "arm.xacro").write_text(ROBOT)
-    gltf = min((shared / "devset").rglob("*.gltf"))
-    usd = shared / "devset" / "usd" / "usdPhysicsNestedArticulation.usda"
+    gltf = assets.gltf_files()[0]
+    usd = assets.file("usd/usdPhysicsNestedArticulation.usda", "usd/nested_articulation.usda")
     found = (tmp_path / "crate.blend", tmp_path / "arm.urdf", tmp_path / "arm.xacro", usd, gltf)
     return {path.suffix: path for path in found}
 

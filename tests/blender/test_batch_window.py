@@ -19,6 +19,8 @@ from usdphys_ext.usdphys_addon.core.errors import InputError
 from .layout_recorder import LayoutRecorder
 from .scenes import solid
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _shell(monkeypatch):

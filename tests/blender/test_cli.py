@@ -3,12 +3,16 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import assets
 import bpy
 import pytest
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -253,10 +257,24 @@ def test_simulate_a_blend_with_an_animated_pusher(blend, tmp_path):
             assert place[0] == pytest.approx(way[frame], abs=1e-4)
 
 
+def test_folders_of_outputs_are_made_and_named(blend, tmp_path):
+    place = tmp_path / "new" / "deep"
+    for arguments in (("convert", blend, place / "out.usda"),
+                      ("simulate", blend, "--seconds", 0.1, "--json", place / "poses.json")):  # fmt: skip
+        result = usdphys(*arguments)
+        assert result.returncode == 0 and Path(arguments[-1]).is_file()
+        assert [line for line in result.stderr.splitlines() if "was made" in line] == [
+            f"usdphys: note: The folder '{folder}' was made." for folder in (place.parent, place)
+        ]
+        shutil.rmtree(tmp_path / "new")
+    assert usdphys("convert", tmp_path / "missing.blend", place / "out.usda").returncode == 1
+    assert not place.parent.exists(), "a command that fails leaves no folder"
+
+
 def test_simulate_refuses_in_one_sentence(blend, tmp_path):
     for arguments, word in (
         (("missing.blend", "--seconds", 1), "missing.blend"),
-        ((blend, "--seconds", 1, "--json", tmp_path / "none" / "poses.json"), "poses.json"),
+        ((blend, "--seconds", 1, "--json", blend / "poses.json"), "poses.json"),
     ):
         result = usdphys("simulate", *arguments)
         assert result.returncode == 1 and "Traceback" not in result.stderr
@@ -265,7 +283,7 @@ def test_simulate_refuses_in_one_sentence(blend, tmp_path):
 
 
 def test_validate_usd_of_others(shared):
-    result = usdphys("validate", shared / "devset" / "usd" / "usdPhysicsNestedArticulation.usda")
+    result = usdphys("validate", assets.file("usd/usdPhysicsNestedArticulation.usda", "usd/nested_articulation.usda"))
     assert result.returncode == 0, result.stdout + result.stderr
 
 
@@ -292,7 +310,7 @@ def test_wrong_use(arguments, word):
         (("convert", "notes.txt", "out.usda"), "notes.txt"),
         (("convert", "broken.blend", "out.usda"), "broken.blend"),
         (("convert", "crate.blend", "out.fbx"), "out.fbx"),
-        (("convert", "crate.blend", "nowhere/out.usda"), "nowhere"),
+        (("convert", "crate.blend", "notes.txt/out.usda"), "notes.txt"),
         (("validate", "missing.usda"), "missing.usda"),
         (("validate", "broken.usda"), "broken.usda"),
         (("inspect", "notes.txt"), "notes.txt"),

@@ -7,11 +7,13 @@ from typing import Any
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon import cli
-from usdphys_ext.usdphys_addon.exchange import formats, usd_import
+from usdphys_ext.usdphys_addon import cli, formats
+from usdphys_ext.usdphys_addon.exchange import usd_import
 from usdphys_ext.usdphys_addon.usd import overview
 
 from pxr import Gf, Usd, UsdGeom, UsdShade  # isort: skip
+
+pytestmark = pytest.mark.slow
 
 HEAD = """#usda 1.0
 (

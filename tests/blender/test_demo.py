@@ -17,6 +17,8 @@ from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "demo_scene.py"
 
 

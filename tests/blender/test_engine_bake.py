@@ -104,6 +104,7 @@ def test_physx_itself_drops_a_ball(monkeypatch):
     assert ball.matrix_world.translation.z == pytest.approx(3.0 - 9.81 / 2 * 0.5**2, abs=0.15)
 
 
+@pytest.mark.slow
 def test_an_imported_scene_is_written_with_the_paths_of_the_preview(monkeypatch, tmp_path):
     """The program gets the file and gives back its bodies one metre up."""
     objects = imported(tmp_path)

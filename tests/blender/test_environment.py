@@ -80,6 +80,7 @@ def test_what_lives_is_left_out_of_walks_once_unless_an_override_is_among_it(has
             gc.freeze()
 
 
+@pytest.mark.slow
 def test_imports_under_a_context_override_do_not_bring_blender_down(tmp_path):
     """In a process of its own: a crash would end the tests."""
     script = tmp_path / "imports.py"

@@ -11,9 +11,10 @@ import bpy
 import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
+from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.core.errors import OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.exchange import formats, usd_export, usd_hooks
+from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks
 from usdphys_ext.usdphys_addon.usd import asset_layers, write
 
 from . import scenes

@@ -11,26 +11,30 @@ import subprocess
 import sys
 from pathlib import Path
 
+import assets
 import bpy
 import mathutils
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.core.errors import InputError, UsdPhysError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.exchange import formats, gltf_export, gltf_import, gltf_panels
+from usdphys_ext.usdphys_addon.exchange import gltf_export, gltf_import, gltf_panels
 from usdphys_ext.usdphys_addon.gltf import additions, keep, names, read, write
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from .gltf_scenes import BODY, FAMILIES, cube, enabled, exported, hinge, nodes_of, physics
 from .test_import import share_of
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def judged(shared: Path, usd_python: Path, one: Path, other: Path) -> str:
-    judge = shared / "tools" / "gltf_physics_check.py"
-    run = subprocess.run([usd_python, judge, "compare", one, other], capture_output=True, text=True)
-    return run.stdout
+def judged(usd_python: Path, one: Path, other: Path) -> str:
+    command = [usd_python, assets.gltf_judge(), "compare", one, other]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    return run.stdout + run.stderr
 
 
 # --------------------------------------------------------------------------- round trips
@@ -38,14 +42,13 @@ def judged(shared: Path, usd_python: Path, one: Path, other: Path) -> str:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_devset_comes_back_through_blender(tmp_path, shared, usd_python, family):
-    files = sorted((shared / "devset" / "gltf").glob("*.gltf"))
-    assert files
-    for path in files:
+    assert len(assets.gltf_files()) == 8
+    for path in assets.gltf_files():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         gltf_import.import_gltf(path)
         out = tmp_path / f"{path.stem}.glb"
         exported(out, family)
-        assert "score 1.0000" in judged(shared, usd_python, path, out), path.name
+        assert "score 1.0000" in (text := judged(usd_python, path, out)), f"{path.name}: {text}"
 
 
 def test_scene_made_in_blender_is_the_same_after_a_second_round(tmp_path, shared, usd_python):
@@ -59,7 +62,7 @@ def test_scene_made_in_blender_is_the_same_after_a_second_round(tmp_path, shared
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     gltf_import.import_gltf(tmp_path / "one.glb")
     exported(tmp_path / "two.glb")
-    assert "score 1.0000" in judged(shared, usd_python, tmp_path / "one.glb", tmp_path / "two.glb")
+    assert "score 1.0000" in judged(usd_python, tmp_path / "one.glb", tmp_path / "two.glb")
 
 
 def test_values_are_those_of_the_scene(tmp_path):
@@ -513,12 +516,13 @@ def test_required_extensions_do_not_stop_the_import(tmp_path):
 
 
 def test_mesh_that_only_a_shape_names_comes_back(tmp_path, shared):
-    gltf_import.import_gltf(shared / "devset" / "gltf" / "convex_hull.gltf")
-    obj = bpy.data.objects["ConvexHullShape"]
+    gltf_import.import_gltf(assets.file("gltf/convex_hull.gltf", "gltf/hull.gltf"))
+    name = assets.either("ConvexHullShape", "Hull")
+    obj = bpy.data.objects[name]
     assert obj.type == "MESH" and obj.hide_render
     document, _ = exported(tmp_path / "hull.gltf")
     # It is a collider and no picture: the node has no mesh.
-    assert "mesh" not in nodes_of(document)["ConvexHullShape"]
+    assert "mesh" not in nodes_of(document)[name]
     (shape,) = document.pool(names.OMI_SHAPE, "shapes")
     assert len(document.mesh(shape["convex"]["mesh"]).triangles) == 8
 
@@ -921,7 +925,7 @@ def test_devset_of_usd_comes_back_through_gltf(tmp_path, shared, compare):
     found = {}
     folder = shared / "devset" / "usd"
     files = sorted([*folder.glob("*.usd*"), *folder.glob("*/*.usd*")])
-    assert len(files) == 33
+    assert len(files) == assets.either(33, 31)
     for path in share_of(files):
         formats.USD.load(str(path), formats.LoadOptions())
         middle, out = tmp_path / f"{path.stem}.glb", tmp_path / f"{path.stem}.usda"

@@ -11,13 +11,15 @@ import bpy
 import mathutils
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core import frames
-from usdphys_ext.usdphys_addon.exchange import formats
 from usdphys_ext.usdphys_addon.gltf import names, read
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from .gltf_scenes import BODY, cube, exported, hinge, nodes_of, physics
+
+pytestmark = pytest.mark.slow
 
 OMI = names.OMI_BODY
 TETRAHEDRON = (

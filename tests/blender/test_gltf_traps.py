@@ -25,6 +25,8 @@ from usdphys_ext.usdphys_addon.gltf.document import Document
 from . import scenes
 from .gltf_scenes import BODY, cube, enabled, exported, hinge, nodes_of, physics
 
+pytestmark = pytest.mark.slow
+
 
 def mesh_collider(name: str, **values):
     obj = cube(name, **values)

@@ -1,24 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Import: files of others come in with their physics and go out as they were; a failure leaves no trace."""
 
-import os
 from pathlib import Path
 
+import assets
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks, usd_import
 
-SHARED = Path(os.environ.get("SHARED_DIR", Path(__file__).resolve().parents[3] / "shared"))
-FILES = sorted(
-    path
-    for pattern in ("usd/*.usd*", "usd/*/*.usda", "urdf/*/reference_usd/*.usda")
-    for path in SHARED.glob(f"devset/{pattern}")
-    if "Payload" not in path.parts
-)
-# Without them, one test stays that is skipped, or fails, for want of the fixture `shared`.
-FILES = FILES or [SHARED / "devset"]
+FILES = assets.usd_files()
 
 
 def share_of(paths: list[Path]) -> list[Path]:
@@ -37,10 +29,11 @@ def export_usd(path):
     return usd_export.export_usd(bpy.context, path, usd_export.ExportOptions(units, hierarchy))
 
 
-def test_files_are_there(shared):
+def test_files_are_there(files_of_others):
     assert len(FILES) >= 42
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", share_of(FILES), ids=lambda path: path.name)
 def test_round_trip(trip_of, compare, path):
     figures = compare(path, trip_of(path).export)

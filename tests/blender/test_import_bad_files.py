@@ -7,11 +7,14 @@ import bpy
 import pytest
 from mathutils import Vector
 from pxr import Sdf, Tf, Usd, UsdGeom
+from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.exchange import formats, source_export, usd_export, usd_import
+from usdphys_ext.usdphys_addon.exchange import source_export, usd_export, usd_import
 from usdphys_ext.usdphys_addon.usd import importable
 from usdphys_ext.usdphys_addon.usd import read as usd_read
+
+pytestmark = pytest.mark.slow
 
 
 def import_usd(path):

@@ -14,6 +14,8 @@ from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.exchange import blend_file, source_export, usd_export, usd_import
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
+pytestmark = pytest.mark.slow
+
 HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
 BODY = 'prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]'
 CAR = f"""{HEAD}

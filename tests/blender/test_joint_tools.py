@@ -24,6 +24,8 @@ from usdphys_ext.usdphys_addon.core.validate import validate
 from . import scenes
 from .layout_recorder import draw
 
+pytestmark = pytest.mark.slow
+
 SIX = 2e-6
 KINDS = list(joint_kinds.BY_IDENTIFIER)
 AXES = np.eye(3)

@@ -406,6 +406,7 @@ def test_frames_that_are_apart():
     assert joint_frames.coordinate(*frames_in_model(made), "rotY") == pytest.approx(0.5, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_simulated():
     """Both arms fall, each on its own side, and come to rest at the same stop."""
     _, left, right, joint = arm_with_joint("REVOLUTE", "Y")

@@ -193,12 +193,14 @@ WITHOUT_UNDO = {
 OPERATORS = [cls for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", OPERATORS, ids=lambda cls: cls.bl_idname)
 def test_every_operator_that_edits_can_be_undone(cls):
     name = cls.bl_idname.removeprefix("usdphys.")
     assert ("UNDO" in getattr(cls, "bl_options", set())) == (name not in WITHOUT_UNDO)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cls", OPERATORS, ids=lambda cls: cls.bl_idname)
 def test_every_operator_says_what_it_does(cls):
     rna = getattr(bpy.ops.usdphys, cls.bl_idname.removeprefix("usdphys.")).get_rna_type()

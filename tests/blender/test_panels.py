@@ -1251,7 +1251,8 @@ def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
     for cls, expected in (
         (bpy.types.USDPHYS_PT_actions, [*actions, "usdphys.add_physics"]), (bpy.types.USDPHYS_MT_pie, actions),
         (bpy.types.USDPHYS_PT_batch, batch),
-        (bpy.types.USDPHYS_MT_object, [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual"]),
+        (bpy.types.USDPHYS_MT_object,
+         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual", "usdphys.report_bug"]),
     ):  # fmt: skip
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected
@@ -1784,6 +1785,7 @@ def cut_texts(layout: LayoutRecorder, width: float) -> Iterator[str]:
             yield f"{one.kind} {text}: {needed:.0f} of {place:.0f}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("width", "language"), [
     (225, "en_US"), (230, "de_DE"), (230, "fr_FR"), (292, "en_US"), (292, "de_DE"), (292, "fr_FR"),
 ])  # fmt: skip

@@ -9,6 +9,8 @@ from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from .test_import import CRATE, FILES, share_of, write
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def crate(tmp_path):
@@ -31,6 +33,23 @@ def test_without_edits_the_layer_is_empty(tmp_path, crate):
     assert "subLayers" in text and "@./crate.usda@" in text
     assert "over " not in text and "def " not in text
     assert crate.read_bytes() == before
+
+
+def test_a_layer_counts_its_edits_and_nothing_else(tmp_path, crate):
+    def counts():
+        bpy.context.view_layer.update()
+        result = source_export.export_edits(bpy.context, tmp_path / "layer.usda", "layer")
+        return result.edited, {kind: number for kind, number in result.counts.items() if number}
+
+    assert counts() == (0, {})
+    obj = bpy.data.objects["Crate"]
+    obj.usdphys.mass.mass = 5.0
+    assert counts() == (1, {"bodies": 1, "colliders": 1})
+    bpy.data.objects["Wall"].location.x += 1.0
+    # Their joint stays where it is, so its frame on the wall is another one.
+    assert counts() == (3, {"bodies": 1, "colliders": 2, "joints": 1})
+    bpy.data.objects.remove(bpy.data.objects["Rail"])
+    assert counts() == (3, {"bodies": 1, "colliders": 2, "joints": 1}), "one that is deleted counts"
 
 
 def test_edits_are_overs(tmp_path, crate):

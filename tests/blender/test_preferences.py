@@ -169,6 +169,7 @@ def vars_of_handlers() -> dict[str, Any]:
     return {name: value for name, value in found.items() if isinstance(value, list)}
 
 
+@pytest.mark.slow
 def test_enabled_and_disabled_fifty_times(extension):
     enabled = leftovers()
     assert enabled["classes"] and enabled["ops"] and enabled["keys"]

@@ -13,6 +13,8 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 
+pytestmark = pytest.mark.slow
+
 #: (name, parent, head, tail) of the left half and the middle of a human of 1.8 m; the names are those of Rigify.
 BONES = (
     ("spine", "", (0, 0, 0.95), (0, 0, 1.08)), ("spine.001", "spine", (0, 0, 1.08), (0, 0, 1.25)),

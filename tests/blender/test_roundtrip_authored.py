@@ -13,6 +13,8 @@ from usdphys_ext.usdphys_addon.usd import read as usd_read
 from . import authored_stages
 from .test_import import export_usd, import_usd
 
+pytestmark = pytest.mark.slow
+
 #: Blender's matrices and properties are of 32-bit floats.
 RELATIVE = 2e-6
 NAMES = list(authored_stages.STAGES)

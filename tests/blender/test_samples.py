@@ -21,6 +21,8 @@ from usdphys_ext.usdphys_addon.system import manual
 from . import scenes
 from .layout_recorder import draw
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _no_session():
@@ -165,6 +167,28 @@ def test_every_link_of_the_manual_leads_to_a_page():
             there = (path.parent / target).resolve() if target else path
             assert there.is_file(), (path.name, link)
             assert not name or f'id="{name}"' in there.read_text(), (path.name, link)
+
+
+def test_pages_show_their_pictures_and_films_stand_still():
+    folder, _ = pages()
+    shown = {}
+    for path in folder.rglob("*.html"):
+        for target in re.findall(r'<img src="([^"]+)"', path.read_text()):
+            assert (path.parent / target).is_file(), (path.name, target)
+            shown.setdefault(Path(target).parent.name, set()).add(Path(target).name)
+    assert len(shown["pictures"]) > 10 and len(shown["stills"]) >= 5 and set(shown) == {"pictures", "stills"}
+    assert 'src="../stills/door.webp" alt="A ball opens' in (folder / "tasks" / "door.html").read_text()
+
+
+def test_steps_go_on_counting_after_a_picture():
+    shown = manual.page("# A\n\n1. one\n2. two\n\n    ![P](pictures/p.webp)\n\n3. three\n", "i.html")
+    assert '<img src="pictures/p.webp" alt="P">' in shown and '<ol start="3"><li>three</li></ol>' in shown
+
+
+def test_a_link_to_a_page_that_is_not_bundled_becomes_text():
+    """Contributing is a page of the web site alone."""
+    text = (pages()[0] / "install.html").read_text()
+    assert "Contributing says more" in text and 'href="window.html"' not in text and 'href="first_minutes.html"' in text
 
 
 def test_markdown_becomes_what_it_means():

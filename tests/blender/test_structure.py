@@ -416,6 +416,7 @@ def test_axis_and_margin():
     assert np.allclose(np.ptp(world_points(visual.children[0]), axis=0), (3, 3, 9), atol=1e-4)
 
 
+@pytest.mark.slow
 @places
 def test_decomposition_fills_the_mesh(place, tmp_path):
     visual = scenes.make_body(ell())
@@ -577,6 +578,7 @@ def test_too_many_loose_parts_are_refused():
     assert counts() == before and len(whole.usdphys.colliders) == 1
 
 
+@pytest.mark.slow
 def test_the_validators_of_openusd_accept_all_of_it(tmp_path, validator_errors):
     wholes = [scenes.make_body(ell(f"Ell{n}", location=(4 * n, 0, 3))) for n in range(3)]
     kinds = ("BOX", "DECOMPOSITION", "CAPSULE")
@@ -723,6 +725,7 @@ def test_mesh_to_primitive_says_what_is_missing():
 # --------------------------------------------------------------------------- shapes as numbers
 
 
+@pytest.mark.slow
 def test_contained_points_and_volumes():
     random = np.random.default_rng(5)
     for _ in range(20):

@@ -116,6 +116,7 @@ def test_every_label_is_translated():
     assert all(text and text == text.strip() for texts in labels.values() for text in texts)
 
 
+@pytest.mark.slow
 def test_no_translation_of_a_label_is_stale():
     """Labels are of what is registered, or texts of the code; one is put together of a text and a name."""
     drawn = words()[0] | {"Bake in PhysX", "Bake in Newton"}

@@ -11,6 +11,8 @@ from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS = {
     "m_kg_z": StageUnits(1.0, 1.0, "Z"),
     "cm_kg_y": StageUnits(0.01, 1.0, "Y"),

@@ -17,11 +17,13 @@ from usdphys_ext.operators.files import import_urdf
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.exchange import robot_files, urdf_export, urdf_import
+from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import
 from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
-from usdphys_ext.usdphys_addon.usd import importable
+from usdphys_ext.usdphys_addon.usd import importable, robot_files
 
 from . import scenes
+
+pytestmark = pytest.mark.slow
 
 ROBOT = """<?xml version="1.0"?>
 <robot name="little arm">

@@ -10,15 +10,18 @@ import bpy
 import mathutils
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon import cli, formats
 from usdphys_ext.usdphys_addon.core import frames, mass
 from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.exchange import formats, robot_files, urdf_export, urdf_import
+from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import
 from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
+from usdphys_ext.usdphys_addon.usd import robot_files
 
 from . import scenes
+
+pytestmark = pytest.mark.slow
 
 
 def crane(unit: float = 1.0):

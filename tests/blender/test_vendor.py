@@ -21,6 +21,7 @@ def seen(tmp_path_factory):
     return json.loads(lines[0][5:])
 
 
+@pytest.mark.slow
 def test_values_are_written_in_the_units_of_the_file(seen):
     text = seen["export"]
     # 3 N m in centimetres and grams; lengths in the space of the object stay in its units.

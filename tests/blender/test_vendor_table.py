@@ -148,6 +148,7 @@ def as_numbers(value: Any) -> Any:
     return np.asarray(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_saved", [False, True], ids=["at once", "saved and loaded"])
 def test_every_attribute_of_the_tables_goes_through_blender(tmp_path, is_saved):
     """In the same units, and in metres with Z up; and all that Blender has a place for is shown."""

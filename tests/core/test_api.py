@@ -66,7 +66,7 @@ def test_what_needs_blender_says_so_in_one_sentence() -> None:
         lambda: api.bake(), lambda: api.generate.rope("Crate"), lambda: api.validate_file("a.blend"),
         lambda: api.simulate_scene(1.0), lambda: api.fix_scene(), lambda: api.convert("a.usda", "b.glb"),
     ):  # fmt: skip
-        with pytest.raises(api.MissingDependencyError, match=r"\(\) works on a scene of Blender, which is not here: "):
+        with pytest.raises(api.NeedsBlenderError, match=r"\(\) needs Blender, which is not here; run the script in"):
             call()
 
 

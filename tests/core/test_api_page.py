@@ -81,7 +81,7 @@ def test_the_edits_are_a_layer_over_the_stage(folder: Path) -> None:
 def test_other_scripts_say_that_they_need_blender(folder: Path, name: str, arguments: tuple[str, ...]) -> None:
     found = api_page.run(name, folder, *arguments)
     assert found.returncode == 1
-    assert "works on a scene of Blender, which is not here" in found.stderr
+    assert "() needs Blender, which is not here; run the script in" in found.stderr
 
 
 def test_the_page_names_everything_public() -> None:

@@ -95,6 +95,7 @@ def batch(python: Path, address: str, jobs: Path, *more: str) -> subprocess.Comp
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900, check=False)
 
 
+@pytest.mark.slow
 def test_on_two_workers_exactly_the_bad_job_fails_and_a_dead_worker_costs_nothing(dask_python, cluster, tmp_path):
     (tmp_path / "crate.usda").write_text(PART)
     names = [*(f"ok{number}" for number in range(8)), "crash", "deadly", "last"]
@@ -112,6 +113,7 @@ def test_on_two_workers_exactly_the_bad_job_fails_and_a_dead_worker_costs_nothin
     assert "11 jobs: 1 crashed, 10 done before" in again.stdout
 
 
+@pytest.mark.slow
 def test_files_come_and_go_by_url_with_all_that_they_refer_to(dask_python, cluster, tmp_path):
     (tmp_path / "asset" / "parts").mkdir(parents=True)
     (tmp_path / "asset" / "parts" / "crate.usda").write_text(PART)

@@ -14,6 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,9 +23,12 @@ from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.batch import drive, executors, journal, progress, remote, worker
 from usdphys_ext.usdphys_addon.batch import jobs as batch_jobs
 from usdphys_ext.usdphys_addon.batch.jobs import Job
+from usdphys_ext.usdphys_addon.cli import many
 from usdphys_ext.usdphys_addon.core.errors import InputError, MissingDependencyError, OutputError, UsageError
 
 posix_only = pytest.mark.skipif(os.name != "posix", reason="signals end processes of POSIX systems only")
+#: Files for schedulers, which pipelines copy from the manual; the zips have none.
+FARM = Path(__file__).resolve().parents[2] / "docs" / "farm"
 CHILD = (sys.executable, str(Path(__file__).with_name("batch_child.py")))
 
 
@@ -537,6 +541,7 @@ def jobs_file(tmp_path) -> Path:
     return file
 
 
+@pytest.mark.slow
 def test_the_command_does_the_jobs_and_does_them_once(jobs_file, capfd):
     assert cli.main(["batch", str(jobs_file), "--workers", "2"]) == 0
     results = jobs_file.with_name("jobs.results.jsonl")
@@ -549,6 +554,7 @@ def test_the_command_does_the_jobs_and_does_them_once(jobs_file, capfd):
     assert results.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_job_that_fails_is_named_and_ends_the_command_with_status_1(jobs_file, capfd):
     lines = '{"op": "inspect", "in": "/none.usda"}', '{"op": "inspect", "in": "/a.usda", "options": {"x": 1}}'
     jobs_file.write_text("\n".join(lines))
@@ -599,12 +605,43 @@ def test_a_job_has_no_option_by_the_beginning_of_its_name(jobs_file, option):
     assert cli.main(batch_jobs.job_of(line).arguments) == 2
 
 
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """A Blender that works offline, as it does unless the user allows more."""
+    app = SimpleNamespace(module=False, online_access=False, binary_path="")
+    monkeypatch.setitem(sys.modules, "bpy", SimpleNamespace(app=app))
+    return app
+
+
+@pytest.mark.parametrize(
+    ("line", "options", "what"),
+    [({"op": "validate", "in": "memory://bucket/a.usda"}, [], "'memory://bucket/a.usda'"),
+     ({"op": "convert", "in": "crate.usda", "out": "s3://bucket/b.usda"}, [], "'s3://bucket/b.usda'"),
+     ({"op": "validate", "in": "crate.usda"}, ["--dask", "tcp://127.0.0.1:9"], "'tcp://127.0.0.1:9'")],
+)  # fmt: skip
+def test_a_blender_that_works_offline_opens_no_url_and_no_scheduler(line, options, what, jobs_file, offline, capfd):
+    line["in"] = line["in"] if "://" in line["in"] else str(jobs_file.with_name("crate.usda"))
+    jobs_file.write_text(json.dumps(line))
+    assert cli.main(["batch", str(jobs_file), *options]) == 1
+    said = capfd.readouterr().err
+    assert said.count("\n") == 1 and what in said and "--online-mode" in said, said
+    assert sorted(path.name for path in jobs_file.parent.iterdir()) == ["crate.usda", "jobs.jsonl"]
+
+
+def test_online_access_is_asked_of_blender_alone_and_for_what_is_elsewhere(offline):
+    many.require_network(None, ["a.usda", "file:///tmp/a.usda"])
+    offline.online_access = True
+    many.require_network("tcp://127.0.0.1:9", ["s3://bucket/a.usda"])
+    # bpy as a module of Python has no preferences of a user.
+    offline.online_access, offline.module = False, True
+    many.require_network("tcp://127.0.0.1:9", ["s3://bucket/a.usda"])
+
+
 def test_the_files_for_farms_use_options_that_there_are(capfd):
     assert cli.main(["batch", "--help"]) == 0
     known = set(re.findall(r"--[a-z-]+", capfd.readouterr().out))
-    farm = Path(worker.__file__).with_name("farm")
     for name in ("usdphys_batch.js", "slurm_batch.sh"):
-        text = (farm / name).read_text(encoding="utf-8")
+        text = (FARM / name).read_text(encoding="utf-8")
         used = set(re.findall(r"--[a-z-]+", text[text.index("usdphys batch" if "sh" in name[-2:] else '"batch"') :]))
         assert {"--shard", "--workers"} <= used <= known, name
 
@@ -627,7 +664,7 @@ def test_single_parts_on_slurm_are_parts_of_the_whole(array, arguments, shard):
     """With --array=1,4 Slurm counts two parts: the first of them would be half of all jobs, done a second time."""
     names = ("ID", "MIN", "MAX", "COUNT")
     environment = {f"SLURM_ARRAY_TASK_{name}": value for name, value in zip(names, array, strict=True)}
-    script = Path(worker.__file__).with_name("farm") / "slurm_batch.sh"
+    script = FARM / "slurm_batch.sh"
     done = subprocess.run(
         ["/bin/sh", script, "jobs.jsonl", *arguments],
         env={**os.environ, **environment, "BLENDER": "echo"}, capture_output=True, text=True, check=False,
@@ -652,6 +689,7 @@ if "USDPHYS_FAULT_LOG" in os.environ:
 """
 
 
+@pytest.mark.slow
 @posix_only
 def test_after_a_kill_of_all_at_the_worst_moment_the_same_command_completes(tmp_path):
     """The driver and the child die while the child writes: nothing is torn, and a rerun does the rest."""

@@ -1,8 +1,8 @@
 """Time is read in one place, and no test depends on the speed of the machine."""
 
-import ast
-from collections.abc import Iterator
 from pathlib import Path
+
+from parsed import parsed
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
@@ -17,19 +17,7 @@ MAY_READ_THE_TIME = {
 
 
 def reads_the_time(path: Path) -> bool:
-    return "time" in imported(path) or "timeit" in imported(path)
-
-
-def imported(path: Path) -> set[str]:
-    return set(modules(ast.parse(path.read_text(encoding="utf-8"))))
-
-
-def modules(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            yield str(node.module)
+    return not parsed(path).modules().isdisjoint({"time", "timeit"})
 
 
 def product() -> list[Path]:

@@ -16,9 +16,10 @@ TABLES = ("labels.tsv", "tooltips.tsv", "reports.tsv")
 #: Rooms and modules whose texts no window shows: the command line, the API, generated documents, tables with own tests.
 NOT_SHOWN = (
     "usdphys_addon/api/", "usdphys_addon/cli/", "usdphys_addon/__main__.py", "usdphys_addon/batch/",
-    "usdphys_addon/system/isolate.py",
+    "usdphys_addon/system/isolate.py", "usdphys_addon/system/blender.py",
     "usdphys_addon/system/manual.py", "usdphys_addon/system/console.py", "usdphys_addon/core/schemas/",
     "usdphys_addon/core/concepts.py", "usdphys_addon/core/common_materials.py", "usdphys_addon/core/validate.py",
+    "usdphys_addon/core/model_fixes.py", "usdphys_addon/usd/fixing/",
 )  # fmt: skip
 #: Details of what is wrong inside of a robot's or a glTF file, in English: they name elements of these formats.
 NOT_SHOWN += ("usdphys_addon/urdf/", "usdphys_addon/gltf/")
@@ -135,10 +136,10 @@ def collect() -> tuple[dict[str, list[tuple[int, str]]], set[str]]:
     """The texts of each module that a window may show, and the templates of all counts."""
     found, counts = {}, set()
     for path in modules():
-        collector = Texts()
-        collector.visit(tree_of(path))
         name = path.relative_to(ROOT).as_posix()
-        if name.startswith(SHOWN) or not name.startswith(NOT_SHOWN):
+        if is_shown(name):
+            collector = Texts()
+            collector.visit(tree_of(path))
             found[name] = collector.found
             counts |= collector.counts
     return found, counts

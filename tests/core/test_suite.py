@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -26,13 +27,14 @@ def suite(monkeypatch, tmp_path):
     return module
 
 
-def run_of(suite, tmp_path, text, name="run"):
+def run_of(suite, tmp_path, text, name="run", chosen=""):
     folder = tmp_path / name
     folder.mkdir()
     (folder / "test_it.py").write_text(text)
-    return suite.Run(name, lambda: suite.pytest(name, "usd", str(folder)), 0)
+    return suite.Run(name, lambda: suite.pytest(name, "usd", str(folder), chosen), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -50,30 +52,104 @@ def test_a_run_that_does_not_end_well_is_a_failure(suite, tmp_path, capfd, text,
     assert reason in suite.report_of("run").read_text() and reason in capfd.readouterr().out
 
 
-def test_a_run_that_hangs_is_ended_with_all_that_it_started(suite, monkeypatch):
+def test_a_run_that_is_silent_is_ended_with_all_that_it_started(suite, monkeypatch):
     """Its child writes into a pipe and stays. The pipe ends when nothing of the run is left."""
     read, write = os.pipe()
+    looks = []
 
-    class Hanging(subprocess.Popen):
+    class Silent(subprocess.Popen):
         def __init__(self, *args, **more):
             super().__init__(*args, **more, pass_fds=[write])
 
         def wait(self, timeout=None):
             if timeout is None:
                 return super().wait()
-            assert os.read(read, 1) == b"x"
+            assert looks or os.read(read, 1) == b"x"
+            looks.append(timeout)
             return super().wait(0)
 
-    monkeypatch.setattr(suite.subprocess, "Popen", Hanging)
+    monkeypatch.setattr(suite.subprocess, "Popen", Silent)
     child = f"import os, threading; os.write({write}, b'x'); threading.Event().wait()"
     parent = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}], pass_fds=[{write}])"
     with pytest.raises(subprocess.TimeoutExpired):
         suite.call("run", [sys.executable, "-c", parent])
+    # The first look only sees how long the log is.
+    assert looks == [suite.LOOK] * (suite.SILENT_LOOKS + 1)
+    assert suite.LOOK * suite.SILENT_LOOKS >= 1200, "a slow machine may take minutes for one test"
     os.close(write)
     assert os.read(read, 1) == b""
     os.close(read)
 
 
+def test_a_run_whose_tests_end_is_let_run_however_long_it_takes(suite, monkeypatch):
+    """A mark comes into its log just before each limit, ten times; then it ends with its own status."""
+    looks = []
+
+    class Slow(subprocess.Popen):
+        def wait(self, timeout=None):
+            looks.append(timeout)
+            if len(looks) > 10 * suite.SILENT_LOOKS:
+                self.terminate()
+                return super().wait()
+            if len(looks) % suite.SILENT_LOOKS == 0:
+                with suite.log_of("run").open("a") as log:
+                    log.write(".")
+            raise subprocess.TimeoutExpired("run", timeout)
+
+    monkeypatch.setattr(suite.subprocess, "Popen", Slow)
+    assert suite.call("run", [sys.executable, "-c", "import threading; threading.Event().wait()"]) == -signal.SIGTERM
+    assert looks == [suite.LOOK] * len(looks)
+
+
+def test_pytest_leaves_a_mark_in_the_log_when_a_test_ends(suite, tmp_path):
+    """Not when its file ends, or the output is long enough: the second test reads the mark of the first."""
+    reading = f"assert 'test_it.py .' in open({str(suite.log_of('run'))!r}).read()"
+    text = f"def test_one(): pass\ndef test_two(): {reading}\n"
+    suite.side_by_side([run_of(suite, tmp_path, text)], 1)
+    assert suite.count(suite.report_of("run")) == {"passed": 2}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("import pytest\n@pytest.mark.one\ndef test_one(): assert 0\ndef test_two(): pass\n", "failed"),
+        ("import pytest\n@pytest.mark.one\ndef test_one(): pass\ndef test_two(): assert 0\n", "passed"),
+        ("def test_two(): assert 0\n", "passed"),
+        ("import nothing\n", "failed"),
+        ("", "failed"),
+    ],
+    ids=["fails", "passes", "none chosen", "not collected", "empty"],
+)
+def test_where_no_test_is_chosen_all_have_to_be_collected(suite, tmp_path, text, outcome):
+    run = run_of(suite, tmp_path, text, chosen="one")
+    suite.side_by_side([run], 1)
+    assert suite.count(suite.report_of("run")) == {outcome: 1}
+
+
+def test_a_stranger_has_neither_files_of_others_nor_ci(suite, monkeypatch):
+    """In every suite, on every bpy; more skipped tests than agreed are a failure."""
+    monkeypatch.setenv("CI", "true")
+    asked = []
+    monkeypatch.setattr(suite, "pytest", lambda *arguments: asked.append(arguments))
+    *runs, last = suite.stranger()
+    for run in runs:
+        run.work()
+    for name, _group, _folder, chosen, variables in asked:
+        assert chosen == "shared" and "CI" not in variables and not Path(variables["SHARED_DIR"]).exists()
+        assert name.startswith("stranger-")
+    blenders = suite.venvs.runnable_bpy()
+    folders = [("usd", f"tests/{name}") for name in ("simulation", "ui", "core")]
+    folders += [(group, f"tests/{name}") for group in blenders for name in ("package", "blender")]
+    assert [(group, folder) for _, group, folder, *_ in asked] == folders
+    for number, outcome in ((suite.MOST_SKIPPED, "passed"), (suite.MOST_SKIPPED + 1, "failed")):
+        cases = "<testcase><skipped/></testcase>" * number
+        suite.report_of("stranger-core").write_text(f"<testsuite>{cases}</testsuite>")
+        last.work()
+        assert suite.count(suite.report_of(last.name)) == {outcome: 1}
+
+
+@pytest.mark.slow
 def test_output_of_runs_side_by_side_is_not_mixed(suite, tmp_path, capfd):
     text = "def test_one():\n    for line in range(200): print('{0}')\n    assert 0\n"
     runs = [run_of(suite, tmp_path, text.format(name), name) for name in ("first", "second", "third")]
@@ -95,17 +171,20 @@ def test_what_uses_the_results_of_others_runs_after_them(suite):
 
         return suite.Run(name, work, order)
 
-    suite.side_by_side([run("docs", suite.LAST), run("ui", 1), run("blender", 0)], 1)
-    assert done == ["blender", "ui", "docs"]
+    suite.side_by_side([run("site", suite.AFTER_LAST), run("docs", suite.LAST), run("ui", 1), run("blender", 0)], 1)
+    assert done == ["blender", "ui", "docs", "site"]
 
 
-@pytest.mark.parametrize(("ci", "outcome"), [("", "2 skipped"), ("true", "2 errors")])
-def test_a_missing_folder_of_test_assets_is_a_failure_where_nobody_looks(tmp_path, ci, outcome):
-    """And so is a missing environment with usd-core."""
+@pytest.mark.slow
+@pytest.mark.parametrize(("ci", "outcome"), [("", "1 passed, 2 skipped"), ("true", "3 errors")])
+def test_missing_files_of_others_are_a_failure_where_nobody_looks(tmp_path, ci, outcome):
+    """Elsewhere twins stand for them. A missing environment with usd-core is a failure, too."""
     missing = str(tmp_path / "missing")
-    environment = {**os.environ, "CI": ci, "SHARED_DIR": missing, "USDPHYS_USD_PYTHON": missing,
-                   "PYTHONPATH": str(ROOT / "tests")}  # fmt: skip
-    (tmp_path / "test_it.py").write_text("def test_one(shared): pass\ndef test_two(usd_python): pass\n")
+    environment = {**os.environ, "CI": ci, "SHARED_DIR": missing, "USDPHYS_USD_PYTHON": missing}
+    (tmp_path / "test_it.py").write_text(
+        "def test_one(shared): assert list(shared.glob('devset/usd/*.usda'))\n"
+        "def test_two(files_of_others): pass\ndef test_three(usd_python): pass\n"
+    )
     command = [sys.executable, "-m", "pytest", "-c", ROOT / "tests" / "pytest.ini", "-p", "conftest", tmp_path]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=900, check=False)
     assert outcome in done.stdout.splitlines()[-1], done.stdout + done.stderr

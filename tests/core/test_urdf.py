@@ -13,10 +13,9 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.exchange import robot_files
 from usdphys_ext.usdphys_addon.urdf import inertia, layout, markup, meshes, packages, read
 from usdphys_ext.usdphys_addon.urdf.assets import Assets
-from usdphys_ext.usdphys_addon.usd import import_source, importable, robot_stage
+from usdphys_ext.usdphys_addon.usd import import_source, importable, robot_files, robot_stage
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="2"/>
 <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial>"""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import assets
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade, Vt
 from usdphys_ext.usdphys_addon.core import schema, vendor_schemas
@@ -22,7 +23,7 @@ from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
 from usdphys_ext.usdphys_addon.usd.opinions import Opinions
 
-from .devset import devset_files, flattened
+from .devset import flattened
 
 #: Said here once more, so that the code under test does not decide what it has to bring back.
 FOREIGN_PROPERTY = re.compile(r"^(physx\w*|newton|mjc|state|physics:tensor):|^(drive|limit):\w+:physx|^gravity$")
@@ -662,6 +663,7 @@ def test_nothing_to_bring() -> None:
     assert carry.capture_prims(stage_of('(upAxis = "Z")\ndef Xform "A"\n{\ndef Mesh "m"\n{\n}\n}'), {"/A"}) == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [4000])
 def test_many_prims_take_linear_time(count: int) -> None:
     """Not a benchmark: a quadratic way would take minutes."""
@@ -682,7 +684,7 @@ def test_many_prims_take_linear_time(count: int) -> None:
 
 @pytest.fixture(scope="module")
 def judge(shared: Path) -> Any:
-    spec = importlib.util.spec_from_file_location("compare_physics", shared / "tools" / "compare_physics.py")
+    spec = importlib.util.spec_from_file_location("comparer", assets.comparer())
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -753,10 +755,11 @@ def vendors_only(model: PhysicsModel) -> PhysicsModel:
     return found
 
 
+@pytest.mark.slow
 def test_devset_survives(shared: Path, judge: Any, tmp_path: Path) -> None:
     wrong: list[str] = []
     stripped_count = vendor_facts = losses = 0
-    for file in devset_files(shared):
+    for file in assets.usd_files():
         whole = flattened(file)
         bare = Usd.Stage.Open(whole.Flatten())
         layer = bare.GetRootLayer()
@@ -798,15 +801,16 @@ def test_devset_survives(shared: Path, judge: Any, tmp_path: Path) -> None:
             and not (key[1] == "variability" and is_of_table(key[0], whole))
         ]
     assert wrong == []
-    assert stripped_count > 500
+    assert stripped_count > assets.either(500, 300)
     assert vendor_facts > 200
-    assert losses > 15
+    assert losses > assets.either(15, 6)
 
 
+@pytest.mark.slow
 def test_devset_after_the_model(shared: Path) -> None:
     """With the writer in between, as in an export: nothing that the model wrote is touched."""
     restored_texts = 0
-    for file in devset_files(shared):
+    for file in assets.usd_files():
         stage = flattened(file)
         units = usd_read.stage_units(stage)
         model = usd_read.read_stage(stage)
@@ -835,7 +839,7 @@ def test_devset_after_the_model(shared: Path) -> None:
                 assert [name for name in found if name in known] == known
             assert set(known) <= set(found)
             assert prim.schemas.keys() - {"PhysicsScene"} <= {*found, *schema.SCHEMAS, prim.type_name}
-    assert restored_texts > 80
+    assert restored_texts > assets.either(80, 8)
 
 
 def test_looks_of_all_materials_below_a_path_are_carried_after_one_that_has_shaders() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import assets
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
@@ -23,8 +24,6 @@ from usdphys_ext.usdphys_addon.usd import edit_layer
 from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 from usdphys_ext.usdphys_addon.usd import write as usd_write
-
-from .devset import devset_files
 
 Edit = Callable[[PhysicsModel], None]
 WRITERS = {
@@ -906,11 +905,12 @@ def some_edits(model: PhysicsModel) -> None:
     )
 
 
+@pytest.mark.slow
 @both
 def test_devset_edits(way: str, shared: Path, tmp_path: Path) -> None:
     before = checksums(shared)
     edits = removed = uninstanced = 0
-    for number, file in enumerate(devset_files(shared)):
+    for number, file in enumerate(assets.usd_files()):
         old, new = edited(file, some_edits)
         assert difference(old, read(file)) == Difference(), file.name
         found = difference(old, new)
@@ -929,25 +929,27 @@ def test_devset_edits(way: str, shared: Path, tmp_path: Path) -> None:
             layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
             with_content = {str(path.GetPrimPath()) for path in paths if path.IsPropertyPath()}
             assert with_content <= touched, file.name
-    assert (edits > 200, removed > 10, uninstanced > 0) == (True, True, True)
+    assert (edits > assets.either(200, 150), removed > assets.either(10, 3), uninstanced > 0) == (True, True, True)
     assert checksums(shared) == before
 
 
+@pytest.mark.slow
 @both
 def test_devset_judged(way: str, shared: Path, compare: Callable[[Path, Path], dict[str, Any]], tmp_path: Path) -> None:
     """An empty edit, by the independent judge: all physics and all vendor opinions are there."""
     facts = 0
-    for number, file in enumerate(devset_files(shared)):
+    for number, file in enumerate(assets.usd_files()):
         target = tmp_path / f"{number}.usda"
         WRITERS[way](file, target, Difference())
         found = compare(file, target)
         assert (found["score"], found["vendor"] in (None, 1.0)) == (1.0, True), file.name
         facts += found["facts"]
-    assert facts > 3000
+    assert facts > assets.either(3000, 2000)
 
 
+@pytest.mark.slow
 def test_a_trip_through_other_units_is_no_difference(shared: Path) -> None:
-    for file in devset_files(shared):
+    for file in assets.usd_files():
         stage = Usd.Stage.Open(str(file))
         for prim in stage.Traverse():
             if prim.IsInstance():

@@ -254,7 +254,7 @@ def PhysicsFixedJoint "K"
     assert layer.ImportFromString(HEAD + joints)
     found = validate.validate(usd_read.read_stage(Usd.Stage.Open(layer)), "newton")
     assert [issue.message for issue in found if issue.code == "BreakIgnored"] == [
-        "The joint /J is one of 2 that never break in Newton."
+        "The joint /J is one of 2 that never break in Newton and MuJoCo."
     ]
 
 

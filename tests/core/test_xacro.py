@@ -126,6 +126,7 @@ def test_a_mistake_is_one_sentence_with_file_and_line(expanded, inside):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "expression",
     ["().__class__", "[x.__class__.__base__ for x in [()]][0]", "__import__('os')", "open('/etc/passwd')",
@@ -193,6 +194,7 @@ def test_a_plain_urdf_takes_no_arguments(tmp_path):
         read.read_file(Path(tmp_path / "a.urdf"), None, {"a": "b"})
 
 
+@pytest.mark.slow
 def test_macros_see_and_set_the_properties_of_their_callers(expanded):
     robot = expanded("""
       <xacro:macro name="inner" params="x:=^">

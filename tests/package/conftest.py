@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +23,14 @@ def zips(tmp_path_factory) -> dict[str, Path]:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return {path.stem.split("-")[-1]: path for path in out.glob("*.zip")}
+
+
+@pytest.fixture(scope="session")
+def here() -> str:
+    """The platform of this machine, as in the names of the zips."""
+    system = {"linux": "linux", "win32": "windows", "darwin": "macos"}[sys.platform]
+    machine = {"x86_64": "x64", "amd64": "x64", "aarch64": "arm64"}
+    return f"{system}_{machine.get(platform.machine().lower(), platform.machine().lower())}"
 
 
 @pytest.fixture

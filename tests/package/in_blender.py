@@ -1,10 +1,13 @@
 """Runs inside a fresh bpy process: `in_blender.py RESULT.json FUNCTION ARGUMENTS...`. Not collected by pytest."""
 
+import importlib
 import importlib.machinery
 import json
 import os
 import runpy
+import shutil
 import sys
+import tomllib
 from pathlib import Path
 
 import bpy
@@ -116,6 +119,59 @@ def run_script(zip_path: str, script: str, *arguments: str) -> dict[str, str]:
     runpy.run_path(script, run_name="__main__")
     names = [name for name, module in sys.modules.items() if "open_scene" in getattr(module, "__all__", ())]
     return {"modules": " ".join(sorted(names))}
+
+
+def _strangers_repository(index: str) -> int:
+    """The number of a remote repository that a user has added and refreshed."""
+    bpy.context.preferences.system.use_online_access = True
+    repos = bpy.context.preferences.extensions.repos
+    if "stranger" not in [repo.module for repo in repos]:
+        repo = repos.new(name="Stranger", module="stranger", custom_directory="", remote_url=index)
+        repo.use_remote_url = True
+    number = next(number for number, repo in enumerate(repos) if repo.module == "stranger")
+    bpy.ops.extensions.repo_sync(repo_index=number)
+    return number
+
+
+def _installed(number: int) -> str:
+    """The version of the extension that is installed from a repository."""
+    folder = Path(bpy.context.preferences.extensions.repos[number].directory, "usdphys_addon")
+    return tomllib.loads((folder / "blender_manifest.toml").read_text(encoding="utf-8"))["version"]
+
+
+def step_from_repository(index: str) -> dict[str, object]:
+    """Install from a repository, and drop a crate: where it is after a second, and which solver moved it."""
+    number = _strangers_repository(index)
+    bpy.ops.extensions.package_install(repo_index=number, pkg_id="usdphys_addon", enable_on_install=True)
+    bpy.ops.mesh.primitive_cube_add(location=(0, 0, 10))
+    crate = bpy.context.object
+    crate.usdphys.rigid_body.is_applied = True
+    crate.usdphys.colliders.add()
+    guard = importlib.import_module("bl_ext.stranger.usdphys_addon.usdphys_addon.playback.guard")
+    session = guard.start(bpy.context)
+    while session.world.time < 1.0:
+        session.step_once(bpy.context)
+    bpy.context.view_layer.update()
+    height, seconds = crate.matrix_world.translation.z, session.world.time
+    guard.stop()
+    import rapier3d
+
+    return {"height": height, "seconds": seconds, "rapier3d": rapier3d.__file__, "version": _installed(number)}
+
+
+def versions_after_updates(first: str, *others: str) -> list[str]:
+    """The versions that are installed: from a repository, then after each update from another state of it."""
+    folder = Path(first)
+    number = _strangers_repository((folder / "index.json").as_uri())
+    bpy.ops.extensions.package_install(repo_index=number, pkg_id="usdphys_addon", enable_on_install=False)
+    found = [_installed(number)]
+    for other in others:
+        shutil.rmtree(folder)
+        shutil.copytree(other, folder)
+        _strangers_repository((folder / "index.json").as_uri())
+        bpy.ops.extensions.package_upgrade_all()
+        found.append(_installed(number))
+    return found
 
 
 def enable_and_stay(zip_path: str) -> bool:

@@ -26,6 +26,11 @@ def test_preview_shows_what_breaks_and_bears_selection_orbits_animation_and_fail
     drive("preview_view")
 
 
+def test_the_preferences_draw_and_a_bug_report_is_in_the_clipboard(drive):
+    log = drive("preferences")
+    assert "Rapier: 0." in log and "USD: none" in log  # of Debian's Blender
+
+
 def test_the_sidebar_draws_every_panel(drive):
     drive("sidebar")
 
@@ -91,3 +96,7 @@ def test_each_collection_is_exported_as_an_asset_through_the_file_browser(drive)
 @pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
 def test_the_dialog_of_exports_writes_runtime_variants(drive):
     assert "VARIANTS WRITTEN" in drive("export_variants", usd=True)
+
+
+def test_stored_values_are_migrated_beside_the_undo_history_and_newer_ones_are_named(drive):
+    drive("stored", files=(window.ROOT / "tests" / "stored" / "0.1.0.blend",))

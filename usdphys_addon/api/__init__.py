@@ -9,6 +9,7 @@ with a sentence that says how; then nothing has been changed.
 from ..core.errors import (
     InputError,
     MissingDependencyError,
+    NeedsBlenderError,
     OutputError,
     UsageError,
     UsdPhysError,
@@ -46,6 +47,7 @@ __all__ = [
     "Issue",
     "MissingDependencyError",
     "Motion",
+    "NeedsBlenderError",
     "OutputError",
     "Report",
     "Stage",

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..core.errors import InputError, MissingDependencyError
+from ..core.errors import InputError
 from ..core.nearest import nearest
+from ..system import blender
 
 if TYPE_CHECKING:
     import bpy
@@ -27,14 +26,12 @@ if TYPE_CHECKING:
 def require(function: str) -> Any:
     """The context of Blender. Registers our properties where the add-on is not enabled, as in the module bpy.
 
-    Raises MissingDependencyError, naming the function of the API, without Blender.
+    Raises NeedsBlenderError, naming the function of the API, without Blender.
     """
-    has_rooms = (Path(__file__).resolve().parents[1] / "bridge").is_dir()
-    if not has_rooms or importlib.util.find_spec("bpy") is None:
-        raise MissingDependencyError(
-            f"{function}() works on a scene of Blender, which is not here: run the script in a Blender with this "
-            "extension, or from its folder in a Python with the package bpy."
-        )
+    blender.require(
+        f"{function}()",
+        "run the script in a Blender with this extension, or with its source code in a Python that has the package bpy",
+    )
     import bpy
 
     from ..bridge import props

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, TypedDict, Unpack
 
 import numpy as np
 
+from .. import formats
 from ..core.errors import InputError, UsageError
 from ..core.qualities import QUALITY_TEXTS
 from ..core.units import StageUnits, checked_frame_rate
 from ..core.validate import Issue, validate
-from ..exchange import formats
 from ..system.files import checked
 from . import blender
 from .actions import chosen

@@ -11,18 +11,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from .. import formats
 from ..core import joint_kinds
 from ..core.errors import InputError, UsageError
 from ..core.nearest import nearest
 from ..core.units import StageUnits
 from ..core.validate import TARGETS, Issue, Target, validate
-from ..exchange import formats
 from .names import Declared, declared, from_model, to_model
 from .results import FileReport
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel, Prim
-    from ..exchange.formats import LoadOptions, WriteOptions
+    from ..formats import LoadOptions, WriteOptions
 
 StageForm = Literal["copy", "layer", "flat"]
 

@@ -22,17 +22,20 @@ _EVERY = 0.1
 class Progress:
     """Told of each finished job. counts: of each status."""
 
-    def __init__(self, jobs: int, stream: TextIO | None = None) -> None:
-        """jobs: how many there are to do. stream: where a terminal may be; stderr by default."""
+    def __init__(self, jobs: int, stream: TextIO | None = None, *, is_quiet: bool = False) -> None:
+        """jobs: how many there are to do. stream: where a terminal may be; stderr by default. is_quiet: no bar, and
+        lines for jobs that are not ok only.
+        """  # fmt: skip
+        self._is_quiet = is_quiet
         self.counts: Counter[str] = Counter()
         self._jobs, self._stream = jobs, sys.stderr if stream is None else stream
         self._start, self._drawn, self._width = clock.now(), float("-inf"), 0
-        self._is_terminal = self._stream is not None and self._stream.isatty()
+        self._is_terminal = not is_quiet and self._stream is not None and self._stream.isatty()
 
     def told(self, job: Job, result: Mapping[str, Any]) -> None:
         """Show a finished job."""
         self.counts[result["status"]] += 1
-        if not self._is_terminal or result["status"] != "ok":
+        if result["status"] != "ok" or not (self._is_terminal or self._is_quiet):
             self._clear()
             number = f"{self.counts.total()}/{self._jobs}"
             taken = f" ({result['seconds']:.2f} s)" if result.get("seconds") is not None else ""

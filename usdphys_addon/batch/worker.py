@@ -33,6 +33,33 @@ FAULT_LOG = "USDPHYS_FAULT_LOG"
 FOLDER = "usdphys-child-"
 #: Environment variable: a Blender, or a Python with bpy, that the children run in.
 BLENDER = "USDPHYS_BLENDER"
+#: Runs the add-on in a Python with bpy: from PYTHONPATH, or the one that is installed as an extension.
+_FIND_AND_RUN = """
+import importlib, pathlib, sys
+
+def refuse(why):
+    print("usdphys: error:", why, file=sys.stderr)
+    sys.exit(2)
+
+try:
+    import bpy
+except ImportError:
+    refuse(f"'{sys.executable}' has no bpy; name another Python, or a Blender, in USDPHYS_BLENDER.")
+try:
+    program = importlib.import_module("usdphys_addon.cli")
+except ModuleNotFoundError:
+    import addon_utils
+    for repository in bpy.context.preferences.extensions.repos:
+        if pathlib.Path(repository.directory, "usdphys_addon", "usdphys_addon").is_dir():
+            name = f"bl_ext.{repository.module}.usdphys_addon"
+            addon_utils.enable(name)
+            program = importlib.import_module(f"{name}.usdphys_addon.cli")
+            break
+    else:
+        refuse(f"'{sys.executable}' has bpy, but not this extension; install it in that Blender, or put the folder of "
+               "its source code into PYTHONPATH.")
+program.run()
+"""
 #: Seconds that a child has to start, and to stop itself after its job has taken too long.
 START, GRACE = 180.0, 15.0
 #: Bytes that a child may have more than at its start, before it is replaced.
@@ -52,7 +79,7 @@ class ChildError(Exception):
 class Settings:
     """How jobs are run.
 
-    command: starts a child. root: folder of the program. timeout: seconds per job. retries: further attempts after a
+    command: starts a child. root: see `program`. timeout: seconds per job. retries: further attempts after a
     crash or a hang. jobs_per_child: a child is replaced after that many.
     """
 
@@ -69,9 +96,14 @@ class Settings:
 
 
 def program(blender: str, root: str) -> list[str]:
-    """The start of a command line that runs this program in a Blender, or in a Python with bpy."""
+    """The start of a command line that runs this program in a Blender, or in a Python with bpy.
+
+    root: folder of the add-on for that Python; empty where it has one of its own.
+    """
     if not Path(blender).name.lower().startswith(("python", "pypy")):
         return [blender, "--command", "usdphys"]
+    if not root:
+        return [blender, "-c", _FIND_AND_RUN]
     return [blender, "-c", f"import sys; sys.path.insert(0, {root!r}); from usdphys_addon.cli import run; run()"]
 
 

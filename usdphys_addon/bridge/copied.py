@@ -17,11 +17,12 @@ import numpy as np
 
 from ..core.frames import Matrix
 from ..core.model import Prim
+from ..stored.stamps import STAMP
 from .placements import Placement
 from .reading import ReadingContext
 
 #: Properties of an object, and of a collider, that name no prim and nothing of their own object.
-_OF_OBJECTS = frozenset({"rigid_body", "mass", "colliders", "active_collider_index", "physics_material"})
+_OF_OBJECTS = frozenset({"rigid_body", "mass", "colliders", "active_collider_index", "physics_material", STAMP})
 _OF_COLLIDERS = frozenset({
     "shape", "axis", "location", "rotation", "size", "radius", "height", "approximation", "other_approximation",
     "has_mesh_collision", "collision_enabled", "purpose", "name", "mass", "physics_material", "simulation_owner",

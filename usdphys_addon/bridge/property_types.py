@@ -10,6 +10,7 @@ import bpy
 from ..core import array_text, schema, units
 from ..core.schema import Attribute, Schema
 from ..core.value_types import RANGES
+from ..stored import stamps
 from .known_names import KnownNames
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
@@ -160,8 +161,18 @@ def make_properties(cls: type[Schema], angular: bool = False, skip: frozenset[st
     }
 
 
+def _mark(group: Any, _context: Any) -> None:
+    """Update callback of a switch: a data-block with physics says which version of the add-on has made it."""
+    stamps.mark(group.id_data)
+
+
 def is_applied(what: str) -> Any:
-    return bpy.props.BoolProperty(name=what, description=f"{what} is applied", override=OVERRIDABLE)
+    return bpy.props.BoolProperty(name=what, description=f"{what} is applied", override=OVERRIDABLE, update=_mark)
+
+
+def stamp() -> dict[str, Any]:
+    """The property that holds the version of the add-on, for the groups of data-blocks. An override has no own one."""
+    return {stamps.STAMP: bpy.props.StringProperty(options={"HIDDEN"})}
 
 
 def pointer(group: Any, name: str = "") -> Any:

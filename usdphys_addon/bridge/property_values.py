@@ -9,6 +9,7 @@ from typing import Any
 import bpy
 
 from ..core.schema import Schema, attribute_of
+from ..stored.stamps import STAMP
 from .property_types import values_only
 
 
@@ -22,12 +23,17 @@ def decided(group: Any, cls: type[Schema], name: str, instance: str = "") -> Any
     return value if attribute_of(cls, name).is_decided(value, instance) else None
 
 
+def _is_no_value(item: Any) -> bool:
+    """True for a property that shows another one, and for the stamp, which says who has written the others."""
+    return item.is_skip_save or item.identifier in ("rna_type", STAMP)
+
+
 def snapshot(group: Any) -> dict[str, Any]:
     """All values that are set in a property group and in nested groups, by name."""
     found: dict[str, Any] = {}
     for prop in group.bl_rna.properties:
         name = prop.identifier
-        if name == "rna_type" or prop.is_skip_save or not group.is_property_set(name):
+        if _is_no_value(prop) or not group.is_property_set(name):
             continue
         value = getattr(group, name)
         if prop.type == "COLLECTION":
@@ -61,7 +67,7 @@ def _restore(group: Any, values: dict[str, Any]) -> None:
 def unset_all(group: Any) -> None:
     """Unset every property of a property group."""
     for prop in group.bl_rna.properties:
-        if prop.identifier != "rna_type" and not prop.is_skip_save and group.is_property_set(prop.identifier):
+        if not _is_no_value(prop) and group.is_property_set(prop.identifier):
             group.property_unset(prop.identifier)
 
 
@@ -77,8 +83,8 @@ def copy_property(
 
 
 def _copy_property(source: Any, target: Any, name: str, left_out: Callable[[Any], Collection[str]]) -> None:
-    if source.bl_rna.properties[name].is_skip_save:
-        return  # it shows another property
+    if _is_no_value(source.bl_rna.properties[name]):
+        return
     is_set = source.is_property_set(name)
     # is_property_set first: reading an unset group creates it.
     if not is_set and not target.is_property_set(name):

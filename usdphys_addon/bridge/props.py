@@ -27,6 +27,7 @@ from .property_types import (
     make_group,
     make_properties,
     pointer,
+    stamp,
 )
 from .vendor_rows import VendorRow, rows_property
 
@@ -343,6 +344,7 @@ ObjectPhysicsProperties = make_group(
         "physics_material_path": hidden_text(),
         "vendor": rows_property(),
         "prim": pointer(RememberedPrim),
+        **stamp(),
     },
 )
 
@@ -509,13 +511,14 @@ ScenePhysicsProperties = make_group(
         "source": pointer(SourceProperties),
         "preview": pointer(PreviewProperties, "Preview"),
         "gltf": pointer(GltfProperties, "glTF"),
+        **stamp(),
     },
 )
 MaterialPhysicsProperties = make_group(
     "MaterialPhysicsProperties", "All physics of a material.",
     {
         "physics_material": pointer(MaterialProperties, "Physics Material"), "vendor": rows_property(),
-        "prim": pointer(RememberedPrim),
+        "prim": pointer(RememberedPrim), **stamp(),
     },
 )  # fmt: skip
 

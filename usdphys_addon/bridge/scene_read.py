@@ -16,6 +16,7 @@ from ..core import frames
 from ..core.model import Prim
 from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished
+from ..stored import stamps
 from . import group_read, joint_read, material_read, props, remembered, vendor_rows
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
@@ -115,7 +116,17 @@ class SceneReader:
         group_read.read_groups(self.context)
         yield
         material_read.read_other_materials(self.context)
+        self.report_newer()
         yield
+
+    def report_newer(self) -> None:
+        """Report what a newer version of the add-on has saved: this one reads what it knows of it."""
+        shown: list[Any] = [it.obj for it in self.context.placements.all if stamps.STAMP in it.touched]
+        owners: list[Any] = [self.context.scene, *shown, *bpy.data.materials]
+        found = {owner.name: version for owner in owners if stamps.is_newer(version := stamps.stamp_of(owner))}
+        if found:
+            name, fix = next(iter(found)), f"Update the add-on to {stamps.newest(found.values())}."
+            self.context.issue("NewerVersion", "warning", "", name, stamps.newer_message(found), fix)
 
     def is_physical(self, placement: Placement, copies: Copies) -> bool:
         """True if an object has physics; then the path of its geometry is set, and the group of its copies."""

@@ -15,6 +15,7 @@ import bpy
 from ..bridge import scene_watch
 from ..bridge.environment import redraw
 from ..playback import guard as preview_guard
+from ..system import faults
 from .report import Report, TooLargeError
 
 if TYPE_CHECKING:
@@ -218,9 +219,7 @@ def proceed(run: Check, view_layer: Any) -> bool:
         scene_watch.note_edit(run.scene_name)
         return True
     except Exception:  # an exception that leaves a timer ends the timer
-        import traceback
-
-        traceback.print_exc()
+        faults.tell()
         _slow[run.scene_name] = len(view_layer.objects)
         _leave(run.scene_name, "The check failed (see the console): checked on demand")
         return True

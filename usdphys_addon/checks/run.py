@@ -306,7 +306,7 @@ class Check:
 def _targets(scene: Any) -> list[Target]:
     """Whose rules a scene is checked by: those of OpenUSD, and of the simulators that it is written for."""
     chosen = vendor_edits.targets_of(scene)
-    named: dict[str, Target] = {"PhysX": "physx", "Newton": "newton"}
+    named: dict[str, Target] = {"PhysX": "physx", "Newton": "newton", "MuJoCo": "mujoco"}
     return ["usd", *(target for name, target in named.items() if name in chosen)]
 
 

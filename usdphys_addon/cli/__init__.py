@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The command line, as `blender --command usdphys` and `python -m usdphys_addon`."""
+"""The command line, as `blender --command usdphys`, `python -m usdphys_addon`, and `usdphys` of the wheel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from ..core.errors import InputError, OutputError, UsageError, UsdPhysError
+from ..core.errors import InputError, NeedsBlenderError, OutputError, UsageError, UsdPhysError
 from ..core.words import counted, is_text
 from ..system import console, interrupts, isolate
 from ..system.console import warn
@@ -70,7 +70,7 @@ def _run(arguments: list[str], answer: dict[str, Any] | None = None) -> int:
             return _run_isolated(arguments, options)
         command: Callable[[argparse.Namespace], int] = options.run
         with _overflows_ignored() if options.calculates else nullcontext():
-            return command(options)
+            return _run_here_or_in_blender(command, arguments, options, may_hand_over=answer is None)
     except UsdPhysError as error:
         warn(f"usdphys: error: {error}")
         return 2 if isinstance(error, UsageError) else 1
@@ -93,6 +93,24 @@ def _run(arguments: list[str], answer: dict[str, Any] | None = None) -> int:
         return 3
 
 
+def _run_here_or_in_blender(
+    command: Callable[[argparse.Namespace], int], arguments: list[str], options: argparse.Namespace, *,
+    may_hand_over: bool,
+) -> int:  # fmt: skip
+    """Run a command. One that needs Blender says so before it prints or writes anything; another Blender then runs it.
+
+    may_hand_over: False for the child of a batch, which starts in that Blender where there is one.
+    """
+    try:
+        return command(options)
+    except NeedsBlenderError as refusal:
+        if not may_hand_over:
+            raise
+        from . import hand_over
+
+        return hand_over.run(arguments, refusal)
+
+
 def _say_interrupted() -> None:
     warn("usdphys: error: Interrupted; no output was written.")
 
@@ -113,7 +131,7 @@ def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
 
 
 def _subject(options: argparse.Namespace) -> str:
-    names = (getattr(options, name, None) for name in ("file", "input", "jobs"))
+    names = (getattr(options, name, None) for name in ("file", "input", "first", "jobs"))
     return f"'{next(filter(None, names), '')}'"
 
 
@@ -123,7 +141,7 @@ def _check_names(options: argparse.Namespace) -> None:
         Path.cwd()
     except FileNotFoundError as error:
         raise InputError("The working folder does not exist any more; change to another one.") from error
-    for name in ("file", "input", "output", "onto", "out", "json", "jobs"):
+    for name in ("file", "input", "first", "second", "output", "onto", "out", "json", "jobs"):
         value = getattr(options, name, None)
         if isinstance(value, str):
             if "://" in value and not Path(value).exists():

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NoReturn
@@ -11,12 +12,16 @@ from typing import Any, NoReturn
 from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..system.console import say, warn
 from .convert import FORMS, convert_file
+from .diff import diff_files
 from .many import run_batch, serve_jobs
-from .reading import inspect_file, validate_file
+from .reading import inspect_file
 from .simulate import ENGINES, PREVIEW, simulate_file
+from .validate import FORMATS, validate_files
 
 #: Solver steps per frame; the preview takes 64 at most.
 _MOST_SUBSTEPS = 1000
+#: What `validate --target` takes: those of `core.validate.TARGETS`, whose import takes time, and that of URDF.
+_TARGETS = ("usd", "physx", "newton", "mujoco", "ros")
 #: Seconds that a job of a batch may take; the timers of the system take not much more.
 _LONGEST_JOB = 1e6
 
@@ -38,6 +43,14 @@ class _Parser(argparse.ArgumentParser):
             say(line)
 
 
+class _Version(argparse.Action):
+    def __call__(self, *_arguments: Any) -> NoReturn:
+        from . import versions
+
+        say(versions.text())
+        raise SystemExit(0)
+
+
 def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.ArgumentParser:
     """perform: runs the commands that a batch sends to this process."""
     parser = _Parser(
@@ -46,9 +59,11 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours.",
     )
     parser.add_argument("--debug", action="store_true", help="print the traceback of a fault of usdphys")
+    _add_common(parser, default=False)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add in (_add_convert, _add_validate, _add_inspect, _add_simulate):
+    for add in (_add_convert, _add_validate, _add_inspect, _add_diff, _add_simulate):
         command = add(commands)
+        _add_common(command)
         _add_robot_options(command)
         command.add_argument(
             "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
@@ -56,6 +71,18 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         command.set_defaults(calculates=True)
     _add_batch(commands, perform)
     return parser
+
+
+def _add_common(parser: argparse.ArgumentParser, *, default: Any = argparse.SUPPRESS) -> None:
+    """Options before the command or after it. Without a default, the one after it does not undo the one before."""
+    parser.add_argument(
+        "--version", action=_Version, nargs=0, default=argparse.SUPPRESS,
+        help="print the versions of usdphys and of what it uses",
+    )  # fmt: skip
+    parser.add_argument(
+        "--quiet", action="store_true", default=default,
+        help="print errors and what the command is asked for, without warnings, notes and the line that sums up",
+    )  # fmt: skip
 
 
 def _add_convert(commands: Any) -> argparse.ArgumentParser:
@@ -127,20 +154,74 @@ def _add_convert(commands: Any) -> argparse.ArgumentParser:
 
 def _add_validate(commands: Any) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
-        "validate", help="check the physics of a file",
-        description="Check the physics of a .blend, USD, glTF or URDF file; exit status 1 if there are errors.",
+        "validate", help="check the physics of files",
+        description="Check the physics of .blend, USD, glTF and URDF files, and of all such files in folders; exit "
+        "status 1 if there are errors.",
     )  # fmt: skip
-    command.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
     command.add_argument(
-        "--target",
-        choices=("usd", "physx", "newton", "ros"),
-        default="usd",
-        help="simulator whose rules to check, or usd for the specification alone (default: usd); ros, of a URDF: "
-        "whether ROS would read it",
+        "files", nargs="*", action=_Files, metavar="FILE", help="a .blend, USD, glTF or URDF file, or a folder of them"
     )
-    command.add_argument("--json", action="store_true", help="print the issues as JSON")
-    command.set_defaults(run=validate_file)
+    command.add_argument(
+        "--target", nargs="+", action=_Targets, default=["usd"], metavar="TARGET",
+        help="simulators whose rules to check: physx, newton, mujoco, or usd for the specification alone (default: "
+        "usd); ros, of a URDF: whether ROS would read it",
+    )  # fmt: skip
+    command.add_argument(
+        "--select", action="append", default=[], metavar="CODE",
+        help="report these codes only; several with commas, or the option again",
+    )  # fmt: skip
+    command.add_argument(
+        "--ignore", action="append", default=[], metavar="CODE",
+        help="leave these codes out; several with commas, or the option again",
+    )  # fmt: skip
+    command.add_argument("--warnings-as-errors", action="store_true", help="exit with status 1 for warnings, too")
+    command.add_argument(
+        "--fix", action="store_true", help="fix what has a safe fix, in the files themselves, and say what was fixed"
+    )
+    command.add_argument(
+        "--format", choices=FORMATS,
+        help="form of the report (default: text, or by the name of the output: .json, .sarif, .xml)",
+    )  # fmt: skip
+    command.add_argument("--json", action="store_true", help="the same as --format json")
+    command.add_argument("--output", metavar="REPORT", help="write the report to a file; stdout gets the last line")
+    command.set_defaults(run=validate_files)
     return command
+
+
+class _Files(argparse.Action):
+    """The files of `validate`; where there is one, as `file`, too, which is named if the whole command fails."""
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        if not values and not namespace.files:
+            if isinstance(self, _Targets):
+                return
+            parser.error("the following arguments are required: FILE")
+        # A tuple: a name that is not encoded in UTF-8 is an error of that file alone.
+        namespace.files = (*(namespace.files or ()), *values)
+        namespace.file = namespace.files[0] if len(namespace.files) == 1 else None
+
+
+class _Targets(_Files):
+    """Targets, one or several, once or repeatedly. Arguments after them that are none are files."""
+
+    def __call__(
+        self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
+    ) -> None:
+        words, count = [], 0
+        for value in values:
+            parts = [part for part in value.split(",") if part]
+            if not parts or not set(parts) <= set(_TARGETS):
+                break
+            words += parts
+            count += 1
+        if not count:
+            near = difflib.get_close_matches(values[0], _TARGETS, 1, 0.0)[0]
+            raise argparse.ArgumentError(self, f"'{values[0]}' is none of {', '.join(_TARGETS)}; the nearest is {near}")
+        before = namespace.target if namespace.target is not self.default else []
+        namespace.target = list(dict.fromkeys((*before, *words)))
+        super().__call__(parser, namespace, values[count:])
 
 
 def _add_inspect(commands: Any) -> argparse.ArgumentParser:
@@ -151,6 +232,18 @@ def _add_inspect(commands: Any) -> argparse.ArgumentParser:
     command.add_argument("file", metavar="FILE", help="a .blend, USD, glTF or URDF file")
     command.add_argument("--json", action="store_true", help="print it as JSON")
     command.set_defaults(run=inspect_file)
+    return command
+
+
+def _add_diff(commands: Any) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        "diff", help="print what differs between the physics of two files",
+        description="Compare the physics of two .blend, USD, glTF or URDF files; exit status 1 if anything differs.",
+    )  # fmt: skip
+    command.add_argument("first", metavar="A", help="a .blend, USD, glTF or URDF file")
+    command.add_argument("second", metavar="B", help="a file that is compared with it, by the paths of the prims")
+    command.add_argument("--json", action="store_true", help="print the differences as JSON")
+    command.set_defaults(run=diff_files)
     return command
 
 
@@ -214,6 +307,7 @@ def _add_batch(commands: Any, perform: Callable[[list[str]], dict[str, Any]]) ->
     many.add_argument(
         "--out", metavar="RESULTS", help="file of results, which a rerun goes on with (default: JOBS.results.jsonl)"
     )
+    _add_common(many)
     many.set_defaults(run=run_batch, isolate=False, calculates=False)
     # A child of a batch. Without help, the list of commands leaves it out.
     commands.add_parser("serve").set_defaults(run=partial(serve_jobs, perform), isolate=False, calculates=False)

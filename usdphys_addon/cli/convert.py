@@ -4,20 +4,22 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import formats
 from ..core.errors import UsageError
 from ..core.words import tally
-from ..system import console
+from ..system import blender, console
 from ..system.console import warn
 from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts
 from .inputs import load_options
-from .output import output_to_stderr, print_issues, summarise, tell_note
+from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
 if TYPE_CHECKING:
-    from ..exchange.formats import Format
-    from ..exchange.usd_export import ExportResult
+    from ..core.validate import Issue
+    from ..formats import Format
 
 
 #: Flag and help of the forms in which an imported scene is written.
@@ -31,16 +33,60 @@ FORMS = {
 
 def convert_file(options: argparse.Namespace) -> int:
     """Convert one file into another. Returns the exit status."""
-    from ..exchange import formats
-
     load = load_options(options)
     source, target = formats.check_conversion(options.input, options.output, load)
     _check_convert_options(options, target)
-    if options.ros_package:
-        from ..urdf import ros_package
+    wanted = _write_options(options)
+    direct = None if blender.is_here() else _conversion_without_blender(options, source, target, wanted)
+    with folders_made(options, options.output):
+        if options.ros_package:
+            from ..urdf import ros_package
 
-        ros_package.package_around(Path(options.output).absolute(), options.ros_package.strip())
-    checked(Path(options.output), [options.input, *([options.onto] if options.onto else [])])
+            ros_package.package_around(Path(options.output).absolute(), options.ros_package.strip())
+        checked(Path(options.output), [options.input, *([options.onto] if options.onto else [])])
+        if direct is None:
+            issues, counts = _convert_in_blender(options, source, target, load, wanted)
+        else:
+            with output_to_stderr():
+                issues, counts = direct.run(options.input, load, options.output, wanted)
+    print_issues(options, issues, warn)
+    found = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
+    summarise(options, f"{options.output}: {found or ('no edits' if options.form == 'layer' else 'no physics')}")
+    return 0
+
+
+def _write_options(options: argparse.Namespace) -> formats.WriteOptions:
+    return formats.WriteOptions(
+        options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
+        animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
+        collection=options.collection, layers=options.layers, runtimes=options.runtimes,
+        physx_words=options.physx_words, ros_package=options.ros_package.strip(),
+    )  # fmt: skip
+
+
+def _conversion_without_blender(
+    options: argparse.Namespace, source: Format, target: Format, wanted: formats.WriteOptions
+) -> formats.Conversion:
+    """How one format becomes another. Raises NeedsBlenderError where that, or one of the options, needs Blender."""
+    known = source.conversions.get(target.name)
+    if known is None:
+        blender.require(f"Converting '{options.input}' to '{options.output}'")
+    assert known is not None  # as Blender is not here
+    if options.from_rigid_bodies:
+        blender.require("--from-rigid-bodies")
+    for item in fields(wanted):
+        if getattr(wanted, item.name) != item.default and item.name not in known.heeds:
+            blender.require(_flag_of(options, item.name))
+    return known
+
+
+def _convert_in_blender(
+    options: argparse.Namespace, source: Format, target: Format, load: formats.LoadOptions, wanted: formats.WriteOptions
+) -> tuple[list[Issue], dict[str, int]]:
+    """Load a file into Blender and write the scene. Returns (issues of writing, number of prims by kind).
+
+    Of a layer, the first of these is the number of edited prims.
+    """
     import bpy
 
     from ..exchange import blend_file
@@ -56,16 +102,15 @@ def convert_file(options: argparse.Namespace) -> int:
 
             for note in blender_rigid_bodies.convert_scene(scene).notes:
                 tell_note(options, note, "usdphys: note: ")
-        wanted = formats.WriteOptions(
-            options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
-            animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
-            collection=options.collection, layers=options.layers, runtimes=options.runtimes,
-            physx_words=options.physx_words, ros_package=options.ros_package.strip(),
-        )  # fmt: skip
         assert target.write is not None  # as `check_conversion` says
         with console.without_scratch_names():
             result = target.write(options.output, wanted)
-    return _report_conversion(options, result)
+    return result.issues, {**({"edited prims": result.edited} if result.edited else {}), **result.counts}
+
+
+def _flag_of(options: argparse.Namespace, name: str) -> str:
+    """The flag that has set a field of the options of writing."""
+    return FORMS[options.form][0] if name == "form" else f"--{name.replace('_', '-')}"
 
 
 def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
@@ -77,8 +122,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:
-            flag = FORMS[value][0] if name == "form" else f"--{name.replace('_', '-')}"
-            kind = target.name.removesuffix(" file")
+            flag, kind = _flag_of(options, name), target.name.removesuffix(" file")
             raise UsageError(f"{flag} has no effect on '{options.output}', which is a {kind}; leave it out.")
     if target.heeds and options.hierarchy == "reset" and "up_axis" not in target.heeds:
         raise UsageError(f"--hierarchy reset is for USD files, and '{options.output}' is none; use flat or nested.")
@@ -99,10 +143,3 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
         ):  # fmt: skip
             if is_on:
                 raise UsageError(f"{flag} does not write a package, which is one .usdz file; end OUT with .usda.")
-
-
-def _report_conversion(options: argparse.Namespace, result: ExportResult) -> int:
-    print_issues(options, result.issues, warn)
-    found = ", ".join(tally(number, kind) for kind, number in result.counts.items() if number)
-    summarise(f"{options.output}: {found or 'no physics'}")
-    return 0

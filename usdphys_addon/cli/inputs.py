@@ -8,18 +8,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from .. import formats
 from .output import output_to_stderr
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
     from ..core.validate import Issue
-    from ..exchange.formats import LoadOptions
 
 
-def load_options(options: argparse.Namespace) -> LoadOptions:
+def load_options(options: argparse.Namespace) -> formats.LoadOptions:
     """What is read of the input, as the arguments of a command say."""
-    from ..exchange import formats
-
     return formats.LoadOptions(
         tuple(getattr(options, "variant", ())), getattr(options, "prim", ""), getattr(options, "onto", None) or "",
         tuple(options.package), tuple(options.arg), options.base, options.merge_fixed, options.prefix,
@@ -31,9 +29,14 @@ def load_options(options: argparse.Namespace) -> LoadOptions:
 @contextmanager
 def model_of(options: argparse.Namespace) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     """The physics model of the file of a command, and the issues of reading it."""
-    from ..exchange import formats
-
     load = load_options(options)
     formats.check_options(options.file, load)
-    with output_to_stderr(), formats.format_of(options.file).read(options.file, load) as found:
+    with model_in(options.file, load) as found:
+        yield found
+
+
+@contextmanager
+def model_in(file: str, load: formats.LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    """The physics model of a file, and the issues of reading it. Raises NeedsBlenderError."""
+    with output_to_stderr(), formats.require_readable(file).read(file, load) as found:
         yield found

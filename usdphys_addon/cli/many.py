@@ -6,16 +6,19 @@ from __future__ import annotations
 import argparse
 import os
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core.errors import UsageError, UsdPhysError
-from ..system import interrupts, isolate
+from ..system import blender, interrupts, isolate
 from ..system.console import warn
 from ..system.files import checked
-from .output import summarise
+from .output import folders_made, summarise
+
+if TYPE_CHECKING:
+    from ..batch.jobs import Job
 
 
 def serve_jobs(perform: Callable[[list[str]], dict[str, Any]], _options: argparse.Namespace) -> int:
@@ -28,23 +31,34 @@ def serve_jobs(perform: Callable[[list[str]], dict[str, Any]], _options: argpars
 
 @contextmanager
 def _ready_for_jobs() -> Iterator[None]:
-    """Load what takes time, and register our properties once for all jobs. Without bpy, only some jobs can be done."""
-    from ..exchange import formats
-
-    try:
-        from ..exchange import blend_file
-    except ImportError:
+    """Load what takes time, and register our properties once for all jobs. Without Blender, some jobs are refused."""
+    if not blender.is_here():
         yield
         return
+    from .. import formats
+    from ..exchange import blend_file
+
     with suppress(UsdPhysError):
         formats.expose_pxr()
     with blend_file.properties_registered():
         yield
 
 
+def require_network(scheduler: str | None, files: Iterable[str]) -> None:
+    """Raise InputError where a scheduler or a file of a job needs the network and Blender works offline."""
+    from ..batch import online
+    from ..batch.worker import is_url
+
+    if scheduler:
+        online.require(f"The scheduler '{scheduler}'")
+    for name in files:
+        if is_url(name) and not name.startswith("file:"):
+            online.require(f"'{name}'")
+
+
 def run_batch(options: argparse.Namespace) -> int:
     """Run the jobs of a file, those that are not done yet. Returns the exit status."""
-    from ..batch import drive, executors, jobs, progress, worker
+    from ..batch import jobs
 
     if options.dask and options.workers:
         raise UsageError("--workers is for this machine, and --dask has workers of its own; drop one.")
@@ -54,16 +68,24 @@ def run_batch(options: argparse.Namespace) -> int:
         todo = jobs.shard(todo, options.shard)
         part = f".{options.shard.replace('/', '-of-')}"
     results = Path(options.out or Path(options.jobs).with_suffix(f".results{part}.jsonl"))
-    checked(results, [options.jobs])
-    if os.path.normpath(results.absolute()) in {os.path.normpath(name) for job in todo for name in job.files}:
-        raise UsageError(f"'{results}' is a file of the jobs themselves; choose another name for --out.")
-    count = len(todo)
-    todo = drive.pending(todo, results)
+    with folders_made(options, str(results)):
+        checked(results, [options.jobs])
+        if os.path.normpath(results.absolute()) in {os.path.normpath(name) for job in todo for name in job.files}:
+            raise UsageError(f"'{results}' is a file of the jobs themselves; choose another name for --out.")
+        return _run_jobs(options, todo, results)
+
+
+def _run_jobs(options: argparse.Namespace, jobs: Sequence[Job], results: Path) -> int:
+    """Run the jobs that have no good result yet. Returns the exit status."""
+    from ..batch import drive, executors, progress, worker
+
+    todo = drive.pending(jobs, results)
+    require_network(options.dask, (name for job in todo for name in job.files))
     settings = worker.Settings(
-        (*isolate.program(), "serve"), isolate.ROOT, options.timeout, options.retries
+        (*isolate.program(), "serve"), isolate.ROOT if blender.has_rooms() else "", options.timeout, options.retries
     )  # fmt: skip
     workers = min(options.workers or isolate.processors(), max(1, len(todo)))
-    shown = progress.Progress(len(todo))
+    shown = progress.Progress(len(todo), is_quiet=options.quiet)
     try:
         with interrupts.raised(signal.SIGINT, signal.SIGTERM):
             if todo:
@@ -75,5 +97,5 @@ def run_batch(options: argparse.Namespace) -> int:
         return interrupts.STATUS
     finally:
         shown.end()
-    summarise(progress.summary(str(results), shown.counts, count - len(todo)))
+    summarise(options, progress.summary(str(results), shown.counts, len(jobs) - len(todo)))
     return 0 if shown.counts["ok"] == shown.counts.total() else 1

@@ -12,18 +12,19 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .. import formats
 from ..core.errors import InputError, OutputError, UsageError
 from ..core.units import StageUnits, checked_frame_rate
 from ..core.words import counted
 from ..system.console import say, warn
 from ..system.files import IMAGE_SUFFIXES, TEXT_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, work_folder
 from .inputs import load_options
-from .output import output_to_stderr, print_issues, summarise, tell_note
+from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
-    from ..exchange.formats import Format
     from ..exchange.usd_export import ExportOptions
+    from ..formats import Format
     from ..simulation.record import Recording
     from ..simulation.world import World
 
@@ -37,12 +38,16 @@ _LAST_FRAME = 1048574
 
 def simulate_file(options: argparse.Namespace) -> int:
     """Simulate a file and write its motion. Returns the exit status."""
-    from ..exchange import formats
-
-    source = formats.format_of(options.file)
+    source = formats.require_stage(options.file)
     layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
+    with folders_made(options, options.out, options.json):
+        return _simulate_into(options, source)
+
+
+def _simulate_into(options: argparse.Namespace, source: Format) -> int:
+    """Simulate a file and write its motion into folders that are there. Returns the exit status."""
     _check_outputs(options)
     load = load_options(options)
     formats.check_options(options.file, load)
@@ -69,16 +74,17 @@ def simulate_file(options: argparse.Namespace) -> int:
         print_issues(options, world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
-    tell = summarise if options.out or options.json else say
     found = f", {broken}, {unstable}" if options.engine == PREVIEW else f", simulated by {options.engine}"
-    tell(f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second{found}")
+    line = f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second{found}"
+    if options.out or options.json:
+        summarise(options, line)
+    else:
+        say(line)
     return 0
 
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Refuse outputs that could not be written, and engines that are not there, before anything is simulated."""
-    from ..exchange import formats
-
     if options.engine != PREVIEW:
         from ..simulation.engines import external
 
@@ -111,7 +117,7 @@ def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World,
     import bpy
 
     from ..bridge import scene_read
-    from ..exchange import formats, usd_export
+    from ..exchange import usd_export
 
     print_issues(options, source.load(options.file, formats.LoadOptions()), warn)
     scene: Any = bpy.context.scene
@@ -135,7 +141,7 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     """Export the open .blend to USD, simulate that file, and write it with the motion as time samples."""
     import bpy
 
-    from ..exchange import blend_file, formats, usd_export
+    from ..exchange import blend_file, usd_export
 
     formats.expose_pxr()
     target = blend_file.refuse_own_files(Path(options.out).absolute())
@@ -153,8 +159,6 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
 
 def _simulate_copy(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
     """Simulate a USD file that is gone later, and write it whole with the motion as time samples."""
-    from ..exchange import formats
-
     formats.expose_pxr()
     from ..usd import time_samples
 
@@ -176,8 +180,6 @@ def _simulate_whole(
 
 
 def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
-    from ..exchange import formats
-
     formats.expose_pxr()
     from ..usd import composition
     from ..usd import read as usd_read

@@ -16,6 +16,10 @@ class UsageError(InputError):
     """Arguments that contradict each other, or have no effect."""
 
 
+class NeedsBlenderError(UsageError):
+    """What was asked for needs Blender, which this Python lacks."""
+
+
 class OutputError(UsdPhysError):
     """A result cannot be written; an existing file is untouched."""
 

@@ -64,19 +64,20 @@ def summarise(model: PhysicsModel) -> Table:
 
 def _row(prim: Prim, cls: type[Schema]) -> Table:
     value = prim.get(cls)
-    return {"path": prim.path, **(_authored(value) if value is not None else {})}
+    return {"path": prim.path, **(authored(value) if value is not None else {})}
 
 
-def _authored(value: Schema, instance: str = "") -> Table:
-    """Authored attributes by USD name without namespace, angles in degrees, infinities as text."""
+def authored(value: Schema, instance: str = "") -> Table:
+    """Authored attributes by USD name without namespace, SI, angles in degrees, infinities as text."""
     drive_type = getattr(value, "type", None) if isinstance(value, usd_physics.DriveAPI) else None
     return {
-        attribute.usd.rsplit(":", 1)[-1]: _shown(attribute, content, instance, drive_type)
+        attribute.usd.rsplit(":", 1)[-1]: shown(attribute, content, instance, drive_type)
         for attribute, content in value.authored()
     }
 
 
-def _shown(attribute: Attribute, value: Any, instance: str, drive_type: str | None) -> Any:
+def shown(attribute: Attribute, value: Any, instance: str, drive_type: str | None) -> Any:
+    """A value that is not None as JSON: SI, angles in degrees, infinities as text. drive_type: of a drive."""
     angle = attribute.dimension_for(instance, drive_type).angle
     factor = math.degrees(1.0) ** angle
     if isinstance(value, bool | str):
@@ -104,7 +105,7 @@ def _body(model: PhysicsModel, prim: Prim, colliders: int, weighed: list[Prim]) 
         "massSource": found.mass_source.text,
         "centerOfMass": [_number(part) for part in found.center_of_mass],
         "diagonalInertia": [_number(part) for part in found.diagonal_inertia],
-        **_authored(body),
+        **authored(body),
     }
 
 
@@ -113,7 +114,7 @@ def _collider(prim: Prim, owner: Prim | None) -> Table:
     for cls in (usd_geom.Gprim, usd_physics.MeshCollisionAPI, usd_physics.CollisionAPI):
         value = prim.get(cls)
         if value is not None:
-            row.update(_authored(value))
+            row.update(authored(value))
     if prim.materials:
         row["materials"] = list(prim.materials)
     return row
@@ -123,10 +124,10 @@ def _joint(prim: Prim) -> Table:
     joint = prim.get(usd_physics.Joint)
     row: Table = {"path": prim.path, "type": prim.type_name.removeprefix("Physics")}
     if joint is not None:
-        row.update(_authored(joint))
+        row.update(authored(joint))
     for cls in (usd_physics.LimitAPI, usd_physics.DriveAPI):
         for instance, value in prim.instances(cls):
-            row[f"{cls.__name__.removesuffix('API').lower()}:{instance}"] = _authored(value, instance)
+            row[f"{cls.__name__.removesuffix('API').lower()}:{instance}"] = authored(value, instance)
     return row
 
 

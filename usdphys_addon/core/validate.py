@@ -8,20 +8,27 @@ The rules are in `rules`. They cover the physics validators of OpenUSD 26.11, wi
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from .errors import ValidationFailedError
 from .model import PhysicsModel
-from .rules import bodies, colliders, groups, joint_frames, joints, scene_setup, values, vendors
+from .rules import bodies, colliders, groups, joint_frames, joints, mujoco, scene_setup, values, vendors
 from .rules.base import RULES, Facts, Finding, Hierarchy, Issue, Rule, Severity, Target, name
 
-__all__ = ["TARGETS", "Hierarchy", "Issue", "Severity", "Target", "issue_table", "issue_table_text", "validate"]
+__all__ = [
+    "TARGETS", "Hierarchy", "Issue", "Severity", "Target", "issue_table", "issue_table_text", "refuse_errors",
+    "validate",
+]  # fmt: skip
 
-TARGETS: tuple[Target, ...] = ("usd", "physx", "newton")
+TARGETS: tuple[Target, ...] = ("usd", "physx", "newton", "mujoco")
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
+#: Errors with which a file would hold something else than the scene.
+_UNWRITABLE = frozenset({"NameClash"})
 # Importing a module registers its rules.
-_MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors)
+_MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors, mujoco)
 
 
 def validate(
@@ -47,6 +54,17 @@ def validate(
         ]
     issues.sort(key=lambda issue: _ORDER[issue.severity])
     return issues
+
+
+def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:
+    """Raise ValidationFailedError with the first error and the number of the others.
+
+    Refused are errors with which no sensible file can be written. strict: all errors.
+    """
+    errors = [issue for issue in issues if issue.severity == "error" and (strict or issue.code in _UNWRITABLE)]
+    if errors:
+        more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
+        raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
 
 
 def issue_of(rule: Rule, severity: Severity, finding: Finding) -> Issue:
@@ -91,6 +109,7 @@ def issue_table_text() -> str:
         "`python -m usdphys_addon.core.validate > docs/issue_codes.md`",
         "",
         "Codes of OpenUSD's own validators have the same names there. X is the prim or object with the issue.",
+        "`mujoco` is MuJoCo's own reader of USD (mujoco-usd 4.0.0); without a measurement, its column is as `usd`.",
         "",
         f"| code | {' | '.join(TARGETS)} | what it means | what to do |",
         "|---|" + "---|" * (len(TARGETS) + 2),

@@ -14,6 +14,7 @@ import bpy
 from ..bridge import props
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
+from ..stored import handlers
 from ..system import blend_parts
 from ..system.files import is_endless, regular, replacing
 from . import kept_layers
@@ -21,14 +22,16 @@ from . import kept_layers
 
 @contextmanager
 def properties_registered() -> Iterator[None]:
-    """Register our properties, unless the enabled add-on has registered them."""
+    """Register our properties, and what keeps the stored ones right, unless the enabled add-on has done so."""
     was_registered = props.is_registered()
     if not was_registered:
         props.register()
+        handlers.register()
     try:
         yield
     finally:
         if not was_registered:
+            handlers.unregister()
             props.unregister()
 
 

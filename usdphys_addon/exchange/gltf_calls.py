@@ -11,7 +11,6 @@ from __future__ import annotations
 import gc
 import sys
 import textwrap
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -25,6 +24,7 @@ from ..bridge.language import tr
 from ..core.errors import UsdPhysError
 from ..core.validate import Issue
 from ..core.words import joined, phrase, tally
+from ..system import faults
 from ..system.console import note
 
 IMPORTER, EXPORTER = "glTF2ImportUserExtension", "glTF2ExportUserExtension"
@@ -109,7 +109,7 @@ def _guarded(hook: Callable[..., None]) -> Callable[..., None]:
         except Exception as error:
             self.error = error
             if not isinstance(error, UsdPhysError):
-                traceback.print_exc()
+                faults.tell()
             note(f"USD Physics: error: the physics of the glTF file could not be handled: {error}")
 
     return guarded

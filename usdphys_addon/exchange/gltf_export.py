@@ -23,7 +23,7 @@ from ..bridge.writing import unit_length
 from ..core import frames, summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
-from ..core.validate import Issue
+from ..core.validate import Issue, refuse_errors
 from ..gltf import keep, names, scaling
 from ..gltf import write as gltf_write
 from ..gltf.additions import WriteOptions
@@ -32,7 +32,7 @@ from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_memory
 from .gltf_import import require_blenders_gltf
-from .usd_export import ExportResult, refuse_errors, report_animation
+from .usd_export import ExportResult, report_animation
 
 #: Looking a type up in bpy.types takes longer than a check of many objects should.
 _OBJECT: Any = bpy.types.Object

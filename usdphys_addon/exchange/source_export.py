@@ -28,13 +28,13 @@ from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
 from ..core.runtimes import FILES, add_physx_words
 from ..core.schemas import usd_geom, usd_physics
-from ..core.validate import Issue
+from ..core.validate import Issue, refuse_errors
 from ..core.vendors import is_placeless
 from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_folder
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, refuse_errors
+from .usd_export import ExportResult
 
 if TYPE_CHECKING:
     from ..core.difference import Difference
@@ -154,6 +154,9 @@ def _export(
             edits.removed = tuple(path for path in edits.removed if not paths.nearest(path, gone))
         written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
     result = ExportResult(target, issues + comparison.issues, summary.counts(reading.model))
+    if form == "layer":
+        edited = _edited_prims(comparison, edits, found)
+        result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
     result.issues += written.packed
     for path in written.uninstanced:
         result.issues.append(Issue(
@@ -198,6 +201,24 @@ def _round_frames(edits: Difference) -> None:
 
 
 # --------------------------------------------------------------------------- comparison
+
+
+def _edited_prims(comparison: _Comparison, edits: Difference, found: SceneEdits | None) -> set[str]:
+    """Paths of the prims that a layer edits, in the source or as they are new. Those with physics below a deleted one
+    count, too.
+    """  # fmt: skip
+    removed = set(edits.removed)
+    edited = {*edits.edits, *edits.added}
+    if found is not None:
+        removed.update(found.removed)
+        edited.update(found.transforms, found.moves, found.objects, found.meshes, found.materials, found.bindings)
+        edited.update(found.properties)
+    return edited | removed | {path for path in comparison.old.prims if paths.nearest(path, removed)}
+
+
+def _physics_of(comparison: _Comparison, edited: Iterable[str]) -> PhysicsModel:
+    known = [comparison.new.prims.get(path) or comparison.old.prims.get(path) for path in edited]
+    return PhysicsModel(prims={prim.path: prim for prim in known if prim is not None})
 
 
 class _Comparison:

@@ -22,8 +22,8 @@ from ..bridge.imported import ImportedIDs
 from ..bridge.naming import prim_name
 from ..core import paths
 from ..system.files import note_of, usable_name
+from ..usd.robot_files import RobotOptions, robot_as_stage
 from . import usd_import
-from .robot_files import RobotOptions, robot_as_stage
 from .usd_import import ImportResult, Step
 
 if TYPE_CHECKING:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -19,22 +18,20 @@ from ..bridge.environment import gc_paused, require_usd
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.source_paths import looks_of
 from ..core import paths, summary, validate
-from ..core.errors import InputError, OutputError, UsdPhysError, ValidationFailedError
+from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.runtimes import add_physx_words
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits, shortest
-from ..core.validate import Hierarchy, Issue
+from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
+from ..system import faults
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout
 from .blend_file import refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
-
-#: Errors with which a file would hold something else than the scene.
-UNWRITABLE = frozenset({"NameClash"})
 
 
 @dataclass(slots=True)
@@ -59,12 +56,16 @@ class ExportOptions:
 
 @dataclass(slots=True)
 class ExportResult:
-    """issues: all that was found. counts: prims with physics by kind. moved: new paths of flattened bodies."""
+    """issues: all that was found. counts: prims with physics by kind. moved: new paths of flattened bodies.
+
+    edited: number of prims that a layer edits, of which alone are the counts; None for a file of its own.
+    """
 
     path: Path
     issues: list[Issue] = field(default_factory=list)
     counts: dict[str, int] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
+    edited: int | None = None
 
     @property
     def errors(self) -> list[Issue]:
@@ -123,17 +124,6 @@ def _export(context: bpy.types.Context, target: Path, options: ExportOptions) ->
         if target.suffix.lower() == ".usdz" and scratch.is_file():
             issues = issues + usd_packages.cleaned(scratch)
     return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
-
-
-def refuse_errors(issues: list[Issue], target: Path, *, strict: bool) -> None:
-    """Raise ValidationFailedError with the first error and the number of the others.
-
-    Refused are errors with which no sensible file can be written. strict: all errors.
-    """
-    errors = [issue for issue in issues if issue.severity == "error" and (strict or issue.code in UNWRITABLE)]
-    if errors:
-        more = f" ({len(errors) - 1} more)" if len(errors) > 1 else ""
-        raise ValidationFailedError(f"'{target.name}' was not written: {errors[0].message} {errors[0].fix}{more}")
 
 
 def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
@@ -250,7 +240,7 @@ def _run(job: _Job, export_context: Any) -> bool:
     except UsdPhysError as error:
         job.error = error
     except Exception as error:  # an exception that leaves a hook is lost in Blender's log
-        traceback.print_exc()
+        faults.tell()
         reason = " ".join(str(error).split())[:200]
         job.error = OutputError(f"The physics could not be written: {type(error).__name__}: {reason}")
     return job.error is None

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 import tempfile
-import traceback
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
@@ -25,6 +24,7 @@ from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.vendors import is_vendor_type
 from ..core.words import counted
+from ..system import faults
 from ..system.console import note, warn
 from ..system.files import note_of
 from . import import_materials, import_repair, kept_layers
@@ -501,7 +501,7 @@ def on_native_import(import_context: Any) -> bool:
     try:
         return _on_native_import(import_context)
     except Exception as error:  # an exception that leaves a hook is lost in Blender's log
-        traceback.print_exc()
+        faults.tell()
         note(f"USD Physics: error: the physics could not be imported: {type(error).__name__}: {error}")
         return False
 

@@ -20,7 +20,7 @@ from .poses import Transform, restored
 from .starting import Starting
 
 #: Custom property of a baked action: JSON of the authored transform and the name of the previous action.
-_MARK = "usdphys_bake"
+MARK = "usdphys_bake"
 #: Part of the progress in which the session is started, and the seconds of a slice of that.
 STARTED, SLICE = 0.1, 0.05
 
@@ -92,7 +92,7 @@ def key(names: list[str], authored: dict[str, Transform], frames: Any, places: A
         data = obj.animation_data_create()
         old = data.action
         action = bpy.data.actions.new(f"{name} Bake")
-        action[_MARK] = json.dumps({"authored": asdict(authored[name]), "action": old.name if old else ""})
+        action[MARK] = json.dumps({"authored": asdict(authored[name]), "action": old.name if old else ""})
         if old is not None:
             old.use_fake_user = True
         data.action = action
@@ -120,7 +120,7 @@ def baked(scene: bpy.types.Scene) -> list[str]:
     return [
         obj.name for obj in scene.objects
         if obj.animation_data is not None and obj.animation_data.action is not None
-        and _MARK in obj.animation_data.action.keys()
+        and MARK in obj.animation_data.action.keys()
     ]  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def clear_bake(scene: bpy.types.Scene) -> int:
     for name in names:
         obj: Any = bpy.data.objects[name]
         action = obj.animation_data.action
-        note = json.loads(action[_MARK])
+        note = json.loads(action[MARK])
         obj.animation_data.action = bpy.data.actions.get(note["action"])
         bpy.data.actions.remove(action)
         if obj.animation_data.action is None and not obj.animation_data.drivers and not obj.animation_data.nla_tracks:

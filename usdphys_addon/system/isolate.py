@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from . import files, interrupts
+from . import blender, files, interrupts
 
 #: Environment variable of the child: the file that takes the stack of a crash.
 FAULT_LOG = "USDPHYS_FAULT_LOG"
@@ -22,7 +22,7 @@ FAULT_LOG = "USDPHYS_FAULT_LOG"
 _ENDS_TOO = "USDPHYS_ENDS_TOO"
 _PR_SET_PDEATHSIG = 1
 #: The folder that has the program, from which Python can run it.
-ROOT = str(Path(__file__).resolve().parents[2])
+ROOT = str(blender.PACKAGE.parent)
 #: What a function of ours was having Blender do, by the name of its module.
 _STEPS = {
     "usd_import": "while it imported the USD file",
@@ -107,13 +107,14 @@ def _delete_new(targets: Iterable[Path], before: Collection[Path]) -> None:
 
 def program() -> list[str]:
     """The start of a command line that runs this program again, in the same Blender or Python."""
-    blender = getattr(getattr(sys.modules.get("bpy"), "app", None), "binary_path", "")
-    if blender:
+    binary = getattr(getattr(sys.modules.get("bpy"), "app", None), "binary_path", "")
+    if binary:
         # Also where the user has not saved that the add-on is enabled.
         extension = (__package__ or "").removesuffix(".usdphys_addon.system")
         enabled = ["--addons", extension] if extension.startswith("bl_ext.") else []
-        return [blender, *enabled, "--command", "usdphys"]
-    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {ROOT!r}); from usdphys_addon.cli import run; run()"]
+        return [binary, *enabled, "--command", "usdphys"]
+    start = f"import sys; sys.path.insert(0, {ROOT!r}); from {blender.PACKAGE.name}.cli import run; run()"
+    return [sys.executable, "-c", start]
 
 
 def processors() -> int:

@@ -1,33 +1,61 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The bundled manual as web pages: the Markdown that docs/ is written in, without its pictures."""
+"""The bundled manual as web pages: the Markdown that docs/ is written in, with its pictures; films stand still."""
 
 from __future__ import annotations
 
 import html
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 #: The Markdown files, in the tree and in the installed extension.
 SOURCE = Path(__file__).resolve().parents[2] / "docs"
 _STYLE = (
-    "body{font:16px/1.5 sans-serif;max-width:56em;margin:2em auto;padding:0 1em;color:#222}"
-    "code,pre{background:#f2f2f2;font-size:90%}pre{padding:.6em;overflow:auto}"
-    "table{border-collapse:collapse}td,th{border:1px solid #ccc;padding:.3em .6em;text-align:left;vertical-align:top}"
+    ":root{color-scheme:light dark}"
+    "body{font:16px/1.5 sans-serif;max-width:64em;margin:2em auto;padding:0 1em;overflow-wrap:break-word}"
+    "code,pre{background:#8882;font-size:90%}pre{padding:.6em;overflow:auto}"
+    "table{border-collapse:collapse}td,th{border:1px solid #8888;padding:.3em .6em;text-align:left;vertical-align:top}"
+    "table{display:block;max-width:100%;overflow-x:auto;font-size:92%}"
+    "img{display:block;max-width:100%;height:auto;margin:1em 0}"
 )
+#: The folders of pictures that pages show; `films` move, and are bundled as still pictures only.
+_PICTURES, _FILMS, _STILLS = "pictures", "films", "stills"
 _ROW = re.compile(r"^\s*\|(.*)\|\s*$")
 _RULE = re.compile(r"^[\s|:-]+$")
+#: A part of a page that links to what only the repository and the site have.
+_NOT_BUNDLED = re.compile(r"^<!-- not in the zip -->\n.*?^<!-- /not in the zip -->\n", re.MULTILINE | re.DOTALL)
 _ITEM = re.compile(r"^(\s*)([-*]|\d+\.) +(.*)$")
 
 
 def write(folder: Path) -> Path:
-    """Write all pages into a folder. Returns that of the start."""
+    """Write all pages and pictures into a folder. Returns the page of the start."""
+    for name in (_PICTURES, _STILLS):
+        if (SOURCE / name).is_dir():
+            shutil.copytree(SOURCE / name, folder / name, dirs_exist_ok=True)
     for source in sorted(SOURCE.rglob("*.md")):
         target = (folder / source.relative_to(SOURCE)).with_suffix(".html")
         target.parent.mkdir(parents=True, exist_ok=True)
         start = "../" * (len(source.relative_to(SOURCE).parts) - 1) + "index.html"
-        target.write_text(page(source.read_text(encoding="utf-8"), start), encoding="utf-8")
+        text = page(bundled(source.read_text(encoding="utf-8")), start)
+        target.write_text(_without_lost_links(text, source.parent), encoding="utf-8")
     return folder / "index.html"
+
+
+def bundled(text: str) -> str:
+    """A page of Markdown without the parts that are not for the zips."""
+    return _NOT_BUNDLED.sub("", text)
+
+
+def _without_lost_links(text: str, folder: Path) -> str:
+    """Links to pages that only the web site has become plain text. folder: of the page's Markdown."""
+
+    def link(found: re.Match[str]) -> str:
+        target = found[1].partition("#")[0]
+        is_lost = target.endswith(".html") and ":" not in target and not (folder / target).with_suffix(".md").is_file()
+        return found[2] if is_lost else found[0]
+
+    return re.sub(r'<a href="([^"]*)">(.*?)</a>', link, text)
 
 
 def page(text: str, start: str) -> str:
@@ -92,7 +120,8 @@ def _table(lines: list[str]) -> str:
 
 def _list(lines: list[str]) -> str:
     """Items of one list; items below items are items of the same list."""
-    kind = "ol" if re.match(r"\s*\d", lines[0]) else "ul"
+    number = re.match(r"\s*(\d+)", lines[0])
+    kind = "ol" if number else "ul"
     items: list[str] = []
     for line in lines:
         found = _ITEM.match(line)
@@ -100,11 +129,13 @@ def _list(lines: list[str]) -> str:
             items.append(found[3])
         else:
             items[-1] += " " + line.strip()
-    return f"<{kind}>" + "".join(f"<li>{_inline(item)}</li>" for item in items) + f"</{kind}>"
+    # A picture between two steps ends a list; the next one goes on counting.
+    start = f' start="{number[1]}"' if number and number[1] != "1" else ""
+    return f"<{kind}{start}>" + "".join(f"<li>{_inline(item)}</li>" for item in items) + f"</{kind}>"
 
 
 def _inline(text: str) -> str:
-    """Code, links and emphasis within a line. Pictures are left out."""
+    """Code, links, pictures and emphasis within a line."""
     parts = re.split(r"(`[^`]+`)", text)
     return "".join(
         f"<code>{html.escape(part[1:-1], quote=False)}</code>" if number % 2 else _words(part)
@@ -114,10 +145,18 @@ def _inline(text: str) -> str:
 
 def _words(text: str) -> str:
     text = html.escape(text.replace("\\|", "|"), quote=False)
-    text = re.sub(r"!\[[^\]]*\]\([^)]*\)", "", text)
+    text = re.sub(r"!\[([^\]]*)\]\(([^)]*)\)", _picture, text)
     text = re.sub(r"\[([^\]]+)\]\(([^)]+)\)", lambda found: f'<a href="{_target(found[2])}">{found[1]}</a>', text)
     text = re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", text)
     return re.sub(r"(?<!\w)\*([^*]+)\*(?!\w)", r"<i>\1</i>", text)
+
+
+def _picture(found: re.Match[str]) -> str:
+    words, target = found.groups()
+    parts = target.split("/")
+    if len(parts) > 1 and parts[-2] == _FILMS:
+        parts[-2] = _STILLS
+    return f'<img src="{"/".join(parts)}" alt="{words.replace(chr(34), "&quot;")}">'
 
 
 def _target(link: str) -> str:

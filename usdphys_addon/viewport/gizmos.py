@@ -8,7 +8,6 @@ values.
 from __future__ import annotations
 
 import math
-import traceback
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..bridge import props
 from ..playback import guard as preview_guard
+from ..system import faults
 from . import handles
 from .handle_edits import is_editable
 from .handles import Handle
@@ -215,7 +215,7 @@ class _Failures:
 
     def fail(self, name: str) -> None:
         """Print the current exception. name: of the object; empty if drawing itself failed, which hides all handles."""
-        traceback.print_exc()
+        faults.tell()
         if name:
             self.objects.add(name)
         else:

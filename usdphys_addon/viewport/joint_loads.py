@@ -10,6 +10,7 @@ import bpy
 
 from ..bridge.language import tr
 from ..simulation.load_history import SECONDS
+from ..system import faults
 from . import overlay_settings, overlay_state
 
 if TYPE_CHECKING:
@@ -70,11 +71,9 @@ def _draw() -> None:
         for row, (name, loads) in enumerate(shown):
             _draw_plot(name, loads, left, (_MARGIN + row * (_HEIGHT + _MARGIN)) * scale, scale)
     except Exception:
-        import traceback
-
         # Every redraw would fail.
         failed = True
-        traceback.print_exc()
+        faults.tell()
 
 
 def _draw_plot(name: str, loads: JointLoads, left: float, bottom: float, scale: float) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
+from ..system import faults
 from . import overlay_settings, overlay_state
 
 if TYPE_CHECKING:
@@ -52,10 +53,8 @@ def _draw() -> None:
 
                 _draw_lines(draw_data.grab_lines(session.grabs), GRABBED)
     except Exception:
-        import traceback
-
         failed = True
-        traceback.print_exc()
+        faults.tell()
 
 
 # --------------------------------------------------------------------------- the physics

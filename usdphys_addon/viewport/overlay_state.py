@@ -7,7 +7,6 @@ a Blender object is kept: objects are indices into the list of all objects, and 
 
 from __future__ import annotations
 
-import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,6 +19,7 @@ from ..bridge import props, scene_watch
 from ..bridge.environment import gc_paused, redraw
 from ..core import clock
 from ..playback import guard as preview_guard
+from ..system import faults
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -208,7 +208,7 @@ def tick() -> float | None:
             if renew(key, options):
                 redraw("VIEW_3D")
         except Exception:  # an exception that leaves a timer ends the timer, and nobody would know which scene
-            traceback.print_exc()
+            faults.tell()
             views[key] = ViewDrawing(_no_drawing(), _nothing(), _look(key, options))
     return max(0.02, waits) if _wanted else None
 

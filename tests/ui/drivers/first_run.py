@@ -10,6 +10,40 @@ import bpy
 import kit
 
 
+def own_cube():
+    """The cube of the start file falls on a ground; a check names a setting that PhysX ignores, with its fix."""
+    kit.window().scene = bpy.data.scenes["Scene"]
+    cube = bpy.data.objects["Cube"]
+    cube.location.z = 3.0
+    kit.area().spaces.active.region_3d.view_distance = 17
+    with kit.in_view():
+        bpy.ops.usdphys.add_physics("INVOKE_DEFAULT", kind="GROUND")
+        for obj in bpy.context.scene.objects:
+            obj.select_set(obj == cube)
+        bpy.context.view_layer.objects.active = cube
+        bpy.ops.usdphys.make_dynamic("INVOKE_DEFAULT")
+    assert cube.usdphys.rigid_body.is_applied and len(cube.usdphys.colliders) == 1
+    yield 0.5
+    kit.shot("5-dynamic")
+    yield from kit.play()
+    yield from kit.hurry(kit.session(), 2.0)
+    kit.shot("6-landed")
+    assert abs(cube.matrix_world.translation.z - 1.0) < 0.02, cube.matrix_world.translation
+    kit.reset()
+    yield 0.3
+    assert abs(cube.location.z - 3.0) < 1e-6
+    collider = cube.usdphys.colliders[0]
+    collider.shape, collider.approximation = "MESH", "none"
+    with kit.in_view():
+        bpy.ops.usdphys.check()
+    yield 0.5
+    with bpy.context.temp_override(window=kit.window(), area=kit.area(), region=kit.region("UI")):
+        for _ in range(8):
+            bpy.ops.view2d.scroll_down()
+    yield 0.5
+    kit.shot("7-checks")
+
+
 def steps():
     yield from kit.install()
     guard = kit.guard()
@@ -36,6 +70,8 @@ def steps():
     prefix, pages = next((prefix, pages) for prefix, pages in bpy.utils.manual_map() if "usdphys" in prefix)
     page = Path(urlparse(prefix).path, dict(pages)["bpy.ops.usdphys.preview*"])
     assert "Play with Timeline" in page.read_text(encoding="utf-8")
+
+    yield from own_cube()
 
     if "de_DE" in bpy.app.translations.locales:
         bpy.context.preferences.view.language = "de_DE"

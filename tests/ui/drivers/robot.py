@@ -113,7 +113,7 @@ def steps():
         yield 0.3
     assert abs(rows["right"].angle + 0.5) < 1e-3, "the other finger follows"
     assert (scene.objects["right_finger"].matrix_world.translation - before.translation).length > 0.3
-    yield from scrolled(14)
+    yield from scrolled(24)
     kit.shot("3-inspected")
     kit.reset()
     yield 0.4

@@ -22,7 +22,7 @@ from .placement import WorldScales
 
 T = TypeVar("T")
 Severity = Literal["error", "warning", "info"]
-Target = Literal["usd", "physx", "newton"]
+Target = Literal["usd", "physx", "newton", "mujoco"]
 Hierarchy = Literal["nested", "flat", "reset"]
 _NAMED_PATH = re.compile(r" \(/[^()]*\)")
 
@@ -82,11 +82,17 @@ def rule(
     physx: Severity | None,
     newton: Severity | None,
     *,
+    mujoco: Severity | Literal["usd"] | None = "usd",
     meaning: str,
     fix: str,
 ) -> Callable[[RuleCheck], RuleCheck]:
-    """Register a rule function. fix: one imperative sentence; {X}: name of the prim; others: `Finding.words`."""
-    named: dict[Target, Severity | None] = {"usd": usd, "physx": physx, "newton": newton}
+    """Register a rule function. fix: one imperative sentence; {X}: name of the prim; others: `Finding.words`.
+
+    mujoco: for the reader of USD that MuJoCo has, mujoco-usd 4.0.0. Where nothing was measured it is as for usd.
+    """
+    named: dict[Target, Severity | None] = {
+        "usd": usd, "physx": physx, "newton": newton, "mujoco": usd if mujoco == "usd" else mujoco,
+    }  # fmt: skip
     severities = {target: severity for target, severity in named.items() if severity is not None}
 
     def register(check: RuleCheck) -> RuleCheck:

@@ -158,7 +158,7 @@ def _inertia_problem(mass: usd_physics.MassAPI) -> str:
 
 
 @rule(
-    "InertiaImpossible", "warning", "warning", "warning",
+    "InertiaImpossible", "warning", "warning", "warning", mujoco="error",
     meaning="The inertia is physically impossible: one moment is larger than the sum of the other two.",
     fix="Correct the inertia of {X}, or set it and the principal axes to automatic.",
 )  # fmt: skip

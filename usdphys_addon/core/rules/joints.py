@@ -135,7 +135,7 @@ def same_body(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "LimitsReversed", "warning", "error", "warning",
+    "LimitsReversed", "warning", "error", "warning", mujoco="error",
     meaning="The lower limit of a joint is above the upper one. Only a limit per degree of freedom (LimitAPI) locks "
     "that way; PhysX ignores such a limit.",
     fix="Swap the limits of {X}, or use a fixed joint.",

@@ -419,7 +419,7 @@ def _joined(facts: Facts) -> list[tuple[Prim, Prim, Prim]]:
 
 
 @rule(
-    "JointLightFirst", "info", "info", None,
+    "JointLightFirst", "info", "info", None, mujoco=None,
     meaning="The first body of a joint is less than a tenth as heavy as the second; PhysX solves such joints better "
     "the other way round.",
     fix="Swap the bodies of {X}.",

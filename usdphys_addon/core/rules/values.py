@@ -119,9 +119,9 @@ def unknown_token(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "ApproximationOfPhysx", "info", None, "warning",
+    "ApproximationOfPhysx", "info", None, "warning", mujoco="warning",
     meaning="The approximation of a collider is a word that PhysX alone knows: sdf is a distance field, which may be "
-    "hollow and move, and sphereFill is spheres. MuJoCo's solver in Newton takes the hull, the preview the triangles.",
+    "hollow and move, and sphereFill is spheres. MuJoCo, also in Newton, takes the hull, the preview the triangles.",
     fix="Keep it for PhysX (Runtime Variants writes it to the file of PhysX), or choose convexDecomposition for {X}.",
 )  # fmt: skip
 def physx_approximation(facts: Facts) -> Iterator[Finding]:

@@ -98,7 +98,7 @@ def is_replaced(base: str, attribute: Attribute) -> bool:
 
 
 @rule(
-    "MimicWithoutLimits", "warning", "error", None,
+    "MimicWithoutLimits", "warning", "error", None, mujoco=None,
     meaning="A joint that follows another has no finite limits; PhysX refuses to let it follow.",
     fix="Give {X} a lower and an upper limit.",
 )  # fmt: skip
@@ -124,7 +124,7 @@ def mimic_on_other_joint(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "GearWithoutJoints", "warning", "error", None,
+    "GearWithoutJoints", "warning", "error", None, mujoco=None,
     meaning="A gear, or a rack with its pinion, names no joint or one of another type; PhysX ignores it.",
     fix="Let both ends of {X} name {kinds}.",
 )  # fmt: skip
@@ -145,7 +145,7 @@ def gear_without_joints(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "VendorNeedsArticulation", "info", "warning", None,
+    "VendorNeedsArticulation", "info", "warning", None, mujoco=None,
     meaning="A schema is on a joint that is in no articulation; PhysX reads it in articulations only.",
     fix="Make the bodies of {X} an articulation, or remove {schema}.",
 )  # fmt: skip
@@ -160,7 +160,7 @@ def needs_articulation(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "VendorNotInArticulation", "info", "warning", None,
+    "VendorNotInArticulation", "info", "warning", None, mujoco=None,
     meaning="A schema is on a joint of an articulation; PhysX reads it outside of articulations only.",
     fix="Exclude {X} from the articulation, or remove {schema}.",
 )  # fmt: skip
@@ -175,7 +175,7 @@ def not_in_articulation(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "CcdNotInScene", "info", "warning", None,
+    "CcdNotInScene", "info", "warning", None, mujoco=None,
     meaning="A body asks for continuous collision detection that no physics scene allows.",
     fix="Enable continuous collision detection in the physics scene of {X}, too.",
 )  # fmt: skip
@@ -252,7 +252,7 @@ def one_sided_slide(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "VendorOtherApproximation", "info", "warning", None,
+    "VendorOtherApproximation", "info", "warning", None, mujoco=None,
     meaning="Settings are for another approximation of the mesh than the collider has; they have no effect.",
     fix="Set the approximation of {X} to {approximation}, or remove {schema}.",
 )  # fmt: skip
@@ -350,8 +350,8 @@ def distance_joint_refused(facts: Facts) -> Iterator[Finding]:
 
 
 @rule(
-    "BreakIgnored", None, None, "warning",
-    meaning="A joint has a break force or torque. Newton has no joints that break.",
+    "BreakIgnored", None, None, "warning", mujoco="warning",
+    meaning="A joint has a break force or torque. Newton and MuJoCo have no joints that break.",
     fix="Simulate {X} in another simulator, or remove its break force and torque.",
 )  # fmt: skip
 def break_ignored(facts: Facts) -> Iterator[Finding]:
@@ -360,21 +360,24 @@ def break_ignored(facts: Facts) -> Iterator[Finding]:
         if any(value is not None and math.isfinite(value) for value in (joint.break_force, joint.break_torque))
     ]  # fmt: skip
     if len(found) == 1:
-        yield Finding(found[0], f"The joint {found[0].display} never breaks in Newton.")
+        yield Finding(found[0], f"The joint {found[0].display} never breaks in Newton and MuJoCo.")
     elif found:
-        yield Finding(found[0], f"The joint {found[0].display} is one of {len(found)} that never break in Newton.")
+        yield Finding(
+            found[0], f"The joint {found[0].display} is one of {len(found)} that never break in Newton and MuJoCo."
+        )
 
 
 @rule(
-    "SurfaceVelocityIgnored", None, None, "warning",
-    meaning="A surface runs, as that of a conveyor. Only PhysX has a word for it; in Newton the surface stands still.",
+    "SurfaceVelocityIgnored", None, None, "warning", mujoco="warning",
+    meaning="A surface runs, as that of a conveyor. Only PhysX has a word for it; in Newton and MuJoCo the surface "
+    "stands still.",
     fix="Simulate {X} in PhysX.",
 )  # fmt: skip
 def surface_velocity_ignored(facts: Facts) -> Iterator[Finding]:
     for prim, _, value in _all(facts, "PhysxSurfaceVelocityAPI"):
         speeds = (*(value.surface_velocity or ()), *(value.surface_angular_velocity or ()))
         if value.surface_velocity_enabled is not False and any(speeds):
-            yield Finding(prim, f"The surface of {prim.display} stands still in Newton.")
+            yield Finding(prim, f"The surface of {prim.display} stands still in Newton and MuJoCo.")
 
 
 @rule(

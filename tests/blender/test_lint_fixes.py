@@ -1,0 +1,106 @@
+"""`validate --fix` in Blender: a .blend is saved with safe fixes, and scales are applied to meshes of a USD file."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import bpy
+import pytest
+from pxr import Usd
+from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.checks import fixes
+from usdphys_ext.usdphys_addon.core import model_fixes
+from usdphys_ext.usdphys_addon.system import blender
+
+from . import scenes
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
+import compare_composed
+
+MIRRORED = """#usda 1.0
+(
+    upAxis = "Z"
+    metersPerUnit = 1
+)
+# Two wedges.
+def Xform "World"
+{
+    def Mesh "Right" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+    {
+        uniform token physics:approximation = "convexHull"
+        uniform token subdivisionScheme = "none"
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        int[] faceVertexCounts = [3, 3, 3, 3]
+        int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+    }
+    def Mesh "Left" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+    {
+        uniform token physics:approximation = "convexHull"  # as the other one
+        uniform token subdivisionScheme = "none"
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        int[] faceVertexCounts = [3, 3, 3, 3]
+        int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+        double3 xformOp:scale = (-1, 1, 1)
+        uniform token[] xformOpOrder = ["xformOp:scale"]
+    }
+}
+"""
+
+
+def run(*arguments: Any) -> int:
+    return cli.main(["validate", *map(str, arguments)])
+
+
+def test_a_blend_is_saved_with_its_safe_fixes(tmp_path, capfd) -> None:
+    crate = scenes.solid("Crate")
+    crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, -3.0
+    file = tmp_path / "a.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    assert run(file) == 1
+    assert run(file, "--fix", "--select", "KinematicVelocity") == 0
+    said = capfd.readouterr().out
+    assert "0 fixed" in said.splitlines()[-1], said
+    assert run(file, "--fix") == 0
+    assert "fixed: MassInvalidValues" in capfd.readouterr().out
+    bpy.ops.wm.open_mainfile(filepath=str(file))
+    mass = bpy.data.objects["Crate"].usdphys.mass
+    assert mass.is_applied and not mass.is_property_set("mass")
+    before = file.read_bytes()
+    assert run(file, "--fix") == 0
+    assert file.read_bytes() == before
+
+
+def test_a_mirrored_mesh_of_a_usd_file_gets_its_scale_applied_and_the_other_stays(tmp_path, capfd) -> None:
+    before, file = tmp_path / "before.usda", tmp_path / "a.usda"
+    for path in (before, file):
+        path.write_text(MIRRORED)
+    assert run(file, "--fix") == 0
+    said = capfd.readouterr().out
+    assert "fixed: NegativeScale: /World/Left: Apply the scale to the geometry." in said
+    assert "points, faces, normals" in said
+    right, left = MIRRORED.partition('def Mesh "Left"')[0], file.read_text().partition('def Mesh "Left"')
+    assert left[0] == right and "# as the other one" in left[2]
+    stages = Usd.Stage.Open(str(before)), Usd.Stage.Open(str(file))
+    assert {line.partition(".")[0] for line in compare_composed.differences(*stages)} == {"/World/Left"}
+
+
+def test_without_blender_the_sentence_says_that_it_is_needed(tmp_path, capfd, monkeypatch) -> None:
+    monkeypatch.setattr(blender, "is_here", lambda: False)
+    file = tmp_path / "a.usda"
+    file.write_text(MIRRORED)
+    run(file, "--fix")
+    assert (
+        "Not fixed: the scale has to be applied to the geometry, for which Blender is needed" in capfd.readouterr().out
+    )
+    assert file.read_text() == MIRRORED
+
+
+@pytest.mark.parametrize("code", sorted(model_fixes.FIXES))
+def test_a_file_gets_the_fixes_that_the_panel_calls_safe_by_the_same_name(code) -> None:
+    """Two codes have another one in Blender, where a name stands for the prim."""
+    known = fixes.FIXES[
+        {"GroupMissingTarget": "GroupTargetMissing", "SimulationOwnerInvalid": "OwnerMissing"}.get(code, code)
+    ]
+    assert known.safe and known.label == model_fixes.FIXES[code].label

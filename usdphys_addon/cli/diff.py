@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The command `diff`: what differs between the physics of two files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from dataclasses import asdict
+
+from .. import formats
+from ..core.words import counted
+from ..system.console import say
+from .inputs import load_options, model_in
+
+
+def diff_files(options: argparse.Namespace) -> int:
+    """Print what differs between the physics of two files. Returns the exit status, 1 where anything does."""
+    from . import changes
+
+    files, load = (options.first, options.second), load_options(options)
+    for file, other in (files, files[::-1]):
+        formats.require_readable(file)
+        # An option for a robot may be for one of the two.
+        formats.check_options(file, formats.without(load, formats.format_of(other).takes))
+    of_first, of_second = (formats.only(load, formats.format_of(file).takes) for file in files)
+    with model_in(options.first, of_first) as (first, _), model_in(options.second, of_second) as (second, _):
+        found = list(changes.changes(first, second))
+    if options.json:
+        lines = [asdict(change) for change in found]
+        say(json.dumps({"first": options.first, "second": options.second, "differences": lines}, allow_nan=False))
+        return 1 if found else 0
+    for change in found:
+        say(change.text)
+    if not options.quiet:
+        say(f"{options.first}, {options.second}: {counted(len(found), 'difference') if found else 'the same physics'}")
+    return 1 if found else 0

@@ -1,0 +1,442 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""One row per file format: its suffixes, how it comes into Blender, how its physics is read and how it is written.
+
+A new format is one more row; the command line asks the rows and knows no suffix. Without Blender this module can be
+imported all the same: what needs it is imported by the functions that do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .core.errors import InputError, UsageError
+from .system import blender
+from .system.files import USD_SUFFIXES
+
+if TYPE_CHECKING:
+    from .core.model import PhysicsModel
+    from .core.validate import Hierarchy, Issue
+    from .exchange.scene_export import SceneForm
+    from .exchange.usd_export import ExportResult
+    from .urdf.layout import Base, Drives
+    from .usd.robot_files import RobotOptions
+
+    Reading = AbstractContextManager[tuple[PhysicsModel, list[Issue]]]
+    StageFile = AbstractContextManager[tuple[str, list[Issue]]]
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOptions:
+    """What is read of a file.
+
+    variants: choices like "/Prim{set=choice}". prim: only this prim and below. onto: a .blend that gets the physics.
+    Of robots: packages are NAME=FOLDER, arguments NAME:=VALUE, base and the rest as in `urdf.layout.LayoutOptions`.
+    """
+
+    variants: tuple[str, ...] = ()
+    prim: str = ""
+    onto: str = ""
+    packages: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    base: Base | None = None
+    merge_fixed: bool = False
+    prefix: str = ""
+    srdf: str = ""
+    approximation: str | None = None
+    drives: Drives | None = None
+    no_self_collision: bool = False
+    no_visuals: bool = False
+    visual_colliders: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
+
+    collection: write only the objects of this collection. layers: as an asset of layers. runtimes: as variants for each
+    simulator. physx_words: write settings of Newton in the words of PhysX, too. ros_package: that names the meshes of a
+    URDF.
+    """
+
+    meters_per_unit: float | None = None
+    kilograms_per_unit: float | None = None
+    up_axis: Any = None
+    hierarchy: Hierarchy | None = None
+    animation: bool = False
+    strict: bool = False
+    form: SceneForm = "auto"
+    physics_only: bool = False
+    collection: str = ""
+    layers: bool = False
+    runtimes: bool = False
+    physx_words: bool = False
+    ros_package: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """A conversion that needs no Blender.
+
+    run: takes a file, how to read it, the file to write and how; returns the issues, and the number of prims with
+    physics by kind. heeds: names of WriteOptions that it understands; others need Blender.
+    """
+
+    run: Callable[[str, LoadOptions, str, WriteOptions], tuple[list[Issue], dict[str, int]]]
+    heeds: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One kind of file.
+
+    load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
+    as a model, with what could not be read. write: writes the open scene; None if such files are only read. takes:
+    names of LoadOptions that it understands. heeds: names of WriteOptions that it understands. is_scene: it is
+    Blender's own, converted to other formats only. checks: further targets to validate a file for.
+
+    What needs Blender: load and write; read, if is_scene. as_stage: the file as a USD file, while a block runs, with
+    what did not come through; None if that needs Blender. conversions: those that do not, by the name of the other
+    format.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    load: Callable[[str, LoadOptions], list[Issue]]
+    read: Callable[[str, LoadOptions], Reading]
+    write: Callable[[str, WriteOptions], ExportResult] | None
+    takes: frozenset[str] = frozenset()
+    heeds: frozenset[str] = frozenset()
+    is_scene: bool = False
+    as_stage: Callable[[str, LoadOptions], StageFile] | None = None
+    checks: Mapping[str, Callable[[str, LoadOptions], list[Issue]]] = field(default_factory=dict)
+    conversions: Mapping[str, Conversion] = field(default_factory=dict)
+
+    def targets(self) -> list[Format]:
+        """The formats that a file of this one can be converted to."""
+        return [other for other in FORMATS if other.write is not None and (other is not self or not self.is_scene)]
+
+
+def format_of(file: str) -> Format:
+    """The format of a file by its suffix. Raises InputError for one that is not known."""
+    suffix = Path(file).suffix.lower()
+    for row in FORMATS:
+        if suffix in row.suffixes:
+            return row
+    raise InputError(f"'{file}' is no file of a known format; these are {', '.join(_suffixes(FORMATS))}.")
+
+
+def require_readable(file: str) -> Format:
+    """The format of a file. Raises NeedsBlenderError where its physics is read by Blender, which is not here."""
+    known = format_of(file)
+    if known.is_scene:
+        blender.require(f"Reading '{file}'")
+    return known
+
+
+def require_stage(file: str) -> Format:
+    """The format of a file. Raises NeedsBlenderError where it becomes a stage by Blender, which is not here."""
+    known = format_of(file)
+    if known.as_stage is None:
+        blender.require(f"Simulating '{file}'")
+    return known
+
+
+def check_conversion(source: str, target: str, options: LoadOptions) -> tuple[Format, Format]:
+    """(format of the source, of the target). Raises InputError where one cannot be made of the other as asked."""
+    known = format_of(source)
+    check_options(source, options)
+    targets = known.targets()
+    for row in targets:
+        if Path(target).suffix.lower() in row.suffixes:
+            return known, row
+    raise InputError(
+        f"'{target}' cannot be written from '{source}'; end it with one of {', '.join(_suffixes(targets))}."
+    )
+
+
+#: The flags of LoadOptions that are not called like them.
+_FLAGS = {"variants": "--variant", "packages": "--package", "arguments": "--arg"}
+
+
+def check_options(source: str, options: LoadOptions) -> None:
+    """Raise UsageError for options that the format of a file does not understand."""
+    known = format_of(source)
+    for item in fields(options):
+        if getattr(options, item.name) and item.name not in known.takes:
+            takers = [row for row in FORMATS if item.name in row.takes]
+            flag = _FLAGS.get(item.name, f"--{item.name.replace('_', '-')}")
+            raise UsageError(
+                f"'{source}' is a {known.name}; {flag} is for {' or '.join(f'{row.name}s' for row in takers)}."
+            )
+
+
+def only(options: LoadOptions, names: Collection[str]) -> LoadOptions:
+    """The options with these names; the others are as if nobody had set them."""
+    return LoadOptions(**{item.name: getattr(options, item.name) for item in fields(options) if item.name in names})
+
+
+def without(options: LoadOptions, names: Collection[str]) -> LoadOptions:
+    """The options but for these, which are as if nobody had set them."""
+    return only(options, frozenset(LoadOptions.__slots__) - frozenset(names))
+
+
+def suffixes() -> list[str]:
+    """The suffixes of all formats."""
+    return _suffixes(FORMATS)
+
+
+def _suffixes(formats: list[Format] | tuple[Format, ...]) -> list[str]:
+    return [suffix for row in formats for suffix in row.suffixes]
+
+
+# --------------------------------------------------------------------------- USD
+
+
+def expose_pxr() -> None:
+    """Make the pxr that Blender bundles importable; outside Blender a pxr of its own does as well."""
+    if not blender.is_here():
+        return
+    from .bridge.environment import require_usd
+
+    require_usd()
+
+
+def _load_usd(file: str, options: LoadOptions) -> list[Issue]:
+    """An empty scene with a USD file in it, or a scene with the physics of a USD file on its objects."""
+    import bpy
+
+    from .exchange import usd_import
+
+    if options.onto:
+        if format_of(options.onto) is not BLEND:
+            raise InputError(f"'{options.onto}' is no .blend file; --onto needs one.")
+        issues = _load_blend(options.onto, LoadOptions())
+    else:
+        issues = []
+        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    wanted = usd_import.ImportOptions(
+        prim_path=options.prim, variants=options.variants, attach=bool(options.onto)
+    )  # fmt: skip
+    return issues + usd_import.import_usd(bpy.context, Path(file).absolute(), wanted, usd_import.LateProgress()).issues
+
+
+@contextmanager
+def _usd_itself(file: str, _options: LoadOptions) -> Iterator[tuple[str, list[Issue]]]:
+    yield file, []
+
+
+@contextmanager
+def _read_usd(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    expose_pxr()
+    from .usd import opinions as usd_opinions
+    from .usd import overview
+    from .usd import read as usd_read
+
+    # The stage stays open inside: meshes are read when somebody asks for them.
+    with usd_read.damage_refused(file):
+        stage = usd_read.open_stage(file)
+        opinions = list(usd_opinions.of_stage(stage))
+        yield usd_read.read_stage(stage, opinions), overview.issues_of(stage, opinions)
+
+
+def _write_usd(file: str, options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from .core.units import StageUnits
+    from .exchange import blend_file, scene_export, usd_export
+
+    units, hierarchy = usd_export.stage_options(bpy.context.scene)  # type: ignore[arg-type]
+    units = StageUnits(
+        options.meters_per_unit or units.meters_per_unit,
+        options.kilograms_per_unit or units.kilograms_per_unit,
+        options.up_axis or units.up_axis,
+    )
+    wanted = usd_export.ExportOptions(
+        units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict,
+        layers=options.layers, runtimes=options.runtimes, physx_words=options.physx_words,
+    )  # fmt: skip
+    if options.collection:
+        blend_file.select_collection(options.collection)
+    return scene_export.export_scene(
+        bpy.context, Path(file).absolute(), wanted, options.form, physics_only=options.physics_only
+    )
+
+
+# --------------------------------------------------------------------------- Blender
+
+
+def _load_blend(file: str, _options: LoadOptions) -> list[Issue]:
+    from .exchange import blend_file
+
+    return blend_file.open_blend(file)
+
+
+@contextmanager
+def _read_blend(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    import bpy
+
+    from .bridge import scene_read
+    from .exchange import blend_file
+
+    with blend_file.properties_registered():
+        issues = blend_file.open_blend(file)
+        reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+        yield reading.model, issues + reading.issues
+
+
+def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from .bridge import scene_read
+    from .core import summary
+    from .exchange import blend_file, usd_export
+
+    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+    blend_file.save_blend(file)
+    newer = [issue for issue in reading.issues if issue.code == "NewerVersion"]
+    return usd_export.ExportResult(Path(file), newer, summary.counts(reading.model))
+
+
+# --------------------------------------------------------------------------- URDF
+
+
+def robot_options(options: LoadOptions) -> RobotOptions:
+    """What is read of a robot."""
+    from .usd import robot_files
+
+    return robot_files.RobotOptions(
+        robot_files.parse_packages(options.packages), robot_files.parse_arguments(options.arguments),
+        options.base or "file", options.prefix, options.merge_fixed, options.approximation or "convexHull",
+        options.srdf, options.drives or "effort", not options.no_self_collision, not options.no_visuals,
+        options.visual_colliders,
+    )  # fmt: skip
+
+
+def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
+    """An empty scene with a robot in it."""
+    import bpy
+
+    from .exchange import urdf_import, usd_import
+
+    wanted = robot_options(options)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    return urdf_import.import_urdf(bpy.context, file, wanted, usd_import.LateProgress()).issues
+
+
+@contextmanager
+def _robot_as_stage(file: str, options: LoadOptions) -> Iterator[tuple[str, list[Issue]]]:
+    expose_pxr()
+    from .usd import robot_files
+
+    with robot_files.robot_as_stage(Path(file).absolute(), robot_options(options)) as (stage_file, plan, _texts):
+        yield str(stage_file), plan.issues
+
+
+@contextmanager
+def _read_robot(file: str, options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    with _robot_as_stage(file, options) as (stage_file, issues), _read_usd(stage_file, options) as (model, more):
+        yield model, issues + more
+
+
+def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
+    from .urdf import ros_rules
+    from .usd import robot_files
+
+    robot = robot_files.read_robot(Path(file).absolute(), robot_options(options))
+    return robot.issues + ros_rules.check(robot)
+
+
+def _robot_to_usd(
+    file: str, load: LoadOptions, target: str, options: WriteOptions
+) -> tuple[list[Issue], dict[str, int]]:  # fmt: skip
+    from .usd import robot_files
+
+    return robot_files.convert(
+        Path(file).absolute(), robot_options(load), Path(target).absolute(), strict=options.strict,
+        physx_words=options.physx_words,
+    )  # fmt: skip
+
+
+def _write_robot(file: str, options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from .exchange import urdf_export
+
+    return urdf_export.export_urdf(bpy.context, file, options.ros_package)
+
+
+# --------------------------------------------------------------------------- glTF
+
+
+def _load_gltf(file: str, _options: LoadOptions) -> list[Issue]:
+    """An empty scene with a glTF file in it."""
+    import bpy
+
+    from .exchange import gltf_import
+
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    issues = gltf_import.import_gltf(file).issues
+    ends = [action.frame_range[1] for action in bpy.data.actions]
+    if ends:
+        # The file begins at frame 0, an empty scene at 1.
+        scene: Any = bpy.context.scene
+        scene.frame_start, scene.frame_end = 0, math.ceil(max(ends))
+        scene.frame_set(0)
+    return issues
+
+
+@contextmanager
+def _read_gltf(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    from .gltf import document, read
+
+    reading = read.read(document.Document.load(file))
+    yield reading.model, reading.issues
+
+
+def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from .exchange import blend_file, gltf_export
+
+    if options.collection:
+        blend_file.select_collection(options.collection)
+    scene: Any = bpy.context.scene
+    wanted = gltf_export.options_of(scene.usdphys.gltf)
+    if options.hierarchy:
+        wanted.is_flat = options.hierarchy == "flat"
+    return gltf_export.export_gltf(
+        bpy.context, file, wanted, strict=options.strict, export_animations=options.animation,
+        use_selection=bool(options.collection),
+    )  # fmt: skip
+
+
+USD = Format(
+    "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, takes=frozenset({"variants", "prim", "onto"}),
+    heeds=frozenset(WriteOptions.__slots__) - {"ros_package"}, as_stage=_usd_itself,
+)  # fmt: skip
+BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
+_ROBOT = frozenset({
+    "packages", "arguments", "base", "merge_fixed", "prefix", "srdf", "approximation", "drives", "no_self_collision",
+    "no_visuals", "visual_colliders",
+})  # fmt: skip
+_FOR_ROS = {"ros": _check_for_ros}
+_ROBOT_WITHOUT_BLENDER = {USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_words"}))}
+URDF = Format(
+    "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,
+    checks=_FOR_ROS, heeds=frozenset({"ros_package"}), conversions=_ROBOT_WITHOUT_BLENDER,
+)  # fmt: skip
+XACRO = Format(
+    "xacro file", (".xacro",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage, checks=_FOR_ROS,
+    conversions=_ROBOT_WITHOUT_BLENDER,
+)  # fmt: skip
+GLTF = Format(
+    "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,
+    heeds=frozenset({"hierarchy", "animation", "strict", "collection"}),
+)  # fmt: skip
+#: In the order in which messages name them.
+FORMATS = (BLEND, USD, GLTF, URDF, XACRO)

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""When stored values are migrated (load, append, link, an add-on that is enabled late) and stamps written (save).
+
+Nothing is pushed to the undo history: Blender makes its steps of a load, an append or a link after these handlers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+
+from . import migrations, stamps
+
+#: Former versions, by `session_uid`, of data-blocks that were open when the add-on was enabled. Undo brings their old
+#: values back.
+_open_before: dict[int, str] = {}
+#: The local data-blocks with properties of ours before an import, by `session_uid`.
+_there: set[int] = set()
+
+
+def migrate_open_file() -> dict[int, str]:
+    """Migrate all that the open file holds, see `migrations.migrate`."""
+    return migrations.migrate((owner, owner.library) for owner in stamps.owners())
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _after_load(*_: Any) -> None:
+    _open_before.clear()
+    migrate_open_file()
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _before_import(*_: Any) -> None:
+    _there.clear()
+    if not migrations.MIGRATIONS:
+        return
+    _there.update(owner.session_uid for owner in stamps.owners() if owner.library is None)
+    if bpy.app.version < (5, 0) and not bpy.app.timers.is_registered(_migrate_linked):
+        # 4.5 tells of a library that is loaded again before, and not after.
+        bpy.app.timers.register(_migrate_linked, first_interval=0.0)
+
+
+def _migrate_linked() -> None:
+    migrations.migrate((owner, owner.library) for owner in stamps.owners() if owner.library is not None)
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _after_import(*_: Any) -> None:
+    """Data-blocks were appended, linked, pasted, or their library was loaded again.
+
+    Blender lists what was asked for, and not what came with it. A library that is loaded again has its old values.
+    """
+    if migrations.MIGRATIONS:
+        migrations.migrate(
+            (owner, owner.library) for owner in stamps.owners()
+            if owner.library is not None or owner.session_uid not in _there
+        )  # fmt: skip
+    _there.clear()
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _after_undo_step(*_: Any) -> None:
+    if not _open_before:
+        return
+    for owner in stamps.owners():
+        former = _open_before.get(owner.session_uid)
+        if former is not None:
+            migrations.migrate_from(owner, stamps.stamp_of(owner) or former)
+
+
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
+def _before_save(*_: Any) -> None:
+    if bpy.app.timers.is_registered(_after_enabling):
+        # Without a window no timer runs.
+        bpy.app.timers.unregister(_after_enabling)
+        _after_enabling()
+    stamps.mark_all()
+
+
+def _after_enabling() -> None:
+    """The open file was loaded without this version of the add-on."""
+    _open_before.update(migrate_open_file())
+
+
+_HANDLERS = (
+    ("load_post", _after_load), ("blend_import_pre", _before_import), ("blend_import_post", _after_import),
+    ("undo_post", _after_undo_step), ("redo_post", _after_undo_step), ("save_pre", _before_save),
+)  # fmt: skip
+
+
+def _data_is_there() -> bool:
+    """False while Blender enables or disables add-ons, at its start and at its end."""
+    return isinstance(bpy.data, bpy.types.BlendData)
+
+
+def register() -> None:
+    for name, handler in _HANDLERS:
+        getattr(bpy.app.handlers, name).append(handler)
+    if _data_is_there():
+        _after_enabling()
+    else:
+        bpy.app.timers.register(_after_enabling, first_interval=0.0)
+
+
+def unregister() -> None:
+    if bpy.app.timers.is_registered(_migrate_linked):
+        bpy.app.timers.unregister(_migrate_linked)
+    if bpy.app.timers.is_registered(_after_enabling):
+        bpy.app.timers.unregister(_after_enabling)
+    elif _data_is_there():
+        # The next version is told what this one has made.
+        stamps.mark_all()
+    _open_before.clear()
+    for name, handler in _HANDLERS:
+        getattr(bpy.app.handlers, name).remove(handler)
