@@ -175,6 +175,11 @@ def check_options(source: str, options: LoadOptions) -> None:
             )
 
 
+def set_names(options: LoadOptions | WriteOptions) -> list[str]:
+    """Names of the options that somebody has set."""
+    return [item.name for item in fields(options) if getattr(options, item.name) != item.default]
+
+
 def only(options: LoadOptions, names: Collection[str]) -> LoadOptions:
     """The options with these names; the others are as if nobody had set them."""
     return LoadOptions(**{item.name: getattr(options, item.name) for item in fields(options) if item.name in names})

@@ -8,15 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import api_page
+import api_surface
 import numpy as np
 import pytest
 from pxr import Usd
 from usdphys_ext.usdphys_addon import api
 from usdphys_ext.usdphys_addon.api.unit_text import read_unit
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import api_page
-import api_surface
 
 
 @pytest.fixture
@@ -231,6 +229,72 @@ def test_variants_and_unusable_files(stage: api.Stage, tmp_path: Path) -> None:
         api.validate_file("a.txt")
     with pytest.raises(api.UsageError, match="'ros' is for robots in URDF"):
         api.validate_file(stage.path, "ros")
+
+
+REVERSED = '<limit lower="1" upper="-1" effort="9" velocity="9"/>'
+ROBOT = f"""<robot name="arm">
+  <link name="base"/> <!-- stays -->
+  <link name="hand">
+    <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+  </link>
+  <joint name="hinge" type="revolute"><parent link="base"/><child link="hand"/><axis xyz="0 0 1"/>{REVERSED}</joint>
+</robot>
+"""
+
+
+def test_a_file_is_fixed_in_place_and_nothing_else_in_it(tmp_path: Path) -> None:
+    file = tmp_path / "wrong.usda"
+    file.write_text(f"{api_page.WRONG}# stays\n", encoding="utf-8")
+    report = api.fix_file(file)
+    assert (report.fixed, report.refused, report.notes) == (1, (), ())
+    assert "MassInvalidValues" not in {issue.code for issue in report.left}
+    text = file.read_text(encoding="utf-8")
+    assert text.endswith("# stays\n") and "physics:mass = -1" not in text
+    assert api.fix_file(file).fixed == 0 and file.read_text(encoding="utf-8") == text
+
+
+def test_reversed_limits_of_a_robot_are_swapped_in_its_text(tmp_path: Path) -> None:
+    file = tmp_path / "arm.urdf"
+    file.write_text(ROBOT, encoding="utf-8")
+    assert api.fix_file(file).fixed == 1
+    swapped = REVERSED.replace('"1"', '"-1"', 1).replace('upper="-1"', 'upper="1"')
+    assert file.read_text(encoding="utf-8") == ROBOT.replace(REVERSED, swapped)
+    file.write_bytes(f'<?xml version="1.0" encoding="latin-1"?><!-- é -->{ROBOT}'.encode("latin-1"))
+    report = api.fix_file(file)
+    assert report.fixed == 0 and "is not in UTF-8" in report.refused[0]
+
+
+def test_what_cannot_be_fixed_in_place_stays_as_it_is(tmp_path: Path) -> None:
+    with pytest.raises(api.InputError, match="is a glTF file; only USD and URDF files are fixed in place"):
+        api.fix_file(tmp_path / "a.glb")
+    with pytest.raises(api.InputError, match="There is no file"):
+        api.fix_file(tmp_path / "nowhere.usda")
+    with pytest.raises(api.InputError, match="did you mean 'physx'"):
+        api.fix_file(tmp_path / "a.usda", "phisx")
+    file = tmp_path / "good.usda"
+    file.write_text(api_page.STAGE, encoding="utf-8")
+    before = file.stat().st_mtime_ns
+    assert api.fix_file(file).fixed == 0 and file.stat().st_mtime_ns == before
+
+
+def test_a_robot_becomes_usd_without_blender(tmp_path: Path) -> None:
+    file, target = tmp_path / "arm.urdf", tmp_path / "arm.usda"
+    file.write_text(ROBOT, encoding="utf-8")
+    report = api.convert(file, target, physx_words=True)
+    assert report.path == target and report.counts["joints"] == 1
+    assert "UrdfLimitsSwapped" in {issue.code for issue in report.issues}
+    with api.open_stage(target) as stage:
+        assert len(stage.bodies) == 1
+    written = target.read_bytes()
+    with pytest.raises(api.UsageError, match="ros_package has no effect on"):
+        api.convert(file, target, ros_package="arm")
+    with pytest.raises(api.NeedsBlenderError, match=r"convert\(\) needs Blender"):
+        api.convert(file, target, animation=True)
+    with pytest.raises(api.OutputError, match="its folder does not exist"):
+        api.convert(file, tmp_path / "none" / "arm.usda")
+    with pytest.raises(api.InputError, match="There is no file"):
+        api.convert(tmp_path / "none.urdf", target)
+    assert target.read_bytes() == written
 
 
 def test_a_simulation_gives_poses_by_path_and_name(stage: api.Stage) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import re
-import sys
 from pathlib import Path
 
+import api_page
 import pytest
 from pxr import Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon import api
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import api_page
 
 
 @pytest.fixture

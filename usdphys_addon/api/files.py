@@ -13,8 +13,9 @@ from .. import formats
 from ..core.errors import InputError, UsageError
 from ..core.qualities import QUALITY_TEXTS
 from ..core.units import StageUnits, checked_frame_rate
-from ..core.validate import Issue, validate
-from ..system.files import checked
+from ..core.validate import Issue, Target, validate
+from ..system import blender as system_blender
+from ..system.files import checked, replacing
 from . import blender
 from .actions import chosen
 from .results import FileReport, FixReport, Motion
@@ -173,13 +174,22 @@ def convert(
 ) -> FileReport:  # fmt: skip
     """`open_scene` and `export` in one: make a file of another one. options: the parameters of `export`.
 
+    A URDF or xacro file becomes USD without Blender, too, where of the options only `strict` and `physx_words` are set.
     The issues of both are in the report. Raises what the two raise.
     """
-    blender.require("convert")
     load = load_options(variants, packages, prim)
     check_load(str(source), load)
-    formats.check_conversion(str(source), str(target), load)
+    kind, other = formats.check_conversion(str(source), str(target), load)
+    wanted = formats.WriteOptions(**options)
+    _check_written(wanted, str(target), other)
+    direct = kind.conversions.get(other.name)
+    if system_blender.is_here() or direct is None or not direct.heeds.issuperset(formats.set_names(wanted)):
+        blender.require("convert")
+        direct = None
     checked(Path(target).absolute(), [str(source)])
+    if direct is not None:
+        issues, counts = direct.run(str(source), load, str(target), wanted)
+        return FileReport(Path(target).absolute(), tuple(issues), counts)
     read = open_scene(source, variants=variants, prim=prim, packages=packages)
     written = export(target, **options)
     return FileReport(written.path, (*read.issues, *written.issues), written.counts)
@@ -237,6 +247,47 @@ def fix_scene() -> FixReport:
     found = live.check(context.scene, context.view_layer)
     fixed, refused = apply_safe(context.scene, found.issues)
     return FixReport(fixed, tuple(refused), tuple(validate_scene()))
+
+
+def fix_file(path: str | Path, target: Target = "usd") -> FixReport:
+    """Fix in a USD or URDF file, in place, what has a safe fix: one that changes nothing that works. Needs no Blender.
+
+    target: as in `Stage.validate`. The rest of the text stays as it is. Fixes of the geometry are left, which
+    `fix_scene` does in Blender. Raises InputError and OutputError; the file is as it was then.
+    """
+    file = Path(path)
+    kind = formats.format_of(str(path))
+    wanted = checked_target(target)
+    if kind not in (formats.USD, formats.URDF):
+        raise InputError(f"'{path}' is a {kind.name}; only USD and URDF files are fixed in place.")
+    codes = {issue.code for issue in validate_file(path, wanted)}
+    checked(file)
+    fixed, refused, notes = _fix_urdf(file, codes) if kind is formats.URDF else _fix_usd(file, wanted)
+    return FixReport(fixed, tuple(refused), tuple(validate_file(path, wanted)), tuple(notes))
+
+
+def _fix_usd(file: Path, target: Target) -> tuple[int, list[str], list[str]]:
+    from ..usd.fixing import fix_file as usd_fixes
+
+    result = usd_fixes.fix_file(file, [target], lambda _code: True)
+    refused = [f"{code} of '{prim}' is left: {reason}." for code, prim, reason in result.planned.left]
+    notes = [f"USD has written the text of '{file}' anew, without its comments."] if result.is_rewritten else []
+    return len(result.planned.done), refused, notes
+
+
+def _fix_urdf(file: Path, codes: set[str]) -> tuple[int, list[str], list[str]]:
+    from ..urdf import fix_text
+
+    names: list[str] = []
+    if not codes.isdisjoint(fix_text.CODES):
+        try:
+            content, names = fix_text.swapped_limits(file)
+        except InputError as error:
+            return 0, [f"The limits of '{file}' are left: {error}."], []
+    if names:
+        with replacing(file) as scratch:
+            scratch.write_bytes(content)
+    return len(names), [], []
 
 
 # --------------------------------------------------------------------------- motion

@@ -45,11 +45,15 @@ class FileReport:
 
 @dataclass(frozen=True, slots=True)
 class FixReport:
-    """fixed: number of issues that are fixed. refused: why others could not be. left: the issues that remain."""
+    """fixed: number of issues that are fixed. refused: why others could not be. left: the issues that remain.
+
+    notes: what else has changed in the file.
+    """
 
     fixed: int
     refused: tuple[str, ...]
     left: tuple[Issue, ...]
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,7 +6,6 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence, Set
 from contextlib import ExitStack
-from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -47,10 +46,9 @@ def check_load(file: str, load: LoadOptions) -> formats.Format:
 
 def refuse_idle(file: str, kind: formats.Format, options: LoadOptions | WriteOptions, heeded: Set[str]) -> None:
     """Raise UsageError for an option that is set and has no effect on a file of this kind."""
-    plain = type(options)()
-    for item in fields(options):
-        if getattr(options, item.name) != getattr(plain, item.name) and item.name not in heeded:
-            raise UsageError(f"{item.name} has no effect on '{file}', which is a {kind.name}; leave it out.")
+    idle = next((name for name in formats.set_names(options) if name not in heeded), None)
+    if idle is not None:
+        raise UsageError(f"{idle} has no effect on '{file}', which is a {kind.name}; leave it out.")
 
 
 class Stage:
