@@ -77,12 +77,18 @@ def scripts() -> dict[str, str]:
     return {name: text for text, name in blocks}
 
 
-def run(name: str, folder: Path, *arguments: str, imported: str = IMPORT) -> subprocess.CompletedProcess[str]:
-    """Run a script of the page. imported: the line that imports the API there."""
+def write(name: str, folder: Path, imported: str = IMPORT) -> Path:
+    """Write a script of the page into a folder. imported: the line that imports the API there."""
     text = scripts()[name]
     assert text.count(f"{IMPORT}\n") == 1
     file = folder / name
     file.write_text(text.replace(IMPORT, imported), encoding="utf-8")
+    return file
+
+
+def run(name: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script of the page with this checkout."""
+    file = write(name, folder)
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.run(
         [sys.executable, file, *arguments], cwd=folder, env=environment, capture_output=True, text=True, check=False

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from pathlib import Path
 from typing import Any
 
+import api_page
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon import api
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-import api_page
 
 
 @pytest.fixture

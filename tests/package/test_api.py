@@ -1,13 +1,9 @@
 """The API of the installed extension: every way of the page to import it, with scripts of the page."""
 
 import re
-import sys
-from pathlib import Path
 
-import pytest
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import api_page
+import pytest
 
 HERE = "linux_x64"
 MODULE = "bl_ext.user_default.usdphys_addon.usdphys_addon.api"
@@ -30,10 +26,7 @@ def short_line() -> str:
 @pytest.mark.parametrize("way", [short_line, snippet])
 def test_a_script_of_the_page_runs_in_the_installed_extension(zips, blender, tmp_path, way):
     (tmp_path / "crates.usda").write_text(api_page.STAGE, encoding="utf-8")
-    text = api_page.scripts()["simulate_and_bake.py"]
-    assert api_page.IMPORT in text
-    script = tmp_path / "script.py"
-    script.write_text(text.replace(api_page.IMPORT, way()), encoding="utf-8")
+    script = api_page.write("simulate_and_bake.py", tmp_path, way())
     found = blender("run_script", zips[HERE], script, "crates.usda", "poses.json", "baked.usda")
     assert MODULE in found["modules"].split()
     # The properties of the enabled add-on are used: no second copy of it is loaded.
