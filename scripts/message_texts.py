@@ -14,10 +14,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 from usdphys_addon.core.words import counted, tally  # noqa: E402
 
-#: Rooms and modules whose texts no window shows: the command line, generated documents, tables with own tests.
+#: Rooms and modules whose texts no window shows: the command line, the API, generated documents, tables with own tests.
 NOT_SHOWN = (
-    "usdphys_addon/cli/", "usdphys_addon/__main__.py", "usdphys_addon/batch/", "usdphys_addon/system/isolate.py",
-    "usdphys_addon/system/blender.py",
+    "usdphys_addon/api/", "usdphys_addon/cli/", "usdphys_addon/__main__.py", "usdphys_addon/batch/",
+    "usdphys_addon/system/isolate.py", "usdphys_addon/system/blender.py",
     "usdphys_addon/system/manual.py", "usdphys_addon/system/console.py", "usdphys_addon/core/schemas/",
     "usdphys_addon/core/concepts.py", "usdphys_addon/core/common_materials.py", "usdphys_addon/core/validate.py",
     "usdphys_addon/core/model_fixes.py", "usdphys_addon/usd/fixing/",

@@ -175,6 +175,11 @@ def check_options(source: str, options: LoadOptions) -> None:
             )
 
 
+def set_names(options: LoadOptions | WriteOptions) -> list[str]:
+    """Names of the options that somebody has set."""
+    return [item.name for item in fields(options) if getattr(options, item.name) != item.default]
+
+
 def only(options: LoadOptions, names: Collection[str]) -> LoadOptions:
     """The options with these names; the others are as if nobody had set them."""
     return LoadOptions(**{item.name: getattr(options, item.name) for item in fields(options) if item.name in names})
@@ -305,7 +310,8 @@ def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
 # --------------------------------------------------------------------------- URDF
 
 
-def _robot_options(options: LoadOptions) -> RobotOptions:
+def robot_options(options: LoadOptions) -> RobotOptions:
+    """What is read of a robot."""
     from .usd import robot_files
 
     return robot_files.RobotOptions(
@@ -322,7 +328,7 @@ def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
 
     from .exchange import urdf_import, usd_import
 
-    wanted = _robot_options(options)
+    wanted = robot_options(options)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return urdf_import.import_urdf(bpy.context, file, wanted, usd_import.LateProgress()).issues
 
@@ -332,7 +338,7 @@ def _robot_as_stage(file: str, options: LoadOptions) -> Iterator[tuple[str, list
     expose_pxr()
     from .usd import robot_files
 
-    with robot_files.robot_as_stage(Path(file).absolute(), _robot_options(options)) as (stage_file, plan, _texts):
+    with robot_files.robot_as_stage(Path(file).absolute(), robot_options(options)) as (stage_file, plan, _texts):
         yield str(stage_file), plan.issues
 
 
@@ -346,7 +352,7 @@ def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
     from .urdf import ros_rules
     from .usd import robot_files
 
-    robot = robot_files.read_robot(Path(file).absolute(), _robot_options(options))
+    robot = robot_files.read_robot(Path(file).absolute(), robot_options(options))
     return robot.issues + ros_rules.check(robot)
 
 
@@ -356,7 +362,7 @@ def _robot_to_usd(
     from .usd import robot_files
 
     return robot_files.convert(
-        Path(file).absolute(), _robot_options(load), Path(target).absolute(), strict=options.strict,
+        Path(file).absolute(), robot_options(load), Path(target).absolute(), strict=options.strict,
         physx_words=options.physx_words,
     )  # fmt: skip
 

@@ -549,6 +549,8 @@ def is_registered() -> bool:
 
 
 def register() -> None:
+    if ObjectPhysicsProperties.is_registered:  # type: ignore[attr-defined]
+        return  # by a script, before the add-on was enabled: see `api.blender`
     # Blender 4.5 as a Python module hangs at exit while Python property groups are registered. The application itself
     # unregisters add-ons at exit, after this.
     atexit.register(unregister)

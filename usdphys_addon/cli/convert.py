@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,9 +77,9 @@ def _conversion_without_blender(
     assert known is not None  # as Blender is not here
     if options.from_rigid_bodies:
         blender.require("--from-rigid-bodies")
-    for item in fields(wanted):
-        if getattr(wanted, item.name) != item.default and item.name not in known.heeds:
-            blender.require(_flag_of(options, item.name))
+    for name in formats.set_names(wanted):
+        if name not in known.heeds:
+            blender.require(_flag_of(options, name))
     return known
 
 
