@@ -156,7 +156,9 @@ class BatchOperator:
         if bad := [job.name for job in state.jobs if job.status != "ok"]:
             # The list shows why.
             state.active = state.jobs.find(bad[0])
-            self.report({"WARNING"}, tr(f"{summary(state)}. Why not {named(bad)}: Batch > Files in the sidebar"))
+            self.report(
+                {"WARNING"}, tr(f"{summary(state)}. The reasons for {named(bad)} are in the sidebar: Batch > Files")
+            )
         else:
             self.report({"INFO"}, tr(summary(state)))
         return {"FINISHED"}

@@ -59,7 +59,7 @@ class WriteOptions:
     """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
 
     collection: write only the objects of this collection. layers: as an asset of layers. runtimes: as variants for each
-    simulator. physx_words: write settings of Newton in the words of PhysX, too. ros_package: that names the meshes of a
+    simulator. physx_words: write settings of Newton for PhysX, too. ros_package: that names the meshes of a
     URDF.
     """
 

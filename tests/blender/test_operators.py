@@ -188,7 +188,7 @@ def test_what_is_done_is_a_step_to_undo():
 WITHOUT_UNDO = {
     "check", "export_usd", "export_urdf", "export_layer", "preview_play", "preview_listen", "preview_step",
     "preview_reset", "inspect_joints", "inspect_limit", "material_preset_add", "body_preset_add", "drive_preset_add",
-    "joint_preset_add", "manual", "batch_convert_folder", "export_collections",
+    "joint_preset_add", "manual", "report_bug", "batch_convert_folder", "export_collections",
 }  # fmt: skip
 OPERATORS = [cls for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
 

@@ -185,12 +185,6 @@ def test_steps_go_on_counting_after_a_picture():
     assert '<img src="pictures/p.webp" alt="P">' in shown and '<ol start="3"><li>three</li></ol>' in shown
 
 
-def test_a_link_to_a_page_that_is_not_bundled_becomes_text():
-    """Contributing is a page of the web site alone."""
-    text = (pages()[0] / "install.html").read_text()
-    assert "Contributing says more" in text and 'href="window.html"' not in text and 'href="first_minutes.html"' in text
-
-
 def test_markdown_becomes_what_it_means():
     shown = manual.page("# A *b*\n\n- one `x|<y>`\n- **two**\n\n| a | b |\n|---|---|\n| c | [d](e.md#f) |\n", "i.html")
     assert '<h1 id="a-b">A <i>b</i></h1>' in shown

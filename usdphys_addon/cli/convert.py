@@ -30,6 +30,10 @@ FORMS = {
 }
 
 
+#: Flags that are not called like what they set.
+_FLAGS = {"physx_words": "--physx-attributes"}
+
+
 def convert_file(options: argparse.Namespace) -> int:
     """Convert one file into another. Returns the exit status."""
     load = load_options(options)
@@ -109,7 +113,7 @@ def _convert_in_blender(
 
 def _flag_of(options: argparse.Namespace, name: str) -> str:
     """The flag that has set a field of the options of writing."""
-    return FORMS[options.form][0] if name == "form" else f"--{name.replace('_', '-')}"
+    return FORMS[options.form][0] if name == "form" else _FLAGS.get(name, f"--{name.replace('_', '-')}")
 
 
 def _check_convert_options(options: argparse.Namespace, target: Format) -> None:

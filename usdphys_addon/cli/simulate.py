@@ -16,6 +16,7 @@ from .. import formats
 from ..core.errors import InputError, OutputError, UsageError
 from ..core.units import StageUnits, checked_frame_rate
 from ..core.words import counted
+from ..simulation.engines.table import ENGINES
 from ..system.console import say, warn
 from ..system.files import IMAGE_SUFFIXES, TEXT_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, work_folder
 from .inputs import load_options
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
     from ..simulation.world import World
 
 
-#: What can simulate: the engine of the add-on, and those of `simulation.engines.external`.
+#: The engine of the add-on, among those of `simulation.engines.table`.
 PREVIEW = "preview"
-ENGINES = (PREVIEW, "physx", "newton")
 #: The highest number of a frame in Blender.
 _LAST_FRAME = 1048574
 
@@ -90,7 +90,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
         options.engine_python = external.python_of(options.engine, options.engine_python or "")
     elif options.engine_python:
-        raise UsageError("--engine-python is for another engine; add --engine physx or --engine newton.")
+        others = " or ".join(f"--engine {engine}" for engine in ENGINES)
+        raise UsageError(f"--engine-python is for another engine; add {others}.")
     outputs = [Path(name) for name in (options.out, options.json) if name]
     for output in outputs:
         checked(output, [options.file])
@@ -216,7 +217,7 @@ def _hand_off(
     """The motion of an opened stage in another simulator, and on stderr how far the preview is from it."""
     from ..simulation.engines import external
 
-    file, name = Path(stage.GetRootLayer().realPath), external.ENGINES[options.engine].name
+    file, name = Path(stage.GetRootLayer().realPath), ENGINES[options.engine].name
     with external.Run(options.engine, options.engine_python, file, len(preview.positions) - 1, world.time_step) as run:
         run.wait()
         poses = run.poses(units)

@@ -37,25 +37,13 @@ def write(folder: Path) -> Path:
         target = (folder / source.relative_to(SOURCE)).with_suffix(".html")
         target.parent.mkdir(parents=True, exist_ok=True)
         start = "../" * (len(source.relative_to(SOURCE).parts) - 1) + "index.html"
-        text = page(bundled(source.read_text(encoding="utf-8")), start)
-        target.write_text(_without_lost_links(text, source.parent), encoding="utf-8")
+        target.write_text(page(bundled(source.read_text(encoding="utf-8")), start), encoding="utf-8")
     return folder / "index.html"
 
 
 def bundled(text: str) -> str:
     """A page of Markdown without the parts that are not for the zips."""
     return _NOT_BUNDLED.sub("", text)
-
-
-def _without_lost_links(text: str, folder: Path) -> str:
-    """Links to pages that only the web site has become plain text. folder: of the page's Markdown."""
-
-    def link(found: re.Match[str]) -> str:
-        target = found[1].partition("#")[0]
-        is_lost = target.endswith(".html") and ":" not in target and not (folder / target).with_suffix(".md").is_file()
-        return found[2] if is_lost else found[0]
-
-    return re.sub(r'<a href="([^"]*)">(.*?)</a>', link, text)
 
 
 def page(text: str, start: str) -> str:
