@@ -59,8 +59,7 @@ class WriteOptions:
     """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
 
     collection: write only the objects of this collection. layers: as an asset of layers. runtimes: as variants for each
-    simulator. physx_words: write settings of Newton for PhysX, too. ros_package: that names the meshes of a
-    URDF.
+    simulator. physx_attributes: write settings of Newton for PhysX, too. ros_package: that names the meshes of a URDF.
     """
 
     meters_per_unit: float | None = None
@@ -74,7 +73,7 @@ class WriteOptions:
     collection: str = ""
     layers: bool = False
     runtimes: bool = False
-    physx_words: bool = False
+    physx_attributes: bool = False
     ros_package: str = ""
 
 
@@ -263,7 +262,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     )
     wanted = usd_export.ExportOptions(
         units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict,
-        layers=options.layers, runtimes=options.runtimes, physx_words=options.physx_words,
+        layers=options.layers, runtimes=options.runtimes, physx_words=options.physx_attributes,
     )  # fmt: skip
     if options.collection:
         blend_file.select_collection(options.collection)
@@ -363,7 +362,7 @@ def _robot_to_usd(
 
     return robot_files.convert(
         Path(file).absolute(), robot_options(load), Path(target).absolute(), strict=options.strict,
-        physx_words=options.physx_words,
+        physx_words=options.physx_attributes,
     )  # fmt: skip
 
 
@@ -430,7 +429,7 @@ _ROBOT = frozenset({
     "no_visuals", "visual_colliders",
 })  # fmt: skip
 _FOR_ROS = {"ros": _check_for_ros}
-_ROBOT_WITHOUT_BLENDER = {USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_words"}))}
+_ROBOT_WITHOUT_BLENDER = {USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_attributes"}))}
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,
     checks=_FOR_ROS, heeds=frozenset({"ros_package"}), conversions=_ROBOT_WITHOUT_BLENDER,

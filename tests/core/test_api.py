@@ -280,7 +280,7 @@ def test_what_cannot_be_fixed_in_place_stays_as_it_is(tmp_path: Path) -> None:
 def test_a_robot_becomes_usd_without_blender(tmp_path: Path) -> None:
     file, target = tmp_path / "arm.urdf", tmp_path / "arm.usda"
     file.write_text(ROBOT, encoding="utf-8")
-    report = api.convert(file, target, physx_words=True)
+    report = api.convert(file, target, physx_attributes=True)
     assert report.path == target and report.counts["joints"] == 1
     assert "UrdfLimitsSwapped" in {issue.code for issue in report.issues}
     with api.open_stage(target) as stage:

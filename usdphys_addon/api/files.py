@@ -48,7 +48,7 @@ class ExportOptions(TypedDict, total=False):
     collection: str
     layers: bool
     runtimes: bool
-    physx_words: bool
+    physx_attributes: bool
     ros_package: str
 
 
@@ -121,7 +121,7 @@ def export(
     path: str | Path, *, meters_per_unit: float | None = None, kilograms_per_unit: float | None = None,
     up_axis: Literal["Y", "Z"] | None = None, hierarchy: Hierarchy | None = None, animation: bool = False,
     strict: bool = False, form: SceneForm = "auto", physics_only: bool = False, collection: str = "",
-    layers: bool = False, runtimes: bool = False, physx_words: bool = False, ros_package: str = "",
+    layers: bool = False, runtimes: bool = False, physx_attributes: bool = False, ros_package: str = "",
 ) -> FileReport:  # fmt: skip
     """Write the open scene to a USD, glTF, URDF or .blend file, by the end of its name. None: as the scene is set.
 
@@ -130,15 +130,15 @@ def export(
     nothing where the checks find errors. form: of an imported scene: a "copy" of its file with the edits, a "layer"
     with the edits alone, one "flat" file, or "composed" by Blender. physics_only: of the edits, those of the physics.
     collection: only its objects. layers: an asset of layers. runtimes: variants for PhysX, Newton and MuJoCo.
-    physx_words: settings of Newton as attributes of PhysX, too. ros_package: of a URDF.
+    physx_attributes: settings of Newton as attributes of PhysX, too. ros_package: of a URDF.
 
     The file is replaced when it is complete. Raises UsageError for an option that has no effect on this kind of file,
     OutputError for a file that cannot be written, ValidationFailedError for errors in the scene.
     """
     options = formats.WriteOptions(
         meters_per_unit, kilograms_per_unit, up_axis, hierarchy, animation=animation, strict=strict, form=form,
-        physics_only=physics_only, collection=collection, layers=layers, runtimes=runtimes, physx_words=physx_words,
-        ros_package=ros_package,
+        physics_only=physics_only, collection=collection, layers=layers, runtimes=runtimes,
+        physx_attributes=physx_attributes, ros_package=ros_package,
     )  # fmt: skip
     context = blender.require("export")
     file = str(path)
@@ -174,8 +174,8 @@ def convert(
 ) -> FileReport:  # fmt: skip
     """`open_scene` and `export` in one: make a file of another one. options: the parameters of `export`.
 
-    A URDF or xacro file becomes USD without Blender, too, where of the options only `strict` and `physx_words` are set.
-    The issues of both are in the report. Raises what the two raise.
+    A URDF or xacro file becomes USD without Blender, too, where of the options only `strict` and `physx_attributes` are
+    set. The issues of both are in the report. Raises what the two raise.
     """
     load = load_options(variants, packages, prim)
     check_load(str(source), load)

@@ -138,11 +138,11 @@ def _add_convert(commands: Any) -> argparse.ArgumentParser:
         help="write an asset of layers: OUT with a payload of physics, materials, geometry and a library of meshes",
     )  # fmt: skip
     command.add_argument(
-        "--physx-attributes", dest="physx_words", action="store_true",
+        "--physx-attributes", action="store_true",
         help="write settings of Newton (mimic joints, velocity limits, ...) as schema attributes of PhysX, too",
     )  # fmt: skip
     # The name that it had first.
-    command.add_argument("--physx-words", action="store_true", help=argparse.SUPPRESS)
+    command.add_argument("--physx-words", dest="physx_attributes", action="store_true", help=argparse.SUPPRESS)
     command.add_argument(
         "--ros-package", default="", metavar="NAME",
         help="of a URDF that is written: make its folder, or the one above a folder urdf, this package of ROS, with"

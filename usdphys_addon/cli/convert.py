@@ -30,10 +30,6 @@ FORMS = {
 }
 
 
-#: Flags that are not called like what they set.
-_FLAGS = {"physx_words": "--physx-attributes"}
-
-
 def convert_file(options: argparse.Namespace) -> int:
     """Convert one file into another. Returns the exit status."""
     load = load_options(options)
@@ -63,7 +59,7 @@ def _write_options(options: argparse.Namespace) -> formats.WriteOptions:
         options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
         animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
         collection=options.collection, layers=options.layers, runtimes=options.runtimes,
-        physx_words=options.physx_words, ros_package=options.ros_package.strip(),
+        physx_attributes=options.physx_attributes, ros_package=options.ros_package.strip(),
     )  # fmt: skip
 
 
@@ -113,7 +109,7 @@ def _convert_in_blender(
 
 def _flag_of(options: argparse.Namespace, name: str) -> str:
     """The flag that has set a field of the options of writing."""
-    return FORMS[options.form][0] if name == "form" else _FLAGS.get(name, f"--{name.replace('_', '-')}")
+    return FORMS[options.form][0] if name == "form" else f"--{name.replace('_', '-')}"
 
 
 def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
@@ -121,7 +117,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     for name, unset in (
         ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
         ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
-        ("collection", ""), ("layers", False), ("runtimes", False), ("physx_words", False), ("ros_package", ""),
+        ("collection", ""), ("layers", False), ("runtimes", False), ("physx_attributes", False), ("ros_package", ""),
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:
