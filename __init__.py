@@ -32,6 +32,8 @@ _GLTF_NAMES = frozenset({"glTF2ImportUserExtension", "glTF2ExportUserExtension",
 
 
 def __getattr__(name: str) -> Any:
+    if name == "api":  # `from bl_ext.user_default.usdphys_addon import api`
+        return import_module(".usdphys_addon.api", __package__)
     if name in _GLTF_NAMES:
         return import_module(".usdphys_addon.exchange.gltf_hooks", __package__).extension(name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -9,6 +9,7 @@ from .usdphys_addon.bridge import environment
 from .usdphys_addon.bridge.props import nested_bodies
 from .usdphys_addon.checks import live as checks
 from .usdphys_addon.exchange import usd_hooks
+from .usdphys_addon.simulation.engines.table import ENGINES, Engine
 
 #: (hook class, name of the preference that switches it).
 _HOOKS = (
@@ -51,11 +52,16 @@ def _colour(name: str, description: str, default: tuple[float, float, float, flo
     )
 
 
-def _python(name: str, packages: str) -> Any:
+def _python(engine: Engine) -> Any:
+    packages = engine.packages.replace('"', "")
     return bpy.props.StringProperty(
-        name=f"{name} Python", subtype="FILE_PATH",
+        name=f"{engine.name} Python", subtype="FILE_PATH",
         description=f"The python of an environment of your own, in which pip has installed {packages}",
     )  # fmt: skip
+
+
+#: Preferences with the Python of each simulator outside Blender.
+_PYTHONS = {f"{key}_python": _python(engine) for key, engine in ENGINES.items()}
 
 
 class USDPHYS_Preferences(  # noqa: N801
@@ -73,8 +79,6 @@ class USDPHYS_Preferences(  # noqa: N801
         preview_frequency: int
         preview_substeps: int
         preview_with_timeline: bool
-        physx_python: str
-        newton_python: str
         ros_packages: str
         overlay_dynamic: tuple[float, float, float, float]
         overlay_static: tuple[float, float, float, float]
@@ -128,8 +132,6 @@ class USDPHYS_Preferences(  # noqa: N801
             name="Play with Timeline",
             description="Playing the timeline (Space) plays the physics, too, in new files",
         )
-        physx_python: _python("PhysX", "ovphysx physx-usd-schemas newton-usd-schemas")
-        newton_python: _python("Newton", "newton[sim] newton-usd-schemas usd-core scipy")
         ros_packages: bpy.props.StringProperty(
             name="Packages of ROS",
             description="Where each import of a URDF finds packages: NAME=FOLDER; NAME2=FOLDER2. "
@@ -156,7 +158,7 @@ class USDPHYS_Preferences(  # noqa: N801
             layout.prop(self, "ros_packages")
         layout.prop(self, "check_live")
         self.draw_box("Preview of New Files", ("preview_frequency", "preview_substeps", "preview_with_timeline"))
-        self.draw_box("Other Simulators", ("physx_python", "newton_python"))
+        self.draw_box("Other Simulators", tuple(_PYTHONS))
         self.draw_box("Overlay", OVERLAY_COLOURS)
         self.draw_keymap(context)
 
@@ -188,6 +190,7 @@ class USDPHYS_Preferences(  # noqa: N801
             rna_keymap_ui.draw_kmi([], config, user_keymap, item, column, 0)
 
 
+USDPHYS_Preferences.__annotations__.update(_PYTHONS)
 OVERLAY_COLOURS = ("overlay_dynamic", "overlay_static", "overlay_kinematic", "overlay_joint", "overlay_broken")
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..usdphys_addon.bridge import environment
+from ..usdphys_addon.bridge.known_names import KnownNames
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import named
 from .outcome import may_go_on, refuse
@@ -35,7 +36,9 @@ _SUFFIXES = {
 }  # fmt: skip
 
 
-class USDPHYS_PG_batch_job(bpy.types.PropertyGroup):
+class USDPHYS_PG_batch_job(KnownNames, bpy.types.PropertyGroup):
+    __slots__ = ()
+
     if TYPE_CHECKING:
         status: str
         message: str
@@ -44,8 +47,10 @@ class USDPHYS_PG_batch_job(bpy.types.PropertyGroup):
         message: bpy.props.StringProperty()
 
 
-class USDPHYS_PG_batch(bpy.types.PropertyGroup):
+class USDPHYS_PG_batch(KnownNames, bpy.types.PropertyGroup):
     """The running batch of this window, or the last one."""
+
+    __slots__ = ()
 
     if TYPE_CHECKING:
         jobs: Any
@@ -151,7 +156,9 @@ class BatchOperator:
         if bad := [job.name for job in state.jobs if job.status != "ok"]:
             # The list shows why.
             state.active = state.jobs.find(bad[0])
-            self.report({"WARNING"}, tr(f"{summary(state)}. Why not {named(bad)}: Batch > Files in the sidebar"))
+            self.report(
+                {"WARNING"}, tr(f"{summary(state)}. The reasons for {named(bad)} are in the sidebar: Batch > Files")
+            )
         else:
             self.report({"INFO"}, tr(summary(state)))
         return {"FINISHED"}

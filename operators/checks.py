@@ -112,7 +112,7 @@ class _IssueOperator:
 
 
 class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
-    """Select what the issue is about, and show it in the view"""
+    """Select the object of the issue, and show it in the view"""
 
     bl_idname = "usdphys.check_select"
     bl_label = "Select Cause"
@@ -131,8 +131,8 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         wanted = (properties.code, properties.name, properties.path)
         for issue in report.issues if report is not None else ():
             if (issue.code, issue.name, issue.path) == wanted:
-                return f"{tr(issue.message)} {tr(issue.fix)}\n\n{tr('Click: select what it is about')}"
-        return tr("Select what the issue is about, and show it in the view")
+                return f"{tr(issue.message)} {tr(issue.fix)}\n\n{tr('Click: select the object')}"
+        return tr("Select the object of the issue, and show it in the view")
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.checks import issue_data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Simulate the scene in PhysX or Newton, in a Python of the user's own, and bake the motion."""
+"""Simulate the scene in another simulator, in a Python of the user's own, and bake the motion."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,14 +8,12 @@ import bpy
 
 from .. import preferences
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.simulation.engines.table import ENGINES
 from .action_bar import can_edit
 from .outcome import refuse
 from .stepped import Stepped
 
-_ENGINES = (
-    ("physx", "PhysX", "PhysX, the engine of Isaac Sim and Omniverse"),
-    ("newton", "Newton", "Newton with the solver of MuJoCo"),
-)
+_ITEMS = tuple((key, engine.name, engine.doc) for key, engine in ENGINES.items())
 
 
 class USDPHYS_OT_engine_bake(Stepped, bpy.types.Operator):
@@ -32,7 +30,7 @@ Python of your own, which the preferences of the add-on name"""
     if TYPE_CHECKING:
         engine: str
     else:
-        engine: bpy.props.EnumProperty(name="Simulator", items=_ENGINES)
+        engine: bpy.props.EnumProperty(name="Simulator", items=_ITEMS)
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -68,7 +66,7 @@ Python of your own, which the preferences of the add-on name"""
     @property
     def label(self) -> str:
         """Name of the simulator."""
-        return next(label for key, label, _ in _ENGINES if key == self.engine)
+        return ENGINES[self.engine].name
 
 
 def _export(context: Any, file: Path) -> Any:

@@ -499,7 +499,7 @@ follows from the masses and the load"""
         articulation: bpy.props.BoolProperty(
             name="Articulation",
             description="Hang joints with the world or a static object on an anchor that is fixed to the world, as an "
-            "articulation: only so PhysX holds loads, and Newton moves them",
+            "articulation. PhysX holds loads, and Newton moves these joints, only in this way",
         )
         outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         dof: bpy.props.EnumProperty(

@@ -2,8 +2,9 @@
 """Words in other languages, for Blender's translation system. A language is loaded when Blender shows it.
 
 Three files have a line for each text, with the columns English, German and French: labels.tsv names things,
-tooltips.tsv describes them, reports.tsv has the templates of messages. The code may make a message by
-`core.words.phrase` or as a plain text: the template of a plain text is found by its words (`core.words.Templates`).
+tooltips.tsv describes them, reports.tsv has the templates of messages. A text without a line, or with an empty column,
+is shown in English. The code may make a message by `core.words.phrase` or as a plain text: the template of a plain text
+is found by its words (`core.words.Templates`).
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ def table(locale: str) -> dict[tuple[str, str], str]:
         return {}
     found = {}
     for name, contexts in FILES.items():
-        for english, *others in _lines(name):
-            for context in contexts:
-                found[context, english] = others[column - 1]
+        for english, *others in lines(name):
+            # Without a translation Blender shows the English text.
+            text = others[column - 1] if column <= len(others) else ""
+            found.update({(context, english): text for context in contexts if text})
     return found
 
 
-def _lines(name: str) -> list[list[str]]:
+def lines(name: str) -> list[list[str]]:
     """The texts of each line of a file, English first."""
     text = Path(__file__).with_name(name).read_text(encoding="utf-8")
     return [line.split("\t") for line in text.splitlines()]
@@ -54,7 +56,7 @@ def follow_language() -> None:
     words = table(locale)
     if words:
         bpy.app.translations.register(_DOMAIN, {locale: words})
-        know_messages(line[0] for line in _lines("reports.tsv"))
+        know_messages(line[0] for line in lines("reports.tsv"))
         _loaded = locale
 
 

@@ -168,7 +168,7 @@ class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
-    """Approximate the mesh in a way that only a simulator knows. UsdPhysics and the preview have no word for it"""
+    """Approximate the mesh in a way that only a simulator knows. UsdPhysics and the preview do not have it"""
 
     bl_idname = "usdphys.approximation_add"
     bl_label = "Approximation of a Simulator"

@@ -11,6 +11,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.simulation.engines.table import ENGINES
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 from .checks_panel import ICONS
@@ -40,10 +41,10 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
         row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
         row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
-        engines = {engine: tr(f"Bake in {text}") for engine, text in (("physx", "PhysX"), ("newton", "Newton"))}
+        engines = {key: tr(phrase("Bake in {simulator}", simulator=engine.name)) for key, engine in ENGINES.items()}
         row = fitting.together(layout, *engines.values(), has_icons=True)
-        for engine, text in engines.items():
-            row.operator("usdphys.engine_bake", text=text, icon="CONSOLE").engine = engine
+        for key, text in engines.items():
+            row.operator("usdphys.engine_bake", text=text, icon="CONSOLE").engine = key
         row = layout.row()
         row.active = session is None
         row.prop(settings, "with_timeline", icon=fitting.icon_for("Play with Timeline", "TIME"), toggle=True)

@@ -28,28 +28,31 @@ SHARED = Path(os.environ.get("SHARED_DIR", ROOT.parent / "shared"))
 GLTF, USD = ("own", "other", "usd"), ("kept", "bare")
 #: Kind of a difference, part of its key, what happened -> words of the report, one of which names it with its prim.
 NAMED = (
-    ("", "name", "changed", ("the name in USD", "the name of a physics scene")),
+    ("", "name", "changed", ("the name of the USD prim", "the name of a physics scene")),
     ("articulation", "", "", ("an articulation",)),
     ("group", "", "", ("a collision group as such", "filtered pairs as such")),
     ("filter", "", "", ("filtered pairs as such",)),
     ("collider", "in group", "", ("a collision group as such", "filtered pairs as such")),
-    ("collider", "MeshCollisionAPI", "", ("an approximation of what is no mesh",)),
-    ("collider", "approximation", "", ("an approximation of what is no mesh",)),
+    ("collider", "MeshCollisionAPI", "", ("an approximation of a shape that is not a mesh",)),
+    ("collider", "approximation", "", ("an approximation of a shape that is not a mesh",)),
     ("collider", "n points", "", ("the polygons of a mesh",)),
     ("collider", "n faces", "", ("the polygons of a mesh",)),
     ("collider", "material", "", ("the physics materials of single faces",)),
     ("collider", "facts", "", ("the shape Xform",)),
     ("collider", "", "", ("a mass or a density of a shape", "a density")),
-    ("material", "", "", ("a density", "a physics material that no whole shape has")),
-    ("body", "", "", ("a density", "densities that its mass follows from", "a mass that is authored and automatic")),
+    ("material", "", "", ("a density", "a physics material that belongs to no whole shape")),
+    ("body", "", "", ("a density", "densities that its mass follows from", "an automatic mass that is authored")),
     ("body", "sim", "", ("a physics scene of its own",)),
     ("joint", "breakForce", "", ("a break force",)),
     ("joint", "breakTorque", "", ("a break torque",)),
-    ("joint", "minDistance", "", ("a smallest distance of 0",)),
-    ("joint", "articulation", "", ("no part of the articulation",)),
+    ("joint", "minDistance", "", ("a minimum distance of 0",)),
+    ("joint", "articulation", "", ("excluded from its articulation",)),
     ("joint", "type", "", ("the type ",)),
-    ("joint", "", "", ("the joint is turned round", "the whole joint", "the type ")),
+    ("joint", "", "", ("the two bodies are swapped", "a disabled joint", "the type ")),
 )  # fmt: skip
+
+#: What stands before and after the path of a prim in a report.
+AROUND = (("(", ")"), (" ", ","), (" ", " "), (" ", "."))
 
 
 class Rounds:
@@ -111,7 +114,7 @@ def is_named(way: str, row: list[str], texts: list[str]) -> bool:
     kind, what, prim, key = row[:4]
     if way in GLTF:
         # A unnamed node has the name of its mesh in Blender.
-        words = {"mass is automatic": ("decides a mass",), "centre of mass (m)": ("decides a centre of mass",)}
+        words = {"mass is automatic": ("no automatic mass",), "centre of mass (m)": ("no automatic centre of mass",)}
         words["mass (kg)"] = ("an infinite mass",)
         words["inverse inertia"] = words["inertia (kg m2)"] = ("an infinite inertia",)
         return any(word in text for text in texts for word in words.get(key, ()))
@@ -119,10 +122,10 @@ def is_named(way: str, row: list[str], texts: list[str]) -> bool:
         # What was not said is not lost.
         return True
     here = [
-        text for text in texts if f"({prim})" in text or f" {prim}," in text or f" {prim} " in text or " more, " in text
+        text for text in texts if any(f"{before}{prim}{after}" in text for before, after in AROUND) or " more." in text
         or (key.startswith("in group") and "a collision group as such" in text)
     ]  # fmt: skip
-    if any("the name in USD" in text and f"/{prim.rpartition('/')[2]})" in text for text in texts):
+    if any("the name of the USD prim" in text and f"/{prim.rpartition('/')[2]})" in text for text in texts):
         # Prims of one name are told apart by their bodies, if at all.
         return True
     if kind == "vendor":

@@ -181,6 +181,10 @@ def check() -> Iterator[Run]:
     yield tool("mypy", [tools / "mypy", "--config-file", ROOT / "pyproject.toml", "-p", package.name], package.parent)
     yield tool("ruff", [tools / "ruff", "check", "."])
     yield tool("format", [tools / "ruff", "format", "--check", "."])
+    # Fails for nothing that it lists. Labels are read from bpy, if an environment with it is there.
+    with_bpy = [venvs.python_in(venvs.folder(group)) for group in venvs.runnable_bpy()]
+    python = next((path for path in reversed(with_bpy) if path.exists()), sys.executable)
+    yield tool("untranslated", [python, ROOT / "scripts" / "untranslated.py"])
 
 
 def tool(name: str, command: list[str | Path], cwd: Path = ROOT) -> Run:
@@ -371,7 +375,7 @@ def main(arguments: list[str]) -> int:
         number, arguments = int(arguments[1]), arguments[2:]
     if not arguments or not set(arguments) <= SUITES.keys() or number < 1:
         sys.exit(__doc__)
-    names = {"check", "mypy", "ruff", "format", *arguments} if "check" in arguments else set(arguments)
+    names = {"check", "mypy", "ruff", "format", "untranslated", *arguments} if "check" in arguments else set(arguments)
     for folder in (JUNIT, LOGS):
         folder.mkdir(parents=True, exist_ok=True)
         for old in folder.iterdir():

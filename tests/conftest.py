@@ -17,11 +17,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-import assets
 import hypothesis
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
+# For what several folders of tests share; child processes load this file by its path, without pytest.
+sys.path.insert(0, str(ROOT / "tests"))
+import assets  # noqa: E402
+
 ALIAS = "usdphys_ext"
 
 

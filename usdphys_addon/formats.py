@@ -59,8 +59,7 @@ class WriteOptions:
     """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
 
     collection: write only the objects of this collection. layers: as an asset of layers. runtimes: as variants for each
-    simulator. physx_words: write settings of Newton in the words of PhysX, too. ros_package: that names the meshes of a
-    URDF.
+    simulator. physx_attributes: write settings of Newton for PhysX, too. ros_package: that names the meshes of a URDF.
     """
 
     meters_per_unit: float | None = None
@@ -74,7 +73,7 @@ class WriteOptions:
     collection: str = ""
     layers: bool = False
     runtimes: bool = False
-    physx_words: bool = False
+    physx_attributes: bool = False
     ros_package: str = ""
 
 
@@ -175,6 +174,11 @@ def check_options(source: str, options: LoadOptions) -> None:
             )
 
 
+def set_names(options: LoadOptions | WriteOptions) -> list[str]:
+    """Names of the options that somebody has set."""
+    return [item.name for item in fields(options) if getattr(options, item.name) != item.default]
+
+
 def only(options: LoadOptions, names: Collection[str]) -> LoadOptions:
     """The options with these names; the others are as if nobody had set them."""
     return LoadOptions(**{item.name: getattr(options, item.name) for item in fields(options) if item.name in names})
@@ -258,7 +262,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     )
     wanted = usd_export.ExportOptions(
         units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict,
-        layers=options.layers, runtimes=options.runtimes, physx_words=options.physx_words,
+        layers=options.layers, runtimes=options.runtimes, physx_words=options.physx_attributes,
     )  # fmt: skip
     if options.collection:
         blend_file.select_collection(options.collection)
@@ -305,7 +309,8 @@ def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
 # --------------------------------------------------------------------------- URDF
 
 
-def _robot_options(options: LoadOptions) -> RobotOptions:
+def robot_options(options: LoadOptions) -> RobotOptions:
+    """What is read of a robot."""
     from .usd import robot_files
 
     return robot_files.RobotOptions(
@@ -322,7 +327,7 @@ def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
 
     from .exchange import urdf_import, usd_import
 
-    wanted = _robot_options(options)
+    wanted = robot_options(options)
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     return urdf_import.import_urdf(bpy.context, file, wanted, usd_import.LateProgress()).issues
 
@@ -332,7 +337,7 @@ def _robot_as_stage(file: str, options: LoadOptions) -> Iterator[tuple[str, list
     expose_pxr()
     from .usd import robot_files
 
-    with robot_files.robot_as_stage(Path(file).absolute(), _robot_options(options)) as (stage_file, plan, _texts):
+    with robot_files.robot_as_stage(Path(file).absolute(), robot_options(options)) as (stage_file, plan, _texts):
         yield str(stage_file), plan.issues
 
 
@@ -346,7 +351,7 @@ def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
     from .urdf import ros_rules
     from .usd import robot_files
 
-    robot = robot_files.read_robot(Path(file).absolute(), _robot_options(options))
+    robot = robot_files.read_robot(Path(file).absolute(), robot_options(options))
     return robot.issues + ros_rules.check(robot)
 
 
@@ -356,8 +361,8 @@ def _robot_to_usd(
     from .usd import robot_files
 
     return robot_files.convert(
-        Path(file).absolute(), _robot_options(load), Path(target).absolute(), strict=options.strict,
-        physx_words=options.physx_words,
+        Path(file).absolute(), robot_options(load), Path(target).absolute(), strict=options.strict,
+        physx_words=options.physx_attributes,
     )  # fmt: skip
 
 
@@ -424,7 +429,7 @@ _ROBOT = frozenset({
     "no_visuals", "visual_colliders",
 })  # fmt: skip
 _FOR_ROS = {"ros": _check_for_ros}
-_ROBOT_WITHOUT_BLENDER = {USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_words"}))}
+_ROBOT_WITHOUT_BLENDER = {USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_attributes"}))}
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,
     checks=_FOR_ROS, heeds=frozenset({"ros_package"}), conversions=_ROBOT_WITHOUT_BLENDER,

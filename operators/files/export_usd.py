@@ -95,8 +95,9 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
         )
         physx_words: bpy.props.BoolProperty(
-            name="PhysX Words",
-            description="Write settings of Newton, such as joints that follow others, in the words of PhysX, too",
+            name="PhysX Attributes",
+            description="Write settings of Newton, such as joints that follow others, as schema attributes of "
+            "PhysX, too",
         )
         strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 

@@ -85,9 +85,11 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         self_collision: bpy.props.BoolProperty(
             name="Self-Collision", default=True, description="Links of the robot collide with each other"
         )
-        visuals: bpy.props.BoolProperty(name="Visuals", default=True, description="Import what is only seen, too")
+        visuals: bpy.props.BoolProperty(
+            name="Visuals", default=True, description="Import visual shapes that do not collide, too"
+        )
         visual_colliders: bpy.props.BoolProperty(
-            name="Visuals Collide", description="What is seen of a link without colliders collides, too"
+            name="Visuals Collide", description="Visual shapes of a link without colliders collide, too"
         )
 
     def draw(self, _context: Any) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
+from ...usdphys_addon.bridge.known_names import KnownNames
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.core.words import counted, phrase, tally
 from ...usdphys_addon.viewport.wrapped_text import draw_text
@@ -40,8 +41,10 @@ def _choices(item: Any, _context: Any, _typed: str) -> list[str]:
     return str(item.known).split("\n")
 
 
-class USDPHYS_PG_variant(bpy.types.PropertyGroup):
+class USDPHYS_PG_variant(KnownNames, bpy.types.PropertyGroup):
     """A variant set of the chosen file. known: its choices, one per line."""
+
+    __slots__ = ()
 
     if TYPE_CHECKING:
         prim_path: str

@@ -346,6 +346,8 @@ def with_mass(**amounts: Any) -> Callable[[], None]:
 
 
 _RIGID, _MASS = "A.rigid_body", "A.mass"
+#: What a fix sets in an object that had no physics: it gets the stamp of the version, too.
+_NEW_BODY = {f"{_RIGID}.is_applied", "A.colliders.length", "A.version"}
 
 
 def of_vendor(kind: str, applied: str, attribute: str, *, root: bool = False) -> Callable[[], None]:
@@ -470,12 +472,11 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("JointSameBody", same_body, {f"{_JOINT}.body0", f"{_JOINT}.body0_name"}),
     ("JointBodyMissing", deleted_body, {f"{_JOINT}.body1_name"}),
     ("JointRelNotXformable", joint_as_body, {f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
-    ("JointNoEnabledRigidBody", no_body, {f"{_RIGID}.is_applied", "A.colliders.length"}),
+    ("JointNoEnabledRigidBody", no_body, _NEW_BODY),
     ("JointTouchesStatic", held_by_static,
      {"A.filtered_pairs.is_applied", "A.filtered_pairs.filtered_pairs.length",
       "A.filtered_pairs.filtered_pairs[0].object"}),
-    ("JointNoEnabledRigidBody", lone_mesh,
-     {f"{_RIGID}.is_applied", "A.colliders.length", f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
+    ("JointNoEnabledRigidBody", lone_mesh, _NEW_BODY | {f"{_JOINT}.body1", f"{_JOINT}.body1_name"}),
     ("JointRotationNotUnit", long_rotation, {f"{_JOINT}.local_rot0"}),
     ("JointRotationNotUnit", zero_rotation, {f"{_JOINT}.local_rot0"}),
     ("JointFramesApart", apart, {f"{_JOINT}.local_pos0"}),

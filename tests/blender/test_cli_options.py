@@ -56,6 +56,23 @@ def nested(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("flags", "has_physx"), [((), False), (("--physx-attributes",), True), (("--physx-words",), True)]
+)
+def test_settings_of_newton_are_written_for_physx_too(tmp_path, flags, has_physx):
+    """The option has two names, of which the help shows one."""
+    source, target = tmp_path / "hinge.usda", tmp_path / "out.usda"
+    source.write_text(
+        '#usda 1.0\n(metersPerUnit = 1\nupAxis = "Z")\ndef PhysicsRevoluteJoint "Hinge" '
+        '(prepend apiSchemas = ["NewtonJointAPI"]) {\n    float newton:friction = 3\n}\n'
+    )
+    assert run("convert", source, target, *flags) == 0
+    stage = opened(target)
+    names = [str(name) for name in stage.GetPrimAtPath("/Hinge").GetAuthoredPropertyNames()]
+    assert "newton:friction" in names
+    assert any(name.startswith("physx") for name in names) == has_physx
+
+
+@pytest.mark.parametrize(
     ("chosen", "expected"),
     [((), ["/root/Parent", "/root/Parent/Child"]), (("--hierarchy", "flat"), ["/root/Parent", "/root/Child"])],
 )

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import replace
 
 import bpy
 import pytest
@@ -43,9 +44,8 @@ np.savez(sys.argv[4], names=np.array(names), poses=poses, is_z_up=False)
 def fake(monkeypatch, folder, names):
     program = folder / "engine.py"
     program.write_text(PROGRAM.format(names=names), encoding="utf-8")
-    engine = external.ENGINES["physx"]
-    wanted = external.Engine(engine.name, str(program), engine.packages, engine.variable)
-    monkeypatch.setattr(external, "ENGINES", {**external.ENGINES, "physx": wanted})
+    engine = replace(external.ENGINES["physx"], program=str(program))
+    monkeypatch.setattr(external, "ENGINES", {**external.ENGINES, "physx": engine})
     monkeypatch.setenv(engine.variable, sys.executable)
 
 

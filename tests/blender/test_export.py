@@ -20,6 +20,8 @@ from usdphys_ext.usdphys_addon.usd import asset_layers, write
 from . import scenes
 from .scenes import applied, codes, export, native_export, prim_of, prims_of, targets, world_pose
 
+pytestmark = pytest.mark.slow
+
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
 
 

@@ -342,7 +342,7 @@ def Xform "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
     formats.USD.load(str(tmp_path / "two.usda"), formats.LoadOptions())
     options = additions.WriteOptions(keeps_usd=False)
     result = gltf_export.export_gltf(bpy.context, tmp_path / "two.glb", options)
-    (names_,) = [issue.message for issue in result.issues if "the name in USD" in issue.message]
+    (names_,) = [issue.message for issue in result.issues if "the name of the USD prim" in issue.message]
     assert "(/A/Shape)" in names_
     assert "(/B/Shape)" in names_
     (others,) = [issue.message for issue in result.issues if "do not declare" in issue.message]
@@ -448,7 +448,12 @@ def test_export_from_the_menu_says_what_nothing_keeps(tmp_path, capfd):
         with enabled():
             bpy.ops.export_scene.gltf(filepath=str(tmp_path / "a.glb"))
         text = capfd.readouterr()
-        said.append([words in text.out + text.err for words in ("a break force of 'Hinge'", "the name in USD")])
+        said.append(
+            [
+                words in text.out + text.err
+                for words in ("a break force, so it is left out: 'Hinge'", "the name of the USD prim")
+            ]
+        )
     assert said == [[False, False], [True, False]]
 
 

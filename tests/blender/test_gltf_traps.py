@@ -589,7 +589,7 @@ def test_damaged_extras_of_ours_are_refused_in_one_sentence(tmp_path):
     (tmp_path / "box.gltf").write_text(json.dumps(content))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     before = summary()
-    with pytest.raises(UsdPhysError, match="damaged facts of USD Physics"):
+    with pytest.raises(UsdPhysError, match="damaged data of USD Physics"):
         gltf_import.import_gltf(tmp_path / "box.gltf")
     assert summary() == before
 

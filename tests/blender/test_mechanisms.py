@@ -11,6 +11,8 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _no_session():

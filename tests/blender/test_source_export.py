@@ -480,11 +480,14 @@ def test_a_new_material_of_a_new_object_is_bound_where_the_file_is_referenced(tm
 
 
 def test_an_option_that_changes_the_whole_has_blender_compose_it_and_says_so(tmp_path, robot):
-    for options in ({"meters_per_unit": 1.0}, {"up_axis": "Z"}, {"hierarchy": "flat"}):
+    for options, fix in (
+        ({"meters_per_unit": 1.0}, "Choose the units"), ({"up_axis": "Z"}, "Choose the units"),
+        ({"hierarchy": "flat"}, "Choose the nested hierarchy"),
+    ):  # fmt: skip
         result = write(tmp_path / "out.usda", **options)
         (issue,) = [issue for issue in result.issues if issue.code == "ComposedByBlender"]
-        assert issue.severity == "warning"
-        with pytest.raises(InputError, match="composes"):
+        assert issue.severity == "warning" and issue.fix.startswith(fix)
+        with pytest.raises(InputError, match="choose As Blender Composes"):
             write(tmp_path / "none.usda", "layer", **options)
     assert not (tmp_path / "none.usda").exists()
 
@@ -500,7 +503,9 @@ def test_two_imports_in_one_scene_have_no_single_source(tmp_path, robot):
     other.write_text(ROBOT)
     usd_import.import_usd(bpy.context, other, usd_import.ImportOptions())
     result = write(tmp_path / "out.usda")
-    assert "robot.usda" in next(issue.message for issue in result.issues if issue.code == "ComposedByBlender")
+    (issue,) = [issue for issue in result.issues if issue.code == "ComposedByBlender"]
+    assert "robot.usda" in issue.message
+    assert issue.fix.startswith("Import the file again")
 
 
 def test_a_scene_without_a_source_has_no_layer(tmp_path):

@@ -193,7 +193,7 @@ def test_a_target_without_a_word_is_refused():
     bpy.context.scene.usdphys.targets = {"NEWTON"}
     scenes.solid("Body")
     bpy.context.view_layer.objects.active = bpy.data.objects["Body"]
-    with pytest.raises(RuntimeError, match="has a word for 'Linear Damping'"):
+    with pytest.raises(RuntimeError, match="has an attribute for 'Linear Damping'"):
         bpy.ops.usdphys.concept_add(data_path="object.usdphys", concept="linear_damping")
     assert vendor_rows.applied_names(bpy.data.objects["Body"].usdphys) == []
 

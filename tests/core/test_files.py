@@ -94,6 +94,17 @@ def test_a_layer_without_anything_in_it_is_whole(target: Path) -> None:
     assert target.read_bytes() == b"#usda 1.0\n\n"
 
 
+@pytest.mark.parametrize(
+    ("end", "is_whole"),
+    [(b"}\n# made by hand\n", True), (b"} # Crate\n", True), (b"}\n#" + b"-" * 9999, True), (b"}\n\n\t# }", True),
+     (b"float a = 1\n# }\n", False), (b"float a = 1 # wide\n", False), (b"float[] a = [" + b"1, " * 99999, False)],
+)  # fmt: skip
+def test_comments_may_follow_the_end_of_a_layer(tmp_path: Path, end: bytes, is_whole: bool) -> None:
+    path = tmp_path / "a.usda"
+    path.write_bytes(b'#usda 1.0\ndef "Crate"\n{\n' + end)
+    assert files.is_whole(path) == is_whole
+
+
 def test_a_package_with_a_broken_member_is_not_whole(tmp_path: Path) -> None:
     path = tmp_path / "asset.usdz"
     with zipfile.ZipFile(path, "w") as package:

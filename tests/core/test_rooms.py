@@ -11,6 +11,7 @@ from parsed import parsed
 ROOT = Path(__file__).resolve().parent.parent.parent
 #: From the ground up. A room imports those before it, and itself.
 ROOMS = (
+    "usdphys_addon/core/nearest.py",
     "usdphys_addon/core",
     "usdphys_addon/core/rules",
     "usdphys_addon/core/validate.py",
@@ -39,6 +40,7 @@ ROOMS = (
     "usdphys_addon/simulation/engines",
     "usdphys_addon/tuning",
     "usdphys_addon/stored",
+    "usdphys_addon/bridge/known_names.py",
     "usdphys_addon/bridge",
     "usdphys_addon/attaching",
     "usdphys_addon/exchange",
@@ -48,8 +50,10 @@ ROOMS = (
     "usdphys_addon/generators",
     "usdphys_addon/checks",
     "usdphys_addon/viewport",
+    "usdphys_addon/stage_motion.py",
     "usdphys_addon/cli",
     "usdphys_addon/__main__.py",
+    "usdphys_addon/api",
     "keymap.py",
     "preferences.py",
     "operators/translations.py",
@@ -89,7 +93,7 @@ ONLY_IN = {
     ),
     "rapier3d": ("usdphys_addon/simulation/rapier",),
 }
-MOST_LINES = 5500
+MOST_LINES = 6000
 
 
 def product_files() -> list[str]:

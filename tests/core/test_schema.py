@@ -36,6 +36,8 @@ def registered(plugin: str) -> dict[str, Usd.SchemaKind]:
 
 
 REGISTERED = registered("usdPhysics")
+#: Attributes of a later UsdPhysics, which the pinned usd-core does not know yet.
+AHEAD: frozenset[str] = frozenset()
 #: What joints inherit: proxyPrim, purpose, visibility.
 IMAGEABLE = set(Usd.SchemaRegistry().FindConcretePrimDefinition("Scope").GetPropertyNames())
 
@@ -89,7 +91,7 @@ def test_class_has_the_registered_kind_and_properties(name: str) -> None:
     assert cls.kind == KINDS[REGISTERED[name]]
     assert len({attribute.field for attribute in cls.attributes}) == len(cls.attributes)
     assert len({attribute.usd for attribute in cls.attributes}) == len(cls.attributes)
-    found = {attribute.usd: as_declared(attribute) for attribute in cls.attributes}
+    found = {attribute.usd: as_declared(attribute) for attribute in cls.attributes if attribute.usd not in AHEAD}
     assert found == {usd: as_registered(definition(name), usd) for usd in properties(name)}
 
 

@@ -180,7 +180,8 @@ def test_what_uses_the_results_of_others_runs_after_them(suite):
 def test_missing_files_of_others_are_a_failure_where_nobody_looks(tmp_path, ci, outcome):
     """Elsewhere twins stand for them. A missing environment with usd-core is a failure, too."""
     missing = str(tmp_path / "missing")
-    environment = {**os.environ, "CI": ci, "SHARED_DIR": missing, "USDPHYS_USD_PYTHON": missing}
+    environment = {**os.environ, "CI": ci, "SHARED_DIR": missing, "USDPHYS_USD_PYTHON": missing,
+                   "PYTHONPATH": str(ROOT / "tests")}  # fmt: skip
     (tmp_path / "test_it.py").write_text(
         "def test_one(shared): assert list(shared.glob('devset/usd/*.usda'))\n"
         "def test_two(files_of_others): pass\ndef test_three(usd_python): pass\n"

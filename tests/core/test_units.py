@@ -179,7 +179,10 @@ def test_infinite_vectors_survive() -> None:
 
 
 #: Properties whose unit USD's documentation leaves out.
-UNDOCUMENTED = {"physics:localPos0": units.LENGTH, "physics:localPos1": units.LENGTH}
+UNDOCUMENTED = {
+    "physics:localPos0": units.LENGTH,
+    "physics:localPos1": units.LENGTH,
+}
 
 
 def documented_units() -> dict[tuple[str, str], str]:

@@ -540,7 +540,10 @@ def test_what_is_odd_about_a_file_is_said_in_words_of_its_own(tmp_path: Path) ->
     assert oddities(tmp_path, "", texture) == []
     (tmp_path / "other.usda").write_text('#usda 1.0\ndef "W" (references = @./in.usda@</W>)\n{\n}\n')
     (said,) = oddities(tmp_path, "", 'def "W" (references = @./other.usda@</W>)\n{\n}\n')
-    assert said == "AssetMissing: A part of '/W' is missing: it brings in itself, by way of 'in.usda', 'other.usda'."
+    assert (
+        said
+        == "AssetMissing: A part of '/W' is missing, because it references itself by way of 'in.usda', 'other.usda'."
+    )
     (tmp_path / "under.usda").write_text("#usda 1.0\n(subLayers = [@./in.usda@])\n")
     (said,) = oddities(tmp_path, "subLayers = [@./under.usda@]")
-    assert "it brings in itself, by way of" in said and "'under.usda'" in said and "'in.usda'" in said
+    assert "it references itself by way of" in said and "'under.usda'" in said and "'in.usda'" in said

@@ -43,7 +43,7 @@ def test_every_number_of_a_table_has_a_unit_or_says_that_nobody_knows_it(path) -
             if "unit" in row:
                 name = row["usd"].replace("__INSTANCE_NAME__", "rotX")
                 assert vendor_units.unit_of(name, schema["name"]) is not None, name
-    assert count > 100
+    assert count > (100 if path.stem in ("physx", "newton", "mujoco") else 0)
 
 
 def test_joints_decide_what_an_armature_measures() -> None:

@@ -4,6 +4,7 @@ import importlib
 import importlib.machinery
 import json
 import os
+import runpy
 import shutil
 import sys
 import tomllib
@@ -109,6 +110,15 @@ def remove(zip_path: str) -> dict[str, object]:
     left = [str(path) for path in Path(RESOURCES).rglob("usdphys_addon*")]
     left += [str(path) for path in Path(RESOURCES).rglob("rapier3d")]
     return {"traces": traces(), "files": left}
+
+
+def run_script(zip_path: str, script: str, *arguments: str) -> dict[str, str]:
+    """Install the extension, and run a script as Blender's --python does. Returns all names of the API's module."""
+    install(zip_path)
+    sys.argv = [script, *arguments]
+    runpy.run_path(script, run_name="__main__")
+    names = [name for name, module in sys.modules.items() if "open_scene" in getattr(module, "__all__", ())]
+    return {"modules": " ".join(sorted(names))}
 
 
 def _strangers_repository(index: str) -> int:

@@ -69,7 +69,7 @@ def python(wheel) -> Path:
 
 
 class Usdphys:
-    """Runs the command in a folder of its own. wanted: modules of Blender that it has looked for."""
+    """Runs the command, and scripts, in a folder of its own. wanted: modules of Blender that it has looked for."""
 
     def __init__(self, python: Path, folder: Path) -> None:
         self.python, self.folder, self.spy = python, folder, folder / "spy"
@@ -77,16 +77,22 @@ class Usdphys:
         (self.spy / "sitecustomize.py").write_text(SPY)
 
     def __call__(self, *arguments, **environment: str) -> subprocess.CompletedProcess[str]:
+        done = self._run(self.python.with_name("usdphys"), *arguments, **environment)
+        assert "Traceback" not in done.stderr and done.returncode != 3, done.stderr
+        return done
+
+    def script(self, file: Path, *arguments) -> subprocess.CompletedProcess[str]:
+        """Run a script of a person who has installed the wheel."""
+        return self._run(self.python, file, *arguments)
+
+    def _run(self, *command, **environment: str) -> subprocess.CompletedProcess[str]:
         names = ("PYTHONPATH", "USDPHYS_BLENDER")
         own = {key: value for key, value in os.environ.items() if key not in names}
         own |= {"PYTHONPATH": str(self.spy), "WANTED": str(self.spy / "wanted.txt"), **environment}
-        command = [self.python.with_name("usdphys"), *arguments]
-        done = subprocess.run(
+        return subprocess.run(
             list(map(str, command)), cwd=self.folder, env=own, capture_output=True, text=True, timeout=SECONDS,
             check=False,
         )  # fmt: skip
-        assert "Traceback" not in done.stderr and done.returncode != 3, done.stderr
-        return done
 
     @property
     def wanted(self) -> list[str]:

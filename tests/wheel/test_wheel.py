@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import shutil
 import sys
 import tomllib
@@ -9,6 +10,7 @@ import zipfile
 from email import message_from_string
 from pathlib import Path
 
+import api_page
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -206,6 +208,84 @@ def test_quiet(usdphys, files):
     assert usdphys("validate", "--quiet", "robot.urdf").stdout == ""
     done = usdphys("convert", "--quiet", "scene.blend", "quiet.usda")
     assert done.returncode == 2 and "needs Blender" in done.stderr
+
+
+# --------------------------------------------------------------------------- the API, without Blender
+
+
+@pytest.fixture
+def page_script(usdphys):
+    """Runs a script of docs/api.md with the import that the page gives for the wheel."""
+    (line,) = re.findall(r"`(from usdphys import api)`", api_page.PAGE.read_text(encoding="utf-8"))
+    return lambda name, *arguments: usdphys.script(api_page.write(name, usdphys.folder, line), *arguments)
+
+
+def test_the_gate_of_the_api_page(page_script, usdphys, files):
+    (files / "wrong.usda").write_text(api_page.WRONG)
+    done = page_script("ci_gate.py", "scene.usda", "robot.urdf", "box.gltf")
+    assert done.returncode == 0, done.stdout + done.stderr
+    done = page_script("ci_gate.py", "scene.usda", "wrong.usda", "scene.blend")
+    assert done.returncode == 1 and "wrong.usda: error: MassInvalidValues" in done.stdout
+    assert "scene.blend: validate_file() needs Blender, which is not here" in done.stdout
+    assert usdphys.wanted == []
+
+
+def test_the_cache_of_the_api_page(page_script, usdphys, files):
+    done = page_script("cache.py", "scene.usda", "cache.usda")
+    assert done.stdout == "1 bodies, 2 s\n", done.stderr
+    assert ".timeSamples" in (files / "cache.usda").read_text()
+    assert usdphys.wanted == []
+
+
+def test_the_edit_of_the_api_page(page_script, usdphys, files):
+    light = files / "light.usda"
+    light.write_text(SCENE.replace("float physics:mass = 2", ""))
+    done = page_script("edit_stage.py", "light.usda", "edits.usda")
+    assert done.returncode == 0, done.stderr
+    (body,) = json.loads(usdphys("inspect", "edits.usda", "--json").stdout)["bodies"]
+    assert body["mass"] == pytest.approx(0.8)
+    assert usdphys.wanted == []
+
+
+def test_other_scripts_of_the_api_page_say_that_they_need_blender(page_script, usdphys, files):
+    alone = {"ci_gate.py", "cache.py", "edit_stage.py", "density_by_material.py"}  # the last one imports bpy itself
+    others = sorted(set(api_page.scripts()) - alone)
+    given = {
+        "batch_convert.py": [".", "out"], "one_file_per_variant.py": ["paint.usda", "out"],
+        "simulate_and_bake.py": ["scene.usda", "poses.json", "out.usda"], "tag_by_name.py": ["scene.usda", "out.usda"],
+    }  # fmt: skip
+    (files / "paint.usda").write_text(api_page.STAGE)
+    for name in others:
+        done = page_script(name, *given.get(name, []))
+        assert done.returncode == 1 and "() needs Blender, which is not here; run the script in a" in done.stderr, name
+    assert usdphys.wanted == []
+
+
+SCRIPT = """
+from usdphys import api
+
+for name in api.__all__:
+    getattr(api, name)
+print(api.variants("paint.usda"))
+print(len(api.attributes()) > 100, api.describe("physics:mass")[0].unit)
+with api.open_stage("robot.urdf") as robot:
+    print(len(robot.bodies), len(robot.joints))
+print(api.convert("robot.urdf", "robot.usda").counts["bodies"])
+print(api.fix_file("wrong.usda").fixed)
+"""
+
+
+def test_functions_on_files(usdphys, files):
+    (files / "paint.usda").write_text(api_page.STAGE)
+    (files / "wrong.usda").write_text(api_page.WRONG)
+    script = files / "script.py"
+    script.write_text(SCRIPT)
+    done = usdphys.script(script)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == ["{('/World/Red', 'paint'): ('blue', 'red')}", "True kg", "5 5", "5", "1"]
+    assert usdphys("diff", "robot.urdf", "robot.usda").returncode == 0
+    assert usdphys("validate", "wrong.usda").returncode == 0
+    assert usdphys.wanted == []
 
 
 # --------------------------------------------------------------------------- with one

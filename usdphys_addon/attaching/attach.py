@@ -39,7 +39,7 @@ def attach(scene: bpy.types.Scene, model: PhysicsModel, issues: list[Issue], *, 
     if vendor_prims:
         context.issue(
             "AttachVendorSkipped", "info", "", "",
-            f"Schemas of simulators beside UsdPhysics are not attached: {counted(vendor_prims, 'prim')}.",
+            f"Schemas of simulators are not attached, but only those of UsdPhysics: {counted(vendor_prims, 'prim')}.",
             "Import the file as a whole to keep them.",
         )  # fmt: skip
     # All lengths in a plan are metres, also those in the space of an object.

@@ -331,7 +331,8 @@ def _retarget_joints(scene: bpy.types.Scene, removed: set[str], body: Any, outco
         for side in hit:
             if any(joint.is_property_set(f"local_{part}{side}") for part in ("pos", "rot")) or not obj.is_editable:
                 outcome.notes.append(
-                    f"The joint '{obj.name}' still names '{ends[side].name}', no body now; choose its body again."
+                    f"The joint '{obj.name}' still refers to '{ends[side].name}', which is no longer a body; choose "
+                    "its body again."
                 )
                 continue
             setattr(joint, f"body{side}", body)

@@ -71,7 +71,7 @@ def _make_generic(context: Any, obj: Any, free: Collection[str]) -> list[str]:
     if new not in free:
         has_some = is_limited or drive.is_applied
         drive.is_applied = False
-        return [f"'{obj.name}' no longer has its limits and its motor: it does not move so any more"] * has_some
+        return [f"'{obj.name}' lost its limits and its motor, because it no longer moves that way"] * has_some
     if is_limited:
         _take_over(own, getattr(joint.limits, new), dict(zip(names, ("low", "high"), strict=True)))
     if drive.is_applied:

@@ -75,8 +75,8 @@ def add_concept(scene: Any, thing: Any, concept: Concept, dof: str = "") -> list
     wanted = wanted_rows(thing, concept, targets_of(scene), dof)
     if not wanted:
         raise InputError(
-            f"None of the targets ({', '.join(targets_of(scene))}) has a word for '{concept.label}'; choose another "
-            "target of the scene"
+            f"No target of the scene ({', '.join(targets_of(scene))}) has an attribute for '{concept.label}'; choose "
+            "another target"
         )
     before = rows_of(thing, concept, dof)
     made = [add_attribute(thing, applied, name, scene) for applied, name in wanted]
@@ -122,7 +122,7 @@ def add_other(thing: Any, applied: str, name: str, type_: str, text: str) -> Any
     if not _NAME.fullmatch(base) or not _NAMES.fullmatch(applied) or not _NAMES.fullmatch(name):
         raise InputError("A name has letters, digits and underscores, with colons between words; correct it")
     if vendor_schemas.find(base) is not None:
-        raise InputError(f"'{base}' is in a table; search its attributes instead")
+        raise InputError(f"'{base}' is a known schema; search its attributes instead")
     try:
         kind = value_type(type_)
         value = parse(kind, text)

@@ -23,7 +23,7 @@ def types() -> list[type[Schema]]:
 def add_prim(context: Any, type_name: str) -> Any:
     """Add an Empty that stands for a prim of a vendor's type. Raises InputError for an unknown type."""
     if type_name not in {cls.usd_name for cls in types()}:
-        raise InputError(f"No table of a simulator has the type '{type_name}'; search for one")
+        raise InputError(f"No known simulator has the type of prim '{type_name}'; search for another")
     return _add(context, type_name.removeprefix("PhysxPhysics"), type_name, tuple(context.scene.cursor.location))
 
 

@@ -11,6 +11,7 @@ from ..core import array_text, schema, units
 from ..core.schema import Attribute, Schema
 from ..core.value_types import RANGES
 from ..stored import stamps
+from .known_names import KnownNames
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 OVERRIDABLE_LIST: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}
@@ -148,7 +149,8 @@ def make_group(
             deferred.keywords["update"] = update
         elif of_joint:
             deferred.keywords["update"] = apply_joint
-    return type(name, (bpy.types.PropertyGroup,), {"__doc__": doc, "__annotations__": annotations})
+    members = {"__doc__": doc, "__annotations__": annotations, "__slots__": ()}
+    return type(name, (KnownNames, bpy.types.PropertyGroup), members)
 
 
 def make_properties(cls: type[Schema], angular: bool = False, skip: frozenset[str] = frozenset()) -> dict[str, Any]:

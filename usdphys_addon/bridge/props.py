@@ -71,7 +71,12 @@ _HIERARCHIES = (
     ("RESET", "Reset Stack", "Bodies stay in place with !resetXformStack! and a world pose"),
 )
 _TARGETS = (
-    ("NEUTRAL", "Neutral", "One word for each setting: that of Newton where it has one, which PhysX reads, too", 1),
+    (
+        "NEUTRAL",
+        "Neutral",
+        "One attribute for each setting: that of Newton where it has one, which PhysX reads, too",
+        1,
+    ),
     ("NEWTON", "Newton", "Newton's own schemas", 2),
     ("PHYSX", "PhysX", "The schemas of PhysX, Omniverse and Isaac Sim", 4),
     ("MUJOCO", "MuJoCo", "The schemas of MuJoCo", 8),
@@ -235,8 +240,8 @@ ColliderProperties = make_group(
         "extras": hidden_text(),
         "other_approximation": bpy.props.StringProperty(
             name="Other Approximation", override=OVERRIDABLE,
-            description="Word of a simulator that UsdPhysics does not list, such as sdf and sphereFill of PhysX. It is "
-            "written where no approximation is set",
+            description="Approximation of a simulator that UsdPhysics does not have, such as sdf and sphereFill of "
+            "PhysX. It is written where no approximation is set",
         ),
     },
 )  # fmt: skip
@@ -434,7 +439,8 @@ GltfProperties = make_group(
         ),
         "keeps_usd": bpy.props.BoolProperty(
             name="Keep USD Physics", default=True,
-            description="Keep in the extras of the file what glTF cannot say, for an import with this add-on",
+            description="Keep the physics that glTF has no fields for in the extras of the file, for an import with "
+            "this add-on",
         ),
         "is_for_godot": bpy.props.BoolProperty(
             name="Godot 4 Capsules",
@@ -543,6 +549,8 @@ def is_registered() -> bool:
 
 
 def register() -> None:
+    if ObjectPhysicsProperties.is_registered:  # type: ignore[attr-defined]
+        return  # by a script, before the add-on was enabled: see `api.blender`
     # Blender 4.5 as a Python module hangs at exit while Python property groups are registered. The application itself
     # unregisters add-ons at exit, after this.
     atexit.register(unregister)

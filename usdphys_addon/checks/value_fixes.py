@@ -41,14 +41,14 @@ def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
 # --------------------------------------------------------------------------- simulators
 
 
-@fix("VendorJointApiDead", safe=False, label="Use Newton's words for motor inertia and velocity")
+@fix("VendorJointApiDead", safe=False, label="Use Newton's attributes for motor inertia and velocity")
 def _convert_dead_joint_api(scene: Any, issue: FoundIssue) -> None:
     obj = editable(object_of(scene, issue))
     if not vendor_edits.convert_joint_api(obj.usdphys):
         raise nothing_to_do(issue)
 
 
-@fix("VendorDeprecated", safe=False, label="Use Newton's words")
+@fix("VendorDeprecated", safe=False, label="Use Newton's attributes")
 def _convert_deprecated(scene: Any, issue: FoundIssue) -> None:
     if issue.kind == "material":
         things: list[Any] = [material_of(issue).id_data.usdphys]

@@ -10,12 +10,13 @@ from functools import partial
 from typing import Any, NoReturn
 
 from ..core.qualities import NORMAL, QUALITY_TEXTS
+from ..simulation.engines.table import ENGINES
 from ..system.console import say, warn
 from .convert import FORMS, convert_file
 from .diff import diff_files
 from .many import run_batch, serve_jobs
 from .reading import inspect_file
-from .simulate import ENGINES, PREVIEW, simulate_file
+from .simulate import PREVIEW, simulate_file
 from .validate import FORMATS, validate_files
 
 #: Solver steps per frame; the preview takes 64 at most.
@@ -138,9 +139,11 @@ def _add_convert(commands: Any) -> argparse.ArgumentParser:
         help="write an asset of layers: OUT with a payload of physics, materials, geometry and a library of meshes",
     )  # fmt: skip
     command.add_argument(
-        "--physx-words", action="store_true",
-        help="write settings of Newton (mimic joints, velocity limits, ...) in the words of PhysX, too",
+        "--physx-attributes", action="store_true",
+        help="write settings of Newton (mimic joints, velocity limits, ...) as schema attributes of PhysX, too",
     )  # fmt: skip
+    # The name that it had first.
+    command.add_argument("--physx-words", dest="physx_attributes", action="store_true", help=argparse.SUPPRESS)
     command.add_argument(
         "--ros-package", default="", metavar="NAME",
         help="for a URDF output: make its folder, or the one above a folder urdf, this ROS package, with the meshes",
@@ -250,6 +253,8 @@ def _add_diff(commands: Any) -> argparse.ArgumentParser:
 
 
 def _add_simulate(commands: Any) -> argparse.ArgumentParser:
+    names = " or ".join(engine.name for engine in ENGINES.values())
+    variables = " or ".join(engine.variable for engine in ENGINES.values())
     command: argparse.ArgumentParser = commands.add_parser(
         "simulate", help="simulate a file and write the motion",
         description="Simulate a .blend, USD, glTF or URDF file from its first frame; write USD time samples or JSON.",
@@ -265,15 +270,14 @@ def _add_simulate(commands: Any) -> argparse.ArgumentParser:
         help="draft takes about half the time of normal, exact three to five times (default: normal)",
     )  # fmt: skip
     command.add_argument(
-        "--engine", choices=ENGINES, default=PREVIEW,
-        help="what simulates: the engine of the add-on, or PhysX or Newton in a Python of your own, compared with it "
+        "--engine", choices=(PREVIEW, *ENGINES), default=PREVIEW,
+        help=f"what simulates: the engine of the add-on, or {names} in a Python of your own, compared with it "
         "(default: preview)",
     )  # fmt: skip
     command.add_argument(
         "--engine-python",
         metavar="PYTHON",
-        help="the python of an environment with ovphysx or newton "
-        "(default: that of USDPHYS_PHYSX_PYTHON or USDPHYS_NEWTON_PYTHON)",
+        help=f"the python of an environment that has the engine (default: that of {variables})",
     )
     command.add_argument(
         "--out", metavar="OUT",
@@ -355,9 +359,9 @@ def _add_robot_options(command: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--no-self-collision", action="store_true", help="links of the robot do not collide with each other"
     )
-    group.add_argument("--no-visuals", action="store_true", help="leave out what is only seen")
+    group.add_argument("--no-visuals", action="store_true", help="leave out visual shapes that do not collide")
     group.add_argument(
-        "--visual-colliders", action="store_true", help="what is seen of a link without colliders collides, too"
+        "--visual-colliders", action="store_true", help="visual shapes of a link without colliders collide, too"
     )
 
 

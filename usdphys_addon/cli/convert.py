@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,7 +62,7 @@ def _write_options(options: argparse.Namespace) -> formats.WriteOptions:
         options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
         animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
         collection=options.collection, layers=options.layers, runtimes=options.runtimes,
-        physx_words=options.physx_words, ros_package=options.ros_package.strip(),
+        physx_attributes=options.physx_attributes, ros_package=options.ros_package.strip(),
     )  # fmt: skip
 
 
@@ -77,9 +76,9 @@ def _conversion_without_blender(
     assert known is not None  # as Blender is not here
     if options.from_rigid_bodies:
         blender.require("--from-rigid-bodies")
-    for item in fields(wanted):
-        if getattr(wanted, item.name) != item.default and item.name not in known.heeds:
-            blender.require(_flag_of(options, item.name))
+    for name in formats.set_names(wanted):
+        if name not in known.heeds:
+            blender.require(_flag_of(options, name))
     return known
 
 
@@ -121,7 +120,7 @@ def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
     for name, unset in (
         ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
         ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
-        ("collection", ""), ("layers", False), ("runtimes", False), ("physx_words", False), ("ros_package", ""),
+        ("collection", ""), ("layers", False), ("runtimes", False), ("physx_attributes", False), ("ros_package", ""),
     ):  # fmt: skip
         value = getattr(options, name)
         if value != unset and name not in target.heeds:

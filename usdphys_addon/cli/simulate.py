@@ -16,6 +16,7 @@ from .. import formats
 from ..core.errors import InputError, OutputError, UsageError
 from ..core.units import StageUnits, checked_frame_rate
 from ..core.words import counted
+from ..simulation.engines.table import ENGINES
 from ..system.console import say, warn
 from ..system.files import IMAGE_SUFFIXES, TEXT_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, work_folder
 from .inputs import load_options
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
     from ..simulation.world import World
 
 
-#: What can simulate: the engine of the add-on, and those of `simulation.engines.external`.
+#: The engine of the add-on, among those of `simulation.engines.table`.
 PREVIEW = "preview"
-ENGINES = (PREVIEW, "physx", "newton")
 #: The highest number of a frame in Blender.
 _LAST_FRAME = 1048574
 
@@ -90,7 +90,8 @@ def _check_outputs(options: argparse.Namespace) -> None:
 
         options.engine_python = external.python_of(options.engine, options.engine_python or "")
     elif options.engine_python:
-        raise UsageError("--engine-python is for another engine; add --engine physx or --engine newton.")
+        others = " or ".join(f"--engine {engine}" for engine in ENGINES)
+        raise UsageError(f"--engine-python is for another engine; add {others}.")
     outputs = [Path(name) for name in (options.out, options.json) if name]
     for output in outputs:
         checked(output, [options.file])
@@ -110,20 +111,6 @@ def _check_poses(target: Path, others: Collection[str]) -> None:
             head = stream.read(64).lstrip()
         if head and not head.startswith(b"{"):
             raise OutputError(f"'{target}' is there and holds no JSON; choose another name for the poses.")
-
-
-def _frame_count(options: argparse.Namespace, world: World) -> int:
-    """Frames to simulate. Raises UsageError if their poses would not fit into memory."""
-    from ..simulation.record import most_frames
-
-    frames: float = options.seconds / world.time_step
-    most = most_frames(world)
-    if frames > most:
-        raise UsageError(
-            f"{options.seconds:g} seconds are {frames:.3g} frames, more than the {most} that are kept in memory for "
-            f"{counted(len(world.paths), 'body')}; choose fewer --seconds or --fps."
-        )
-    return max(1, round(frames))
 
 
 def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World, Recording, StageUnits]:
@@ -206,31 +193,18 @@ def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Record
 
 
 def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Recording, StageUnits]:
-    from ..simulation.record import engine_errors, record, refuse_lost
-    from ..simulation.world import World
-    from ..usd import read as usd_read
-    from ..usd import time_samples
+    from .. import stage_motion
 
-    clock = time_samples.Clock(stage, options.fps)
-    model = usd_read.read_stage(stage)
-    time_samples.move_to(stage, model, clock.at(0))
-    refuse_lost(model)
-    with engine_errors():
-        world = World(model, time_step=1.0 / clock.fps, substeps=options.substeps, quality=options.quality)
-        moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
-        movers = time_samples.animated(stage, (*moved, *world.static_colliders))
-        count = _frame_count(options, world)
-        recording = record(
-            world, count, lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)),
-            with_loads=_wants_loads(options),
-        )  # fmt: skip
+    motion = stage_motion.simulate_stage(
+        stage, options.seconds, fps=options.fps, substeps=options.substeps, quality=options.quality,
+        with_loads=_wants_loads(options),
+    )  # fmt: skip
+    recording, units = motion.recording, motion.model.units
     if options.engine != PREVIEW:
-        recording = _hand_off(options, stage, world, recording, model.units, movers)
+        recording = _hand_off(options, stage, motion.world, recording, units, motion.movers)
     if options.out:
-        dynamic = ~recording.kinematic
-        paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
-        time_samples.write_bake(stage, Path(options.out), paths, recording.in_stage(model.units)[:, dynamic], clock)
-    return world, recording, model.units
+        stage_motion.write_cache(stage, Path(options.out), motion, recording)
+    return motion.world, recording, units
 
 
 def _wants_loads(options: argparse.Namespace) -> bool:
@@ -243,7 +217,7 @@ def _hand_off(
     """The motion of an opened stage in another simulator, and on stderr how far the preview is from it."""
     from ..simulation.engines import external
 
-    file, name = Path(stage.GetRootLayer().realPath), external.ENGINES[options.engine].name
+    file, name = Path(stage.GetRootLayer().realPath), ENGINES[options.engine].name
     with external.Run(options.engine, options.engine_python, file, len(preview.positions) - 1, world.time_step) as run:
         run.wait()
         poses = run.poses(units)
@@ -262,39 +236,15 @@ def _hand_off(
 def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording]:
     """Simulate the model of the open .blend. Animated objects move as they are keyed."""
     import bpy
-    import numpy as np
 
-    from ..simulation.record import engine_errors, record, refuse_lost
-    from ..simulation.world import World
+    from ..playback import scene_motion
 
     scene: Any = bpy.context.scene
     fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
-    refuse_lost(model)
-    with engine_errors():
-        world = World(model, time_step=1.0 / fps, substeps=options.substeps, quality=options.quality)
-    labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
-    moving = [
-        path for path, label in labels.items()
-        if label in bpy.data.objects and (path in world.static_colliders or world.kinematic[world.index(path)])
-        and model.prims[path].is_animated
-    ]  # fmt: skip
-    start, rate = scene.frame_current, scene.render.fps / scene.render.fps_base
-
-    def movers(frame: int) -> dict[str, Any]:
-        if not moving:
-            return {}
-        now = start + frame * rate / fps
-        scene.frame_set(int(now), subframe=now - int(now))
-        graph = bpy.context.evaluated_depsgraph_get()
-        found = {}
-        for path in moving:
-            matrix = np.array(bpy.data.objects[labels[path]].evaluated_get(graph).matrix_world)
-            matrix[:3, 3] *= scene.unit_settings.scale_length
-            found[path] = matrix
-        return found
-
-    with engine_errors():
-        return world, record(world, _frame_count(options, world), movers, with_loads=_wants_loads(options))
+    return scene_motion.simulate_scene(
+        scene, model, options.seconds, fps, substeps=options.substeps, quality=options.quality,
+        with_loads=_wants_loads(options),
+    )  # fmt: skip
 
 
 def _write_text(target: Path, text: str) -> None:

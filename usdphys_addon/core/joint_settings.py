@@ -44,7 +44,7 @@ def joint_speed(prim: Prim, dof: str) -> float:
     found = _from_any(prim, dof, "velocity_limit", "max_joint_velocity", "")
     if found:
         return found
-    # The words of PhysX before 5.8, for the whole joint; its unit is that of the joint.
+    # The attributes of PhysX before 5.8, for the whole joint; its unit is that of the joint.
     api: Any = prim.schemas.get("PhysxJointAPI")
     return _positive(getattr(api, "max_joint_velocity", None)) if api is not None else 0.0
 

@@ -41,7 +41,7 @@ def runtime_of_property(name: str) -> str:
 
 
 def add_physx_words(model: PhysicsModel) -> None:
-    """Say what prims say for Newton in the words of PhysX, too. What is authored already stays."""
+    """Say what prims say for Newton as attributes of PhysX, too. What is authored already stays."""
     for prim in model.prims.values():
         for name, made in _translated(model, prim, "PhysX", {"Newton"}).items():
             held = prim.schemas.setdefault(name, made)

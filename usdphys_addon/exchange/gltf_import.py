@@ -129,8 +129,8 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     _make_meshes(reading, found, gltf, meters)
     if is_stale:
         result.issues.append(Issue(
-            "GltfEdited", "warning", "", "", "Another program has changed the file since it was exported, so what glTF "
-            "cannot say of USD Physics is left out.", "Export the file again.",
+            "GltfEdited", "warning", "", "", "Another program has changed the file since it was exported, so the USD "
+            "physics that its extras hold is left out.", "Export the file again.",
         ))  # fmt: skip
     if kept is not None:
         return _put_kept(kept, scene, gltf, reading, found, result, meters)
@@ -187,7 +187,7 @@ def _put_kept(
         written = gltf_memory.put_kept(kept, scene, by_index, meters, kept.model.source)
     except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError, RuntimeError) as error:
         raise InputError(
-            f"'{Path(kept.model.source).name}' holds damaged facts of USD Physics in its extras; remove these extras."
+            f"The extras of '{Path(kept.model.source).name}' hold damaged data of USD Physics; remove these extras."
         ) from error
     finally:
         there = {index: obj for index, obj in by_index.items() if _is_there(obj)}

@@ -46,12 +46,18 @@ def _export_one(
 ) -> ExportResult:  # fmt: skip
     """Write the scene as one file, or as a layer over its source."""
     scene: Any = context.scene
-    obstacle = "" if form == "composed" else _obstacle(scene, options)
+    obstacle, fix = ("", "") if form == "composed" else _obstacle(scene, options)
     if physics_only and form == "composed":
-        raise InputError("Blender composes the whole file; the edits of the physics alone are not written so.")
+        raise InputError(
+            "A file that Blender composes is written whole; choose another form to write the edits of the physics "
+            "alone."
+        )
     is_of_edits = physics_only or form in ("copy", "layer", "flat")
     if obstacle and is_of_edits:
-        raise InputError(f"The edits cannot be put on the source, because {obstacle}; export as Blender composes it.")
+        raise InputError(
+            f"The edits cannot be merged into the imported file, because {obstacle}; choose As Blender Composes "
+            "(--composed)."
+        )
     if form == "composed" or obstacle or source_export.source_of(scene) is None:
         if is_of_edits:
             raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
@@ -61,7 +67,7 @@ def _export_one(
                 "ComposedByBlender", "warning", "", "",
                 f"Blender has composed the whole file, because {obstacle}: references, payloads, variants and what "
                 "Blender does not know of the source are not in it.",
-                "Leave that option out, or import the source again, to write it with the edits.",
+                fix,
             ))  # fmt: skip
         return result
     chosen = "copy" if form == "auto" else form
@@ -79,7 +85,7 @@ def _export_runtimes(
     if form == "layer" or physics_only or target.suffix.lower() == ".usdz" or options.layers:
         what = "a package of one file" if target.suffix.lower() == ".usdz" else "a layer over another file"
         what = "an asset of layers" if options.layers else what
-        raise InputError(f"'{target.name}' is {what}, which has no runtime variants; choose one of both.")
+        raise InputError(f"'{target.name}' is {what}, which has no runtime variants; choose one of the two.")
     require_usd()
     from ..usd import asset_layers, runtime_variants
 
@@ -96,8 +102,8 @@ def _export_runtimes(
     if weighed:
         result.issues.append(Issue(
             "MassWritten", "info", weighed[0], "",
-            f"The file says the mass of {counted(len(weighed), 'body')}, such as '{weighed[0]}', which they have by "
-            "their density and shape: SimReady wants it.", "Set the mass in Blender to have another one.",
+            f"The file states the mass of {counted(len(weighed), 'body')}, such as '{weighed[0]}', as it follows from "
+            "density and shape, because SimReady demands it.", "Set the mass in Blender to have another one.",
         ))  # fmt: skip
     if left:
         result.issues.append(Issue(
@@ -114,9 +120,12 @@ def _export_layers(
     """Write the scene as one file, and that as an asset of layers. Nothing is replaced before all of it is whole."""
     target = usd_export.checked_target(filepath)
     if target.suffix.lower() == ".usdz":
-        raise InputError(f"'{target.name}' is a package, which no layers lie beside; end it with .usda, or drop them.")
+        raise InputError(
+            f"'{target.name}' is a package, and layers cannot lie beside it; end its name with .usda, or switch the "
+            "layers off."
+        )
     if form == "layer":
-        raise InputError("A layer over another file is not written as an asset of layers; choose one of both.")
+        raise InputError("A layer over another file cannot be an asset of layers as well; choose one of the two.")
     require_usd()
     from ..usd import asset_layers
 
@@ -141,14 +150,46 @@ def _has_units_of_source(scene: Any, options: ExportOptions) -> bool:
     return before is not None and options.units.is_like(before)
 
 
-def _obstacle(scene: Any, options: ExportOptions) -> str:
-    """Why a scene cannot be written as its source with the edits; empty where it can, or has no source."""
+#: What helps where the scene and its source have grown apart.
+_IMPORT_AGAIN = "Import the file again to write it with the edits."
+
+
+def _obstacle(scene: Any, options: ExportOptions) -> tuple[str, str]:
+    """Why a scene cannot be written as its source with the edits, and what helps; empty where it can."""
     memory = scene.usdphys.source
     source = source_export.source_of(scene)
     if source is None:
-        return ""
-    if options.native or options.selected_only or options.root:
-        return "only a part of the scene is exported" if options.selected_only else "options of Blender's are given"
+        return "", ""
+    if options.selected_only:
+        return (
+            "only a part of the scene is exported", "Export the whole scene to write the imported file with the edits."
+        )  # fmt: skip
+    if options.native or options.root:
+        return (
+            "options of Blender's exporter are set",
+            "Leave out the options of Blender's exporter to write the imported file with the edits.",
+        )
+    if reason := _lost_source(scene, source, memory):
+        return reason, _IMPORT_AGAIN
+    if not _has_units_of_source(scene, options):
+        return (
+            "other units or another up axis than those of the source are chosen",
+            "Choose the units and the up axis of the imported file to write it with the edits.",
+        )
+    if options.hierarchy != "nested":
+        return (
+            f"the hierarchy '{options.hierarchy}' is chosen",
+            "Choose the nested hierarchy to write the imported file with the edits.",
+        )
+    if options.animation and _has_new_animation(scene):
+        return (
+            "objects are animated in Blender", "Export without Animation to write the imported file with the edits."
+        )  # fmt: skip
+    return "", ""
+
+
+def _lost_source(scene: Any, source: Path, memory: Any) -> str:
+    """Why the source of a scene cannot take its edits, whatever the options are."""
     if not memory.units:
         return "it was imported by an older version"
     if memory.others:
@@ -159,14 +200,8 @@ def _obstacle(scene: Any, options: ExportOptions) -> str:
         return f"'{source.name}', from which the scene was imported, is gone"
     if changed := first_changed(memory.files, source.parent):
         return f"'{changed}', from which the scene was imported, has changed since"
-    if not _has_units_of_source(scene, options):
-        return "other units or another up axis than those of the source are chosen"
-    if options.hierarchy != "nested":
-        return f"the hierarchy '{options.hierarchy}' is chosen"
     if abs(float(memory.meters) / (float(scene.unit_settings.scale_length) or 1.0) - 1.0) > 1e-6:
         return "the unit scale of the scene was changed since the import"
-    if options.animation and _has_new_animation(scene):
-        return "objects are animated in Blender"
     return ""
 
 

@@ -169,7 +169,7 @@ def _steps(
             return result
         if not options.convert_units:
             scene.unit_settings.scale_length = units.meters_per_unit
-        yield Step(0.2, "Blender imports geometry and materials, and gets the physics")
+        yield Step(0.2, "Importing geometry, materials and physics")
         # A collector that runs in the thread would delete Blender's objects while Blender works.
         is_edited = broken or usd_read.units_as_floats(stage)
         readable = (lambda layer: importable.write_readable(stage, broken, layer)) if is_edited else None
@@ -179,7 +179,7 @@ def _steps(
             with composition.opened_once(stage):
                 result = _native_import(file, options, landing)
         result.issues[:0] = broken
-        yield Step(0.9, "Blender shows what came in")
+        yield Step(0.9, "Updating the view")
     return result
 
 

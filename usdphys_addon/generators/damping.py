@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Damping of bodies, in the words of PhysX, which the preview reads as well. UsdPhysics has none."""
+"""Damping of bodies, as attributes of PhysX, which the preview reads as well. UsdPhysics has none."""
 
 from __future__ import annotations
 

@@ -112,12 +112,12 @@ def hold(joint: Any, dof: str, stiffness: float, damping: float, most: float) ->
 
 
 def soften(joint: Any, dof: str, stiffness: float) -> None:
-    """Make a limit a spring, N/m, in the words of PhysX."""
+    """Make a limit a spring, N/m, as attributes of PhysX."""
     _set_row(joint, f"PhysxLimitAPI:{dof}", f"physxLimit:{dof}:stiffness", stiffness)
 
 
 def slow(joint: Any, dof: str, speed: float) -> None:
-    """Let a degree of freedom that turns go no faster than speed, rad/s, in the words of PhysX."""
+    """Let a degree of freedom that turns go no faster than speed, rad/s, as attributes of PhysX."""
     _set_row(joint, f"PhysxJointAxisAPI:{dof}", f"physxJointAxis:{dof}:maxJointVelocity", speed)
 
 

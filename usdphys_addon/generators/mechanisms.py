@@ -52,7 +52,9 @@ def make_mechanism(context: Any, kind: str, speed: float, *, articulation: bool 
         raise InputError("Select the part that moves, and then what holds it, so that this is the active object.")
     for base, part in pairs:
         if base is not None and part in parents_of(base):
-            raise InputError(f"'{part.name}' carries '{base.name}', which is below it; clear the parent of that.")
+            raise InputError(
+                f"'{part.name}' carries '{base.name}', because it is its parent; clear the parent of '{base.name}'."
+            )
     maker = JointMaker(context, options)
     for base, part in pairs:
         joints.check_free(context, [part], base)
@@ -130,7 +132,7 @@ def _span(maker: JointMaker, plan: tuple[Any, Any, Any, str]) -> tuple[float, fl
 
 
 def _conveyor(context: Any, obj: Any, speed: float) -> None:
-    """Make an object a kinematic body whose surface runs along its longest side, in the words of PhysX."""
+    """Make an object a kinematic body whose surface runs along its longest side, as attributes of PhysX."""
     Tagging(context.evaluated_depsgraph_get(), [obj], "KINEMATIC").apply()
     attribute = vendor_schemas.attribute_named("PhysxSurfaceVelocityAPI", "physxSurfaceVelocity:surfaceVelocity")
     assert attribute is not None

@@ -25,7 +25,11 @@ from .names import Family
 SAME = 2e-5
 _MIRROR = np.diag([-1.0, -1.0, -1.0, 1.0])
 #: Facts that only a way back to the same USD file needs.
-_MINOR = ("the name in USD", "the name of a physics scene", "the polygons of a mesh (its triangles are written)")
+_MINOR = (
+    "the name of the USD prim",
+    "the name of a physics scene",
+    "the polygons of a mesh (its triangles are written)",
+)
 #: Bodies that one message names.
 MOST_NAMES = 20
 
@@ -101,10 +105,10 @@ class Additions:
         for (what, fix), prims in self.unsaid.items():
             shown = and_more((prim.display for prim in islice(prims.values(), MOST_NAMES)), len(prims))
             if self.options.keeps_usd:
-                message = f"glTF cannot say {what} of {shown}, so that is in the extras of the file alone."
+                message = f"glTF has no field for {what}, so it is only in the extras of the file: {shown}."
                 fix = "Read the file with USD Physics where it matters."
             else:
-                message = f"glTF cannot say {what} of {shown}, so that is left out."
+                message = f"glTF has no field for {what}, so it is left out: {shown}."
             severity = "info" if self.options.keeps_usd or what in _MINOR else "warning"
             self.issue("GltfNotSaid", message, fix, severity, next(iter(prims.values())) if len(prims) == 1 else None)
 
@@ -124,7 +128,7 @@ class Additions:
         local = world if parent is None else np.linalg.solve(self.document.world(parent), world)
         if not self.document.place(index, np.asarray(local, float)):
             self.issue(
-                "GltfSheared", f"{prim.display} is sheared by what is above it, which glTF cannot say.",
+                "GltfSheared", f"{prim.display} is sheared by its parents, and glTF has no shear.",
                 "Apply the scale of its parents.", "warning", prim,
             )  # fmt: skip
 

@@ -344,7 +344,7 @@ class _Reader:
         for what in self._kept_motion(prim):
             self._issue(
                 "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
-                "Give it a value that USD has where that matters.", "info", prim.path,
+                "Set a value that USD supports if this matters.", "info", prim.path,
             )  # fmt: skip
         if key and not prim.extras and len(self.reading.issues) == before:
             self.body_kinds[key] = dict(prim.schemas)
@@ -401,8 +401,8 @@ class _Reader:
             prim.extras.setdefault("motion", {})["mass"] = 0
         elif is_number(value) and not is_static:
             self._issue(
-                "GltfMassIgnored", f"'{prim.path}' has a mass of {value:g} kg, which is none, so the simulator decides "
-                "it.", "Give it a mass.", path=prim.path,
+                "GltfMassIgnored", f"'{prim.path}' has a mass of {value:g} kg, which is not valid, so the simulator "
+                "decides it.", "Give it a mass.", path=prim.path,
             )  # fmt: skip
         center = motion.get("centerOfMass", None if self.family.is_khr or is_static else [0.0, 0.0, 0.0])
         if center is not None and is_numbers(center, 3):
@@ -716,8 +716,8 @@ class _Reader:
         if not joints.is_same(joints.settings_of(prim, joint), settings):
             prim.extras["settings"] = joints.well_formed(settings)
             self._issue(
-                "GltfJointKept", f"The joint '{node}' has limits or drives that UsdPhysics cannot say exactly: they "
-                "are kept for glTF, and are the nearest ones elsewhere.",
+                "GltfJointKept", f"UsdPhysics has no exact equivalent of the limits or drives of the joint "
+                f"'{node}': glTF files keep them, and all else gets the nearest ones.",
                 "Compare its limits where the difference matters.", "info", path,
             )  # fmt: skip
         self.model.add(prim)

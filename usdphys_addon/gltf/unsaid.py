@@ -22,7 +22,7 @@ def facts(model: PhysicsModel, copies: Mapping[str, str]) -> Iterator[tuple[Prim
         whole = {prim.physics_binding or (prim.materials or ("",))[-1] for prim in model.prims.values()}
         for path, prim in materials.items():
             if path not in whole:
-                yield prim, "a physics material that no whole shape has"
+                yield prim, "a physics material that belongs to no whole shape"
     for path, prim in model.prims.items():
         if path in copies:
             continue
@@ -74,7 +74,7 @@ def _of_body(_model: PhysicsModel, _prim: Prim, schema: Schema) -> Iterator[str]
     if schema.simulation_owner:
         yield "a physics scene of its own"
     if schema.starts_asleep:
-        yield "that it starts asleep"
+        yield "a body that starts asleep"
 
 
 def _of_collider(_model: PhysicsModel, _prim: Prim, schema: Schema) -> Iterator[str]:
@@ -92,7 +92,7 @@ def _of_mass(_model: PhysicsModel, prim: Prim, schema: Schema) -> Iterator[str]:
         yield "a density"
     said = [schema.decided(name) for name in ("mass", "center_of_mass", "diagonal_inertia")]
     if schema.density is None and all(value is None for value in said):
-        yield "a mass that is authored and automatic"
+        yield "an automatic mass that is authored"
     if schema.principal_axes is not None and schema.decided("diagonal_inertia") is None:
         yield "principal axes without moments of inertia"
 
@@ -105,7 +105,7 @@ def _of_material(_model: PhysicsModel, _prim: Prim, schema: Schema) -> Iterator[
 
 def _of_mesh(_model: PhysicsModel, prim: Prim, _schema: Schema) -> Iterator[str]:
     if prim.get(usd_geom.Gprim) is not None:
-        yield "an approximation of what is no mesh"
+        yield "an approximation of a shape that is not a mesh"
 
 
 def _of_group(_model: PhysicsModel, _prim: Prim, _schema: Schema) -> Iterator[str]:
@@ -123,17 +123,17 @@ def _of_tree(_model: PhysicsModel, _prim: Prim, _schema: Schema) -> Iterator[str
 def _of_joint(_model: PhysicsModel, prim: Prim, schema: Schema) -> Iterator[str]:
     assert isinstance(schema, usd_physics.Joint)
     if not schema.resolved("joint_enabled"):
-        yield "that a joint is switched off; the whole joint"
+        yield "a disabled joint"
         return
     for name, what in (("break_force", "a break force"), ("break_torque", "a break torque")):
         if math.isfinite(schema.decided(name) or math.inf):
             yield what
     if schema.exclude_from_articulation:
-        yield "that a joint is no part of the articulation"
+        yield "a joint that is excluded from its articulation"
     if f"{usd_physics.DriveAPI.usd_name}:distance" in prim.schemas:
-        yield "the drive of a distance"
+        yield "a drive of a distance"
     if isinstance(schema, usd_physics.DistanceJoint) and schema.min_distance == 0.0:
-        yield "a smallest distance of 0"
+        yield "a minimum distance of 0"
     again = Prim(prim.path)
     joints.read_limits(again, joints.settings_of(prim, schema))
     # What is kept for glTF is written as it was.

@@ -163,7 +163,7 @@ class _Writer:
         assert body is not None
         self.file.written.counts["bodies"] += 1
         if names.leaf(self.document.node_name(index)) != prim.name:
-            self.file.lose(prim, "the name in USD")
+            self.file.lose(prim, "the name of the USD prim")
         for family in self.families:
             motion = self.motions.motion_of(family, prim, body, colliders)
             if motion is not None:

@@ -54,7 +54,7 @@ class Colliders:
     def is_written(self, prim: Prim, api: usd_physics.CollisionAPI) -> bool:
         if api.resolved("collision_enabled"):
             return True
-        self.file.lose(prim, "that a collider is switched off")
+        self.file.lose(prim, "a disabled collider")
         return False
 
     def write(self, prim: Prim, filter_: dict[str, Any] | None) -> None:
@@ -108,7 +108,7 @@ class Colliders:
         mesh = self.document.nodes[index].get("mesh")
         is_own = shape.mesh is not None and self._mesh(prim, index, shape.mesh) == mesh
         if prim.name != (node if is_own else names.collider_leaf(node, "trigger" if is_trigger else "collider")):
-            self.file.lose(prim, "the name in USD")
+            self.file.lose(prim, "the name of the USD prim")
 
     def _kind_of(self, prim: Prim) -> _Kind | None:
         """What primitives share that are copies of each other; None where each is looked at by itself."""
@@ -140,7 +140,7 @@ class Colliders:
                 if shape.is_tapered:
                     self.file.issue(
                         "GltfGodotTaper", f"Godot 4 reads one radius, so the {shape.kind} of {prim.display} has the "
-                        "larger of its two in the OMI family.", "Use one radius, or a hull.", "info", prim,
+                        "larger of its two in the OMI extensions.", "Use one radius, or a hull.", "info", prim,
                     )  # fmt: skip
             if shape.mesh is not None:
                 made[shape.kind] = {"mesh": self._mesh(prim, index, shape.mesh)}
@@ -149,7 +149,7 @@ class Colliders:
                 width, depth, _ = np.ptp(plane.points, axis=0).tolist()
                 self.file.issue(
                     "GltfPlaneAsMesh", f"The plane of {prim.display} is a mesh of {width:g} x {depth:g} m in the OMI "
-                    "family, which has no planes.", "Use a box for a floor.", "info", prim,
+                    "extensions, which have no planes.", "Use a box for a floor.", "info", prim,
                 )  # fmt: skip
                 made = {"type": "trimesh", "trimesh": {"mesh": self._mesh(prim, index, plane)}}
             number = self.file.pooled(family.shape, "shapes", made)
@@ -278,7 +278,7 @@ class Colliders:
         kind = {"none": "trimesh", "convexHull": "convex"}.get(word)
         if kind is None:
             kind = "convex" if is_dynamic and word != "meshSimplification" else "trimesh"
-            self.file.lose(prim, f"the approximation '{word}' (it gets {kind})")
+            self.file.lose(prim, f"the approximation '{word}' ({kind} is written)")
         if not self.options.keeps_usd:
             self.file.lose(prim, "the polygons of a mesh (its triangles are written)")
         return [(Shape(kind, {}, geometry), None)]

@@ -43,12 +43,12 @@ class Joints:
         settings = self._settings(prim, joint)
         moving = [self.file.is_dynamic(end) for end in ends]
         if not any(moving) and not (ends[0] or ends[1]):
-            self.file.lose(prim, "a joint between two things that do not move")
+            self.file.lose(prim, "a joint between two static objects")
             return
         # OMI asks for a dynamic body above the joint node, and Babylon for any body.
         is_generic = prim.type_name == "PhysicsJoint"
         if moving[1] and not moving[0] and (names.OMI in self.families or not (ends[0] or is_generic)):
-            self.file.lose(prim, "that the body that does not move is the first (the joint is turned round)")
+            self.file.lose(prim, "a static first body of a joint (the two bodies are swapped)")
             ends.reverse()
             places.reverse()
             settings = joints.swapped(settings)
@@ -56,9 +56,9 @@ class Joints:
         index = self._joint_node(prim, ends[0], places[0])
         other = self._connected_node(prim, ends[1], places[1], index)
         if names.leaf(self.document.node_name(index)) != prim.name:
-            self.file.lose(prim, "the name in USD")
+            self.file.lose(prim, "the name of the USD prim")
         elif prim.extras.get("shares_node"):
-            self.file.lose(prim, "that a joint was on the node of its body (it has a node of its own)")
+            self.file.lose(prim, "a joint on the node of its body (it gets a node of its own)")
         for family in self.families:
             value: dict[str, Any] = {
                 "connectedNode": other, "joint": self.file.pooled(family.joint, "physicsJoints", settings)

@@ -83,7 +83,7 @@ class Motions:
         if center is None and not solid and not family.is_khr and motion["type"] != "static":
             self.decided["origin"][prim.path] = None
         if is_computed and weighted:
-            self.file.lose(prim, "densities that its mass follows from (the mass is written)")
+            self.file.lose(prim, "the densities that its mass follows from (the mass is written)")
         if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
             found = self._mass_properties(prim, solid)
             if weighted or not family.is_khr:
@@ -101,7 +101,7 @@ class Motions:
             if family.is_khr:
                 motion["mass"] = 0
             else:
-                self.file.lose(prim, "in the OMI family an infinite mass", "Give it a mass.")
+                self.file.lose(prim, "an infinite mass in the OMI extensions", "Give it a mass.")
         elif weight is not None and math.isfinite(weight):
             motion["mass"] = weight
         if center is not None:
@@ -112,7 +112,7 @@ class Motions:
                 motion["inertiaOrientation"] = axes.rotation_out(turn)
         elif is_numbers(kept.get("inertiaDiagonal"), 3) and not family.is_khr and not any(kept["inertiaDiagonal"]):
             # Three zeros: infinite in KHR, automatic in OMI.
-            self.file.lose(prim, "in the OMI family an infinite inertia", "Give it a finite one.")
+            self.file.lose(prim, "an infinite inertia in the OMI extensions", "Give it a finite one.")
         elif is_numbers(kept.get("inertiaDiagonal"), 3):
             motion["inertiaDiagonal"] = kept["inertiaDiagonal"]
             if is_numbers(kept.get("inertiaOrientation"), 4):
@@ -129,20 +129,20 @@ class Motions:
             shown = and_more(first, len(bodies))
             if what == "mass":
                 message = (
-                    "glTF cannot say in the OMI family that the simulator decides a mass, so these bodies get the mass "
+                    "The OMI extensions have no automatic mass, so these bodies get the mass "
                     f"that follows from their shapes: {shown}."
                 )
             elif what == "origin":
                 message = (
-                    "glTF cannot say in the OMI family that the simulator decides a centre of mass, so these bodies "
+                    "The OMI extensions have no automatic centre of mass, so these bodies "
                     f"without shapes get their origin: {shown}."
                 )
             else:
                 message = (
-                    "glTF cannot say in the OMI family that the simulator decides a centre of mass, so these bodies "
+                    "The OMI extensions have no automatic centre of mass, so these bodies "
                     f"get the one that follows from their shapes: {shown}."
                 )
-            self.file.issue("GltfNotSaid", message, "Give them one.", "info")
+            self.file.issue("GltfNotSaid", message, "Set it to have another value.", "info")
 
     def _mass_properties(self, prim: Prim, colliders: list[Prim]) -> mass.BodyMassProperties:
         """Mass properties of a body; bodies that are copies of each other share them."""

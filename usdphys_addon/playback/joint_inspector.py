@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..bridge.known_names import KnownNames
 from ..core import paths
 from ..core.errors import InputError
 from . import guard as preview_guard
@@ -101,8 +102,10 @@ def _show(row: Any, value: float) -> None:
         setattr(row, "angle" if row.is_angular else "distance", value)
 
 
-class USDPHYS_PG_inspected(bpy.types.PropertyGroup):
+class USDPHYS_PG_inspected(KnownNames, bpy.types.PropertyGroup):
     """A degree of freedom of a joint."""
+
+    __slots__ = ()
 
     if TYPE_CHECKING:
         path: str
@@ -130,8 +133,10 @@ class USDPHYS_PG_inspected(bpy.types.PropertyGroup):
         )  # fmt: skip
 
 
-class USDPHYS_PG_inspector(bpy.types.PropertyGroup):
+class USDPHYS_PG_inspector(KnownNames, bpy.types.PropertyGroup):
     """State of the joint inspector."""
+
+    __slots__ = ()
 
     if TYPE_CHECKING:
         rows: Any

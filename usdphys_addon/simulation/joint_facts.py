@@ -316,7 +316,9 @@ def _apply_limits(facts: JointFacts, notices: Notices) -> None:
     for name, limit in facts.prim.instances(LimitAPI):
         assert isinstance(limit, LimitAPI)
         if facts.kind != "Joint" or name not in facts.names:
-            notices.add("DriveIgnored", facts.prim, f"The limit '{name}' of {facts.prim.display} has no meaning there.")
+            notices.add(
+                "DriveIgnored", facts.prim, f"The limit '{name}' has no meaning for the type of {facts.prim.display}."
+            )
         elif name == DISTANCE:
             facts.distance = _distance(limit, ("low", "high"))
         else:
@@ -361,7 +363,9 @@ def _apply_drives(facts: JointFacts, notices: Notices) -> None:
         assert isinstance(drive, DriveAPI)
         index = facts.names.get(name)
         if index is None:
-            notices.add("DriveIgnored", facts.prim, f"The drive '{name}' of {facts.prim.display} has no meaning there.")
+            notices.add(
+                "DriveIgnored", facts.prim, f"The drive '{name}' has no meaning for the type of {facts.prim.display}."
+            )
             continue
         value = Drive(
             drive.resolved("stiffness"), drive.resolved("damping"), drive.resolved("target_position"),

@@ -31,18 +31,19 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "info",
         "An articulation has a loop, wheels, or a cone or a distance on a link, or is too long or uneven in mass to "
         "use reduced coordinates.",
-        "Nothing: these are as exact here. Bring the masses of the links nearer to each other where they give way.",
+        "No action is needed: maximal coordinates are as accurate here. If links give way, make their masses more "
+        "alike.",
     ),
     "ArticulationUnstable": NoticeKind(
         "warning",
         "Reduced coordinates are unstable for these masses or poses: the articulation uses maximal coordinates.",
-        "Bring the masses of the links nearer to each other, and place them within the limits of their joints.",
+        "Make the masses of the links more alike, and place the links within the limits of their joints.",
     ),
     "BouncesInRow": NoticeKind(
         "info",
         "Bodies that bounce touch each other in a row at the start: balls are simulated smaller by 0.3 %; of other "
         "shapes too little of a hit arrives at the end.",
-        "Nothing for balls; move other bodies apart by a hundredth of their size.",
+        "No action is needed for balls; move other bodies apart by a hundredth of their size.",
     ),
     "ColliderWithoutGeometry": NoticeKind(
         "warning", "A collider has no geometry that can be simulated.", "Apply the collider to a mesh or a primitive."
@@ -71,7 +72,7 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "JointFollows": NoticeKind(
         "info", "A joint follows another one by a drive: the other does not feel what it pushes against.",
-        "Nothing, unless that load matters; run the exported file in Newton or PhysX then.",
+        "No action is needed unless that load matters; in that case run the exported file in Newton or PhysX.",
     ),
     "JointNotReduced": NoticeKind(
         "info", "A joint of an articulation is of a kind that is simulated in maximal coordinates.",

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import frames, gprims
-from ..core.errors import InputError
+from ..core.errors import InputError, UsageError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
+from ..core.words import counted
 from .load_history import JointBreak, LoadHistory
 from .world import World
 
@@ -97,6 +98,18 @@ def quaternion_product(first: Floats, second: Floats) -> Floats:
 def most_frames(world: World) -> int:
     """Frames whose poses are kept in memory."""
     return _MOST_NUMBERS // (_NUMBERS * max(1, len(world.paths)))
+
+
+def frame_count(world: World, seconds: float) -> int:
+    """Frames of a simulated time. Raises UsageError if their poses would not fit into memory."""
+    frames_of = seconds / world.time_step
+    most = most_frames(world)
+    if frames_of > most:
+        raise UsageError(
+            f"{seconds:g} seconds are {frames_of:.3g} frames, more than the {most} that are kept in memory for "
+            f"{counted(len(world.paths), 'body')}; choose fewer seconds or frames per second."
+        )
+    return max(1, round(frames_of))
 
 
 def refuse_lost(model: PhysicsModel) -> None:

@@ -189,7 +189,7 @@ class World:
             for space in self._spaces:
                 path = space.made_energy(frames_between * self.time_step)
                 if path:
-                    self._mark(path, "it gains energy that nothing gives it")
+                    self._mark(path, "its energy grows although nothing drives it")
         self.step_milliseconds = 1e3 * (clock.now() - began)
 
     def _check(self, before: Floats) -> None:

@@ -11,6 +11,7 @@ from ..core.errors import NeedsBlenderError
 
 #: The package that this module is part of: `usdphys_addon`, or `usdphys` in the wheel.
 PACKAGE = Path(__file__).resolve().parents[1]
+_FOR_COMMANDS = "name a Blender with this extension, or a Python with bpy, in the environment variable USDPHYS_BLENDER"
 
 
 def has_rooms() -> bool:
@@ -23,10 +24,10 @@ def is_here() -> bool:
     return has_rooms() and ("bpy" in sys.modules or importlib.util.find_spec("bpy") is not None)
 
 
-def require(what: str) -> None:
-    """Raise NeedsBlenderError where Blender is not here. what: begins the sentence, such as "Reading 'a.blend'"."""
+def require(what: str, remedy: str = _FOR_COMMANDS) -> None:
+    """Raise NeedsBlenderError where Blender is not here.
+
+    what: begins the sentence, such as "Reading 'a.blend'". remedy: ends it with what to do.
+    """
     if not is_here():
-        raise NeedsBlenderError(
-            f"{what} needs Blender, which is not here; name a Blender with this extension, or a Python with bpy, in "
-            "the environment variable USDPHYS_BLENDER."
-        )
+        raise NeedsBlenderError(f"{what} needs Blender, which is not here; {remedy}.")

@@ -7,6 +7,7 @@ import errno
 import filecmp
 import hashlib
 import os
+import re
 import shutil
 import stat
 import tempfile
@@ -31,6 +32,8 @@ WORK = "usdphys-run-"
 _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
 #: What text files end with, by their suffix.
 TEXT_ENDS = {".gltf": b"}", ".json": b"}", ".urdf": b">"}
+#: Bytes in which the last statement of a layer is sought.
+_TAIL_OF_A_LAYER = 1 << 16
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg"})
 #: Bytes of a path that Blender takes, less those of the longest name of a temporary file.
 _LONGEST_PATH = 940
@@ -453,8 +456,17 @@ def is_whole(path: Path) -> bool:
     if head.startswith(b"PXR-USDC"):
         contents = int.from_bytes(head[16:24], "little")
         return len(head) == 24 and 0 < contents < size
+    return head.startswith(b"#usda") and _is_whole_layer(path, size)
+
+
+def _is_whole_layer(path: Path, size: int) -> bool:
+    """False for the text of a layer whose last statement is cut. Comments may follow it."""
+    with path.open("rb") as stream:
+        stream.seek(max(0, size - _TAIL_OF_A_LAYER))
+        found = stream.read().splitlines()
+    lines = [line for line in map(bytes.strip, found) if line and not line.startswith(b"#")]
     # A layer without prims and metadata is its first line.
-    return head.startswith(b"#usda") and (tail.rstrip().endswith((b"}", b")")) or tail.strip() == b"#usda 1.0")
+    return not lines or re.search(rb"[})]\s*(#.*)?$", lines[-1]) is not None
 
 
 def _is_whole_image(data: bytes) -> bool:

@@ -74,9 +74,9 @@ def parsed(text: str) -> Sdf.Layer:
         is_read = layer.ImportFromString(text)
     except Tf.ErrorException as error:
         reason = str(error).strip().splitlines()[-1].strip()
-        raise InputError(f"The carried USD opinions are broken and were left out ({reason}).") from error
+        raise InputError(f"USD text kept from the imported file is broken and was left out ({reason}).") from error
     if not is_read:
-        raise InputError("The carried USD opinions are broken and were left out.")
+        raise InputError("USD text kept from the imported file is broken and was left out.")
     return layer
 
 

@@ -172,8 +172,8 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
             fix = "Put the file there, or correct the path in the USD file."
         elif isinstance(error, Pcp.ErrorArcCycle | Pcp.ErrorSublayerCycle):
             loop = named(Path(asset).name for asset in assets if not asset.startswith("anon:"))
-            message = f"A part of '{path}' is missing: it brings in itself, by way of {loop}."
-            fix = "Cut the circle in one of these files."
+            message = f"A part of '{path}' is missing, because it references itself by way of {loop}."
+            fix = "Remove the circular reference from one of these files."
         else:
             message = f"A part of '{path}' is missing: {' '.join(text.split()).rstrip('.')}."
             fix = "Correct the reference in the USD file."

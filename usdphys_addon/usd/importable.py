@@ -76,7 +76,7 @@ def _without_colors(opinions: Opinions, reason: str) -> Issue:
     return Issue(
         _NO_COLORS, "warning", opinions.path, "",
         f"{_name(opinions.path)} comes in without its display colors, which stay in the file as they are: {reason}.",
-        "Take Blender 5.2 to see them; a file that Blender composes has none.",
+        "Use Blender 5.2 to see them; a file that Blender composes has none.",
     )  # fmt: skip
 
 

@@ -46,8 +46,10 @@ def texts(loads: JointLoads) -> tuple[Phrase, Phrase]:
     """The force and the torque as texts: now, and the largest so far."""
     _, force, torque = loads.values[-1] if loads.values else (0.0, 0.0, 0.0)
     return (
-        phrase("{now} N, most {most}", now=_rounded(force, loads.most_force), most=number_text(loads.most_force)),
-        phrase("{now} N m, most {most}", now=_rounded(torque, loads.most_torque), most=number_text(loads.most_torque)),
+        phrase("{now} N, largest {most}", now=_rounded(force, loads.most_force), most=number_text(loads.most_force)),
+        phrase(
+            "{now} N m, largest {most}", now=_rounded(torque, loads.most_torque), most=number_text(loads.most_torque)
+        ),
     )
 
 

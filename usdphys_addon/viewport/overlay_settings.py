@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..bridge.environment import redraw
+from ..bridge.known_names import KnownNames
 
 if TYPE_CHECKING:
     from .scene_shapes import Options
@@ -38,7 +39,9 @@ def _switch(name: str, description: str, default: bool) -> Any:
     )
 
 
-class USDPHYS_OverlaySettings(bpy.types.PropertyGroup):
+class USDPHYS_OverlaySettings(KnownNames, bpy.types.PropertyGroup):
+    __slots__ = ()
+
     if TYPE_CHECKING:
         show: bool
         colliders: str

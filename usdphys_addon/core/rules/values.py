@@ -127,7 +127,9 @@ def unknown_token(facts: Facts) -> Iterator[Finding]:
 def physx_approximation(facts: Facts) -> Iterator[Finding]:
     for prim, options in facts.all(usd_physics.MeshCollisionAPI):
         if options.approximation in PHYSX_TOKENS:
-            yield Finding(prim, f"{prim.display} is approximated by '{options.approximation}', a word of PhysX alone.")
+            yield Finding(
+                prim, f"{prim.display} has the approximation '{options.approximation}', which only PhysX knows."
+            )
 
 
 # --------------------------------------------------------------------------- units and gravity

@@ -62,7 +62,7 @@ def dead_joint_api(facts: Facts) -> Iterator[Finding]:
 @rule(
     "VendorDeprecated", "info", "info", "info",
     meaning="A setting has a name that its own simulator has replaced by one of Newton's.",
-    fix="Convert {X} to the words of Newton, which PhysX and MuJoCo read.",
+    fix="Convert {X} to Newton's attributes, which PhysX and MuJoCo read.",
 )  # fmt: skip
 def deprecated_words(facts: Facts) -> Iterator[Finding]:
     for base, applied in facts.once(_by_schema).items():
@@ -332,9 +332,12 @@ def world_joint_still(facts: Facts) -> Iterator[Finding]:
     ]  # fmt: skip
     if still:
         name, number = still[0].display, len(still)
-        message = f"What {name} holds to the world seems to stand still in Newton."
+        message = f"In Newton, the body that {name} holds to the world seems to stand still."
         if number > 1:
-            message = f"What {name}, one of {number} such joints, holds to the world seems to stand still in Newton."
+            message = (
+                f"In Newton, the body that {name}, one of {number} such joints, holds to the world seems to stand "
+                "still."
+            )
         yield Finding(still[0], message)
 
 

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, NamedTuple, Self
@@ -20,30 +19,9 @@ from ...core.errors import InputError
 from ...core.units import StageUnits
 from ...core.words import counted
 from ..record import Recording, quaternion_product
+from .table import ENGINES
 
 Floats = NDArray[np.float64]
-
-
-class Engine(NamedTuple):
-    """A simulator. program: file beside this one. packages: what its Python needs, as pip takes it.
-
-    variable: environment variable with the path of that Python.
-    """
-
-    name: str
-    program: str
-    packages: str
-    variable: str
-
-
-#: By the name that the command line takes.
-ENGINES: Mapping[str, Engine] = {
-    "physx": Engine("PhysX", "run_physx.py", "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON"),
-    # Newton needs scipy for colliders that are meshes, and does not bring it.
-    "newton": Engine(
-        "Newton", "run_newton.py", '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON"
-    ),
-}
 
 
 def python_of(engine: str, chosen: str = "") -> str:

@@ -32,7 +32,7 @@ CLAMP = 1e5
 SLOW, SLOW_TURN = 0.01, 0.02
 #: A velocity that the scale of the prim changes by less than this part counts as unscaled.
 SAME_SPEED = 1e-3
-#: By the words of PhysX.
+#: By the attributes of PhysX.
 _COMBINE = {
     "average": CoefficientCombineRule.AVERAGE, "min": CoefficientCombineRule.MIN, "max": CoefficientCombineRule.MAX,
     "multiply": CoefficientCombineRule.MULTIPLY,
@@ -66,7 +66,7 @@ class BodyMaker:
                 turns = (True, True, True)
                 self.notices.add(
                     "VendorNotSimulated", body.prim,
-                    f"{body.prim.display} has locked axes of its own that turn with it, which the preview ignores.",
+                    f"{body.prim.display} has locked axes that turn with the body, which the preview ignores.",
                 )  # fmt: skip
             builder = _with_settings(builder, settings, turns)
             if moves:

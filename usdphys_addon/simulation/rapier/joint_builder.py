@@ -99,7 +99,7 @@ class JointBuilder:
             one, other = follower.constraint.facts.prim, follower.leader.facts.prim
             self._notices.add(
                 "JointFollows", one,
-                f"{one.display} follows {other.display}, which does not feel what it pushes against.",
+                f"{one.display} follows {other.display}, but no force acts back on the leader.",
             )  # fmt: skip
         found = {follower.constraint.facts.path for follower in self.followers}
         for facts in setup.joints:

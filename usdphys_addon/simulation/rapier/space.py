@@ -300,8 +300,8 @@ class SolverSpace:
                 prim = self.bodies[group.body].prim
                 self.notices.add(
                     "MassRatio", prim,
-                    f"{prim.display} has {masses[group.body]:.3g} kg, and {group.ratio:.2g} times that hangs on it by "
-                    "joints: it gives way.",
+                    f"{prim.display} has {masses[group.body]:.3g} kg, and joints hang {group.ratio:.2g} times that "
+                    "mass on it: it gives way.",
                 )  # fmt: skip
 
     def _add_bodies(self, maker: BodyMaker, filters: Filters) -> Iterator[float]:

@@ -72,8 +72,8 @@ def described(packed: Iterable[str], strangers: list[str]) -> list[Issue]:
     if strangers:
         found.append(Issue(
             "FilesNotPacked", "warning", "", "",
-            f"Left out of the package: {named(strangers)}, neither USD nor an image, a sound or a volume.",
-            "Hand them over beside it.",
+            f"Left out of the package, because they are neither USD, image, sound nor volume: {named(strangers)}.",
+            "Deliver them beside the package.",
         ))  # fmt: skip
     return found
 

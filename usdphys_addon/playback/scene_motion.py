@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The motion of a scene of Blender from its current frame on, as a recording."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ..core.model import PhysicsModel
+from ..core.qualities import NORMAL
+from ..simulation.record import Recording, engine_errors, frame_count, record, refuse_lost
+from ..simulation.world import World
+
+
+def simulate_scene(
+    scene: Any, model: PhysicsModel, seconds: float, fps: float, *, substeps: int = 0, quality: str = NORMAL,
+    with_loads: bool = False,
+) -> tuple[World, Recording]:  # fmt: skip
+    """Simulate the model of a scene. Animated objects move as they are keyed, for which frames are set.
+
+    Raises InputError where the solver stops or a body is nowhere, and UsageError for too long a time.
+    """
+    refuse_lost(model)
+    with engine_errors():
+        world = World(model, time_step=1.0 / fps, substeps=substeps, quality=quality)
+    labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
+    moving = [
+        path for path, label in labels.items()
+        if label in bpy.data.objects and (path in world.static_colliders or world.kinematic[world.index(path)])
+        and model.prims[path].is_animated
+    ]  # fmt: skip
+    start, rate = scene.frame_current, scene.render.fps / scene.render.fps_base
+
+    def movers(frame: int) -> dict[str, Any]:
+        if not moving:
+            return {}
+        now = start + frame * rate / fps
+        scene.frame_set(int(now), subframe=now - int(now))
+        graph = bpy.context.evaluated_depsgraph_get()
+        found = {}
+        for path in moving:
+            matrix = np.array(bpy.data.objects[labels[path]].evaluated_get(graph).matrix_world)
+            matrix[:3, 3] *= scene.unit_settings.scale_length
+            found[path] = matrix
+        return found
+
+    with engine_errors():
+        return world, record(world, frame_count(world, seconds), movers, with_loads=with_loads)

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The motion of an opened stage: its physics in the solver, frame by frame, and as time samples over the stage."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .core.qualities import NORMAL
+from .simulation.record import Recording, engine_errors, frame_count, record, refuse_lost
+from .simulation.world import World
+
+if TYPE_CHECKING:
+    from .core.model import PhysicsModel
+    from .usd.time_samples import Clock
+
+
+@dataclass(slots=True)
+class StageMotion:
+    """movers: paths of the prims that the stage itself moves. clock: time codes of the frames."""
+
+    model: PhysicsModel
+    world: World
+    recording: Recording
+    movers: tuple[str, ...]
+    clock: Clock
+
+
+def simulate_stage(
+    stage: Any, seconds: float, *, fps: float | None = None, substeps: int = 0, quality: str = NORMAL,
+    with_loads: bool = False,
+) -> StageMotion:  # fmt: skip
+    """Simulate a stage from its first frame. fps: frames per second; None for those of the stage.
+
+    Raises InputError where the solver stops or a body is nowhere, and UsageError for too long a time.
+    """
+    from .usd import read as usd_read
+    from .usd import time_samples
+
+    clock = time_samples.Clock(stage, fps)
+    model = usd_read.read_stage(stage)
+    time_samples.move_to(stage, model, clock.at(0))
+    refuse_lost(model)
+    with engine_errors():
+        world = World(model, time_step=1.0 / clock.fps, substeps=substeps, quality=quality)
+        moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
+        movers = time_samples.animated(stage, (*moved, *world.static_colliders))
+        recording = record(
+            world, frame_count(world, seconds), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)),
+            with_loads=with_loads,
+        )  # fmt: skip
+    return StageMotion(model, world, recording, movers, clock)
+
+
+def write_cache(stage: Any, target: Path, motion: StageMotion, recording: Recording) -> None:
+    """Write a layer over a stage with the poses of all dynamic bodies as time samples. Raises OutputError.
+
+    recording: that of the motion, or of another simulator.
+    """
+    from .usd import time_samples
+
+    dynamic = ~recording.kinematic
+    paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
+    time_samples.write_bake(stage, target, paths, recording.in_stage(motion.model.units)[:, dynamic], motion.clock)
