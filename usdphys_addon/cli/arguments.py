@@ -271,7 +271,7 @@ def _add_simulate(commands: Any) -> argparse.ArgumentParser:
     )  # fmt: skip
     command.add_argument(
         "--engine", choices=(PREVIEW, *ENGINES), default=PREVIEW,
-        help=f"what simulates: the engine of the add-on, or {names} in a Python of your own, compared with it "
+        help=f"the simulator: preview, or {names} in a Python of your own, compared with the preview "
         "(default: preview)",
     )  # fmt: skip
     command.add_argument(
