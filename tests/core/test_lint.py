@@ -586,11 +586,13 @@ def test_the_hooks_of_pre_commit_check_the_files_that_they_are_given(folder) -> 
     assert [hook["id"] for hook in hooks] == ["usdphys-validate", "usdphys-fix"]
     environment = clean_environment()
     environment["PATH"] = f"{program(folder)}{os.pathsep}{environment['PATH']}"
-    files = ["clean.usda", "wrong.usda", "arm.urdf", "notes.txt"]
+    (folder / "clean.usda").rename(folder / "-clean.usda")
+    files = ["-clean.usda", "wrong.usda", "arm.urdf", "notes.txt"]
     for hook, status in zip(hooks, (1, 0), strict=True):
         chosen = [name for name in files if re.search(hook["files"], name)]
         assert chosen == files[:3]
-        done = subprocess.run([*shlex.split(hook["entry"]), *chosen], cwd=folder, env=environment, capture_output=True,
+        arguments = [*shlex.split(hook["entry"]), *hook["args"].strip("[]").split(", "), *chosen]
+        done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True,
                               text=True, check=False)  # fmt: skip
         assert done.returncode == status, done
         assert done.stdout.splitlines()[-1].startswith("3 files: ")

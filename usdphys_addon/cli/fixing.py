@@ -130,7 +130,8 @@ def _apply_scales(report: FileReport, file: Path, wanted: Callable[[str], bool])
         is_rewritten = write_in_place(file, partial(source_export.export_edits, bpy.context, form="copy"))
     report.fixed += done
     report.notes.append(
-        f"Blender has written the fixed meshes of '{file}' anew: points, faces and extent, and the normals that they had."
+        f"Blender has written the fixed meshes of '{file}' anew: points, faces and extent, and the "
+        "normals that they had."
     )
     return is_rewritten
 

@@ -260,7 +260,8 @@ class _Copier:
         is_other = source.GetTypeName() != geometry.typeName or "faces" in edit.parts
         if source.GetTypeName() != geometry.typeName:
             spec.typeName = geometry.typeName
-        # Normals follow the shape, where the source says them. Without them, Blender's own would shade it in another way.
+        # Normals follow the shape, where the source says them. Elsewhere Blender's own would change the shading, as its
+        # subdivision would, which the import leaves out.
         has_normals = any(source.GetAttribute(name).HasAuthoredValue() for name in _NORMALS)
         parts = {*edit.parts, "shading"} if "points" in edit.parts and has_normals else edit.parts
         is_shaded_alike = source.GetTypeName() == geometry.typeName and "shading" not in edit.parts
