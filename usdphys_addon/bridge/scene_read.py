@@ -96,11 +96,12 @@ class SceneReader:
             if placement.touched and self.is_physical(placement, copies):
                 self.physical.append(placement)
             yield
-        if not self.has_physics():
-            yield from self.search_hidden()
-            return
         self.context.result.object_paths.update(placement.path for placement in self.context.placements.all)
         self.context.taken.update(self.context.result.object_paths)
+        if not self.has_physics():
+            material_read.read_other_materials(self.context)
+            yield from self.search_hidden()
+            return
         self.context.taken.update(placement.geometry for placement in self.physical)
         yield
         self.read_physics_scenes()
