@@ -56,7 +56,9 @@ def read_steps(
 ) -> Steps[SceneReading]:
     """`read_scene` in steps. They hold evaluated objects: no step may follow a change of the scene."""
     scene: Any = depsgraph.scene.original  # type: ignore[union-attr]
-    context = ReadingContext(lambda: scene, ScenePlacements(depsgraph, root.rstrip("/"), keep, sources), root, meters)
+    placements = ScenePlacements(root.rstrip("/"), keep, sources)
+    placements.gather(depsgraph)
+    context = ReadingContext(lambda: scene, placements, root, meters)
     reader = SceneReader(context, ColliderReader(context, ColliderShapes()), keep=keep)
     most = 2 * len(context.placements.all) + 10
     for number, _ in enumerate(reader.steps()):
