@@ -461,6 +461,17 @@ def test_bare_empty_becomes_a_body_and_is_told():
     assert not tagged("DYNAMIC", bpy.data.objects["Frame"]).notes
 
 
+@pytest.mark.parametrize(("settings", "is_bare"), [
+    ({"mass": 1, "is_applied": True}, False), ({"mass": 0, "is_applied": True}, True),
+    ({"mass": 1, "is_applied": False}, True),
+])  # fmt: skip
+def test_only_a_mass_that_is_switched_on_and_positive_makes_up_for_a_collider(settings, is_bare):
+    """USD takes a mass of 0 for one that is to be computed, of which an empty without colliders has nothing."""
+    frame = scenes.add("Frame")
+    scenes.assign(frame.usdphys.mass, **settings)
+    assert any("needs a collider or a mass" in note for note in tagged("DYNAMIC", frame).notes) == is_bare
+
+
 def test_joints_are_no_bodies():
     a, b = scenes.solid("A"), scenes.solid("B")
     hinge = scenes.add_joint("Hinge", "REVOLUTE", a, b)
