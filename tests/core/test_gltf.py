@@ -161,13 +161,13 @@ def test_cone_keeps_its_axis_and_angle(tmp_path):
 
 
 @pytest.mark.parametrize(("free", "axis"), [(0, "X"), (1, "Z"), (2, "Y")])
-def test_the_first_angle_of_an_elliptic_cone_tilts_its_axis_towards_the_next(tmp_path, free, axis):
-    """A rotation about X tilts Y towards Z: glTF limits rotations about axes, USD tilts towards axes."""
+def test_the_angles_of_an_elliptic_cone_are_those_about_the_next_axis_and_the_third(tmp_path, free, axis):
+    """As PhysX reads them. Y of glTF is Z of the model, and Z is -Y."""
     about = {one: 0.1 + 0.2 * one for one in {0, 1, 2} - {free}}
     limits = [{"angularAxes": [one], "min": -angle, "max": angle} for one, angle in about.items()]
     prim, joint = joint_of(tmp_path, [*LOCKED, *limits])
     of_model = {{0: "X", 1: "Z", 2: "Y"}[one]: angle for one, angle in about.items()}
-    first, second = {"X": ("Z", "Y"), "Y": ("X", "Z"), "Z": ("Y", "X")}[axis]
+    first, second = {"X": ("Y", "Z"), "Y": ("Z", "X"), "Z": ("X", "Y")}[axis]
     assert joint.axis == axis
     assert (joint.cone_angle0_limit, joint.cone_angle1_limit) == (of_model[first], of_model[second])
     assert sorted(joints.limits_of(prim, joint)[1:], key=lambda limit: limit["angularAxes"]) == limits

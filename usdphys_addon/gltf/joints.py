@@ -132,10 +132,7 @@ def _intersect(ranges: dict[tuple[str, int], Range], kind: str, axis: int, new: 
 
 
 def _cone(free: Freedom) -> tuple[int, float, float] | None:
-    """(axis, half angle towards the next axis, towards the third) of a joint that swings in a cone and turns freely.
-
-    To tilt towards the next axis is to turn about the third. An angle below 0 is no limit.
-    """
+    """(axis, half angle about the next axis, about the third) of a joint that swings in a cone and turns freely."""
     swings = {axis: one for (kind, axis), one in free.ranges.items() if kind == ANGULAR}
     cones = [one for one in free.rounds if one.kind == "cone"]
     if len(cones) != len(free.rounds) or any(one.is_soft for one in swings.values()):
@@ -149,7 +146,7 @@ def _cone(free: Freedom) -> tuple[int, float, float] | None:
     if cones or len(swings) != 2 or not all(math.isclose(one.low, -one.high) for one in swings.values()):
         return None
     axis = ({0, 1, 2} - swings.keys()).pop()
-    return (axis, swings[(axis + 2) % 3].high, swings[(axis + 1) % 3].high)
+    return (axis, swings[(axis + 1) % 3].high, swings[(axis + 2) % 3].high)
 
 
 def read_limits(prim: Prim, settings: dict[str, Any]) -> None:
@@ -306,8 +303,7 @@ def limits_of(prim: Prim, joint: usd_physics.Joint) -> list[dict[str, Any]]:
         found = [_limit(LINEAR, everything, _ZERO)]
         axis = "XYZ".index(joint.resolved("axis"))
         angles = [joint.decided("cone_angle0_limit"), joint.decided("cone_angle1_limit")]
-        # The joint tilts towards the next axis by turning about the third, and the other way round.
-        beside = [(axis + 2) % 3, (axis + 1) % 3]
+        beside = [(axis + 1) % 3, (axis + 2) % 3]
         if angles[0] is not None and angles[1] is not None and math.isclose(angles[0], angles[1], rel_tol=1e-6):
             found.append(_limit(ANGULAR, beside, Range(0.0, angles[0])))
         else:
