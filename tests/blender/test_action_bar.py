@@ -710,6 +710,13 @@ def full(name: str, other: Any, **settings: Any) -> Any:
     return obj
 
 
+def test_a_cleared_object_has_nothing_of_ours():
+    box = scenes.solid("Box")
+    assert "version" in box.usdphys.keys()
+    clearing.clear_physics([box])
+    assert not box.usdphys.keys()
+
+
 def test_clear_removes_everything_but_the_memory_of_the_import():
     other = scenes.solid("Other")
     things = [full(f"Thing{index}", other) for index in range(2)]
