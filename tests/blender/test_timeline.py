@@ -201,7 +201,7 @@ def test_an_edit_while_scrubbed_back_goes_on_from_the_shown_frame(adds):
     bpy.context.view_layer.update()
     go(14)
     assert leader.kept == [13, 14] and (leader.front, leader.shown) == (14, 14)
-    assert "goes on from frame 13" in leader.edited
+    assert "continues from frame 13" in leader.edited
     go(*range(15, 26))
     assert 50 - height(obj) == pytest.approx(fallen(24), rel=0.05)
     assert obj.matrix_world.translation.x == pytest.approx(1.0, rel=1e-3)

@@ -134,7 +134,7 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
             "could not simulate 'crate.usda': after",
         ),
         # What is told of a name longer than what is passed on as it is.
-        (f"raise ModuleNotFoundError(\"No module named '{LONG}'\")", f"has no module '{LONG}'; have its pip"),
+        (f"raise ModuleNotFoundError(\"No module named '{LONG}'\")", f"has no module '{LONG}'; install"),
         (f"raise RuntimeError('{LONG}')", f"could not simulate 'crate.usda': {LONG[: external.MOST_SAID]}\n"),
         ("import os; os.abort()", "could not simulate 'crate.usda'"),
         ("", "could not simulate 'crate.usda': exit status 0"),
@@ -153,7 +153,7 @@ def test_python_that_is_not_there(crate, monkeypatch, capsys):
     assert simulate(crate) == 1
     assert f"with --engine-python or in {variable}" in capsys.readouterr().err
     assert simulate(crate, "--engine-python", "/nowhere/python") == 1
-    assert "'/nowhere/python' is no program" in capsys.readouterr().err
+    assert "'/nowhere/python' is not a program" in capsys.readouterr().err
     assert cli.main(["simulate", str(crate), "--seconds", "1", "--engine-python", sys.executable]) == 2
 
 
