@@ -56,7 +56,7 @@ def _python(engine: Engine) -> Any:
     packages = engine.packages.replace('"', "")
     return bpy.props.StringProperty(
         name=f"{engine.name} Python", subtype="FILE_PATH",
-        description=f"The python of an environment of your own, in which pip has installed {packages}",
+        description=f"Python executable of a virtual environment in which these packages are installed: {packages}",
     )  # fmt: skip
 
 
@@ -134,8 +134,8 @@ class USDPHYS_Preferences(  # noqa: N801
         )
         ros_packages: bpy.props.StringProperty(
             name="Packages of ROS",
-            description="Where each import of a URDF finds packages: NAME=FOLDER; NAME2=FOLDER2. "
-            "The import's own count more",
+            description="Folders of ROS packages for every URDF import: NAME=FOLDER; NAME2=FOLDER2. Folders that are "
+            "set in the import take precedence",
         )
         overlay_dynamic: _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
         overlay_static: _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))

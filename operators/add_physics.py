@@ -25,10 +25,12 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
         throw: bool
     else:
         kind: bpy.props.EnumProperty(
-            name="Kind", items=[(kind, label, doc) for kind, label, _, doc in KINDS], description="What is added"
+            name="Kind",
+            items=[(kind, label, doc) for kind, label, _, doc in KINDS],
+            description="Type of object to add",
         )
         scale: bpy.props.FloatProperty(
-            name="Scale", default=1.0, min=1e-4, soft_max=100.0, description="Of the usual size"
+            name="Scale", default=1.0, min=1e-4, soft_max=100.0, description="Factor of the usual size"
         )
         count: bpy.props.IntProperty(
             name="Count", default=5, min=1, soft_max=50, description="Number of boxes or dominoes"
@@ -38,7 +40,8 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
         )
         throw: bpy.props.BoolProperty(
             name="Throw at Selection", default=True,
-            description="Throw the ball at the selected bodies. Off, without them or with a velocity: at the 3D cursor",
+            description="Throw the ball at the selected bodies. If off, without a selection or with a velocity, the "
+                        "ball starts at the 3D cursor",
         )  # fmt: skip
 
     @classmethod
@@ -72,7 +75,7 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
 
 
 class USDPHYS_OT_sample_scene(bpy.types.Operator):
-    """Make a scene of its own that shows what the add-on does; press Play in it"""
+    """Make a new scene that demonstrates the add-on; press Play in it"""
 
     bl_idname = "usdphys.sample_scene"
     bl_label = "Sample Scene"
@@ -82,7 +85,7 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
         kind: str
     else:
         kind: bpy.props.EnumProperty(
-            name="Sample", items=[(kind, label, doc) for kind, label, _, doc in SAMPLES], description="What is shown"
+            name="Sample", items=[(kind, label, doc) for kind, label, _, doc in SAMPLES], description="Sample to make"
         )
 
     @classmethod

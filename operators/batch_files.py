@@ -183,7 +183,7 @@ class BatchOperator:
 
 
 class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
-    """Convert all files of a folder, in processes beside Blender; the window stays in use"""
+    """Convert all files of a folder in background processes; Blender stays usable"""
 
     bl_idname = "usdphys.batch_convert_folder"
     bl_label = "Batch Convert Folder"
@@ -207,9 +207,7 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
             description="Kinds of files that are converted",
         )  # fmt: skip
         format: bpy.props.EnumProperty(name="Format", items=(*FORMATS, *OTHERS), description="Format of the new files")
-        below: bpy.props.BoolProperty(
-            name="Subfolders", description="Also files in the folders of the folder", default=True
-        )
+        below: bpy.props.BoolProperty(name="Subfolders", description="Include files in subfolders", default=True)
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
@@ -241,7 +239,7 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
-    """Export each collection in the active one to a file of its own, in processes beside Blender"""
+    """Export each child collection of the active collection to a file of its own, in background processes"""
 
     bl_idname = "usdphys.export_collections"
     bl_label = "Export Collections"
@@ -257,7 +255,8 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
         filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
         collection: bpy.props.StringProperty(
             name="Collection",
-            description="Collection whose collections are exported; itself if it has none; empty: those of the scene",
+            description="Collection whose child collections are exported; without any, it is exported itself. Empty: "
+            "the collections of the scene",
         )
         format: bpy.props.EnumProperty(name="Format", items=(*FORMATS, GLTF), description="Format of the new files")
 
@@ -318,7 +317,7 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_batch_report(bpy.types.Operator):
-    """Write a line for each job of the last batch into a text, which the text editor shows"""
+    """Write the result of each job of the last batch into a text for the Text Editor"""
 
     bl_idname = "usdphys.batch_report"
     bl_label = "Batch Report"

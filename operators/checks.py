@@ -83,7 +83,7 @@ class _IssueOperator:
         code: bpy.props.StringProperty(name="Code", description="Code of the issue", options={"SKIP_SAVE"})
         kind: bpy.props.StringProperty(
             name="Kind",
-            description="Kind of thing that the name refers to: object, material, group or scene",
+            description="Type of the named data: object, material, group or scene",
             default="object",
             options={"SKIP_SAVE"},
         )

@@ -124,7 +124,7 @@ def made_owner(context: Any, data_path: str) -> Iterator[Any]:
 
 
 class USDPHYS_OT_unset(bpy.types.Operator):
-    """Remove the authored value: the default counts again"""
+    """Remove the authored value; the default applies again"""
 
     bl_idname = "usdphys.unset"
     bl_label = "Clear"

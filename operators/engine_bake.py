@@ -17,8 +17,8 @@ _ITEMS = tuple((key, engine.name, engine.doc) for key, engine in ENGINES.items()
 
 
 class USDPHYS_OT_engine_bake(Stepped, bpy.types.Operator):
-    """Simulate the frame range of the scene in another simulator, and insert keyframes for every body. It runs in a \
-Python of your own, which the preferences of the add-on name"""
+    """Simulate the frame range of the scene in another simulator, and insert keyframes for every body. The \
+simulator runs in its own Python, which is set in the preferences of the add-on"""
 
     bl_idname = "usdphys.engine_bake"
     bl_label = "Simulate In"

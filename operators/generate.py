@@ -158,7 +158,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
     else:
         fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         idle: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="What is made")
+        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="Type of object to make")
         segments: bpy.props.IntProperty(
             name="Segments",
             default=20,
@@ -189,7 +189,7 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             min=0.0,
             soft_max=1.0,
             subtype="FACTOR",
-            description="How much longer it is than the distance between two objects",
+            description="Extra length, as a share of the distance between the two objects",
         )
         mass: bpy.props.FloatProperty(
             options={"SKIP_SAVE"},
@@ -209,14 +209,14 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             name="Stiffness (N m²)",
             default=1.0,
             min=0.0,
-            description="Of a cable against bending",
+            description="Bending stiffness of a cable",
         )
         damping: bpy.props.FloatProperty(
             name="Damping",
             default=0.1,
             min=0.0,
             soft_max=1.0,
-            description="Damping ratio of the swing of the whole; 1 stops it at once",
+            description="Damping ratio of the swing as a whole; 1 stops it without oscillation",
         )
         articulation: bpy.props.BoolProperty(name="Articulation", description=_ARTICULATION)
         load: bpy.props.FloatProperty(
@@ -224,12 +224,13 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
             name="Load (kg)",
             default=100.0,
             min=0.0,
-            description="What the bridge bears in PhysX as an articulation: its hinges resist the more",
+            description="Load that the bridge carries in PhysX, as an articulation. A larger load makes its hinges "
+            "resist more",
         )
         skin: bpy.props.BoolProperty(
             name="Skin",
-            description="A curve follows the segments, which are not rendered. Other programs show it in "
-            "its pose at the export",
+            description="A curve follows the segments and is rendered in their place. Other programs show it in its "
+            "pose at the export",
         )
 
     def draw(self, _context: Any) -> None:
@@ -265,16 +266,16 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
         notes: list[str] = []
         if self.articulation and (ends := ropes.moving_ends(context, made)):
             notes.append(phrase(
-                "{names} moves, and is kinematic or joined to something else: PhysX and Newton lose an articulated row "
-                "at such an end. Make it without Articulation.", names=named(ends),
+                "{names} moves, and is kinematic or joined to another object: PhysX and Newton cannot hold an "
+                "articulation at such an end. Switch Articulation off.", names=named(ends),
             ))  # fmt: skip
         if self.articulation and steps > 60:
             notes.append(phrase(
-                "The segments are far too light for what they bear, and PhysX loses them as an articulation; make them "
-                "heavier or fewer, or make it without Articulation."
+                "The segments are far too light for their load, and PhysX cannot hold them as an articulation; make "
+                "them heavier or fewer, or switch Articulation off."
             ) if steps > 960 else phrase(
-                "The segments are light for what they bear. As an articulation PhysX needs {number} time steps a "
-                "second to hold them; make them heavier or fewer, or make it without Articulation.", number=steps,
+                "The segments are light for their load. As an articulation PhysX needs {number} time steps a "
+                "second to hold them; make them heavier or fewer, or switch Articulation off.", number=steps,
             ))  # fmt: skip
         return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), notes
 
@@ -318,7 +319,7 @@ class USDPHYS_OT_net(_Generator, bpy.types.Operator):
             name="Held At", description="Knots that are fixed to the world",
             items=(
                 ("CORNERS", "Corners", "The four corners"), ("EDGES", "Edges", "All knots at the edges"),
-                ("NONE", "None", "It falls freely"),
+                ("NONE", "None", "No knot is fixed; the net falls freely"),
             ),
         )  # fmt: skip
         radius: bpy.props.FloatProperty(
@@ -396,9 +397,10 @@ class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
         turn: bpy.props.FloatProperty(
             name="Random Turn", default=0.0, min=0.0, subtype="ANGLE", description="Largest turn of a brick about Z"
         )
-        seed: bpy.props.IntProperty(name="Seed", min=0, description="Another number gives other offsets")
+        seed: bpy.props.IntProperty(name="Seed", min=0, description="Random seed: another number gives other offsets")
         bonded: bpy.props.BoolProperty(
-            name="Bonded", description="Join bricks that touch as Break Apart does, as brick masonry"
+            name="Bonded",
+            description="Join touching bricks by fixed joints that break like brick masonry, as Break Apart does",
         )
 
     def make(self, context: Any) -> tuple[str, list[str]]:
@@ -446,7 +448,7 @@ class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
             default=1.0,
             min=0.0,
             soft_max=10.0,
-            description="Factor of the tensile strength of the material, by which a bond breaks",
+            description="Factor of the tensile strength of the material; bonds break at the product",
         )
         gap: bpy.props.FloatProperty(
             options={"SKIP_SAVE"},
@@ -454,7 +456,7 @@ class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
             default=0.0025,
             min=0.0,
             subtype="DISTANCE",
-            description="Largest distance of faces that touch",
+            description="Faces that are at most this far apart count as touching",
         )
 
     def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
@@ -476,7 +478,7 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
 
     bl_idname = "usdphys.ragdoll"
     bl_label = "Ragdoll"
-    needs = (1, "Select an armature, or a mesh that one moves")
+    needs = (1, "Select an armature, or a mesh that an armature deforms")
 
     if TYPE_CHECKING:
         detail: str
@@ -499,10 +501,15 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
             default=0.0,
             min=0.0,
             unit="MASS",
-            description="Mass of all bodies; 0 for 75 kg, or of other rigs than humans for that of their volume",
+            description="Mass of all bodies together. 0: 75 kg for a human rig, for other rigs the mass that their "
+            "volume gives",
         )
         damping: bpy.props.FloatProperty(
-            name="Damping", default=0.5, min=0.0, soft_max=1.0, description="How soon bodies and joints come to rest"
+            name="Damping",
+            default=0.5,
+            min=0.0,
+            soft_max=1.0,
+            description="Damping: a larger value brings bodies and joints to rest sooner",
         )
         articulation: bpy.props.BoolProperty(
             name="Articulation", default=True, description="One articulation: joints that do not stretch"
@@ -514,7 +521,7 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
             "animation (0) and physics (1)",
         )
         active: bpy.props.BoolProperty(
-            name="Active", description="Springs pull the bodies after the animation of the bones, at its place, too"
+            name="Active", description="Springs pull the bodies towards the animated bones, in rotation and location"
         )
         frequency: bpy.props.FloatProperty(
             name="Spring Frequency",
@@ -546,7 +553,7 @@ class USDPHYS_OT_ragdoll_bake(_Generator, bpy.types.Operator):
 
     bl_idname = "usdphys.ragdoll_bake"
     bl_label = "Bake Ragdoll to Bones"
-    needs = (1, "Select an armature, or a mesh that one moves")
+    needs = (1, "Select an armature, or a mesh that an armature deforms")
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.generators import ragdoll
@@ -583,7 +590,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
             min=0.2,
             soft_max=10.0,
             unit="FREQUENCY",
-            description="Bounces a second of the chassis on its springs (Hz); more is stiffer",
+            description="Natural frequency of the chassis on its springs (Hz); higher is stiffer",
         )
         ratio: bpy.props.FloatProperty(
             name="Damping", default=0.5, min=0.0, soft_max=1.0, description="Damping ratio of the springs"
@@ -594,7 +601,7 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
             default=0.1,
             min=1e-4,
             subtype="DISTANCE",
-            description="Way of a wheel up and down",
+            description="Suspension travel of a wheel, up and down",
         )
         driven: bpy.props.EnumProperty(
             name="Driven Wheels",
@@ -602,8 +609,8 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
             description="Wheels that are driven",
             items=(
                 ("ALL", "All Wheels", "All wheels"),
-                ("FRONT", "Front", "The front ones"),
-                ("REAR", "Rear", "The others"),
+                ("FRONT", "Front", "The front wheels"),
+                ("REAR", "Rear", "The rear wheels"),
             ),
         )
         steering: bpy.props.FloatProperty(
@@ -625,14 +632,16 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
         shape: bpy.props.EnumProperty(
             name="Wheel Shape",
             default="SPHERE",
-            description="Shape of the colliders of wheels that have none",
+            description="Collider shape for wheels that have no collider",
             items=(
                 ("SPHERE", "Spheres", "They roll straight in every simulator"),
                 ("CYLINDER", "Cylinders", "As wide as the wheels; PhysX rolls them unevenly"),
             ),
         )
         drive: bpy.props.BoolProperty(
-            name="Drive at Start", default=True, description="The wheels turn from the start; off: only by the keys"
+            name="Drive at Start",
+            default=True,
+            description="The wheels turn from the start. Off: only while an arrow key is pressed",
         )
         articulation: bpy.props.BoolProperty(
             name="Articulation", description="One articulation: joints that do not stretch"
@@ -672,7 +681,7 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
     else:
         fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         kind: bpy.props.EnumProperty(
-            name="Kind", description="What the selected objects become",
+            name="Kind", description="Mechanism to make of the selected objects",
             items=(
                 ("DOOR", "Door", "A hinge at its upright side, open by up to 110°"),
                 ("DRAWER", "Drawer", "A slide along its free axis, by 80 % of its length"),
@@ -685,7 +694,9 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
                 ("SCISSOR_LIFT", "Scissor Lift", "Crossed bars that lift a platform above the active object"),
             ),
         )  # fmt: skip
-        spin: bpy.props.FloatProperty(name="Velocity (°/s)", default=1.0, subtype="ANGLE", description="Of a turntable")
+        spin: bpy.props.FloatProperty(
+            name="Velocity (°/s)", default=1.0, subtype="ANGLE", description="Angular velocity of a turntable"
+        )
         speed: bpy.props.FloatProperty(
             options={"SKIP_SAVE"},
             name="Speed",
@@ -704,7 +715,8 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
             description="How far the drive lifts the platform",
         )
         articulation: bpy.props.BoolProperty(
-            name="Articulation", description="One articulation that hangs on the world: only as such it moves in Newton"
+            name="Articulation",
+            description="Make one articulation that is fixed to the world; Newton moves it only in this form",
         )
 
     def draw(self, _context: Any) -> None:

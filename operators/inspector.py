@@ -13,8 +13,8 @@ from .outcome import refuse
 
 
 class USDPHYS_OT_inspect_joints(bpy.types.Operator):
-    """Move the joints of the selection by sliders, all joints where none is selected. The preview waits meanwhile; \
-Apply Pose keeps the pose, Reset takes it back"""
+    """Move the selected joints with sliders; without a selection, all joints. The preview pauses meanwhile. Apply \
+Pose keeps the pose, Reset undoes it"""
 
     bl_idname = "usdphys.inspect_joints"
     bl_label = "Inspect Joints"

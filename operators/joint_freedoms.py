@@ -135,8 +135,8 @@ _ALL_DOFS = [
 
 
 class USDPHYS_OT_joint_tune(_OnActiveJoint, bpy.types.Operator):
-    """Set the stiffness and damping of a drive by the frequency and the damping ratio that it shall swing with. The \
-inertia follows from the masses that hang on the joint"""
+    """Set the stiffness and damping of a drive from its natural frequency and damping ratio. The inertia is \
+computed from the masses that the joint moves"""
 
     bl_idname = "usdphys.joint_tune"
     bl_label = "Tune Gains"
@@ -150,11 +150,12 @@ inertia follows from the masses that hang on the joint"""
         dof: bpy.props.EnumProperty(name="Degree of Freedom", items=_dof_items)
         frequency: bpy.props.FloatProperty(
             name="Frequency", default=2.0, min=0.01, soft_max=30.0, precision=3,
-            description="Of the oscillation without damping, in Hz. Four times the stiffness is twice the frequency",
+            description="Natural frequency without damping (Hz). Four times the stiffness is twice the frequency",
         )  # fmt: skip
         ratio: bpy.props.FloatProperty(
             name="Damping Ratio", default=1.0, min=0.0, soft_max=2.0, precision=3,
-            description="1: as fast as possible without overshoot. Less: it overshoots and swings. More: it creeps",
+            description="1 is critical damping: as fast as possible without overshoot. Smaller values oscillate, "
+                        "larger ones are slower",
         )  # fmt: skip
         inertia: bpy.props.FloatProperty(options={"HIDDEN", "SKIP_SAVE"})
 

@@ -16,9 +16,9 @@ from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
 from .outcome import refuse
 
 _PLACES = (
-    ("AUTO", "Automatic", "Hinges and slides by the form of body 1: the centre of a wheel, the side of a door, the "
-                          "edge of a lid, the middle of a drawer. Else at the closest points; at the 3D cursor for one "
-                          "object"),
+    ("AUTO", "Automatic", "For hinges and slides, from the shape of body 1: the centre of a wheel, the side of a door, "
+                          "the edge of a lid, the middle of a drawer. Otherwise at the closest points; with a single "
+                          "object, at the 3D cursor"),
     ("CURSOR", "3D Cursor", "At the 3D cursor, with its orientation"),
     ("MIDPOINT", "Between", "Midway between the centres of the two bounding boxes"),
     ("CHILD_ORIGIN", "Origin of Body 1", "At the origin of the object that is not active"),
@@ -33,13 +33,13 @@ _AXES = (
     (
         "AUTO",
         "Automatic",
-        "With the automatic place the axis of a wheel, the upright side of a door, the edge of a lid, "
-        "the free axis of a drawer; at the 3D cursor its Z, on a face the normal, else Z of the world",
+        "With the automatic position: the axis of a wheel, the upright side of a door, the edge of a lid, the free "
+        "axis of a drawer. At the 3D cursor: its Z axis. On a face: the normal. Otherwise: the world Z axis",
     ),
     *((f"WORLD_{axis}", f"World {axis}", f"{axis} of the world") for axis in "XYZ"),
     *((f"BODY_{axis}", f"Body 1 {axis}", f"{axis} of body 1, the object that is not active") for axis in "XYZ"),
     ("CURSOR", "Cursor Z", "Z of the 3D cursor"),
-    ("SYMMETRY", "Symmetry Axis", "The axis that body 1 is round about"),
+    ("SYMMETRY", "Symmetry Axis", "The axis of rotational symmetry of body 1"),
 )
 _DOFS = (
     *((f"trans{axis}", f"Along {axis}", f"Translation along {axis}") for axis in "XYZ"),
@@ -60,16 +60,16 @@ _ORDERS = (
 _LIMITED = ("REVOLUTE", "PRISMATIC", "DISTANCE")
 _RESPONSE: Any = {
     "default": 0.5, "min": 0.02, "soft_max": 5.0, "subtype": "TIME", "unit": "TIME_ABSOLUTE",
-    "description": "Time after which 98% of the way, or of the velocity, is reached, without overshoot. A smaller "
-    "value is stiffer; a load that would make it sag too far makes it stiffer too",
+    "description": "Time until 98% of the target position or velocity is reached, without overshoot. A smaller value "
+    "makes the drive stiffer. The drive is also made stiffer if its load would make it sag too far",
 }  # fmt: skip
 _SLIDE_SPEED: Any = {
     "default": 1.0, "unit": "VELOCITY", "description": "Target velocity of a joint that slides",
 }  # fmt: skip
 _ARMATURE: Any = {
     "default": True,
-    "description": "Where no number of iterations lets PhysX keep sag and response, give the joints the "
-    "inertia of a motor with a gearbox, which robotics calls armature",
+    "description": "If PhysX cannot reach the sag and the response with any number of iterations, add motor inertia "
+    "(armature) to the joints",
 }  # fmt: skip
 
 
@@ -378,8 +378,8 @@ class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_joint_align(_JointOperator, bpy.types.Operator):
-    """Bring both frames of the joints, and the joint objects, to where the frame of one body is now, so that the \
-bodies do not jump"""
+    """Align both frames of each joint, and the joint object, with the current frame of one body, so that the bodies \
+do not jump"""
 
     bl_idname = "usdphys.joint_align"
     bl_label = "Align Joint Frames"
@@ -402,8 +402,9 @@ bodies do not jump"""
 
 
 class USDPHYS_OT_joint_fix_frames(_JointOperator, bpy.types.Operator):
-    """Keep the frames of the joints in their bodies, where they are now: the bodies can then be posed against each \
-other. Until then a joint is where its object is, and any pose is its zero"""
+    """Store the current joint frames in the bodies: the current pose becomes the zero pose, and the bodies can then \
+be posed relative to each other. Without stored frames, the joint frame is that of the joint object, and every pose \
+is the zero pose"""
 
     bl_idname = "usdphys.joint_fix_frames"
     bl_label = "Keep Frames in Bodies"
@@ -431,8 +432,8 @@ does the same as before"""
 
 
 class USDPHYS_OT_joint_limit_from_pose(_JointOperator, bpy.types.Operator):
-    """Make the present pose of the bodies a limit of their joints. The first time the frames are kept in the bodies, \
-and the pose is the zero: set one limit with the door closed, turn the door, set the other one"""
+    """Make the current pose of the bodies a limit of their joints. The first use stores the joint frames in the \
+bodies, and that pose becomes zero. For a door: set one limit while it is closed, open it, set the other limit"""
 
     bl_idname = "usdphys.joint_limit_from_pose"
     bl_label = "Limit from Pose"
@@ -498,8 +499,8 @@ follows from the masses and the load"""
         armature: bpy.props.BoolProperty(name="Motor Inertia", **_ARMATURE)
         articulation: bpy.props.BoolProperty(
             name="Articulation",
-            description="Hang joints with the world or a static object on an anchor that is fixed to the world, as an "
-            "articulation. PhysX holds loads, and Newton moves these joints, only in this way",
+            description="Attach joints to the world or to a static object through an anchor body that is fixed to the "
+            "world, as an articulation. PhysX needs this to hold loads, and Newton to move these joints",
         )
         outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         dof: bpy.props.EnumProperty(

@@ -58,10 +58,12 @@ class USDPHYS_OT_report_bug(bpy.types.Operator):
         context.window_manager.clipboard = facts()
         target = address()
         if not target:
-            return finish(self, "The facts are in the clipboard; send them to those who made this build")
+            return finish(self, "The report is in the clipboard; send it to the authors of this build")
         if "://" in target:
             open_page(target)
-        text = phrase("The facts are in the clipboard; paste them into a report: {address}", address=target)
+        text = phrase(
+            "Versions and errors are in the clipboard; paste them into a bug report: {address}", address=target
+        )
         return finish(self, text)
 
 

@@ -57,10 +57,12 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
             description="Radius in which copies are scattered",
         )
         turn: bpy.props.BoolProperty(name="Random Rotation", default=True, description="Turn the copies at random")
-        seed: bpy.props.IntProperty(name="Seed", min=0, description="Another number scatters the copies in another way")
+        seed: bpy.props.IntProperty(
+            name="Seed", min=0, description="Random seed: another number scatters the copies differently"
+        )
         keep_physics: bpy.props.BoolProperty(
             name="Keep Physics",
-            description="The settled objects stay rigid bodies; off: they have the physics that they had before",
+            description="Keep the settled objects as rigid bodies. Off: restore the physics that they had before",
         )
 
     @classmethod

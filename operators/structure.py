@@ -157,8 +157,8 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
 
 
 class USDPHYS_OT_split_loose(_OnSelection, bpy.types.Operator):
-    """Give the selected objects one collider for each loose part of their mesh, in place of those that they have. The
-    mesh stays as it is, and so does the body"""
+    """Replace the colliders of the selected objects by one collider for each loose part of the mesh. The mesh and the \
+rigid body do not change"""
 
     bl_idname = "usdphys.split_loose"
     bl_label = "Colliders from Loose Parts"

@@ -47,7 +47,7 @@ class _AttributeOperator(_VendorOperator):
 
 
 class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
-    """Set this value, for the targets that are chosen in the scene"""
+    """Set this value for the simulators that are chosen as targets in the scene"""
 
     bl_idname = "usdphys.concept_add"
     bl_label = "Add Value"
@@ -76,7 +76,7 @@ class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_concept_remove(_ConceptOperator, bpy.types.Operator):
-    """Remove this value from all targets: their defaults count again"""
+    """Remove this value for all simulators; their defaults apply again"""
 
     bl_idname = "usdphys.concept_remove"
     bl_label = "Clear"
@@ -93,7 +93,7 @@ class USDPHYS_OT_concept_remove(_ConceptOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_vendor_remove(_AttributeOperator, bpy.types.Operator):
-    """Remove the attribute: its default counts again"""
+    """Remove the attribute; its default applies again"""
 
     bl_idname = "usdphys.vendor_remove"
     bl_label = "Remove Attribute"
@@ -168,7 +168,7 @@ class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
-    """Approximate the mesh in a way that only a simulator knows. UsdPhysics and the preview do not have it"""
+    """Approximate the mesh in a way that only one simulator supports. UsdPhysics and the preview do not"""
 
     bl_idname = "usdphys.approximation_add"
     bl_label = "Approximation of a Simulator"
@@ -179,7 +179,10 @@ class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
         word: bpy.props.EnumProperty(
             name="Approximation",
             items=(
-                ("sdf", "Distance Field (PhysX)", "A signed distance field: hollow bodies may move"),
+                (
+                    "sdf", "Distance Field (PhysX)",
+                    "A signed distance field, for moving bodies that are hollow or concave",
+                ),
                 ("sphereFill", "Spheres (PhysX)", "Spheres that fill the shape"),
             ),
         )  # fmt: skip
@@ -194,7 +197,7 @@ class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
 
 
 class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
-    """Add an attribute that no table has"""
+    """Add an attribute that the search does not list, by its schema and name"""
 
     bl_idname = "usdphys.vendor_add_other"
     bl_label = "Add Other Attribute"

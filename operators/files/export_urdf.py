@@ -11,7 +11,7 @@ from .usd_file import UsdFileOperator
 
 
 class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):  # type: ignore[misc]
-    """Write the robot of the scene: as it was imported with what was edited since, or anew with its meshes"""
+    """Write the robot of the scene as URDF: the imported URDF with your edits, or a new one with its meshes"""
 
     bl_idname = "usdphys.export_urdf"
     bl_label = "Export URDF"
@@ -26,8 +26,8 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
         filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})
         package: bpy.props.StringProperty(
             name="ROS Package",
-            description="Make the folder of the file, or the one above a folder urdf, a package of this name, "
-            "with package.xml and the meshes",
+            description="Name of a ROS package to write, with package.xml and the meshes. The package is the folder of "
+            "the file, or its parent if the folder is named urdf",
         )
 
     def draw(self, _context: Any) -> None:

@@ -67,28 +67,28 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         )
         form: bpy.props.EnumProperty(
             name="Form",
-            description="What the file is made of, for a scene that was imported from a USD file",
+            description="How a scene that was imported from a USD file is written",
             items=(
                 (
                     "AUTO",
                     "Source with Edits",
-                    "The imported file with what was edited since; composed by Blender where "
-                    "an option changes the whole",
+                    "The imported file with your edits. If an export option affects the whole file, Blender's "
+                    "exporter writes a new one",
                 ),
                 ("FLAT", "Flattened", "The imported file with the edits, without references, payloads and variants"),
                 (
                     "COMPOSED",
                     "As Blender Composes",
-                    "A new file of Blender's exporter, without what Blender does not know of the imported one",
+                    "A new file from Blender's exporter, without data of the imported file that Blender does not "
+                    "support",
                 ),
             ),
             default="AUTO",
         )
         runtimes: bpy.props.BoolProperty(
             name="Runtime Variants",
-            description="A neutral file whose variants PhysX, Newton and MuJoCo bring "
-            "in the settings of each simulator, "
-            "from a folder beside it. As SimReady wants it",
+            description="Write a neutral file with the variants PhysX, Newton and MuJoCo. Each variant loads the "
+            "settings of one simulator from a folder beside the file, as SimReady requires",
         )
         layers: bpy.props.BoolProperty(
             name="Layered Asset",
@@ -96,8 +96,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         )
         physx_words: bpy.props.BoolProperty(
             name="PhysX Attributes",
-            description="Write settings of Newton, such as joints that follow others, as schema attributes of "
-            "PhysX, too",
+            description="Also write Newton's settings, such as joints that follow others, as PhysX attributes",
         )
         strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 

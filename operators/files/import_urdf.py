@@ -17,7 +17,11 @@ _ORDER = (
     "packages", "arguments", "srdf",
 )  # fmt: skip
 _BASES = (
-    ("file", "As in the File", "Fixed to the world if it hangs on no joint, or on a fixed joint of an empty link"),
+    (
+        "file",
+        "As in the File",
+        "The base is fixed to the world if no joint holds it, or if an empty link holds it by a fixed joint",
+    ),
     ("fixed", "Fixed", "The base is fixed to the world"),
     ("free", "Free", "The base moves freely"),
 )
@@ -27,9 +31,22 @@ _COLLIDERS = (
     ("boundingCube", "Box", "The box around each mesh"),
 )
 _DRIVES = (
-    ("effort", "Effort Limits Only", "The effort is the largest force; controllers and simulators add the gains"),
-    ("hold", "Hold Position", "Gains that hold the pose of the file, from the inertia that each joint moves"),
-    ("velocity", "Velocity", "Damping that brings each joint to a speed, from the inertia that it moves"),
+    (
+        "effort",
+        "Effort Limits Only",
+        "The URDF effort is the maximum force of the drives. Set the gains in the controller or simulator",
+    ),
+    (
+        "hold",
+        "Hold Position",
+        "The drives hold the pose of the file. Their gains are computed from the inertia that each joint moves",
+    ),
+    (
+        "velocity",
+        "Velocity",
+        "The drives bring each joint to a target velocity. Their damping is computed from the "
+        "inertia that the joint moves",
+    ),
     ("none", "None", "Joints have no drives; an export to URDF still has the efforts"),
 )
 
@@ -58,20 +75,21 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         looked_at: str
     else:
         filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
-        base: bpy.props.EnumProperty(name="Base", items=_BASES, description="What holds the base of the robot")
+        base: bpy.props.EnumProperty(name="Base", items=_BASES, description="How the base of the robot is held")
         prefix: bpy.props.StringProperty(
-            name="Prefix", description="Put before all names, to tell several robots in a scene apart"
+            name="Prefix", description="Prefix of all names, to distinguish several robots in a scene"
         )
         merge_fixed: bpy.props.BoolProperty(
             name="Merge Fixed Joints",
             description="Make links on fixed joints part of the body above them; they stay as frames",
         )
         approximation: bpy.props.EnumProperty(
-            name="Mesh Colliders", items=_COLLIDERS, description="What simulators make of a mesh that collides"
+            name="Mesh Colliders", items=_COLLIDERS, description="How simulators approximate collision meshes"
         )
         packages: bpy.props.StringProperty(
             name="Packages",
-            description="Where packages of ROS are: NAME=FOLDER; NAME2=FOLDER2. Those around the file are found",
+            description="Folders of ROS packages: NAME=FOLDER; NAME2=FOLDER2. Packages near the file are found "
+            "without this",
         )
         arguments: bpy.props.StringProperty(
             name="Arguments", options={"SKIP_SAVE"},
@@ -79,7 +97,9 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         )  # fmt: skip
         looked_at: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
         srdf: bpy.props.StringProperty(
-            name="SRDF", description="File of MoveIt: links that it keeps apart do not collide", subtype="FILE_PATH"
+            name="SRDF",
+            description="SRDF file of MoveIt: pairs of links whose collision it disables do not collide",
+            subtype="FILE_PATH",
         )
         drives: bpy.props.EnumProperty(name="Drives", items=_DRIVES, description="What drives the joints")
         self_collision: bpy.props.BoolProperty(

@@ -338,9 +338,8 @@ def test_a_number_of_another_type_than_its_schema_says_is_told(tmp_path, declare
     """OpenUSD's parser asks for a float, and gets nothing where the file has a double."""
     text = BARE.replace("float physics:density", f"{declared} physics:density")
     said = [issue for issue in load(tmp_path, text).issues if issue.code == "WrongValueType"]
-    assert [(issue.path, f"is a {declared} in place of a float (1 such value)" in issue.message) for issue in said] == (
-        [("/World/Rubber", True)] if told else []
-    )
+    of_type = f"is of type {declared} in place of float (1 such value)"
+    assert [(issue.path, of_type in issue.message) for issue in said] == ([("/World/Rubber", True)] if told else [])
     (tmp_path / "inspected.usda").write_text(HEAD + text)
     found = overview.overview(tmp_path / "inspected.usda").issues
     assert ("WrongValueType" in {issue.code for issue in found}) == told

@@ -74,7 +74,7 @@ def test_the_motion_of_another_simulator_is_baked(monkeypatch, tmp_path, scale):
 def test_an_environment_that_is_not_there_is_explained(monkeypatch):
     falling()
     monkeypatch.delenv(external.ENGINES["newton"].variable, raising=False)
-    with pytest.raises(RuntimeError, match="have its pip install"):
+    with pytest.raises(RuntimeError, match="in it with pip"):
         bpy.ops.usdphys.engine_bake(engine="newton")
 
 

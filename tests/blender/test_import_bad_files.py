@@ -96,7 +96,7 @@ def test_units_that_an_old_blender_wrote_count(tmp_path):
     file = write_float_units(tmp_path / "old.usdc", 0.25)
     result = import_usd(file)
     issues = [issue.message for issue in result.issues if issue.code == "WrongValueType"]
-    assert len(issues) == 1 and "'metersPerUnit' of '/' is a float in place of a double" in issues[0]
+    assert len(issues) == 1 and "'metersPerUnit' of '/' is of type float in place of double" in issues[0]
     bpy.context.view_layer.update()
     cube = bpy.data.objects["A"]
     corners = [cube.matrix_world @ Vector(corner) for corner in cube.bound_box]

@@ -1264,7 +1264,7 @@ def test_a_slow_motor_says_what_the_damping_of_physx_takes():
     bpy.ops.usdphys.joint_add(type="REVOLUTE", place="CURSOR", axis="WORLD_Z")
     targets = [(the_joint(), "angular", 3.0)]
     slow, _ = joint_edits.add_motors(bpy.context, targets, holds=False, response=2.0)
-    assert "PhysX damps it: 2.6 % slower there" in joint_edits.motor_texts(slow, holds=False)
+    assert "PhysX damps the joint: there it is 2.6 % slower" in joint_edits.motor_texts(slow, holds=False)
     fast, _ = joint_edits.add_motors(bpy.context, targets, holds=False, response=0.5)
     assert not any("PhysX" in text for text in joint_edits.motor_texts(fast, holds=False))
 

@@ -190,7 +190,7 @@ def test_loads_on_a_pulley_move_as_those_of_atwoods_machine():
 
 def test_a_door_alone_is_refused():
     select(scenes.add_box("Door"))
-    with pytest.raises(RuntimeError, match="what holds it"):
+    with pytest.raises(RuntimeError, match="the object that holds it last"):
         bpy.ops.usdphys.mechanism(kind="DOOR")
 
 

@@ -87,7 +87,7 @@ def test_the_operator_says_where_the_facts_go(monkeypatch):
     monkeypatch.setattr(report_bug, "open_page", opened.append)
     assert bpy.ops.usdphys.report_bug() == {"FINISHED"}
     assert opened == ["https://example.org/issues"]
-    assert "made this build" in said[0] and "https://example.org/issues" in said[1]
+    assert "authors of this build" in said[0] and "https://example.org/issues" in said[1]
 
 
 def test_a_build_that_is_no_release_has_no_address():

@@ -153,7 +153,7 @@ def test_an_edit_drops_the_frames_before_and_the_first_frame_begins_anew():
     assert obj.matrix_world.translation.x == pytest.approx(2.0, abs=0.1)
     ice.usdphys.physics_material.dynamic_friction = 1.0
     go(26)
-    assert leader.kept == [25, 26] and "goes on from frame 25" in leader.edited
+    assert leader.kept == [25, 26] and "continues from frame 25" in leader.edited
     go(*range(27, 60))
     # It brakes from where it was: v^2 / 2 g.
     assert obj.matrix_world.translation.x == pytest.approx(2.08 + 4.0 / (2 * 9.81), abs=0.1)
@@ -201,7 +201,7 @@ def test_an_edit_while_scrubbed_back_goes_on_from_the_shown_frame(adds):
     bpy.context.view_layer.update()
     go(14)
     assert leader.kept == [13, 14] and (leader.front, leader.shown) == (14, 14)
-    assert "goes on from frame 13" in leader.edited
+    assert "continues from frame 13" in leader.edited
     go(*range(15, 26))
     assert 50 - height(obj) == pytest.approx(fallen(24), rel=0.05)
     assert obj.matrix_world.translation.x == pytest.approx(1.0, rel=1e-3)
@@ -246,7 +246,7 @@ def test_an_edit_after_a_joint_broke_begins_anew_because_the_kept_frames_do_not_
     obj.usdphys.mass.mass = 3.0
     bpy.context.view_layer.update()
     go(14)
-    assert "begins anew at frame 1" in leader.edited and "Thread" in leader.edited
+    assert "restarts at frame 1" in leader.edited and "Thread" in leader.edited
     assert leader.kept == [1] and height(obj) == pytest.approx(50, abs=1e-5)
 
 

@@ -370,8 +370,8 @@ def test_temporary_names_are_short_for_the_longest_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [("", "empty"), ("n" * 256 + ".usda", "255 bytes"), ("名" * 86 + ".usda", "255 bytes"),
-     ("x/" * 500 + "a", "940 bytes"), ("a:SDF_FORMAT_ARGS:b=c.usda", "USD does not take"),
-     ("\udcff.usda", "UTF-8"), ("a\0b", "USD does not take")],
+     ("x/" * 500 + "a", "940 bytes"), ("a:SDF_FORMAT_ARGS:b=c.usda", "USD does not allow"),
+     ("\udcff.usda", "UTF-8"), ("a\0b", "USD does not allow")],
 )  # fmt: skip
 def test_names_that_blender_or_usd_do_not_take_are_refused_in_one_short_sentence(name: str, reason: str) -> None:
     with pytest.raises(InputError, match=reason) as caught:

@@ -234,7 +234,7 @@ def of_physx(file: Path) -> Path:
         (lambda file: file.write_text(file.read_text().replace(
             "prepend payload = @./runnables/physics/physx.usda@",
             "prepend payload = [@./runnables/physics/physx.usda@, @./runnables/physics/newton.usda@]")),
-         "other payloads than one file"),
+         "must have exactly one payload"),
         (lambda file: of_physx(file).unlink(), "physx.usda', the payload .* is missing"),
         (lambda file: of_physx(file).write_text("#usda 1.0\ndef {{"), "physx.usda', the payload .* cannot be read"),
         (lambda file: of_physx(file).write_text('#usda 1.0\nover "Door"\n{\n}\n'), "has no default prim 'Door'"),

@@ -108,7 +108,7 @@ def test_motion_of_the_engine_is_written(crate, engine, tmp_path, capsys):
 def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
     out = tmp_path / "out.usda"
     for program, sentence in (
-        ("import nowhere_to_be_found", "no module 'nowhere_to_be_found'; have its pip install ovphysx"),
+        ("import nowhere_to_be_found", "no module 'nowhere_to_be_found'; install ovphysx"),
         ("raise SystemExit('the stage is too odd')", "could not simulate 'crate.usda': the stage is too odd"),
         (
             "raise ValueError('Error: mass and inertia of moving bodies must be larger than mjMINVAL\\nElement name '"
@@ -134,11 +134,11 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
             "could not simulate 'crate.usda': after",
         ),
         # What is told of a name longer than what is passed on as it is.
-        (f"raise ModuleNotFoundError(\"No module named '{LONG}'\")", f"has no module '{LONG}'; have its pip"),
+        (f"raise ModuleNotFoundError(\"No module named '{LONG}'\")", f"has no module '{LONG}'; install"),
         (f"raise RuntimeError('{LONG}')", f"could not simulate 'crate.usda': {LONG[: external.MOST_SAID]}\n"),
         ("import os; os.abort()", "could not simulate 'crate.usda'"),
         ("", "could not simulate 'crate.usda': exit status 0"),
-        (MOVES.replace("300.0, 20.0", "float('nan'), 20.0"), "PhysX has lost bodies of 'crate.usda'"),
+        (MOVES.replace("300.0, 20.0", "float('nan'), 20.0"), "PhysX gave NaN for the poses of bodies of 'crate.usda'"),
     ):
         engine(program)
         assert simulate(crate, "--out", str(out)) == 1
@@ -153,7 +153,7 @@ def test_python_that_is_not_there(crate, monkeypatch, capsys):
     assert simulate(crate) == 1
     assert f"with --engine-python or in {variable}" in capsys.readouterr().err
     assert simulate(crate, "--engine-python", "/nowhere/python") == 1
-    assert "'/nowhere/python' is no program" in capsys.readouterr().err
+    assert "'/nowhere/python' is not a program" in capsys.readouterr().err
     assert cli.main(["simulate", str(crate), "--seconds", "1", "--engine-python", sys.executable]) == 2
 
 
@@ -210,7 +210,7 @@ def test_pip_is_told_all_that_newtons_importer_needs():
 
 def test_no_python_is_an_input_error(monkeypatch):
     monkeypatch.delenv("USDPHYS_NEWTON_PYTHON", raising=False)
-    with pytest.raises(InputError, match="Newton runs in a Python of your own"):
+    with pytest.raises(InputError, match="Newton needs a Python of its own"):
         external.python_of("newton")
 
 

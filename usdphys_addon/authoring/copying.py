@@ -146,7 +146,10 @@ def copy_one_property(source: Any, targets: Iterable[Any], data_path: str) -> Ed
         raise InputError(f"'{source.name}' has no physics property '{data_path}'; choose another")
     is_memory = isinstance(owner, props.RememberedPrim) or name == "prim" or name.startswith("remembered_")
     if is_memory or name == "has_remembered_frames":
-        raise InputError(f"'{data_path}' is about the file that an object was imported from; choose another property")
+        raise InputError(
+            f"'{data_path}' describes the file that the object was imported from and is not copied; "
+            "choose another property"
+        )
     left_out: dict[str, list[str]] = defaultdict(list)
     written = []
     for obj in _editable(source, targets, left_out):

@@ -12,7 +12,7 @@ KINDS = (
         "A static box of 20 m, or as wide as bodies need it, with its surface at the cursor",
     ),
     ("RAMP", "Ramp", "MOD_BEVEL", "A static wedge"),
-    ("STACK", "Box Stack", "MESH_CUBE", "Boxes one on the other, each a rigid body"),
+    ("STACK", "Box Stack", "MESH_CUBE", "Boxes stacked on each other, each a rigid body"),
     ("BALL", "Ball", "MESH_UVSPHERE", "A rigid body with a sphere as its collider"),
     ("DOMINOES", "Domino Row", "ALIGN_JUSTIFY", "Dominoes in a row, each a rigid body"),
 )

@@ -352,7 +352,7 @@ def motor_texts(motors: Sequence[Motor], *, holds: bool) -> list[str]:
     texts: list[str] = [phrase("Settles in {seconds:.3g} s", seconds=slowest.settling)]
     slowed = max(motor.slowed for motor in motors)
     if slowed > drive_design.SLIP:
-        texts.append(phrase("PhysX damps it: {percent:.2g} % slower there", percent=100.0 * slowed))
+        texts.append(phrase("PhysX damps the joint: there it is {percent:.2g} % slower", percent=100.0 * slowed))
     if loaded.sag == 0.0:
         return [*texts, phrase("Gravity does not move it")]
     if holds:
@@ -386,7 +386,7 @@ class Outlook:
             percent=100.0 * self.motion.sag, seconds=self.motion.settling,
         )  # fmt: skip
         if self.armature:
-            return joined("; ", (text, phrase("it needs the motor inertia that the joints got for that")))
+            return joined("; ", (text, phrase("this needs the motor inertia that the joints were given")))
         return text
 
 

@@ -127,7 +127,7 @@ def add_other(thing: Any, applied: str, name: str, type_: str, text: str) -> Any
         kind = value_type(type_)
         value = parse(kind, text)
     except KeyError as error:
-        raise InputError(f"'{type_}' is no type of values; choose one such as float, int, bool or token") from error
+        raise InputError(f"'{type_}' is not a USD value type; choose one such as float, int, bool or token") from error
     except ValueError as error:
         raise InputError(f"The value cannot be read: {error}") from error
     return add_unknown(thing, applied, name, kind, value)

@@ -96,5 +96,5 @@ def add_target(thing: Any, applied: str, name: str) -> Any:
     """Add a further target to a relationship."""
     attribute = vendor_schemas.attribute_named(applied, name)
     if attribute is None or not attribute.is_relationship:
-        raise InputError(f"'{name}' leads to nothing; only relationships have targets")
+        raise InputError(f"'{name}' is not a relationship; only relationships have targets")
     return vendor_rows.add_row(thing, applied, name, "rel", "")

@@ -133,7 +133,7 @@ class Background(Generic[_Result]):
         """What the work returns. Raises what it raises, or UsdPhysError if it is stuck."""
         self._wait()
         if self._is_stuck:
-            raise UsdPhysError(f"{self._what} does not go on, so it was given up; restart Blender and try again.")
+            raise UsdPhysError(f"{self._what} made no progress and was stopped; restart Blender and try again.")
         if self._error is not None:
             raise self._error
         return self._values[0]

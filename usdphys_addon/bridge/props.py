@@ -74,7 +74,7 @@ _TARGETS = (
     (
         "NEUTRAL",
         "Neutral",
-        "One attribute for each setting: that of Newton where it has one, which PhysX reads, too",
+        "One attribute for each setting: Newton's if there is one, because PhysX reads it, too",
         1,
     ),
     ("NEWTON", "Newton", "Newton's own schemas", 2),
@@ -423,7 +423,7 @@ GltfProperties = make_group(
         "families": bpy.props.EnumProperty(
             name="Extensions", default="BOTH",
             items=(
-                ("BOTH", "KHR and OMI", "Both families, each complete: for any reader"),
+                ("BOTH", "KHR and OMI", "Both sets of extensions, each complete, for any program"),
                 ("KHR", "KHR", "KHR_physics_rigid_bodies and KHR_implicit_shapes: Babylon.js, Khronos viewers"),
                 ("OMI", "OMI", "OMI_physics_body, shape and joint: Godot"),
             ),
@@ -439,13 +439,13 @@ GltfProperties = make_group(
         ),
         "keeps_usd": bpy.props.BoolProperty(
             name="Keep USD Physics", default=True,
-            description="Keep the physics that glTF has no fields for in the extras of the file, for an import with "
-            "this add-on",
+            description="Store physics that glTF cannot express in the extras of the file, for an import with this "
+            "add-on",
         ),
         "is_for_godot": bpy.props.BoolProperty(
             name="Godot 4 Capsules",
-            description="Write OMI capsules and cylinders with the one radius, and capsules with the full height, that "
-            "Godot 4 reads, in place of the published form",
+            description="Write OMI capsules and cylinders as Godot 4 reads them: with one radius, and capsules with "
+            "their full height. The published specification differs",
         ),
         "is_imported": bpy.props.BoolProperty(
             name="Physics", default=True, description="Read the physics of glTF files",
@@ -511,7 +511,7 @@ ScenePhysicsProperties = make_group(
             default={"NEUTRAL"},
             options={"ENUM_FLAG"},
             override=OVERRIDABLE,
-            description="Simulators that the settings beside UsdPhysics are written for",
+            description="Simulators for which settings beyond UsdPhysics are written",
         ),
         "stage": pointer(StageProperties, "Stage"),
         "source": pointer(SourceProperties),

@@ -172,7 +172,7 @@ class SceneReader:
         if self.context.hidden_path(obj):
             self.context.issue(
                 "NotExported", "warning", "", obj.name, f"'{obj.name}' is hidden, so it is written as it was imported.",
-                f"Show '{obj.name}' to write what was edited of it.",
+                f"Show '{obj.name}' to write its edits.",
             )  # fmt: skip
             return
         self.context.issue(

@@ -161,13 +161,13 @@ VendorRow = make_group(
     "One attribute of a vendor schema; its name is the USD name of the attribute.",
     {
         "applied": bpy.props.StringProperty(
-            name="Schema", description="Applied schema, with its instance", override=OVERRIDABLE
+            name="Schema", description="Applied API schema, with its instance name", override=OVERRIDABLE
         ),
         "type": bpy.props.StringProperty(name="Type", description="USD type of the value", override=OVERRIDABLE),
         "text": bpy.props.StringProperty(name="Value", description="Value of the attribute", override=OVERRIDABLE),
         # A relationship has one row for each target. A target without an object is a path of the file, in the text.
         "target": bpy.props.PointerProperty(
-            type=bpy.types.Object, name="Target", description="Object that the relationship leads to",
+            type=bpy.types.Object, name="Target", description="Target object of the relationship",
             override=OVERRIDABLE,
         ),
         "flag": _view(bpy.props.BoolProperty, "Value", _flag, _set_flag),

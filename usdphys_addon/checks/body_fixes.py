@@ -169,9 +169,7 @@ def _add_ground(scene: Any, issue: FoundIssue) -> None:
     from ..bridge import scene_read
 
     if any(item.gravity_direction[2] > 0 or any(item.gravity_direction[:2]) for item in scene.usdphys.physics_scenes):
-        raise InputError(
-            "Things do not fall along -Z here: add a box across the direction of gravity, and make it Static."
-        )
+        raise InputError("Gravity is not along -Z here: add a box across the direction of gravity, and make it Static.")
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     found = scene_setup.moving_bounds(Facts(reading.model))
     if found is None:

@@ -140,13 +140,14 @@ def _add_convert(commands: Any) -> argparse.ArgumentParser:
     )  # fmt: skip
     command.add_argument(
         "--physx-attributes", action="store_true",
-        help="write settings of Newton (mimic joints, velocity limits, ...) as schema attributes of PhysX, too",
+        help="also write Newton's settings (mimic joints, velocity limits, ...) as PhysX attributes",
     )  # fmt: skip
     # The name that it had first.
     command.add_argument("--physx-words", dest="physx_attributes", action="store_true", help=argparse.SUPPRESS)
     command.add_argument(
         "--ros-package", default="", metavar="NAME",
-        help="for a URDF output: make its folder, or the one above a folder urdf, this ROS package, with the meshes",
+        help="for a URDF output: make its folder (its parent, if the folder is named urdf) this ROS package, with "
+        "the meshes",
     )  # fmt: skip
     command.add_argument(
         "--strict", action="store_true", help="write nothing if the checks find errors, and exit with status 1"

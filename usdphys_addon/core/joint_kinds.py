@@ -71,7 +71,7 @@ PRESETS = {
                    ("rotX", "rotY", "rotZ")),
     "HINGE": Preset("Hinge", "Turns about X only", ("rotX",)),
     "SLIDE": Preset("Slide", "Slides along X only", ("transX",)),
-    "FREE": Preset("Free", "Holds nothing; for drives that act on all degrees of freedom", AXIS_DOFS),
+    "FREE": Preset("Free", "All degrees of freedom are free; for drives that act on them", AXIS_DOFS),
 }  # fmt: skip
 
 #: Joints whose values about themselves, without a degree of freedom, are those of a translation.

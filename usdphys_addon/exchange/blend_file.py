@@ -59,8 +59,9 @@ def open_blend(file: str) -> list[Issue]:
         return []
     return [Issue(
         "ScriptsNotRun", "warning", "", "",
-        f"'{path.name}' holds Python that was not run ({app.autoexec_fail_message}): values that it drives are old.",
-        "Bake what scripts drive, or open the file in Blender if you trust it.",
+        f"'{path.name}' has Python scripts that were not run ({app.autoexec_fail_message}): values that depend on "
+        "them may be out of date.",
+        "Bake the values that scripts drive, or open the file in Blender if you trust it.",
     )]  # fmt: skip
 
 

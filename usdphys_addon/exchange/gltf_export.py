@@ -85,8 +85,9 @@ class GltfExport:
         scene: Any = bpy.context.scene
         if not self.is_own and _is_scaled():
             self.issues.append(Issue(
-                "GltfUnitScale", "warning", "", "", "Blender's glTF exporter takes a unit for a metre, whatever the "
-                f"unit scale of the scene ({scene.unit_settings.scale_length:g}) says; so does the physics.",
+                "GltfUnitScale", "warning", "", "", "Blender's glTF exporter ignores the unit scale of the scene "
+                f"({scene.unit_settings.scale_length:g}) and writes one unit as "
+                "one metre; so does the physics.",
                 "Set the unit scale to 1 and scale the objects.",
             ))  # fmt: skip
         if settings.get("gltf_use_gltfpack"):

@@ -49,8 +49,8 @@ def _export_one(
     obstacle, fix = ("", "") if form == "composed" else _obstacle(scene, options)
     if physics_only and form == "composed":
         raise InputError(
-            "A file that Blender composes is written whole; choose another form to write the edits of the physics "
-            "alone."
+            "As Blender Composes writes the whole file, so it cannot write the edits of the physics alone; choose "
+            "another form."
         )
     is_of_edits = physics_only or form in ("copy", "layer", "flat")
     if obstacle and is_of_edits:
@@ -65,8 +65,8 @@ def _export_one(
         if obstacle and form == "auto":
             result.issues.append(Issue(
                 "ComposedByBlender", "warning", "", "",
-                f"Blender has composed the whole file, because {obstacle}: references, payloads, variants and what "
-                "Blender does not know of the source are not in it.",
+                f"Blender's exporter wrote the whole file, because {obstacle}: references, payloads, variants and "
+                "data that Blender does not support are not in it.",
                 fix,
             ))  # fmt: skip
         return result
@@ -102,14 +102,15 @@ def _export_runtimes(
     if weighed:
         result.issues.append(Issue(
             "MassWritten", "info", weighed[0], "",
-            f"The file states the mass of {counted(len(weighed), 'body')}, such as '{weighed[0]}', as it follows from "
-            "density and shape, because SimReady demands it.", "Set the mass in Blender to have another one.",
+            f"SimReady requires a mass: {counted(len(weighed), 'body')}, such as '{weighed[0]}', got the mass "
+            "that follows from density and shape.", "Set the mass in Blender to have another one.",
         ))  # fmt: skip
     if left:
         result.issues.append(Issue(
             "RuntimeNotDivided", "warning", left[0], "",
-            f"Settings of simulators stay in the base at {counted(len(left), 'prim')}, such as '{left[0]}': outside "
-            "of the default prim, or by a reference.", "Put them below the default prim, and export flattened.",
+            f"Simulator settings of {counted(len(left), 'prim')}, such as '{left[0]}', stay in the base file: "
+            "they are outside of the default prim, or come from a reference.",
+            "Put them below the default prim, and export flattened.",
         ))  # fmt: skip
     return result
 

@@ -265,7 +265,7 @@ class _Comparison:
             if edited.transform or edited.data or edited.slots or edited.properties:
                 self.issues.append(Issue(
                     "NotExported", "warning", self.sources.objects[obj.name], obj.name,
-                    f"'{obj.name}' is hidden, so what was edited of it is left out.", f"Show '{obj.name}' to write it.",
+                    f"'{obj.name}' is hidden, so its edits are left out.", f"Show '{obj.name}' to write it.",
                 ))  # fmt: skip
 
     def _removed(self) -> tuple[str, ...]:
@@ -490,7 +490,7 @@ class _Comparison:
             self.issues.append(Issue(
                 "NameChanged", "info", free, name,
                 f"'{name}' is written as '{paths.name_of(free)}', because the source has a prim '{path}'.",
-                f"Give '{name}' a name that nothing in the source has.",
+                f"Give '{name}' a name that no prim of the source has.",
             ))  # fmt: skip
         return free
 

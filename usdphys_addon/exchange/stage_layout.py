@@ -372,8 +372,8 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: l
         others = f" and {counted(count, 'other attribute')}" if count else ""
         issues.append(Issue(
             "VendorUnitsKept", "warning", path, "",
-            f"'{name}' of '{path}'{others} keep the numbers of the source's units: the add-on does not know what they "
-            "measure.", "Export in the units of the source, or correct these values.",
+            f"'{name}' of '{path}'{others} keep their values in the units of the source: the add-on does not "
+            "know their dimension.", "Export in the units of the source, or correct these values.",
         ))  # fmt: skip
 
 

@@ -522,7 +522,7 @@ def _take_files(robot: Robot, edits: TextEdits, folder: Path, home: RosPackage) 
             found.append((element, file))
         else:
             issues[uri] = Issue(
-                "UrdfFileMissing", "warning", "", "", f"'{uri}' is not found, so the package does not have it.",
+                "UrdfFileMissing", "warning", "", "", f"'{uri}' was not found and is missing from the package.",
                 "Put the file there, or import the URDF from the folder of its package.",
             )  # fmt: skip
     uris = home.take(list(dict.fromkeys(file for _, file in found)))

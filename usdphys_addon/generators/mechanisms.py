@@ -49,7 +49,9 @@ def make_mechanism(context: Any, kind: str, speed: float, *, articulation: bool 
     elif kind == "TURNTABLE":
         options = JointOptions("REVOLUTE", "CENTER_1", "WORLD_Z")
     if any(base is None for base, _ in pairs) and options.place in ("AUTO", "CLOSEST"):
-        raise InputError("Select the part that moves, and then what holds it, so that this is the active object.")
+        raise InputError(
+            "Select the moving part first, and the object that holds it last, so that this is the active object."
+        )
     for base, part in pairs:
         if base is not None and part in parents_of(base):
             raise InputError(

@@ -84,7 +84,7 @@ def armature_of(context: Any) -> Any:
                 return modifier.object
         if obj.parent is not None and obj.parent.type == "ARMATURE":
             return obj.parent
-    raise InputError("Select an armature, or a mesh that one moves.")
+    raise InputError("Select an armature, or a mesh that an armature deforms.")
 
 
 def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:

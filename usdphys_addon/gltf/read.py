@@ -716,8 +716,8 @@ class _Reader:
         if not joints.is_same(joints.settings_of(prim, joint), settings):
             prim.extras["settings"] = joints.well_formed(settings)
             self._issue(
-                "GltfJointKept", f"UsdPhysics has no exact equivalent of the limits or drives of the joint "
-                f"'{node}': glTF files keep them, and all else gets the nearest ones.",
+                "GltfJointKept", f"UsdPhysics has no exact equivalent of the limits or drives of the joint '{node}': "
+                "glTF files keep them, USD files and simulators get the nearest ones.",
                 "Compare its limits where the difference matters.", "info", path,
             )  # fmt: skip
         self.model.add(prim)

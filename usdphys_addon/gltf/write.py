@@ -149,7 +149,7 @@ class _Writer:
             if index in animated:
                 self.file.issue(
                     "GltfNested", f"'{path}' is animated, so it stays below another body.",
-                    "Parent it to something that is no body.", "info", self.model.prims[path],
+                    "Parent it to an object that is not a rigid body.", "info", self.model.prims[path],
                 )  # fmt: skip
                 continue
             world, parent = self.document.world(index), self.document.parents[above[-1]]

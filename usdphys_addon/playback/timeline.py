@@ -137,13 +137,17 @@ class Timeline:
             names = named(self.session.model.prims[path].label or path for path in kept.broken)
             self._begin_anew(context)
             self.edited = phrase(
-                "Edited: begins anew at frame {start}, because {names} had broken.", start=self.start, names=names
+                "Scene edited: the simulation restarts at frame {start}, because {names} had broken.",
+                start=self.start,
+                names=names,
             )
             return
         self.first = self.front = self.shown = at
         self._keep(places if places is not None and len(places) == len(self.session.led.names) else None)
         self.edited = phrase(
-            "Edited: goes on from frame {first}. At frame {start} it begins anew.", first=at, start=self.start
+            "Scene edited: the simulation continues from frame {first} and restarts at frame {start}.",
+            first=at,
+            start=self.start,
         )
 
     def _is_animated_anew(self, frame: int, scene: Any, animated: Any) -> bool:

@@ -91,7 +91,7 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     ),
     "MassRatio": NoticeKind(
         "warning", "Far more mass hangs on a jointed body than its own: its joints give way.",
-        "Make the light body heavier or what hangs on it lighter, or simulate with the quality Exact.",
+        "Make the light body heavier or the bodies that it holds lighter, or simulate with the quality Exact.",
     ),
     "MaterialPerFace": NoticeKind(
         "info", "A collider has several physics materials: that of the whole prim is used.",

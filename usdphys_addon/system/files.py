@@ -54,9 +54,11 @@ def usable_name(name: str) -> str:
     except UnicodeEncodeError as error:
         raise InputError(f"'{shown}' is not encoded in UTF-8, which Blender and USD need; rename the file.") from error
     if ":SDF_FORMAT_ARGS:" in name or "\0" in name:
-        raise InputError(f"'{shown}' holds what USD does not take for part of a name; rename the file.")
+        raise InputError(f"'{shown}' has characters that USD does not allow in a name; rename the file.")
     if max(len(part) for part in encoded.split(b"/")) > _LONGEST_NAME:
-        raise InputError(f"'{shown}' has a part of more than {_LONGEST_NAME} bytes, which no file has.")
+        raise InputError(
+            f"'{shown}' has a file or folder name of more than {_LONGEST_NAME} bytes; choose a shorter one."
+        )
     if os.name == "posix" and name.startswith("//"):
         name = f"/{name.lstrip('/')}"
     if len(os.fsencode(Path(name).absolute())) > _LONGEST_PATH:
@@ -496,4 +498,6 @@ def _reason(error: OSError) -> str:
 
 def _unwritable(target: Path, error: OSError) -> OutputError:
     reason = error.strerror or type(error).__name__
-    return OutputError(f"'{target}' could not be written: its folder takes no files ({reason}); choose another folder.")
+    return OutputError(
+        f"'{target}' could not be written: no file can be made in its folder ({reason}); choose another folder."
+    )

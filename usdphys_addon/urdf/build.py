@@ -392,7 +392,7 @@ class _Builder:
             return
         self.tell("UrdfJointChain", "info", branch.joint,
                   f"'{name}' is written as {len(free)} joints with links without mass between them: URDF's joints have "
-                  "one axis.", "Give the links between a small mass if a simulator demands it.")  # fmt: skip
+                  "one axis.", "Give these massless links a small mass if a simulator requires it.")  # fmt: skip
         last = len(free) - 1
         above_link = parent
         for index, freedom in enumerate(free):
@@ -482,8 +482,8 @@ class _Builder:
         root = self.tree.root
         if root != WORLD and self.tree.branches:
             self.tell("UrdfFreeBase", "info", self.model.prims[root],
-                      f"Nothing holds '{self.link_names[root]}'; most programs that read URDF fix such a link to the "
-                      "world unless they are asked not to.",
+                      f"No joint holds '{self.link_names[root]}'; most programs that read URDF fix such a link to the "
+                      "world by default.",
                       "Choose a free base in the program that reads it.")  # fmt: skip
         for names, code, message, fix in (
             (self.gains, "UrdfGainsNotWritten",

@@ -168,7 +168,7 @@ def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue
         if isinstance(error, Pcp.ErrorInvalidAssetPath | Pcp.ErrorInvalidSublayerPath | Pcp.ErrorMutedAssetPath):
             what = f"'{assets[0]}' cannot be read" if assets else "A file cannot be read"
             whom = "" if path in ("", "/") else f", which '{path}' brings in"
-            message = f"{what}{whom}; what it holds is missing."
+            message = f"{what}{whom}; its content is missing."
             fix = "Put the file there, or correct the path in the USD file."
         elif isinstance(error, Pcp.ErrorArcCycle | Pcp.ErrorSublayerCycle):
             loop = named(Path(asset).name for asset in assets if not asset.startswith("anon:"))
@@ -251,8 +251,8 @@ def mistyped_values(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issu
     path, name, kind, wanted = found[0]
     return [Issue(
         "WrongValueType", "warning", path, "",
-        f"'{name}' of '{path}' is a {kind} in place of a {wanted} ({counted(len(found), 'such value')}): here it "
-        "counts, OpenUSD's own reader of physics and simulators built on it ignore it.",
+        f"'{name}' of '{path}' is of type {kind} in place of {wanted} ({counted(len(found), 'such value')}): the "
+        "add-on uses the value, OpenUSD's own reader of physics and simulators built on it ignore it.",
         "Declare such values with the type of their schema in the USD file.",
     )]  # fmt: skip
 

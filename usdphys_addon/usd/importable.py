@@ -211,7 +211,7 @@ def _broken_curves(opinions: Opinions, sound: set[Any]) -> str:
         points, counts = _array(attributes[0], time, Vt.Vec3fArray), _array(attributes[1], time, Vt.IntArray)
         name = _name(opinions.path)
         if len(counts) and (counts.min() < 0 or counts.sum(dtype=np.int64) != len(points)):
-            return f"the curves {name} have {counted(len(points), 'point')}: not what their vertex counts say"
+            return f"the curves {name} have {counted(len(points), 'point')}, which does not match their vertex counts"
         if len(counts) and not counts.min():
             return f"the curves {name} have a curve without points"
         if len(counts) and counts.min() < 3 and _closes_bezier(opinions.usd_prim):

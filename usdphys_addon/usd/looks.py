@@ -137,7 +137,7 @@ def restore_looks(text: str, layer: Sdf.Layer, moved: Moved, paths: Iterable[str
     for path in paths:
         carried = source.GetPrimAtPath(path)
         if carried is None:
-            raise InputError(f"The look of '{path}' is not in the carried text.")
+            raise InputError(f"The material '{path}' is missing from the USD text that the scene keeps.")
         spec = layer.GetPrimAtPath(moved(path)) or made_prim(back, Sdf.Path(moved(path)), carried)
         spec.specifier = Sdf.SpecifierDef
         for child in list(spec.nameChildren):

@@ -149,7 +149,7 @@ def _wrong_suffix(path: Path) -> str:
     kind = next((kind for mark, kind in _MARKS if start.startswith(mark)), "")
     if not kind or path.suffix.lower() in (kind, ".usd"):
         return ""
-    reason = f"it is a {kind} file; name it so"
+    reason = f"it is a {kind} file; give its name that ending"
     return f" ({reason})"
 
 

@@ -116,9 +116,9 @@ def _file_of(divided: Sdf.Layer, path: str, runtime: str) -> Sdf.Layer | None:
     payloads = enabled.payloadList.GetAddedOrExplicitItems() if enabled is not None else ()
     if not payloads:
         return None
-    mend = "mend it, or export flattened."
+    mend = "repair it, or export flattened."
     if len(payloads) > 1 or not payloads[0].assetPath:
-        raise InputError(f"The variant {runtime}=Enabled of '{path}' has other payloads than one file; {mend}")
+        raise InputError(f"The variant {runtime}=Enabled of '{path}' must have exactly one payload, a file; {mend}")
     file = divided.ComputeAbsolutePath(payloads[0].assetPath)
     try:
         old = Sdf.Layer.FindOrOpen(file)

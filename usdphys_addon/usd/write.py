@@ -349,7 +349,7 @@ def usd_value(type_: str, value: Any, factor: float) -> Any:
         try:
             return Sdf.PathExpression(value)
         except Tf.ErrorException as error:
-            raise InputError(f"'{value}' is no path expression, so no file can hold it; correct it.") from error
+            raise InputError(f"'{value}' is not a valid path expression and cannot be written; correct it.") from error
     made = sdf_type(type_).type.pythonClass
     if kind.is_array:
         element = sdf_type(type_.removesuffix("[]")).type.pythonClass

@@ -29,12 +29,12 @@ _HOLLOW = 0.02
     "JointWelded", None, None, None, mujoco="error",
     meaning="A joint is neither fixed nor revolute nor prismatic. MuJoCo's reader of USD does not know it, and holds "
     "the second body fast to the first.",
-    fix="Make {X} of revolute and prismatic joints, or write the robot in MuJoCo's own format.",
+    fix="Replace {X} by revolute and prismatic joints, or write the robot in MuJoCo's own format.",
 )  # fmt: skip
 def welded(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         if not isinstance(joint, _JOINTS) and joint.body0 and joint.body1 and joint.joint_enabled is not False:
-            yield Finding(prim, f"MuJoCo takes {prim.display}, which is a {kind(prim)}, for a fixed joint.")
+            yield Finding(prim, f"MuJoCo reads {prim.display}, a {kind(prim)}, as a fixed joint.")
 
 
 @rule(
@@ -53,7 +53,8 @@ def world_second(facts: Facts) -> Iterator[Finding]:
     "DisabledStillActs", None, None, None, mujoco="warning",
     meaning="A body or a joint is disabled, or a body is kinematic. MuJoCo's reader of USD does not look at that: "
     "the body falls, the joint holds.",
-    fix="Remove what {X} is not to be in MuJoCo; a kinematic body needs MuJoCo's own mocap body.",
+    fix="Remove the rigid body or the joint from {X} if it must not act in MuJoCo; a kinematic body needs MuJoCo's "
+        "own mocap body.",
 )  # fmt: skip
 def disabled(facts: Facts) -> Iterator[Finding]:
     for prim, body in facts.bodies:

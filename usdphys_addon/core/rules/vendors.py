@@ -193,7 +193,7 @@ def ccd_not_in_scene(facts: Facts) -> Iterator[Finding]:
     "LimitStiffnessPerRadian", None, "info", None,
     meaning="The limit of a rotation has a stiffness. PhysX says that it and the damping are per degree, and takes "
             "them per radian: the limit is 57 times softer.",
-    fix="Give {X} Newton's limit stiffness, which says what is meant, and PhysX's with 57.2958 times the number.",
+    fix="Set Newton's limit stiffness on {X}, whose unit is unambiguous, and multiply PhysX's by 57.2958.",
 )  # fmt: skip
 def limit_per_radian(facts: Facts) -> Iterator[Finding]:
     said = set()

@@ -87,7 +87,7 @@ class CollisionAPI(Schema):
 @schema("PhysicsMeshCollisionAPI", "single", "collider")
 class MeshCollisionAPI(Schema):
     approximation: str | None = attr(
-        "physics:approximation", "token", "none", "What the solver makes of the mesh",
+        "physics:approximation", "token", "none", "How the solver approximates the mesh",
         tokens=("none", "convexDecomposition", "convexHull", "boundingSphere", "boundingCube", "meshSimplification"),
         uniform=True,
     )  # fmt: skip
@@ -102,7 +102,7 @@ class MaterialAPI(Schema):
         "physics:dynamicFriction", "float", 0.0, "Coefficient of friction that slows a sliding body", live=True
     )
     restitution: float | None = attr(
-        "physics:restitution", "float", 0.0, "Bounce: 0 keeps nothing, 1 everything", live=True
+        "physics:restitution", "float", 0.0, "Bounciness: 0 is no bounce, 1 keeps the whole speed", live=True
     )
     density: float | None = attr(
         "physics:density", "float", 0.0, "Density of the material; zero is automatic",
@@ -129,7 +129,8 @@ class CollisionGroup(Schema):
     includes: tuple[str, ...] | None = rel("collection:colliders:includes", "Prims that belong to the group")
     excludes: tuple[str, ...] | None = rel("collection:colliders:excludes", "Prims that do not belong to the group")
     expansion_rule: str | None = attr(
-        "collection:colliders:expansionRule", "token", "expandPrims", "How included prims bring what is below them",
+        "collection:colliders:expansionRule", "token", "expandPrims",
+        "Whether the descendants of included prims are included, too",
         tokens=("explicitOnly", "expandPrims", "expandPrimsAndProperties"), uniform=True,
     )  # fmt: skip
     include_root: bool | None = attr(
@@ -271,7 +272,7 @@ class LimitAPI(Schema):
 class DriveAPI(Schema):
     mode_field: ClassVar[str] = "type"
     type: str | None = attr(
-        f"drive:{INSTANCE}:physics:type", "token", "force", "What the gains produce: a force, or an acceleration",
+        f"drive:{INSTANCE}:physics:type", "token", "force", "Whether the gains produce a force or an acceleration",
         tokens=("force", "acceleration"), uniform=True, live=True,
     )  # fmt: skip
     max_force: float | None = attr(

@@ -30,12 +30,11 @@ def python_of(engine: str, chosen: str = "") -> str:
     found = chosen or os.environ.get(known.variable, "")
     if not found:
         raise InputError(
-            f"{known.name} runs in a Python of your own: make one with 'python -m venv FOLDER', have its pip install "
-            f"{known.packages}, and name it in the preferences of the add-on, with --engine-python or in "
-            f"{known.variable}."
+            f"{known.name} needs a Python of its own: make one with 'python -m venv FOLDER', install {known.packages} "
+            f"in it with pip, and set it in the preferences of the add-on, with --engine-python or in {known.variable}."
         )
     if not os.access(found, os.X_OK) or not Path(found).is_file():
-        raise InputError(f"'{found}' is no program; name the python of an environment that has {known.name}.")
+        raise InputError(f"'{found}' is not a program; choose the python of an environment that has {known.name}.")
     return found
 
 
@@ -111,7 +110,9 @@ class Run:
             paths, poses = tuple(map(str, found["names"])), np.asarray(found["poses"], float)
             turn = np.eye(3) if found["is_z_up"] else units.to_z_up
         if not np.isfinite(poses).all():
-            raise InputError(f"{name} has lost bodies of '{self._file.name}': their poses are not numbers any more.")
+            raise InputError(
+                f"{name} gave NaN for the poses of bodies of '{self._file.name}'; check its masses, scales and gains."
+            )
         x, y, z, w = np.moveaxis(poses[..., 3:], -1, 0)
         own = np.stack((w, x, y, z), axis=-1)
         rotations = quaternion_product(np.array(frames.quaternion_of(turn)), own)
@@ -124,8 +125,8 @@ class Run:
         missing = re.match(r"ModuleNotFoundError: No module named '([\w.]+)'", last)
         if missing:
             return (
-                f"The Python for {self._engine.name} has no module '{missing[1]}'; have its pip install "
-                f"{self._engine.packages}."
+                f"The Python for {self._engine.name} has no module '{missing[1]}'; install {self._engine.packages} in "
+                "it with pip."
             )
         if light := _LIGHT.search(last):
             return (

@@ -120,8 +120,8 @@ class BodyMaker:
         if max(speeds) - min(speeds) > SAME_SPEED * speeds[0]:
             self.notices.add(
                 "VelocityScaled", body.prim,
-                f"{body.prim.display} starts at {speeds[0]:.3g} m/s: by the text of the specification it is "
-                f"{speeds[2]:.3g} m/s, in PhysX and Newton {speeds[1]:.3g} m/s.",
+                f"{body.prim.display} starts at {speeds[0]:.3g} m/s here. Its scale makes this {speeds[2]:.3g} m/s by "
+                f"the specification, and {speeds[1]:.3g} m/s in PhysX and Newton.",
             )  # fmt: skip
 
     def collider(self, prim: Prim, placed: Placed, material: ContactMaterial, frame: Matrix | None = None) -> Any:

@@ -409,8 +409,8 @@ class SolverSpace:
         else:
             self.notices.add(
                 "BouncesInRow", prim,
-                f"{prim.display} bounces and touches bodies on both sides: too little of a hit at one end of the row "
-                "arrives at the other.",
+                f"{prim.display} bounces and touches bodies on both sides: the preview passes an impact along the row "
+                "too weakly.",
             )  # fmt: skip
 
     def _add_statics(self, prims: Sequence[Prim], maker: BodyMaker) -> Iterator[float]:
@@ -471,8 +471,8 @@ class SolverSpace:
         prim = self.bodies[next(path for path in self.paths if self.handles[path] in found)].prim
         self.notices.add(
             "WheelsTooMany", prim,
-            f"{prim.display} is one of {len(found)} driven wheels, more than {MOST_GRIPS}: robots that skid turn up to "
-            "a quarter too fast.",
+            f"{prim.display} is one of {len(found)} driven wheels, more than {MOST_GRIPS}: robots with skid steering "
+            "turn up to 25 % too fast.",
         )  # fmt: skip
         return {}
 

@@ -117,9 +117,9 @@ class Trees:
             if joint.path not in inside and joint.enabled and not ends.isdisjoint(bodies - {WORLD}):
                 # The solver leaves out limits of several axes together where a body is in reduced coordinates.
                 if joint.cone is not None:
-                    return f"the cone of {joint.prim.display} is on it"
+                    return f"the cone limit of {joint.prim.display} acts on it"
                 if joint.distance is not None and (joint.distance.high < NO_LIMIT or joint.distance.drive is not None):
-                    return f"the distance of {joint.prim.display} is on it"
+                    return f"the distance limit of {joint.prim.display} acts on it"
         for link in tree.links:
             for freedom in link.joint.freedoms:
                 if why := joint_effects.why_not_reduced(freedom):
@@ -141,7 +141,7 @@ class Trees:
         groups = hanging([(link.parent, link.child) for link in tree.links], masses)
         worst = max(groups, key=lambda group: group.ratio, default=None)
         if worst is not None and worst.ratio > BEARABLE_REDUCED and not self._is_evened(tree):
-            return f"{worst.ratio:.2g} times the mass of {self.setup.bodies[worst.body].prim.display} hangs on that"
+            return f"{self.setup.bodies[worst.body].prim.display} holds {worst.ratio:.2g} times its own mass"
         return ""
 
     def _is_evened(self, tree: Tree) -> bool:

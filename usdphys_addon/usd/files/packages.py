@@ -43,7 +43,7 @@ def check(path: str | Path) -> None:
             raise InputError(f"'{name}' holds a compressed or encrypted file; USD packages hold them as they are.")
     size, held = Path(path).stat().st_size, sum(entry.file_size for entry in entries)
     if held > size:
-        raise InputError(f"'{name}' has {size} bytes and says that it holds {held}.")
+        raise InputError(f"'{name}' has {size} bytes, but states a content of {held}; it is damaged.")
 
 
 def check_used(layers: Iterable[Sdf.Layer]) -> None:
@@ -67,7 +67,7 @@ def described(packed: Iterable[str], strangers: list[str]) -> list[Issue]:
     if others:
         found.append(Issue(
             "FilesPacked", "info", "", "", f"The package holds {counted(len(others), 'file')}: {named(others)}.",
-            "Leave out what the receiver must not have.",
+            "Remove files that the recipient must not get.",
         ))  # fmt: skip
     if strangers:
         found.append(Issue(
