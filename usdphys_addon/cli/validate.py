@@ -20,7 +20,7 @@ from ..system.console import say, warn
 from ..system.files import checked, replacing
 from . import file_checks, issue_codes
 from .file_checks import SEVERITIES, FileReport, Found, Repair
-from .output import summarise
+from .output import folders_made, summarise
 
 FORMATS = ("text", "json", "sarif", "junit")
 #: The form of a report by the end of its name, where --format does not say it.
@@ -29,10 +29,11 @@ _BY_SUFFIX = {".json": "json", ".sarif": "sarif", ".xml": "junit"}
 
 def validate_files(options: argparse.Namespace) -> int:
     """Check the physics of files. Returns the exit status."""
-    run = _Run(options)
-    for report in run.reports():
-        run.tell(report)
-    run.end()
+    with folders_made(options, options.output):
+        run = _Run(options)
+        for report in run.reports():
+            run.tell(report)
+        run.end()
     return run.status()
 
 
