@@ -332,6 +332,10 @@ def test_groups_and_materials(scene) -> None:
     assert crate.usdphys.physics_material == oak and api.applied(oak) == ("PhysicsMaterialAPI",)
     with pytest.raises(api.InputError, match="did you mean 'steel'"):
         api.set_material("Crate", "stel")
+    for wrong in (None, crate):
+        with pytest.raises(api.InputError, match="is no material; give one"):
+            api.set_material(["Crate", "Door"], wrong)
+        assert crate.usdphys.physics_material == oak
 
 
 # --------------------------------------------------------------------------- checks, motion, files
