@@ -139,6 +139,8 @@ def test_values_are_si_whatever_the_units_of_the_file(stage: api.Stage) -> None:
     stage.set_value("/World/Red", "physics:velocity", [1, 0, 0])
     stage.set_value("/World/Red", "physics:angularVelocity", (0.0, math.pi, 0.0), unit="rad/s")
     assert stage.get_value("/World/Red", "physics:angularVelocity") == pytest.approx((0.0, 180.0, 0.0))
+    stage.set_value("/World/Red", "physics:velocity", (3.6, 0.0, 0.0), unit="km/h")
+    assert stage.get_value("/World/Red", "physics:velocity") == pytest.approx((1.0, 0.0, 0.0))
     report = stage.save(stage.path.with_name("out.usda"))
     saved = Usd.Stage.Open(str(report.path))
     prim = saved.GetPrimAtPath("/World/Red")
@@ -155,7 +157,7 @@ WRONG_VALUES = [
     ("physics:mass", math.inf, None, "takes finite numbers, and not inf"),
     ("physics:mass", 1e38, None, "takes numbers below 1e+37"),
     ("physics:mass", 1.0, "cm", "'cm' is no unit for 'physics:mass', which takes kg"),
-    ("physics:mass", 1.0, "stone", "'stone' is no unit that can be read"),
+    ("physics:mass", 1.0, "stone", "'stone' is no unit that can be read; 'physics:mass' takes kg. Put · or / between m, km,"),
     ("physics:velocity", 1.0, None, "takes 3 numbers (m/s), and not 1.0"),
     ("physics:velocity", (1.0, 2.0), None, "takes 3 numbers (m/s), and not (1.0, 2.0)"),
     ("physics:kinematicEnabled", 1, None, "takes True or False, and not 1"),
