@@ -157,7 +157,7 @@ WRONG_VALUES = [
     ("physics:mass", math.inf, None, "takes finite numbers, and not inf"),
     ("physics:mass", 1e38, None, "takes numbers below 1e+37"),
     ("physics:mass", 1.0, "cm", "'cm' is no unit for 'physics:mass', which takes kg"),
-    ("physics:mass", 1.0, "stone", "'stone' is no unit that can be read; 'physics:mass' takes kg. Put · or / between m, km,"),
+    ("physics:mass", 1.0, "stone", "'physics:mass' takes kg. Put · or / between m, km,"),
     ("physics:velocity", 1.0, None, "takes 3 numbers (m/s), and not 1.0"),
     ("physics:velocity", (1.0, 2.0), None, "takes 3 numbers (m/s), and not (1.0, 2.0)"),
     ("physics:kinematicEnabled", 1, None, "takes True or False, and not 1"),

@@ -93,7 +93,7 @@ def looks_of(scene: Any) -> str:
 
 
 def home_of(scene: Any) -> str:
-    """Path of the default prim of the source; empty if it has none, or a script has written what is no name of a prim."""
+    """Path of the source's default prim; empty if it has none, or a script has written what is no name of a prim."""
     name = scene.usdphys.source.default_prim
     return f"/{name}" if name and name == prim_name(name) else ""
 
