@@ -290,7 +290,7 @@ def test_a_robot_becomes_usd_without_blender(tmp_path: Path) -> None:
     written = target.read_bytes()
     with pytest.raises(api.UsageError, match="ros_package has no effect on"):
         api.convert(file, target, ros_package="arm")
-    with pytest.raises(api.NeedsBlenderError, match=r"convert\(\) needs Blender"):
+    with pytest.raises(api.NeedsBlenderError, match=r"convert\(\) with animation needs Blender"):
         api.convert(file, target, animation=True)
     with pytest.raises(api.OutputError, match="its folder does not exist"):
         api.convert(file, tmp_path / "none" / "arm.usda")

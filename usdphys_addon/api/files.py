@@ -185,8 +185,9 @@ def convert(
     wanted = formats.WriteOptions(**options)
     _check_written(wanted, str(target), other)
     direct = kind.conversions.get(other.name)
-    if system_blender.is_here() or direct is None or not direct.heeds.issuperset(formats.set_names(wanted)):
-        blender.require("convert")
+    more = [name for name in formats.set_names(wanted) if direct is not None and name not in direct.heeds]
+    if system_blender.is_here() or direct is None or more:
+        blender.require("convert", *more[:1])
         direct = None
     checked(Path(target).absolute(), [str(source)])
     if direct is not None:
