@@ -5,25 +5,23 @@ from __future__ import annotations
 
 import importlib.metadata
 import platform
-import tomllib
-from pathlib import Path
 from typing import Any
 
 import bpy
 
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.system import faults
+from ..usdphys_addon.system.addresses import addresses
 from ..usdphys_addon.system.version import addon_version
 from .outcome import finish
 
-_MANIFEST = Path(__file__).resolve().parents[1] / "blender_manifest.toml"
-#: Keys of the addresses in the manifest of a release, in the order of preference. Other builds have none.
+#: Names of the addresses of a release, in the order of preference.
 _TARGETS = ("tracker", "contact", "website")
 
 
 def address() -> str:
     """Where reports go to; empty in a build that is no release."""
-    known = tomllib.loads(_MANIFEST.read_text(encoding="utf-8")).get("addresses", {})
+    known = addresses()
     return next((known[name] for name in _TARGETS if name in known), "")
 
 

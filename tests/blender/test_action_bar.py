@@ -461,6 +461,17 @@ def test_bare_empty_becomes_a_body_and_is_told():
     assert not tagged("DYNAMIC", bpy.data.objects["Frame"]).notes
 
 
+@pytest.mark.parametrize(("settings", "is_bare"), [
+    ({"mass": 1, "is_applied": True}, False), ({"mass": 0, "is_applied": True}, True),
+    ({"mass": 1, "is_applied": False}, True),
+])  # fmt: skip
+def test_only_a_mass_that_is_switched_on_and_positive_makes_up_for_a_collider(settings, is_bare):
+    """USD takes a mass of 0 for one that is to be computed, of which an empty without colliders has nothing."""
+    frame = scenes.add("Frame")
+    scenes.assign(frame.usdphys.mass, **settings)
+    assert any("needs a collider or a mass" in note for note in tagged("DYNAMIC", frame).notes) == is_bare
+
+
 def test_joints_are_no_bodies():
     a, b = scenes.solid("A"), scenes.solid("B")
     hinge = scenes.add_joint("Hinge", "REVOLUTE", a, b)
@@ -699,12 +710,19 @@ def full(name: str, other: Any, **settings: Any) -> Any:
     return obj
 
 
+def test_a_cleared_object_has_nothing_of_ours():
+    box = scenes.solid("Box")
+    assert "version" in box.usdphys.keys()
+    clearing.clear_physics([box])
+    assert not box.usdphys.keys()
+
+
 def test_clear_removes_everything_but_the_memory_of_the_import():
     other = scenes.solid("Other")
     things = [full(f"Thing{index}", other) for index in range(2)]
     outcome = clearing.clear_physics(things)
     for obj in things:
-        assert set(obj.usdphys.keys()) == {"prim"}
+        assert set(obj.usdphys.keys()) - {"version"} == {"prim"}
         assert (obj.usdphys.prim.path, obj.usdphys.prim.carried) == ("/World/Thing", "kept")
         assert not obj.usdphys.joint.is_property_set("body0")
         assert not obj.usdphys.joint.drives.angular.is_property_set("stiffness")

@@ -26,11 +26,11 @@ def copy_one(path: str, source: Any, *others: Any) -> Any:
 
 
 def authored(group: Any) -> dict[str, Any]:
-    """All that is set, by name; what is a group or a list of groups likewise."""
+    """All that is set, by name; what is a group or a list of groups likewise. Without the version of the add-on."""
     found: dict[str, Any] = {}
     for item in group.bl_rna.properties:
         name = item.identifier
-        if name == "rna_type" or not group.is_property_set(name):
+        if name in ("rna_type", "version") or not group.is_property_set(name):
             continue
         value = getattr(group, name)
         if isinstance(value, bpy.types.PropertyGroup):

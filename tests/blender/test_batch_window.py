@@ -188,7 +188,7 @@ def test_while_it_runs_the_window_stays_in_use_and_results_are_listed(window):
     operator.batch.runs = False
     assert operator.modal(context, TIMER) == {"FINISHED"}
     (found,) = operator.reports
-    assert found == ("WARNING", "3 of 3 done: 2 ok, 1 crashed. Why not 'b': Batch > Files in the sidebar")
+    assert found == ("WARNING", "3 of 3 done: 2 ok, 1 crashed. The reasons for 'b' are in the sidebar: Batch > Files")
     assert state().jobs["b"].message == "Why." and state().jobs[state().active].name == "b"
     assert operator.batch.closed and not state().is_running and told[-1] is None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,7 @@ import mathutils
 import pytest
 from usdphys_ext.usdphys_addon.authoring import vendor_edits
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
+from usdphys_ext.usdphys_addon.bridge import placements
 from usdphys_ext.usdphys_addon.checks import fix_table, fixes, issue_data, report
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks import run as check_run
@@ -630,6 +632,35 @@ def test_a_light_body_that_bears_a_heavy_one_is_named_with_both_masses(typed, jo
     piano.usdphys.mass.mass = 40.0
     peg.usdphys.mass.mass = 0.5
     assert found("MassRatioHigh") == []
+
+
+@pytest.mark.parametrize("has_instance", [False, True])
+def test_a_check_finds_objects_where_a_reading_has_them(has_instance):
+    """It holds no Blender data between slices, and has all else that a placement has."""
+    scenes.solid("Child", parent=scenes.add("Parent"), location=(1, 2, 3))
+    if has_instance:
+        parts = scenes.new_collection("Parts")
+        scenes.solid("Part", collection=parts)
+        scenes.add_instance("Twice", parts, location=(4, 5, 6))
+    layer = bpy.context.view_layer
+    layer.update()
+    objects = check_run.ObjectsByName(bpy.context.scene.name, layer.name)
+    objects.renew(layer.depsgraph, math.inf)
+    in_slices = check_run.SlicedPlacements(objects)
+    assert list(in_slices.steps())
+    at_once = placements.ScenePlacements(in_slices.root)
+    at_once.gather(layer.depsgraph)
+    assert len(in_slices.all) == len(at_once.all) == (4 if has_instance else 2)
+    assert in_slices.are_certain == at_once.are_certain == (not has_instance)
+    apart = {"obj", "evaluated", "physics", "touched", "parent", "_matrix", "_turn"}
+    for place, plain in zip(in_slices.all, at_once.all, strict=True):
+        assert (place.obj, place.evaluated, place.physics) == (plain.obj, plain.evaluated, plain.physics)
+        assert place.matrix.tolist() == plain.matrix.tolist()
+        assert type(place.touched) is list and place.touched == list(plain.touched)
+        for name in {field.name for field in dataclasses.fields(plain)} - apart:
+            assert getattr(place, name) == getattr(plain, name), name
+        assert [above.path for above in place.ancestors()] == [above.path for above in plain.ancestors()]
+    objects.release()
 
 
 def test_every_fix_is_tested():

@@ -453,6 +453,23 @@ def test_native_export_of_a_scene_without_physics_is_untouched(tmp_path, hook):
     assert stage.GetRootLayer().ExportToString() == plain.GetRootLayer().ExportToString()
 
 
+@pytest.mark.parametrize("is_native", [False, True])
+def test_physics_materials_of_a_library_without_bodies_are_written(tmp_path, hook, is_native):
+    """A file of materials alone; one that no mesh has is in no file of Blender."""
+    bpy.ops.mesh.primitive_cube_add()
+    for name in ("Steel", "Unused"):
+        material = bpy.data.materials.new(name)
+        material.use_fake_user = True
+        material.usdphys.physics_material.is_applied = True
+        material.usdphys.physics_material.density = 7850.0
+    bpy.context.object.data.materials.append(bpy.data.materials["Steel"])
+    file = tmp_path / "library.usda"
+    stage = native_export(file) if is_native else export(file)[0]
+    densities = [UsdPhysics.MaterialAPI(prim).GetDensityAttr().Get() for prim in stage.Traverse() if applied(prim)]
+    assert [density for density in densities if density] == [7850.0]
+    assert not [prim for prim in stage.Traverse() if prim.IsA(UsdPhysics.Scene)]
+
+
 def test_native_hierarchy_is_that_of_the_scene(tmp_path, hook):
     robot()
     bpy.context.scene.usdphys.stage.hierarchy = "FLAT"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,22 @@ def test_a_blend_is_saved_with_its_safe_fixes(tmp_path, capfd) -> None:
     assert file.read_bytes() == before
 
 
+def test_a_blend_of_a_newer_blender_is_not_saved_by_this_one(tmp_path, capfd) -> None:
+    crate = scenes.solid("Crate")
+    crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, -3.0
+    file = tmp_path / "a.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(file), compress=False)
+    # The version is the number that ends the header, such as "BLENDER-v405" or "BLENDER17-01v0500".
+    start = file.read_bytes()[:20]
+    number = re.match(rb"BLENDER.*?v(\d+)", start)[1]
+    newer = file.read_bytes().replace(b"v" + number, b"v" + str(int(number) + 1).zfill(len(number)).encode(), 1)
+    file.write_bytes(newer)
+    assert run(file, "--fix") == 1
+    said = capfd.readouterr().out
+    assert "(Not fixed: a newer Blender has saved the file" in said and said.splitlines()[-1].endswith("0 fixed"), said
+    assert file.read_bytes() == newer
+
+
 def test_a_mirrored_mesh_of_a_usd_file_gets_its_scale_applied_and_the_other_stays(tmp_path, capfd) -> None:
     before, file = tmp_path / "before.usda", tmp_path / "a.usda"
     for path in (before, file):
@@ -79,11 +96,13 @@ def test_a_mirrored_mesh_of_a_usd_file_gets_its_scale_applied_and_the_other_stay
     assert run(file, "--fix") == 0
     said = capfd.readouterr().out
     assert "fixed: NegativeScale: /World/Left: Apply the scale to the geometry." in said
-    assert "points, faces, normals" in said
+    assert "points, faces and extent, and the normals that they had" in said
     right, left = MIRRORED.partition('def Mesh "Left"')[0], file.read_text().partition('def Mesh "Left"')
     assert left[0] == right and "# as the other one" in left[2]
     stages = Usd.Stage.Open(str(before)), Usd.Stage.Open(str(file))
-    assert {line.partition(".")[0] for line in compare_composed.differences(*stages)} == {"/World/Left"}
+    found = {line.partition(": ")[0] for line in compare_composed.differences(*stages)}
+    names = ("points", "faceVertexIndices", "extent", "xformOp:orient", "xformOp:scale", "xformOpOrder")
+    assert found == {f"/World/Left.{name}" for name in names}, "no normals, which the mesh did not have"
 
 
 def test_without_blender_the_sentence_says_that_it_is_needed(tmp_path, capfd, monkeypatch) -> None:

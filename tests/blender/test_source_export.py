@@ -1135,6 +1135,42 @@ def test_small_edits_of_data_are_written_and_nothing_else_is(tmp_path, name):
         assert found == {f"/World{one}" for one in expected}, form
 
 
+BARE = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Mesh "Part"
+{
+    int[] faceVertexCounts = [3, 3, 3, 3]
+    int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+SCHEME}
+"""
+
+
+@pytest.mark.parametrize("scheme", ["", "catmullClark", "none"])
+def test_edited_faces_bring_neither_normals_nor_another_subdivision(tmp_path, scheme):
+    """Blender writes both for every mesh, and its import takes neither from one without normals."""
+    source = tmp_path / "source.usda"
+    source.write_text(BARE.replace("SCHEME", f'    uniform token subdivisionScheme = "{scheme}"\n' if scheme else ""))
+    load(source)
+    part().data.flip_normals()
+    write(tmp_path / "out.usda")
+    found = {line.split(": ")[0] for line in differences(source, tmp_path / "out.usda")}
+    assert found == {"/Part.faceVertexIndices", "/Part.extent"}
+    # Those who shade it themselves, or subdivide it, get what they see.
+    make_flat()
+    write(tmp_path / "flat.usda")
+    found = {line.split(": ")[0] for line in differences(source, tmp_path / "flat.usda")}
+    assert "/Part.normals" in found
+    load(source)
+    part().modifiers.new("Subdivision", "SUBSURF")
+    write(tmp_path / "smooth.usda")
+    stage = Usd.Stage.Open(str(tmp_path / "smooth.usda"))
+    assert UsdGeom.Mesh(stage.GetPrimAtPath("/Part")).GetSubdivisionSchemeAttr().Get() == "catmullClark"
+
+
 def test_the_type_of_an_edited_custom_property_stays(tmp_path):
     source = tmp_path / "source.usda"
     source.write_text(DATA)

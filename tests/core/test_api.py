@@ -15,6 +15,7 @@ import pytest
 from pxr import Usd
 from usdphys_ext.usdphys_addon import api
 from usdphys_ext.usdphys_addon.api.unit_text import read_unit
+from usdphys_ext.usdphys_addon.core import validate
 
 
 @pytest.fixture
@@ -219,6 +220,14 @@ def test_the_checks_see_the_edits(stage: api.Stage) -> None:
     assert "MassInvalidValues" in {issue.code for issue in stage.validate()}
     with pytest.raises(api.InputError, match="did you mean 'physx'"):
         stage.validate("phisx")
+
+
+@pytest.mark.parametrize("target", validate.TARGETS)
+def test_each_simulator_is_a_target(stage: api.Stage, target: validate.Target) -> None:
+    stage.set_value("/World/Red", "physics:kinematicEnabled", True)
+    only_mujoco = "DisabledStillActs" in {issue.code for issue in stage.validate(target)}
+    assert only_mujoco == (target == "mujoco")
+    assert api.validate_file(stage.path, target) == []
 
 
 def test_variants_and_unusable_files(stage: api.Stage, tmp_path: Path) -> None:

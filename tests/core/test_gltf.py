@@ -22,7 +22,7 @@ from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import additions, known, names, read, vendor, write
+from usdphys_ext.usdphys_addon.gltf import additions, joints, known, names, read, vendor, write
 from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
@@ -158,6 +158,19 @@ def test_type_of_a_joint_follows_from_its_limits(tmp_path, limits, type_name):
 def test_cone_keeps_its_axis_and_angle(tmp_path):
     _, joint = joint_of(tmp_path, [*LOCKED, {"angularAxes": [0, 1], "min": 0, "max": 0.5}])
     assert (joint.axis, joint.cone_angle0_limit, joint.cone_angle1_limit) == ("Y", 0.5, 0.5)
+
+
+@pytest.mark.parametrize(("free", "axis"), [(0, "X"), (1, "Z"), (2, "Y")])
+def test_the_angles_of_an_elliptic_cone_are_those_about_the_next_axis_and_the_third(tmp_path, free, axis):
+    """As PhysX reads them. Y of glTF is Z of the model, and Z is -Y."""
+    about = {one: 0.1 + 0.2 * one for one in {0, 1, 2} - {free}}
+    limits = [{"angularAxes": [one], "min": -angle, "max": angle} for one, angle in about.items()]
+    prim, joint = joint_of(tmp_path, [*LOCKED, *limits])
+    of_model = {{0: "X", 1: "Z", 2: "Y"}[one]: angle for one, angle in about.items()}
+    first, second = {"X": ("Y", "Z"), "Y": ("Z", "X"), "Z": ("X", "Y")}[axis]
+    assert joint.axis == axis
+    assert (joint.cone_angle0_limit, joint.cone_angle1_limit) == (of_model[first], of_model[second])
+    assert sorted(joints.limits_of(prim, joint)[1:], key=lambda limit: limit["angularAxes"]) == limits
 
 
 def test_soft_limit_is_a_limit_of_physx(tmp_path):

@@ -16,9 +16,11 @@ import pytest
 from pxr import Sdf, Usd
 from usdphys_ext.scripts import compare_composed
 from usdphys_ext.usdphys_addon import cli
-from usdphys_ext.usdphys_addon.cli import issue_codes
+from usdphys_ext.usdphys_addon.cli import file_checks, issue_codes, sarif
 from usdphys_ext.usdphys_addon.core import model_fixes, validate
+from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.rules.base import RULES
+from usdphys_ext.usdphys_addon.system.version import addon_version
 
 ROOT = Path(__file__).resolve().parents[2]
 #: A body on a floor without an issue; `%s` are further properties and prims.
@@ -264,6 +266,26 @@ def test_sarif_names_files_prims_and_lines(folder, capsys, monkeypatch) -> None:
     assert ("gone.usda", "FileUnreadable") in results
 
 
+def test_sarif_names_the_program_its_version_and_its_website(monkeypatch) -> None:
+    def driver() -> dict:
+        return sarif.sarif([])["runs"][0]["tool"]["driver"]
+
+    assert driver() == {"name": "usdphys", "version": addon_version(), "rules": []}
+    monkeypatch.setattr(sarif, "addresses", lambda: {"website": "https://example.org", "contact": "a@example.org"})
+    assert driver()["informationUri"] == "https://example.org"
+
+
+def test_an_error_of_one_of_several_files_names_the_file(folder, capsys, monkeypatch) -> None:
+    def refuse(*_arguments: object, **_options: object) -> None:
+        raise InputError("This Blender was built without USD.")
+
+    monkeypatch.setattr(file_checks, "issues_of", refuse)
+    clean, wrong = folder / "clean.usda", folder / "wrong.usda"
+    assert run(clean, wrong) == 1
+    sentences = [f"usdphys: error: {file}: This Blender was built without USD." for file in (clean, wrong)]
+    assert capsys.readouterr().err.splitlines() == sentences
+
+
 def test_junit_has_a_suite_for_each_file_and_a_case_for_each_code(folder, capsys) -> None:
     assert run("--format", "junit", folder, folder / "gone.usda") == 1
     root = ElementTree.fromstring(capsys.readouterr().out)
@@ -296,6 +318,14 @@ def test_a_report_goes_to_a_file_whose_name_says_its_form(folder, capsys, name, 
     old = (folder / "wrong.usda").read_bytes()
     assert run(folder, "--output", folder / "wrong.usda") == 1
     assert (folder / "wrong.usda").read_bytes() == old
+
+
+def test_a_missing_folder_of_a_report_is_made_unless_the_command_fails(folder, tmp_path, capsys) -> None:
+    report = tmp_path / "reports" / "deep" / "r.sarif"
+    assert run(folder / "clean.usda", "--output", report, "--select", "Nothing") == 2
+    assert not report.parent.parent.exists()
+    assert run(folder / "clean.usda", "--output", report) == 0
+    assert report.is_file() and f"The folder '{report.parent}' was made." in capsys.readouterr().err
 
 
 # --------------------------------------------------------------------------- fixes
@@ -564,11 +594,13 @@ def test_the_hooks_of_pre_commit_check_the_files_that_they_are_given(folder) -> 
     assert [hook["id"] for hook in hooks] == ["usdphys-validate", "usdphys-fix"]
     environment = clean_environment()
     environment["PATH"] = f"{program(folder)}{os.pathsep}{environment['PATH']}"
-    files = ["clean.usda", "wrong.usda", "arm.urdf", "notes.txt"]
+    (folder / "clean.usda").rename(folder / "-clean.usda")
+    files = ["-clean.usda", "wrong.usda", "arm.urdf", "notes.txt"]
     for hook, status in zip(hooks, (1, 0), strict=True):
         chosen = [name for name in files if re.search(hook["files"], name)]
         assert chosen == files[:3]
-        done = subprocess.run([*shlex.split(hook["entry"]), *chosen], cwd=folder, env=environment, capture_output=True,
+        arguments = [*shlex.split(hook["entry"]), *hook["args"].strip("[]").split(", "), *chosen]
+        done = subprocess.run(arguments, cwd=folder, env=environment, capture_output=True,
                               text=True, check=False)  # fmt: skip
         assert done.returncode == status, done
         assert done.stdout.splitlines()[-1].startswith("3 files: ")
@@ -597,3 +629,8 @@ def test_the_action_of_github_runs_as_it_is_written(folder) -> None:
     done = act(files="clean.usda\ndeep/er", target="physx newton", args="--ignore KinematicVelocity --output r.sarif")
     assert done.returncode == 0 and done.stdout == "2 files: 0 errors, 0 warnings, 0 infos\n", done
     assert sarif_problems(json.loads((folder / "r.sarif").read_text())) == []
+    # As a block of YAML has them, and as an expression without a value.
+    done = act(files="  clean.usda \n deep/er\n", target="physx\nnewton\n", args="--json\n--ignore\nNoScene\n")
+    table = json.loads(done.stdout)
+    assert table["targets"] == ["physx", "newton"] and len(table["files"]) == 2, done
+    assert act(files="", target="").stdout == act().stdout

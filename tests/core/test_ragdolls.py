@@ -163,6 +163,26 @@ def test_each_bone_moves_with_one_part():
     assert len(bones) - 1 in hand.bones
 
 
+@pytest.mark.parametrize(("piston_deforms", "bodies"), [
+    (False, ["base", "arm", "long"]), (True, ["base", "arm", "piston", "long"]),
+])  # fmt: skip
+def test_a_machine_has_a_body_for_each_long_bone_that_deforms(piston_deforms, bodies):
+    """The rig is 2 m high, so a bone of 69 mm is too short and one of 71 mm is not."""
+    ends = {"base": (-1, 0.0, 1.0), "arm": (0, 1.0, 2.0), "piston": (1, 1.0, 2.0), "short": (1, 0.0, 0.069),
+            "long": (1, 0.0, 0.071)}  # fmt: skip
+    bones = [
+        ragdolls.Bone(name, above, np.array([0.0, 0.0, low]), np.array([0.0, 0.0, high]))
+        for name, (above, low, high) in ends.items()
+    ]
+    bones[2].deforms = piston_deforms
+    parts, is_human = ragdolls.parts_of(bones)
+    assert not is_human
+    assert [bones[part.bone].name for part in parts] == bodies
+    for bone in bones:
+        bone.deforms = False
+    assert len(ragdolls.parts_of(bones)[0]) == 4
+
+
 def test_a_quadruped_weighs_its_volumes():
     bones = [ragdolls.Bone("spine", -1, np.zeros(3), np.array([0.0, 1.0, 0.0]))]
     below = ("front_thigh.L", "front_shin.L", "thigh.L", "shin.L", "tail")

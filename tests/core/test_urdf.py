@@ -220,6 +220,15 @@ def test_several_bodies_on_an_empty_root_are_one_articulation():
     assert list(plan.model.articulations) == ["/r"]
 
 
+def test_the_one_body_that_moves_on_an_empty_root_is_the_articulation():
+    """It hangs on the root by a hinge. A body that is welded to the root moves on no joint, nor does a free one."""
+    plan = planned(
+        link("world", ""), link("welded"), link("swings"), link("floats"), joint("w", "world", "welded", "fixed", ""),
+        joint("s", "world", "swings"), joint("f", "world", "floats", "floating", ""),
+    )  # fmt: skip
+    assert list(plan.model.articulations) == [plan.bodies["swings"]]
+
+
 # --------------------------------------------------------------------------- joints
 
 

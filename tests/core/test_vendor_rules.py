@@ -147,6 +147,23 @@ NEWTON_CASES = [
 
 SLIDE, BALL_JOINT, FREE = "PhysicsPrismaticJoint", "PhysicsSphericalJoint", "PhysicsJoint"
 TURNED = "quatf physics:localRot1 = (0.96592583, 0.25881905, 0, 0)\n    "  # 30 degrees about X
+#: A further body on the arm, and a joint that holds its first one to the world; both are turned.
+CHAIN = f"""
+def Xform "C" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+{{
+}}
+def PhysicsRevoluteJoint "K"
+{{
+    rel physics:body0 = </B>
+    rel physics:body1 = </C>
+    {TURNED}
+}}
+def PhysicsRevoluteJoint "W"
+{{
+    rel physics:body1 = </A>
+    {TURNED}
+}}
+"""
 MOVED = "point3f physics:localPos1 = (0.2, 0, 0)\n    "
 #: State of a joint, its type, where its bodies are -> what PhysX does with it, if it jumps. Measured with ovphysx 0.7.
 STARTS = [
@@ -206,23 +223,7 @@ def test_a_position_of_a_slide_is_in_metres_whatever_the_units_of_the_file() -> 
 
 def test_an_articulation_whose_joints_jump_is_one_issue_and_another_one_is_a_second() -> None:
     """PhysX moves no joint with the world, and none of an articulation that is switched off."""
-    more = f"""
-def Xform "C" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
-{{
-}}
-def PhysicsRevoluteJoint "K"
-{{
-    rel physics:body0 = </B>
-    rel physics:body1 = </C>
-    {TURNED}
-}}
-def PhysicsRevoluteJoint "W"
-{{
-    rel physics:body1 = </A>
-    {TURNED}
-}}
-"""
-    text = arm("NewtonJointAPI", TURNED) + more
+    text = arm("NewtonJointAPI", TURNED) + CHAIN
     (issue,) = issues_of(text)
     assert issue.message.endswith("at 0°, and its bodies are at 30°. Other joints of the articulation that jump: 1.")
     second = text.replace("</", "</Other/")
@@ -231,6 +232,14 @@ def PhysicsRevoluteJoint "W"
         "float physics:mass = 1", "float physics:mass = 1\n    bool physxArticulation:articulationEnabled = 0", 1
     )
     assert issues_of(off) == []
+
+
+@pytest.mark.parametrize("root", ['"C" (prepend apiSchemas = ["PhysicsRigidBodyAPI"', '"W"'])
+def test_an_articulation_reaches_through_all_joints_whichever_way_they_point(root) -> None:
+    """The root is on the last body, or as in robots with a fixed base on the joint with the world."""
+    with_root = f"{root}{ROOT}" if "(" in root else f"{root} (prepend apiSchemas = [{ROOT[2:]}])"
+    (issue,) = issues_of(arm("NewtonJointAPI", TURNED, root="") + CHAIN.replace(root, with_root))
+    assert issue.message.endswith("Other joints of the articulation that jump: 1.")
 
 
 @pytest.mark.parametrize(("code", "wrong", "right"), NEWTON_CASES)

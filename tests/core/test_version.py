@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import tomllib
+from email.message import Message
 from importlib import metadata
 from pathlib import Path
 
 import pytest
-from usdphys_ext.usdphys_addon.system import version
+from usdphys_ext.usdphys_addon.system import addresses, version
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,6 +32,22 @@ def test_without_a_manifest_it_is_that_of_the_package(
     # Somebody else's manifest beside the package says nothing.
     (tmp_path / "blender_manifest.toml").write_text('id = "other"\nversion = "9.9.9"\n', encoding="utf-8")
     assert version.addon_version.__wrapped__() == wanted
+
+
+def test_addresses_are_those_that_a_release_has_filled_in(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    file = tmp_path / "blender_manifest.toml"
+    monkeypatch.setattr(version, "MANIFEST", file)
+    file.write_text('id = "usdphys_addon"\nversion = "1.0.0"\n', encoding="utf-8")
+    assert addresses.addresses() == {}
+    file.write_text('id = "usdphys_addon"\n[addresses]\nwebsite = "https://example.org"\n', encoding="utf-8")
+    assert addresses.addresses() == {"website": "https://example.org"}
+    file.unlink()
+    facts = Message()
+    monkeypatch.setattr(metadata, "metadata", {"usdphys": facts}.__getitem__)
+    assert addresses.addresses() == {}
+    facts["Project-URL"] = "Website, https://example.org/a,b"
+    facts["Project-URL"] = "Tracker, https://example.org/issues"
+    assert addresses.addresses() == {"website": "https://example.org/a,b", "tracker": "https://example.org/issues"}
 
 
 def test_versions_are_sorted_as_semver_sorts_them() -> None:

@@ -39,6 +39,19 @@ def Xform "World"
     }
 }
 """
+#: The beginning of the prim World, with a mesh whose fix has to change its geometry.
+MIRRORED = """{
+    def Mesh "Left" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysicsMeshCollisionAPI"])
+    {
+        uniform token physics:approximation = "convexHull"
+        uniform token subdivisionScheme = "none"
+        point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)]
+        int[] faceVertexCounts = [3, 3, 3, 3]
+        int[] faceVertexIndices = [0, 2, 1, 0, 1, 3, 1, 2, 3, 0, 3, 2]
+        double3 xformOp:scale = (-1, 1, 1)
+        uniform token[] xformOpOrder = ["xformOp:scale"]
+    }
+"""
 GLTF = {
     "asset": {"version": "2.0"},
     "scene": 0,
@@ -331,6 +344,38 @@ def test_another_blender_gets_arguments_and_streams_and_its_status_comes_back(us
     assert done.stdout.split() == ["--command", "usdphys", *arguments]
 
 
+#: Runs of `validate` that another Blender does as a whole: only it reads a .blend, and only it applies scales.
+MANY = [
+    ("validate", "scene.usda", "scene.blend"),
+    ("validate", "."),
+    ("validate", "--json", "scene.blend", "robot.urdf"),
+    ("validate", "--fix", "scene.usda", "heavy.usda"),
+]
+
+
+@pytest.mark.parametrize("arguments", MANY, ids=" ".join)
+def test_another_blender_checks_all_files_of_a_run_that_needs_it(usdphys, files, arguments):
+    blender = posix_script(files / "blender", 'echo "$@"; exit 41')
+    done = usdphys(*arguments, USDPHYS_BLENDER=blender)
+    assert done.returncode == 41 and done.stdout.split() == ["--command", "usdphys", *arguments], done
+
+
+@pytest.mark.parametrize("arguments", MANY, ids=" ".join)
+def test_without_another_blender_the_files_that_need_none_are_checked(usdphys, files, arguments):
+    done = usdphys(*arguments)
+    needs = [line for line in done.stderr.splitlines() if "'scene.blend' needs Blender" in line]
+    is_fix = "--fix" in arguments
+    assert (done.returncode, len(needs)) == ((0, 0) if is_fix else (1, 1)), done
+    assert "robot.urdf" in done.stdout or "scene.usda: info: " in done.stdout or " files: 0 errors" in done.stdout
+    assert usdphys.wanted == []
+
+
+def test_files_that_need_no_blender_stay_here(usdphys, files):
+    blender = posix_script(files / "blender", "exit 41")
+    done = usdphys("validate", "scene.usda", "robot.urdf", "box.gltf", USDPHYS_BLENDER=blender)
+    assert done.returncode == 0 and done.stdout.splitlines()[-1].startswith("3 files: 0 errors"), done
+
+
 def test_a_blender_without_the_extension(usdphys, files):
     blender = posix_script(files / "blender", '[ "$2" = help ] && echo extension; [ "$2" = help ]')
     done = usdphys("inspect", "scene.blend", USDPHYS_BLENDER=blender)
@@ -358,6 +403,11 @@ def test_a_python_with_bpy_does_the_rest(usdphys, files):
     done = usdphys("convert", "scene.usda", "made/out.blend", **blender)
     assert done.returncode == 0 and done.stdout.endswith("made/out.blend: 1 scene, 1 body, 2 colliders\n"), done.stderr
     assert json.loads(usdphys("inspect", "made/out.blend", "--json", **blender).stdout)["bodies"][0]["mass"] == 2
+    mirrored = files / "heavy.usda"
+    mirrored.write_text(SCENE.replace("{\n    def PhysicsScene", MIRRORED + "    def PhysicsScene", 1))
+    done = usdphys("validate", "--fix", "made/out.blend", "heavy.usda", **blender)
+    assert done.returncode == 0 and "heavy.usda: fixed: NegativeScale: /World/Left" in done.stdout, done
+    assert done.stdout.splitlines()[-1] == "2 files: 0 errors, 0 warnings, 0 infos, 1 fixed"
     jobs = {"op": "convert", "in": "scene.usda", "out": "made/out.glb"}
     (files / "jobs.jsonl").write_text(json.dumps(jobs))
     done = usdphys("batch", "jobs.jsonl", "--workers", "1", **blender)

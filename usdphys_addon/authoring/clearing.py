@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..bridge import props, vendor_rows
+from ..bridge import property_values, props, vendor_rows
 from ..bridge.roles import applies
 from ..core.errors import InputError
 from ..core.words import counted, joined, named, phrase
@@ -61,6 +61,7 @@ def clear_physics(objects: Iterable[Any]) -> EditReport:
         for part in (*PHYSICS_PARTS, *_INDICES):
             if part in obj.usdphys.bl_rna.properties:
                 obj.usdphys.property_unset(part)
+        property_values.drop_lone_stamp(obj.usdphys)
     joints = [obj.name for obj in bpy.data.objects if _joins(obj, names)]
     if joints:
         notes.append(phrase("These joints hold objects that now have no physics: {names}", names=named(joints)))

@@ -21,7 +21,8 @@ from ..stored.stamps import STAMP
 from .placements import Placement
 from .reading import ReadingContext
 
-#: Properties of an object, and of a collider, that name no prim and nothing of their own object.
+#: Properties of an object, and of a collider, that mean the same on a copy: they refer to no prim, and to no part of
+#: their own object.
 _OF_OBJECTS = frozenset({"rigid_body", "mass", "colliders", "active_collider_index", "physics_material", STAMP})
 _OF_COLLIDERS = frozenset({
     "shape", "axis", "location", "rotation", "size", "radius", "height", "approximation", "other_approximation",
@@ -33,12 +34,12 @@ Key = tuple[Any, ...]
 
 
 @dataclass(slots=True)
-class _Made:
-    """A prim that was made of the first object of a group.
+class _SourcePrim:
+    """A prim that resulted from reading the first object of a group.
 
-    end: the rest of its path behind the path of the object; None for the prim of the geometry.
+    end: its path after that of the object, such as "/Sphere"; None for the prim of the geometry.
     offset: (3,) from the origin of the object to that of the prim, in metres of the world; None if it is zero.
-    is_there: it has the very world matrix of the object.
+    is_there: its world matrix is equal to that of the object.
     """
 
     prim: Prim
@@ -51,14 +52,14 @@ class _Made:
 class Group:
     """Objects with equal keys. The first of them is read, the others get copies of its prims.
 
-    is_physical: see `SceneReader.is_physical`. geometry: the rest of the path of the geometry behind that of the
-    object; empty if there is none. path: of the first object; empty until it is read. made: its prims.
+    is_physical: see `SceneReader.is_physical`. geometry: path of the geometry after that of the object; empty if there
+    is none. path: of the first object; empty until it is read. made: the prims of the first object.
     """
 
     is_physical: bool
     geometry: str
     path: str = ""
-    made: list[_Made] = field(default_factory=list)
+    made: list[_SourcePrim] = field(default_factory=list)
 
 
 class Copies:
@@ -67,17 +68,17 @@ class Copies:
     def __init__(self, context: ReadingContext) -> None:
         self.context = context
         self._groups: dict[Key, Group] = {}
-        #: Content of all properties of an object -> whether objects with these can be copies.
+        #: By `_content_of` the properties of an object: True if objects with these properties can share their prims.
         self._contents: dict[bytes | str, bool] = {}
-        #: `Placement.mesh_key` by the number of the object's data.
+        #: `Placement.mesh_key` by session_uid of the object's data; 0 for an object without data.
         self._shapes: dict[int, str] = {0: ""}
-        #: Objects with children: names below these can be taken.
+        #: Ids of the placements with children, whose prims can have the path that a prim of a copy needs.
         self._above = {id(placement.parent) for placement in context.placements.all if placement.parent is not None}
 
     def group_of(self, placement: Placement, look: Callable[[Placement], tuple[bool, str]]) -> Group | None:
-        """The objects that are read like this one; None where more than its own properties decides.
+        """The group of an object; None if its prims depend on more than its own properties.
 
-        look: tells of the first of them if it is physical, and the path of its geometry.
+        look: called with the first object of a group. Returns (True if it has physics, path of its geometry).
         """
         key = self._key_of(placement)
         if key is None:
@@ -120,18 +121,18 @@ class Copies:
         place = world[:3, 3]
         for prim in reversed(list(islice(reversed(self.context.model.prims.values()), count))):
             if prim.local is not None:
-                # The copies share it.
+                # All copies share this array.
                 prim.local.flags.writeable = False
             offset = prim.world[:3, 3] - place
             if prim.path == placement.geometry:
-                group.made.append(_Made(prim, None, None))
+                group.made.append(_SourcePrim(prim, None, None))
             elif prim.path == placement.path or prim.path.startswith(f"{placement.path}/"):
                 end, is_there = prim.path[len(placement.path) :], np.array_equal(prim.world, world)
-                group.made.append(_Made(prim, end, offset if offset.any() else None, is_there))
+                group.made.append(_SourcePrim(prim, end, offset if offset.any() else None, is_there))
         group.path = placement.path
 
     def add(self, placement: Placement, group: Group) -> bool:
-        """Add the prims of a copy. False, and nothing is added, where none was read yet or names are taken."""
+        """Add the prims of a copy. Returns False and adds nothing if the first is not read yet or a path is taken."""
         if not group.path:
             return False
         taken, prims, path = self.context.taken, self.context.model.prims, placement.path
@@ -152,8 +153,8 @@ class Copies:
         return True
 
 
-def _copied(one: _Made, path: str, world: Matrix, label: str) -> Prim:
-    """The prim of a copy; the schemas are values that nobody changes, so all copies share them."""
+def _copied(one: _SourcePrim, path: str, world: Matrix, label: str) -> Prim:
+    """The prim of a copy. Copies share the schemas, which nothing changes after the reading."""
     prim = one.prim
     if prim.local is not None and not one.is_there:
         place = world[:3, 3]
@@ -166,7 +167,7 @@ def _copied(one: _Made, path: str, world: Matrix, label: str) -> Prim:
 
 
 def _content_of(values: dict[str, Any]) -> bytes | str:
-    """Two objects with the same properties have the same content. A text where properties name data of Blender."""
+    """Key that is equal for equal properties: bytes, or a text if properties refer to data-blocks."""
     try:
         return marshal.dumps(values)  # several times faster than a text
     except ValueError:
@@ -174,12 +175,12 @@ def _content_of(values: dict[str, Any]) -> bytes | str:
 
 
 def _may_copy(values: dict[str, Any], *, names_data: bool) -> bool:
-    """False for properties of an object that are about more than itself. names_data: such as a material."""
+    """False if properties refer to more than their own object. names_data: they refer to a data-block by its name."""
     if names_data and bpy.data.libraries:
-        # Data of two libraries can have one name.
+        # Data-blocks of two libraries can have the same name.
         return False
     colliders: list[dict[str, Any]] = values.get("colliders", [])
-    # Looking at a group of properties makes an empty one.
+    # A group without values does not count: reading an unset group creates it.
     return not any(value for item in colliders for name, value in item.items() if name not in _OF_COLLIDERS)
 
 
@@ -187,12 +188,12 @@ if bpy.app.version >= (5, 0):
 
     def values_of(obj: Any) -> dict[str, Any]:
         """All properties of ours that are set on an object."""
-        found: dict[str, Any] = obj.bl_system_properties_get()["usdphys"].to_dict()
-        return found
+        values: dict[str, Any] = obj.bl_system_properties_get()["usdphys"].to_dict()
+        return values
 
 else:
 
     def values_of(obj: Any) -> dict[str, Any]:
         """All properties of ours that are set on an object."""
-        found: dict[str, Any] = obj["usdphys"].to_dict()
-        return found
+        values: dict[str, Any] = obj["usdphys"].to_dict()
+        return values

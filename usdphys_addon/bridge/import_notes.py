@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Notes of what an import has made, from which an export tells what the user has edited since.
+"""Notes of the state after an import, by which an export detects what the user has edited since.
 
 A note is a short text in the properties of an object or a material: digests of its transform, of its data and of its
 material slots. It is saved, undone and appended with its owner.
@@ -18,11 +18,11 @@ import numpy as np
 
 from . import remembered
 
-#: Values of lights and cameras that are of the interface, or that Blender changes by itself.
+#: Properties of lights and cameras that concern only the interface, or that Blender changes by itself.
 _IDLE = frozenset({"name", "name_full", "users", "tag", "is_evaluated", "session_uid", "show_limits", "display_size"})
 
 
-#: What a note tells apart of a mesh.
+#: Parts of a mesh that have a digest each in a note.
 MESH_PARTS = ("points", "faces", "face_materials", "texture_coordinates", "colors", "shading", "attributes")
 #: Attributes of a mesh that are noted by other means, or that nothing outside Blender reads.
 _OWN_ATTRIBUTES = frozenset({
@@ -40,7 +40,7 @@ _COLUMNS = {
 
 
 class Edited(NamedTuple):
-    """What of an object differs from what the import made.
+    """Which aspects of an object differ from their state after the import.
 
     data: its mesh, light or camera. slots: its materials. properties: its custom properties. parts: of a mesh, names of
     `MESH_PARTS` that differ.
@@ -64,7 +64,7 @@ def note(objects: Iterable[bpy.types.Object], materials: Iterable[bpy.types.Mate
 
 
 def edits_of(objects: Iterable[bpy.types.Object], materials: Mapping[str, str]) -> Iterator[Edited]:
-    """What the user has edited of each imported object. Everything, where the import noted nothing.
+    """What the user has edited of each imported object: everything if the object has no note.
 
     materials: paths of the imported materials by name.
     """
@@ -113,7 +113,7 @@ def is_moved(obj: bpy.types.Object) -> bool:
 
 
 def has_new_movers(obj: bpy.types.Object) -> bool:
-    """True if constraints, keyframes or drivers move an object that the import has not made."""
+    """True if an object has constraints, keyframes or drivers, and not those that it had after the import."""
     noted = str(obj.usdphys.prim.noted).partition("\n")[0].partition(" ")  # type: ignore[attr-defined]
     return _movers(obj) not in ("", f" {noted[2]}")
 
@@ -139,7 +139,7 @@ TRANSFORM = (
     ("matrix_parent_inverse", 16),
 )  # fmt: skip
 _ROW = 4 * sum(size for _, size in TRANSFORM)
-#: Blender looks up a name in its types each time.
+#: Looked up once: `bpy.types` searches for a name on each access.
 _MESH = bpy.types.Mesh
 
 
@@ -205,23 +205,23 @@ def _movers(obj: Any) -> str:
     constraints, data = obj.constraints, obj.animation_data
     if data is None and not len(constraints):
         return ""
-    found: list[str] = [constraint.type for constraint in constraints]
+    names: list[str] = [constraint.type for constraint in constraints]
     if data is not None and (data.action is not None or len(data.drivers)):
-        found.append("animation")
-    return "".join(f" {name}" for name in found)
+        names.append("animation")
+    return "".join(f" {name}" for name in names)
 
 
 def _properties_of(owners: tuple[Any, ...]) -> str:
     """Digest of the custom properties of an object and of its data."""
-    found = []
+    lines = []
     for owner in owners:
         for name in owner.keys():
             value = owner[name]
             # Add-ons keep groups of values there.
             if isinstance(value, bool | int | float | str) or hasattr(value, "typecode"):
-                found.append(f"{name} {_text(value)}")
+                lines.append(f"{name} {_text(value)}")
     # A file can hold bytes that are no text, which Python keeps as lone surrogates.
-    return _digest("\n".join(sorted(found)).encode(errors="surrogatepass")) if found else ""
+    return _digest("\n".join(sorted(lines)).encode(errors="surrogatepass")) if lines else ""
 
 
 def mesh_digest(mesh: Any) -> str:
@@ -270,16 +270,16 @@ def _shape_keys_of(mesh: Any) -> Iterator[bytes]:
 
 def _data_values(data: Any) -> bytes:
     """Values of data that is no mesh, with the points of curves, point clouds and armatures."""
-    found = [values_digest(data).encode()]
+    chunks = [values_digest(data).encode()]
     for item in getattr(data, "attributes", ()):
         if item.name in ("position", "radius"):
             is_vector = item.data_type == "FLOAT_VECTOR"
-            found.append(_column(item.data, "vector" if is_vector else "value", 3 if is_vector else 1))
+            chunks.append(_column(item.data, "vector" if is_vector else "value", 3 if is_vector else 1))
     for spline in getattr(data, "splines", ()):
-        found += [_column(spline.points, "co", 4), _column(spline.bezier_points, "co", 3)]
+        chunks += [_column(spline.points, "co", 4), _column(spline.bezier_points, "co", 3)]
     for bone in getattr(data, "bones", ()):
-        found.append(np.array(bone.matrix_local, "f4").tobytes())
-    return b"".join(found)
+        chunks.append(np.array(bone.matrix_local, "f4").tobytes())
+    return b"".join(chunks)
 
 
 def _column(items: Any, name: str, size: int, kind: str = "f4") -> bytes:
@@ -328,13 +328,13 @@ def _look_of(material: bpy.types.Material) -> str:
 
 def values_digest(data: Any) -> str:
     """Digest of the numbers, choices and names of a data-block, such as a light or a camera."""
-    found = []
+    lines = []
     for item in data.bl_rna.properties:
         name = item.identifier
         if item.type in ("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING") and not item.is_readonly and name not in _IDLE:
             value = getattr(data, name)
-            found.append(f"{name} {_file_name(value) if item.subtype == 'FILE_PATH' else _text(value)}")
-    return _digest("\n".join(found).encode())
+            lines.append(f"{name} {_file_name(value) if item.subtype == 'FILE_PATH' else _text(value)}")
+    return _digest("\n".join(lines).encode())
 
 
 def _file_name(filepath: str) -> str:
@@ -350,5 +350,5 @@ def _text(value: Any) -> str:
 
 
 def _digest(data: bytes) -> str:
-    """Length and checksum: every change of one number shows, and one of four billion other changes does not."""
+    """Length and CRC-32. Each change of one number changes it; of larger changes, one in four billion does not."""
     return f"{len(data):x}-{crc32(data):x}" if data else ""

@@ -101,16 +101,16 @@ def _set_matrices(placements: list[Placement], depsgraph: bpy.types.Depsgraph) -
 
 
 class ScenePlacements:
-    """The placements of all objects that a depsgraph shows.
+    """The placements of all objects that a depsgraph shows, once `gather` has read it.
 
-    sources: give imported objects the paths that they came from, and new ones a place in their source.
+    root: prim path above all objects. keep: which objects count; all if None. sources: give imported objects the paths
+    that they came from, and new ones a place in their source.
     """
 
     def __init__(
-        self, depsgraph: bpy.types.Depsgraph, root: str, keep: Callable[[bpy.types.Object], bool] | None = None,
-        sources: SourcePaths | None = None,
+        self, root: str, keep: Callable[[bpy.types.Object], bool] | None = None, sources: SourcePaths | None = None
     ) -> None:  # fmt: skip
-        self.root, self.sources = root, sources
+        self.root, self.keep, self.sources = root, keep, sources
         self.all: list[Placement] = []
         self._by_key: dict[tuple[object, str], Placement] = {}
         self._instancers: dict[tuple[str, tuple[int, ...]], Placement] = {}
@@ -118,15 +118,23 @@ class ScenePlacements:
         #: True if Blender's exporter is certain to give the expected paths: no instances, no equal prim names, no
         #: names remembered from an import, no parents that are not exported.
         self.are_certain = True
+
+    def gather(self, depsgraph: bpy.types.Depsgraph) -> None:
+        """Add all objects, and find their paths. Only once: placements are not replaced."""
         for instance in depsgraph.object_instances:
-            self._add(instance, keep)
+            self._add(instance)
         plain = [placement for placement in self.all if placement.touched and placement.instance is None]
         if 2 * len(plain) > len(self.all):
             _set_matrices(plain, depsgraph)
         for placement in self.all:
             self._locate(placement)
 
-    def _add(self, instance: Any, keep: Callable[[bpy.types.Object], bool] | None) -> None:
+    def _stored(self, placement: Placement) -> Placement:
+        """The object that stands for a new placement."""
+        return placement
+
+    def _add(self, instance: Any) -> None:
+        keep = self.keep
         if instance.is_instance:
             evaluated = instance.instance_object
             ids = tuple(number for number in instance.persistent_id if number != _UNUSED_ID)
@@ -154,7 +162,7 @@ class ScenePlacements:
             self.are_certain = False
         if not name:
             name = remembered.name_of(original) if "prim" in touched else prim_name(label)
-        placement = Placement(original, evaluated, physics, touched, key, name, matrix, None, (label,))
+        placement = self._stored(Placement(original, evaluated, physics, touched, key, name, matrix, None, (label,)))
         self.all.append(placement)
         full_name = original.name_full
         self._by_key[key, full_name] = placement

@@ -71,6 +71,12 @@ def unset_all(group: Any) -> None:
             group.property_unset(prop.identifier)
 
 
+def drop_lone_stamp(group: Any) -> None:
+    """Unset the stamp of a property group in which nothing else is set: no version has written anything there."""
+    if set(group.keys()) == {STAMP}:
+        group.property_unset(STAMP)
+
+
 def copy_property(
     source: Any, target: Any, name: str, left_out: Callable[[Any], Collection[str]] = lambda group: ()
 ) -> None:

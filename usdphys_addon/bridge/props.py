@@ -86,7 +86,7 @@ AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
 
 
 def nested_bodies(note: str = "", **options: Any) -> Any:
-    """The choice of the scene, the export and the preferences. note: added to the tooltip."""
+    """The choice of how nested bodies are exported, for scene, export and preferences. note: added to the tooltip."""
     return bpy.props.EnumProperty(
         name="Nesting", items=_HIERARCHIES, default="NESTED",
         description=f"How to export rigid bodies that are parented to other rigid bodies{note}", **options,
@@ -133,8 +133,8 @@ RememberedPrim = make_group(
     "RememberedPrim",
     "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
-        # noted: what the import made of it, see `import_notes`. source: of a material, the file that it is from.
-        # extras: what a glTF file says and no schema holds, as JSON; see `Prim.extras`.
+        # noted: state after the import, see `import_notes`. source: file that a material is from.
+        # extras: data of a glTF file that no schema has, as JSON; see `Prim.extras`.
         **{
             name: hidden_text()
             for name in (

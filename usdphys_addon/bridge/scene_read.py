@@ -56,7 +56,9 @@ def read_steps(
 ) -> Steps[SceneReading]:
     """`read_scene` in steps. They hold evaluated objects: no step may follow a change of the scene."""
     scene: Any = depsgraph.scene.original  # type: ignore[union-attr]
-    context = ReadingContext(lambda: scene, ScenePlacements(depsgraph, root.rstrip("/"), keep, sources), root, meters)
+    placements = ScenePlacements(root.rstrip("/"), keep, sources)
+    placements.gather(depsgraph)
+    context = ReadingContext(lambda: scene, placements, root, meters)
     reader = SceneReader(context, ColliderReader(context, ColliderShapes()), keep=keep)
     most = 2 * len(context.placements.all) + 10
     for number, _ in enumerate(reader.steps()):
@@ -96,11 +98,12 @@ class SceneReader:
             if placement.touched and self.is_physical(placement, copies):
                 self.physical.append(placement)
             yield
-        if not self.has_physics():
-            yield from self.search_hidden()
-            return
         self.context.result.object_paths.update(placement.path for placement in self.context.placements.all)
         self.context.taken.update(self.context.result.object_paths)
+        if not self.has_physics():
+            material_read.read_other_materials(self.context)
+            yield from self.search_hidden()
+            return
         self.context.taken.update(placement.geometry for placement in self.physical)
         yield
         self.read_physics_scenes()
@@ -120,20 +123,20 @@ class SceneReader:
         yield
 
     def report_newer(self) -> None:
-        """Report what a newer version of the add-on has saved: this one reads what it knows of it."""
-        shown: list[Any] = [it.obj for it in self.context.placements.all if stamps.STAMP in it.touched]
-        owners: list[Any] = [self.context.scene, *shown, *bpy.data.materials]
-        found = {owner.name: version for owner in owners if stamps.is_newer(version := stamps.stamp_of(owner))}
-        if found:
-            name, fix = next(iter(found)), f"Update the add-on to {stamps.newest(found.values())}."
-            self.context.issue("NewerVersion", "warning", "", name, stamps.newer_message(found), fix)
+        """Report data-blocks that a newer version of the add-on has saved: this one may not know all of their data."""
+        objects: list[Any] = [it.obj for it in self.context.placements.all if stamps.STAMP in it.touched]
+        owners: list[Any] = [self.context.scene, *objects, *bpy.data.materials]
+        newer = {owner.name: version for owner in owners if stamps.is_newer(version := stamps.stamp_of(owner))}
+        if newer:
+            name, fix = next(iter(newer)), f"Update the add-on to {stamps.newest(newer.values())}."
+            self.context.issue("NewerVersion", "warning", "", name, stamps.newer_message(newer), fix)
 
     def is_physical(self, placement: Placement, copies: Copies) -> bool:
-        """True if an object has physics; then the path of its geometry is set, and the group of its copies."""
+        """True if an object has physics. Sets the group of the placement, and the path of its geometry."""
         group = placement.group = copies.group_of(placement, _look)
         if group is None:
-            found, placement.geometry = _look(placement)
-            return found
+            is_physical, placement.geometry = _look(placement)
+            return is_physical
         placement.geometry = placement.path + group.geometry if group.geometry else ""
         return group.is_physical
 
@@ -149,7 +152,8 @@ class SceneReader:
             copies.learn(placement, group, len(prims) - before[0])
 
     def search_hidden(self) -> Iterator[None]:
-        # The reader holds no bound method of its own: only the garbage collector could free the model then.
+        # Not stored in the constructor: a reader that holds its own bound method is a cycle, which would keep the model
+        # alive until a garbage collection.
         return (self.hidden_steps or self.find_hidden)(self.report_hidden)
 
     def find_hidden(self, report: Callable[[Any], None]) -> Iterator[None]:
@@ -157,9 +161,9 @@ class SceneReader:
         objects = self.context.scene.objects
         if len(plain) == len(objects):
             return
-        shown = {placement.obj.name_full for placement in plain}
+        placed = {placement.obj.name_full for placement in plain}
         for obj in objects:
-            if obj.name_full not in shown and (self.keep is None or self.keep(obj)) and props.is_physical(obj):
+            if obj.name_full not in placed and (self.keep is None or self.keep(obj)) and props.is_physical(obj):
                 report(obj)
         yield
 
@@ -271,8 +275,8 @@ def _sheared_local(placement: Placement) -> frames.Matrix | None:
 
 def _look(placement: Placement) -> tuple[bool, str]:
     """(True if an object has physics, expected path of its geometry)."""
-    found = props.holds_physics(placement.physics, placement.touched)
-    return found, geometry_path(placement) if found else ""
+    is_physical = props.holds_physics(placement.physics, placement.touched)
+    return is_physical, geometry_path(placement) if is_physical else ""
 
 
 def geometry_path(placement: Placement) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PhysicsModel -> Blender properties of the objects and materials that an import has made."""
+"""PhysicsModel -> Blender properties of imported objects and materials."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ def write_scene(
 
     texts: stored with the objects, for the next export. meters: length of a Blender unit; by default that of the scene.
     local: see `WritingContext`. is_usd: the next export gives the prims of the model their paths back.
-    moves_joints: to their first frames; by default if is_usd. Colliders and joints with a pose in the space of the
-    object above them, and without an object, go on that object.
+    moves_joints: move objects of joints to the joint's frame on its first body; by default if is_usd. Colliders and
+    joints that have no object are written on the object above them, if they have a pose in its space.
     """
     writing = WritingContext(model, scene, objects, materials, meters=meters, local=local)
     writing.moves_joints = is_usd if moves_joints is None else moves_joints
@@ -230,7 +230,7 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
     item = writing.items[prim.path] = obj.usdphys.colliders.add()
     gprim = prim.get(usd_geom.Gprim)
     if gprim is None or prim.name != f"{prim.type_name}_collider":
-        # Else this is the name that it gets by itself.
+        # The other name is the one that a collider without a name gets.
         item.name = prim.name
     _write_collision(writing, item, prim, collision)
     writing.written.count("colliders")
@@ -255,15 +255,15 @@ def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
 
 def _shape_below(prim: Prim, gprim: usd_geom.Gprim, pose: frames.Matrix, meters: float) -> tuple[tuple[str, Any], ...]:
     """Properties of a collider with a pose (4, 4) in the space of its object. meters: length of a unit there."""
-    found: dict[str, Any] = {"shape": gprim_properties.SHAPES.get(prim.type_name, "MESH")}
+    values: dict[str, Any] = {"shape": gprim_properties.SHAPES.get(prim.type_name, "MESH")}
     rows = pose.tolist()
-    found["location"] = [row[3] / meters for row in rows[:3]]
+    values["location"] = [row[3] / meters for row in rows[:3]]
     if _is_straight(rows):
         scale = [rows[0][0], rows[1][1], rows[2][2]]
     else:
-        found["rotation"] = frames.quaternion_of(frames.rotation_of(pose))
+        values["rotation"] = frames.quaternion_of(frames.rotation_of(pose))
         scale = frames.scale_of(pose).tolist()
-    return (*found.items(), *gprim_properties.gprim_properties(gprim, meters, scale=scale).items())
+    return (*values.items(), *gprim_properties.gprim_properties(gprim, meters, scale=scale).items())
 
 
 def _is_straight(rows: list[list[float]]) -> bool:

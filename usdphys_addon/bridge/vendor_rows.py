@@ -43,7 +43,7 @@ _OWN_NAMES = frozenset(name for name, cls in schema.SCHEMAS.items() if cls.famil
 
 
 def _value(row: Any, fallback: Any) -> Any:
-    """The value of a row; a fallback for a text that is none of its type, and for a type that nobody knows."""
+    """The value of a row; the fallback if its text is not of its type, or if the type is unknown."""
     try:
         return parse(value_type(row.type), row.text)
     except (ValueError, KeyError):
@@ -60,18 +60,18 @@ def value_of(row: Any) -> Any:
 
 def attribute_of(row: Any) -> Attribute | None:
     """The declaration of a row; None if no table has it, and for a row that only applies a schema."""
-    found: Attribute | None = vendor_schemas.attribute_named(row.applied, row.name)
-    return found
+    attribute: Attribute | None = vendor_schemas.attribute_named(row.applied, row.name)
+    return attribute
 
 
 def _number(row: Any) -> float:
-    found = _value(row, 0.0)
-    return float(found) if isinstance(found, int | float) else 0.0
+    value = _value(row, 0.0)
+    return float(value) if isinstance(value, int | float) else 0.0
 
 
 def _whole(row: Any) -> int:
-    found = _value(row, 0)
-    return max(-(2**31), min(2**31 - 1, int(found))) if isinstance(found, int) else 0
+    value = _value(row, 0)
+    return max(-(2**31), min(2**31 - 1, int(value))) if isinstance(value, int) else 0
 
 
 def _flag(row: Any) -> bool:
@@ -80,8 +80,8 @@ def _flag(row: Any) -> bool:
 
 def _vector(size: int) -> Callable[[Any], tuple[float, ...]]:
     def get(row: Any) -> tuple[float, ...]:
-        found = _value(row, ())
-        return found if isinstance(found, tuple) and len(found) == size else (0.0,) * size
+        value = _value(row, ())
+        return value if isinstance(value, tuple) and len(value) == size else (0.0,) * size
 
     return get
 
@@ -112,7 +112,7 @@ def put(row: Any, value: Any) -> None:
         followed(row)
 
 
-#: What is done after a value was set; `authoring.vendor_edits` sets it when it is loaded.
+#: Functions that are called after a value was set; `authoring.vendor_edits` adds its own when it is loaded.
 _followers: dict[str, Callable[[Any], None]] = {}
 
 
@@ -165,7 +165,7 @@ VendorRow = make_group(
         ),
         "type": bpy.props.StringProperty(name="Type", description="USD type of the value", override=OVERRIDABLE),
         "text": bpy.props.StringProperty(name="Value", description="Value of the attribute", override=OVERRIDABLE),
-        # Of a relationship: one row for each target. Its text holds paths of the file that have no object.
+        # A relationship has one row for each target. A target without an object is a path of the file, in the text.
         "target": bpy.props.PointerProperty(
             type=bpy.types.Object, name="Target", description="Object that the relationship leads to",
             override=OVERRIDABLE,
@@ -207,7 +207,7 @@ def dimension_of(row: Any, attribute: Attribute | None = None) -> units.Dimensio
 
 
 def mode_of(row: Any) -> Any:
-    """The value of the attribute that decides about the unit of a row; None where none does, or for its fallback."""
+    """The value of the attribute that decides about the unit of a row; None if no attribute does, or it is not set."""
     base, instance = schema.split_applied(row.applied)
     cls = vendor_schemas.find(base)
     if cls is None or not cls.mode_field:
@@ -288,7 +288,7 @@ def _read(
     joint: usd_physics.Joint | None = None,
 ) -> tuple[dict[str, Schema], list[tuple[str, str]]]:
     """(schemas by name with instance, (name, reason) of the attributes that cannot be read)."""
-    found: dict[str, Schema] = {}
+    schemas: dict[str, Schema] = {}
     broken: list[tuple[str, str]] = []
     unknown: dict[str, type[Schema]] = {}
     pending: list[tuple[Schema, Attribute, str, Any]] = []
@@ -299,9 +299,9 @@ def _read(
             cls = unknown.get(name) or unknown.setdefault(name, _unknown_class(thing, name))
         if cls is None or (places and name not in unknown and cls.on not in places):
             continue
-        value = found.get(name)
+        value = schemas.get(name)
         if value is None:
-            value = found[name] = cls()
+            value = schemas[name] = cls()
         attribute = attribute_of(row) if name not in unknown else _named(cls, row.name)
         if attribute is None:
             continue
@@ -322,29 +322,32 @@ def _read(
         if attribute.value.has_unit:
             instance = vendor_schemas.dof_of(cls, schema.split_applied(name)[1], type_name)
             pending.append((value, attribute, instance, content))
-    for value in found.values():
+    for value in schemas.values():
         if value.unsaid:
             vendor_schemas.say_axis(value, joint)
-    # After all values are there, because one can decide about the unit of another.
+    # Only now that all values are set: one can decide about the unit of another.
     for value, attribute, instance, content in pending:
         factor = property_factor(attribute.dimension_for(instance, value.unit_mode), meters)
         if factor != 1.0 and not attribute.is_sentinel(content):
             setattr(value, attribute.field, with_elements(attribute.value, content, partial(_scaled, factor=factor)))
-    return found, broken
+    return schemas, broken
 
 
 def _targets(row: Any, path_of: Callable[[Any], str] | None) -> tuple[str, ...]:
-    """Paths of a row of a relationship. path_of: of an object, or of the text of a path. Raises ValueError."""
+    """Target paths of a row of a relationship. Raises ValueError if the target is missing or not exported.
+
+    path_of: returns the path on the stage, of an object or of a path in the file; empty if it is not exported.
+    """
     if row.target is None and row.text:
-        found = parse(value_type("string[]"), row.text)
-        return found if path_of is None else tuple(map(path_of, found))
+        paths = parse(value_type("string[]"), row.text)
+        return paths if path_of is None else tuple(map(path_of, paths))
     path = path_of(row.target) if path_of is not None and row.target is not None else ""
     if not path:
         raise ValueError("its target is missing or not exported")
     return (path,)
 
 
-#: The places that unknown schemas of an owner are written with.
+#: Reading any of these places reads the schemas that no table has, too: their place is unknown.
 _OF_ALL = frozenset({"body", "joint", "collider", "material", "scene"})
 
 
@@ -374,8 +377,8 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
         return placement.path if placement is not None else context.hidden_path(target)
 
     joint = prim.get(usd_physics.Joint)
-    found, broken = _read(thing, context.meters, joint_type(thing.id_data), places, path_of, joint)
-    prim.schemas.update(found)
+    schemas, broken = _read(thing, context.meters, joint_type(thing.id_data), places, path_of, joint)
+    prim.schemas.update(schemas)
     for name, reason in broken:
         context.issue(
             "ValueUnreadable", "error", prim.path, prim.label,

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
+from dataclasses import fields
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 import bpy
@@ -37,7 +39,7 @@ _JOINTS = frozenset(joint_kinds.BY_TYPE_NAME)
 # --------------------------------------------------------------------------- objects by name
 
 
-class _Objects:
+class ObjectsByName:
     """The Blender data of one slice: objects by full name, looked up again in every slice."""
 
     def __init__(self, scene_name: str, layer_name: str) -> None:
@@ -82,53 +84,55 @@ class _Objects:
         return found
 
 
-class _Place(Placement):
-    """A placement that finds its Blender data by name."""
+_field_values = attrgetter(*(field.name for field in fields(Placement)))
+
+
+class _NamedPlacement(Placement):
+    """A placement that holds the name of its object instead of Blender data, which it looks up in each slice."""
 
     __slots__ = ("full_name", "objects")
 
-    def __init__(self, objects: _Objects, plain: Placement) -> None:
-        # The fields obj, evaluated and physics of a placement are properties here.
-        self.objects, self.full_name = objects, plain.obj.name_full
-        objects.keep(plain.obj)
-        self.touched, self.instance, self.name = plain.touched, plain.instance, plain.name
-        self.instance_matrix, self.parent, self.chain = plain.instance_matrix, None, plain.chain
-        self.path, self.geometry, self.group = "", "", None
-        self._matrix, self._turn, self._mesh_key = None, b"", ""
+    def __init__(self, objects: ObjectsByName, plain: Placement) -> None:
+        self.objects = objects
+        super().__init__(*_field_values(plain))
+        # Blender's view of the keys points into the object.
+        self.touched = list(plain.touched)
 
     @property
-    def obj(self) -> Any:  # type: ignore[override]
+    def obj(self) -> Any:
         return self.objects.find(self.full_name)
 
+    @obj.setter
+    def obj(self, obj: Any) -> None:
+        self.full_name = obj.name_full
+        self.objects.keep(obj)
+
+    # The setters of what follows from the object do nothing.
+
     @property
-    def evaluated(self) -> Any:  # type: ignore[override]
+    def evaluated(self) -> Any:
         return self.obj.evaluated_get(self.objects.depsgraph)
+
+    @evaluated.setter
+    def evaluated(self, _evaluated: Any) -> None: ...
 
     @property
     def physics(self) -> Any:
         return self.obj.usdphys
 
+    @physics.setter
+    def physics(self, _physics: Any) -> None: ...
 
-class _Places(ScenePlacements):
+
+class SlicedPlacements(ScenePlacements):
     """ScenePlacements that are gathered in slices."""
 
-    def __init__(self, objects: _Objects) -> None:
-        self.root, self.sources = DEFAULT_ROOT, None
+    def __init__(self, objects: ObjectsByName) -> None:
+        super().__init__(DEFAULT_ROOT)
         self.objects = objects
-        self.all = []
-        self._by_key, self._instancers, self._paths = {}, {}, set()
 
-    def _add(self, instance: Any, keep: Any) -> None:
-        count = len(self.all)
-        super()._add(instance, keep)
-        if len(self.all) == count:
-            return
-        plain = self.all[-1]
-        place = self.all[-1] = _Place(self.objects, plain)
-        for known in (self._by_key, self._instancers):
-            key = next(reversed(known), None)
-            if key is not None and known[key] is plain:  # type: ignore[index]
-                known[key] = place  # type: ignore[index]
+    def _stored(self, placement: Placement) -> Placement:
+        return _NamedPlacement(self.objects, placement)
 
     def steps(self) -> Iterator[None]:
         done = 0
@@ -136,7 +140,7 @@ class _Places(ScenePlacements):
             complete, instance = True, None
             # An iterator over depsgraph instances must not outlive a slice.
             for instance in islice(self.objects.depsgraph.object_instances, done, None):
-                self._add(instance, None)
+                self._add(instance)
                 done += 1
                 if self.objects.is_time_up():
                     complete = False
@@ -184,7 +188,7 @@ class _HiddenSearch:
         shown = {
             placement.full_name
             for placement in self.context.placements.all
-            if isinstance(placement, _Place) and placement.instance is None
+            if isinstance(placement, _NamedPlacement) and placement.instance is None
         }
         done, total = 0, len(self.context.scene.objects)
         if len(shown) == total:
@@ -216,7 +220,7 @@ class Check:
 
     def __init__(self, scene_name: str, layer_name: str, *, exact: bool = False) -> None:
         self.exact = exact
-        self.objects = _Objects(scene_name, layer_name)
+        self.objects = ObjectsByName(scene_name, layer_name)
         self.issues: list[FoundIssue] = []
         #: Duration of each slice, s: wall time or thread CPU time, whichever is less.
         self.slices: list[float] = []
@@ -246,7 +250,7 @@ class Check:
             self.slices.append(min(clock.now() - start, clock.thread_now() - worked))
 
     def steps(self) -> Iterator[None]:
-        places = _Places(self.objects)
+        places = SlicedPlacements(self.objects)
         context = ReadingContext(lambda: self.objects.scene, places)
         shapes = ColliderShapes() if self.exact else _BoundedShapes()
         # The closure of a mesh loader would keep the evaluated object alive after the slice.
@@ -315,9 +319,13 @@ class _Names:
 
     def __init__(self, reading: SceneReading, physical: list[Placement]) -> None:
         self.model = reading.model
-        self.objects = {path: place.full_name for path, place in reading.sites.items() if isinstance(place, _Place)}
+        self.objects = {
+            path: place.full_name for path, place in reading.sites.items() if isinstance(place, _NamedPlacement)
+        }
         self.geometries = {
-            place.geometry: place.full_name for place in physical if isinstance(place, _Place) and place.geometry
+            place.geometry: place.full_name
+            for place in physical
+            if isinstance(place, _NamedPlacement) and place.geometry
         }
         self.materials = {path: name for name, path in reading.materials.items()}
 
@@ -347,9 +355,9 @@ class _Names:
 def object_of(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, path: str) -> str:
     """Full name of the object of the nearest prim at or above a path; empty if there is none."""
     view_layer.update()
-    objects = _Objects(scene.name, view_layer.name)
+    objects = ObjectsByName(scene.name, view_layer.name)
     objects.renew(view_layer.depsgraph, float("inf"))
-    places = _Places(objects)
+    places = SlicedPlacements(objects)
     for _ in places.steps():
         pass
     names = {place.path: place.obj.name_full for place in places.all}

@@ -56,8 +56,9 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
     """perform: runs the commands that a batch sends to this process."""
     parser = _Parser(
         prog="usdphys",
-        description="OpenUSD physics from and for Blender.",
-        epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours.",
+        description="Convert, check, compare and simulate the physics of OpenUSD, .blend, glTF and URDF files.",
+        epilog="Exit status: 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a "
+        "fault of usdphys.",
     )
     parser.add_argument("--debug", action="store_true", help="print the traceback of a fault of usdphys")
     _add_common(parser, default=False)
@@ -67,7 +68,9 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         _add_common(command)
         _add_robot_options(command)
         command.add_argument(
-            "--isolate", action="store_true", help="work in a process of its own, and say so if a file makes it crash"
+            "--isolate",
+            action="store_true",
+            help="work in a child process, and report an error if a file makes it crash",
         )
         command.set_defaults(calculates=True)
     _add_batch(commands, perform)
@@ -82,26 +85,26 @@ def _add_common(parser: argparse.ArgumentParser, *, default: Any = argparse.SUPP
     )  # fmt: skip
     parser.add_argument(
         "--quiet", action="store_true", default=default,
-        help="print errors and what the command is asked for, without warnings, notes and the line that sums up",
+        help="print only errors and the requested result, without warnings, notes and the summary line",
     )  # fmt: skip
 
 
 def _add_convert(commands: Any) -> argparse.ArgumentParser:
     command: argparse.ArgumentParser = commands.add_parser(
         "convert", help="convert between .blend, USD, glTF and URDF, with the physics",
-        description="Convert .blend, USD, glTF and URDF into each other: Blender does the geometry and materials, this "
-        "add-on the physics.",
+        description="Convert .blend, USD, glTF and URDF into each other: Blender converts geometry and materials, "
+        "usdphys the physics.",
     )  # fmt: skip
     command.add_argument("input", metavar="IN", help="a .blend, USD, glTF or URDF file")
     command.add_argument("output", metavar="OUT", help="a USD, glTF or URDF file, or a .blend for another input")
     command.add_argument(
         "--from-rigid-bodies", action="store_true",
-        help="turn Blender's own rigid bodies and constraints into USD Physics first",
+        help="first convert Blender's own rigid bodies and constraints to USD Physics",
     )  # fmt: skip
     command.add_argument(
         "--hierarchy",
         choices=("nested", "flat", "reset"),
-        help="bodies below bodies: as parented, moved beside, or with !resetXformStack! (default: scene setting)",
+        help="bodies parented to bodies: nested, as siblings, or with !resetXformStack! (default: scene setting)",
     )
     for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):
         command.add_argument(
@@ -113,9 +116,7 @@ def _add_convert(commands: Any) -> argparse.ArgumentParser:
     forms = command.add_mutually_exclusive_group()
     for form, (flag, what) in FORMS.items():
         forms.add_argument(flag, dest="form", action="store_const", const=form, default="auto", help=what)
-    command.add_argument(
-        "--physics-only", action="store_true", help="of the edits since the import, write those of the physics only"
-    )
+    command.add_argument("--physics-only", action="store_true", help="write only edits of the physics")
     command.add_argument(
         "--variant", action="append", default=[], metavar="/PRIM{SET=CHOICE}",
         help="choose a variant of a USD input; may be given several times",
@@ -125,12 +126,12 @@ def _add_convert(commands: Any) -> argparse.ArgumentParser:
     )
     command.add_argument(
         "--onto", metavar="SCENE.blend",
-        help="put only the physics of a USD input on the objects of this scene, by name",
+        help="put only the physics of a USD input on the objects of this scene that have the same names",
     )  # fmt: skip
     command.add_argument("--collection", default="", metavar="NAME", help="write only the objects of this collection")
     command.add_argument(
         "--runtimes", action="store_true",
-        help="a neutral file with the variants PhysX, Newton and MuJoCo, whose settings are in runnables/physics",
+        help="write a neutral file with the variants PhysX, Newton and MuJoCo, whose settings are in runnables/physics",
     )  # fmt: skip
     command.add_argument("--animation", action="store_true", help="write the frame range as time samples")
     command.add_argument(
@@ -145,11 +146,10 @@ def _add_convert(commands: Any) -> argparse.ArgumentParser:
     command.add_argument("--physx-words", dest="physx_attributes", action="store_true", help=argparse.SUPPRESS)
     command.add_argument(
         "--ros-package", default="", metavar="NAME",
-        help="of a URDF that is written: make its folder, or the one above a folder urdf, this package of ROS, with"
-        " the meshes",
+        help="for a URDF output: make its folder, or the one above a folder urdf, this ROS package, with the meshes",
     )  # fmt: skip
     command.add_argument(
-        "--strict", action="store_true", help="write nothing where the checks find errors, and exit with status 1"
+        "--strict", action="store_true", help="write nothing if the checks find errors, and exit with status 1"
     )
     command.set_defaults(run=convert_file)
     return command
@@ -167,7 +167,7 @@ def _add_validate(commands: Any) -> argparse.ArgumentParser:
     command.add_argument(
         "--target", nargs="+", action=_Targets, default=["usd"], metavar="TARGET",
         help="simulators whose rules to check: physx, newton, mujoco, or usd for the specification alone (default: "
-        "usd); ros, of a URDF: whether ROS would read it",
+        "usd); ros, for a URDF: what ROS would refuse",
     )  # fmt: skip
     command.add_argument(
         "--select", action="append", default=[], metavar="CODE",
@@ -178,15 +178,15 @@ def _add_validate(commands: Any) -> argparse.ArgumentParser:
         help="leave these codes out; several with commas, or the option again",
     )  # fmt: skip
     command.add_argument("--warnings-as-errors", action="store_true", help="exit with status 1 for warnings, too")
-    command.add_argument(
-        "--fix", action="store_true", help="fix what has a safe fix, in the files themselves, and say what was fixed"
-    )
+    command.add_argument("--fix", action="store_true", help="write safe fixes into the files themselves, and list them")
     command.add_argument(
         "--format", choices=FORMATS,
-        help="form of the report (default: text, or by the name of the output: .json, .sarif, .xml)",
+        help="form of the report (default: by the suffix of --output: .json, .sarif, .xml; else text)",
     )  # fmt: skip
     command.add_argument("--json", action="store_true", help="the same as --format json")
-    command.add_argument("--output", metavar="REPORT", help="write the report to a file; stdout gets the last line")
+    command.add_argument(
+        "--output", metavar="REPORT", help="write the report to a file, and only the last line to stdout"
+    )
     command.set_defaults(run=validate_files)
     return command
 
@@ -207,7 +207,7 @@ class _Files(argparse.Action):
 
 
 class _Targets(_Files):
-    """Targets, one or several, once or repeatedly. Arguments after them that are none are files."""
+    """Targets, one or several, once or repeatedly. Arguments after them that are no targets are files."""
 
     def __call__(
         self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
@@ -221,7 +221,9 @@ class _Targets(_Files):
             count += 1
         if not count:
             near = difflib.get_close_matches(values[0], _TARGETS, 1, 0.0)[0]
-            raise argparse.ArgumentError(self, f"'{values[0]}' is none of {', '.join(_TARGETS)}; the nearest is {near}")
+            raise argparse.ArgumentError(
+                self, f"'{values[0]}' is not one of {', '.join(_TARGETS)}; the nearest is {near}"
+            )
         before = namespace.target if namespace.target is not self.default else []
         namespace.target = list(dict.fromkeys((*before, *words)))
         super().__call__(parser, namespace, values[count:])
@@ -244,7 +246,7 @@ def _add_diff(commands: Any) -> argparse.ArgumentParser:
         description="Compare the physics of two .blend, USD, glTF or URDF files; exit status 1 if anything differs.",
     )  # fmt: skip
     command.add_argument("first", metavar="A", help="a .blend, USD, glTF or URDF file")
-    command.add_argument("second", metavar="B", help="a file that is compared with it, by the paths of the prims")
+    command.add_argument("second", metavar="B", help="the file to compare it with; prims are matched by their paths")
     command.add_argument("--json", action="store_true", help="print the differences as JSON")
     command.set_defaults(run=diff_files)
     return command
@@ -265,11 +267,11 @@ def _add_simulate(commands: Any) -> argparse.ArgumentParser:
     )
     command.add_argument(
         "--quality", choices=tuple(QUALITY_TEXTS), default=NORMAL,
-        help="draft: about half the time of normal; exact: three to five times (default: normal)",
+        help="draft takes about half the time of normal, exact three to five times (default: normal)",
     )  # fmt: skip
     command.add_argument(
         "--engine", choices=(PREVIEW, *ENGINES), default=PREVIEW,
-        help=f"what simulates: the engine of the add-on, or {names} in a Python of your own, compared with it "
+        help=f"the simulator: preview, or {names} in a Python of your own, compared with the preview "
         "(default: preview)",
     )  # fmt: skip
     command.add_argument(
@@ -292,24 +294,30 @@ def _add_simulate(commands: Any) -> argparse.ArgumentParser:
 
 def _add_batch(commands: Any, perform: Callable[[list[str]], dict[str, Any]]) -> None:
     many = commands.add_parser(
-        "batch", help="run many jobs, in processes that stay",
-        description="Run the jobs of a file, a line of JSON each. A crash or a hang costs its own job only. A rerun "
-        "does what is not done yet.",
+        "batch", help="run many jobs, in processes that stay alive",
+        description="Run the jobs of a file, one line of JSON each. A crash or a hang affects only its own job. A "
+        "rerun does the remaining jobs.",
     )  # fmt: skip
     many.add_argument(
         "jobs", metavar="JOBS", help='a file with lines such as {"op": "convert", "in": "a.blend", "out": "a.usda"}'
     )
-    many.add_argument("--workers", type=_count, metavar="N", help="processes (default: as many as processors)")
-    many.add_argument("--dask", metavar="ADDRESS", help="have the workers of this Dask scheduler do the jobs")
-    many.add_argument("--shard", metavar="I/N", help="do the I-th part of N only, such as 2/8")
     many.add_argument(
-        "--timeout", type=_patience, default=600.0, metavar="S", help="seconds after which a job hangs (default: 600)"
+        "--workers", type=_count, metavar="N", help="number of processes (default: the number of processors)"
+    )
+    many.add_argument("--dask", metavar="ADDRESS", help="send the jobs to the workers of this Dask scheduler")
+    many.add_argument("--shard", metavar="I/N", help="do only the I-th of N parts, such as 2/8")
+    many.add_argument(
+        "--timeout",
+        type=_patience,
+        default=600.0,
+        metavar="S",
+        help="seconds after which a job is ended (default: 600)",
     )
     many.add_argument(
-        "--retries", type=_retries, default=1, metavar="N", help="new attempts after a crash or a hang (default: 1)"
+        "--retries", type=_retries, default=1, metavar="N", help="further attempts after a crash or a hang (default: 1)"
     )
     many.add_argument(
-        "--out", metavar="RESULTS", help="file of results, which a rerun goes on with (default: JOBS.results.jsonl)"
+        "--out", metavar="RESULTS", help="file of results, which a rerun continues (default: JOBS.results.jsonl)"
     )
     _add_common(many)
     many.set_defaults(run=run_batch, isolate=False, calculates=False)
@@ -321,7 +329,7 @@ def _add_robot_options(command: argparse.ArgumentParser) -> None:
     group = command.add_argument_group("options for robots in URDF")
     group.add_argument(
         "--package", action="append", default=[], metavar="NAME=FOLDER",
-        help="where a package of ROS is; may be given several times",
+        help="the folder of a ROS package; may be given several times",
     )  # fmt: skip
     group.add_argument(
         "--arg", action="append", default=[], metavar="NAME:=VALUE",
@@ -329,22 +337,24 @@ def _add_robot_options(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--base", choices=("file", "fixed", "free"),
-        help="the base of the robot: as in the file, where a base without a joint is fixed (the default), always "
-        "fixed to the world, or free",
+        help="the base of the robot: as in the file, with a base without a joint fixed (the default), always fixed to "
+        "the world, or free",
     )  # fmt: skip
     group.add_argument(
         "--merge-fixed", action="store_true", help="make links on fixed joints part of the body above them"
     )
     group.add_argument("--prefix", default="", metavar="TEXT", help="put before the names of the robot and its parts")
-    group.add_argument("--srdf", default="", metavar="FILE", help="links that it keeps apart do not collide")
+    group.add_argument(
+        "--srdf", default="", metavar="FILE", help="a MoveIt file: its pairs in disable_collisions do not collide"
+    )
     group.add_argument(
         "--approximation", choices=("convexHull", "convexDecomposition", "boundingCube"),
-        help="what simulators make of a mesh that collides: one convex hull (the default), several, or a box",
+        help="approximation of meshes that collide: one convex hull (the default), several, or a box",
     )  # fmt: skip
     group.add_argument(
         "--drives", choices=("effort", "hold", "velocity", "none"),
-        help="drives of joints: with the effort as their limit and no gains (the default), with gains that hold the "
-        "position, or the velocity, or none",
+        help="drives of joints: with the effort as maximum force and no gains (the default), with gains that hold the "
+        "position or the velocity, or no drives",
     )  # fmt: skip
     group.add_argument(
         "--no-self-collision", action="store_true", help="links of the robot do not collide with each other"

@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 #: Flag and help of the forms in which an imported scene is written.
 FORMS = {
-    "copy": ("--merge", "OUT is a copy of the imported file with the edits since the import (the default)"),
+    "copy": ("--merge", "OUT is a copy of the imported file with the edits (the default if IN was imported from USD)"),
     "layer": ("--physics-layer", "OUT holds only the edits since the import, as a layer over the imported file"),
     "flat": ("--flatten", "OUT is one file with the edits, without references, payloads and variants"),
-    "composed": ("--composed", "OUT is as Blender's exporter composes the scene, without what Blender lacks"),
+    "composed": (
+        "--composed",
+        "OUT is a new file that Blender's exporter composes, without data that Blender does not know",
+    ),
 }
 
 

@@ -17,6 +17,7 @@ from .file_checks import FileReport, Found, Repair
 #: Why an issue is left, where nothing more is known.
 _NO_FIX = "it has no fix that is safe for every file"
 _NEEDS_BLENDER = "the scale has to be applied to the geometry, for which Blender is needed: run this in Blender"
+_NEWER = "a newer Blender has saved the file, of which this one would lose a part: fix it in that Blender"
 #: Issues whose fix changes geometry.
 _OF_GEOMETRY = frozenset({"NegativeScale", "ColliderSheared", "RigidBodyOrientationScale"})
 
@@ -128,7 +129,10 @@ def _apply_scales(report: FileReport, file: Path, wanted: Callable[[str], bool])
             return False
         is_rewritten = write_in_place(file, partial(source_export.export_edits, bpy.context, form="copy"))
     report.fixed += done
-    report.notes.append(f"Blender has written the fixed meshes of '{file}' anew: points, faces, normals and extent.")
+    report.notes.append(
+        f"Blender has written the fixed meshes of '{file}' anew: points, faces and extent, and the "
+        "normals that they had."
+    )
     return is_rewritten
 
 
@@ -162,6 +166,9 @@ def _fix_blend(report: FileReport, file: Path, wanted: Callable[[str], bool]) ->
     checked(file)
     with blend_file.properties_registered(), output_to_stderr():
         blend_file.open_blend(str(file))
+        if blend_file.is_newer():
+            _leave(report, lambda _found: _NEWER)
+            return
         scene: Any = bpy.context.scene
         named: dict[tuple[str, str, str], Any] = {}
         for issue in live.check(scene, bpy.context.view_layer).issues:  # type: ignore[arg-type]

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..system.addresses import addresses
+from ..system.version import addon_version
 from .file_checks import FileReport
 
 if TYPE_CHECKING:
@@ -30,13 +32,19 @@ def sarif(reports: Sequence[FileReport]) -> dict[str, Any]:
     results = [result for report in reports for result in _results(report, codes)]
     results += [_unreadable(report, codes) for report in reports if report.error]
     run: dict[str, Any] = {
-        "tool": {"driver": {"name": "usdphys", "rules": _rules(codes)}},
+        "tool": {"driver": {**_program(), "rules": _rules(codes)}},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {_BASE: {"uri": f"{Path.cwd().as_uri()}/"}},
         "artifacts": [{"location": _location_of(report.file)} for report in reports],
         "results": results,
     }
     return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}
+
+
+def _program() -> dict[str, str]:
+    website = addresses().get("website")
+    known = {"informationUri": website} if website else {}
+    return {"name": "usdphys", "version": addon_version(), **known}
 
 
 def _rules(codes: dict[str, int]) -> list[dict[str, Any]]:

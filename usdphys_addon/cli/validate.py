@@ -120,7 +120,9 @@ class _Run:
         self.counts["fault"] += report.is_fault
         self.options.answer["issues"] += [found.issue for found in report.found]
         if report.error:
-            warn(f"usdphys: error: {report.error}")
+            # Of several files, the sentence of one that does not name it, such as one about this Blender.
+            whose = "" if self.is_alone or report.file in report.error else f"{report.file}: "
+            warn(f"usdphys: error: {whose}{report.error}")
         if self.form != "text" or self.options.output:
             self.done.append(report)
         elif not report.error or not self.is_alone:

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from operator import attrgetter
-from typing import Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, TypeVar, dataclass_transform
 
 from . import units
 from .units import Dimension
@@ -187,10 +189,9 @@ class Schema:
     #: The same of a value, without a call of Python for each; a single attribute is in no tuple.
     values_of: ClassVar[Any]
 
-    def __init__(self, *values: Any, **named: Any) -> None:
-        # `__init__` is generated on first use: generating it for every class would slow down start-up.
-        _make_init(type(self))
-        type(self).__init__(self, *values, **named)
+    if TYPE_CHECKING:
+
+        def __init__(self, *values: Any, **named: Any) -> None: ...
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.all_values() == other.all_values()
@@ -266,34 +267,14 @@ def attribute_of(cls: type[Schema], name: str) -> Attribute:
     return _attribute(cls, name)
 
 
+#: `Schema` has the other methods, the same for all classes.
+_dataclass = partial(dataclass, slots=True, eq=False, repr=False, match_args=False)
+
+
 def _label(usd: str) -> str:
     leaf = usd.rsplit(":", 1)[-1]
     spaced = "".join(f" {letter}" if letter.isupper() or letter.isdigit() else letter for letter in leaf)
     return spaced.strip().title()
-
-
-def _make_schema(
-    name: str, kind: Kind, on: Place, family: str, instances: tuple[str, ...], class_name: str,
-    bases: tuple[type, ...], members: dict[str, Any],
-) -> type[Schema]:  # fmt: skip
-    """Create a class with the attributes of its base and the declared ones, and register it in SCHEMAS.
-
-    Takes a third of the time of dataclasses, because methods are generated only when they are used.
-    """
-    declared = {key: value for key, value in members.items() if isinstance(value, _Declared)}
-    kept = {key: value for key, value in members.items() if key not in declared and key not in _UNSLOTTED}
-    made: type[Schema] = type(class_name, bases, {**kept, "__slots__": tuple(declared)})
-    made.__doc__ = made.__doc__ or name
-    made.usd_name, made.kind, made.on, made.family, made.instances = name, kind, on, family, instances
-    found = [
-        Attribute(key, usd, type_, fallback, label or _label(usd), doc, **extra)
-        for key, (usd, type_, fallback, label, doc, extra) in declared.items()
-    ]
-    _give_attributes(made, (*made.attributes, *found))
-    # Do not inherit an `__init__` that was already generated for the base: it has fewer fields.
-    made.__init__ = Schema.__init__  # type: ignore[method-assign]
-    SCHEMAS[name] = made
-    return made
 
 
 def _give_attributes(cls: type[Schema], attributes: tuple[Attribute, ...]) -> None:
@@ -308,25 +289,25 @@ def _give_attributes(cls: type[Schema], attributes: tuple[Attribute, ...]) -> No
         cls.all_values = lambda value: get(value)
 
 
-#: Class members that conflict with `__slots__`.
-_UNSLOTTED = ("__dict__", "__weakref__")
-
-
-def _make_init(cls: type[Schema]) -> None:
-    """Generate `__init__` with all fields as keywords, None by default."""
-    names = [attribute.field for attribute in cls.attributes]
-    lines = [f"    self.{name} = {name}" for name in names] or ["    pass"]
-    made: dict[str, Any] = {}
-    exec("\n".join([f"def __init__(self, {', '.join(f'{name}=None' for name in names)}):", *lines]), {}, made)
-    cls.__init__ = made["__init__"]  # type: ignore[method-assign]
-
-
 @dataclass_transform()
 def schema(name: str, kind: Kind, on: Place, family: str = "UsdPhysics", instances: tuple[str, ...] = ()) -> Any:
-    """Class decorator: turn a declaration into a schema and register it in SCHEMAS."""
+    """Class decorator: make a dataclass of a declaration, with None for all fields, and register it in SCHEMAS."""
 
     def wrap(cls: type[Schema]) -> type[Schema]:
-        return _make_schema(name, kind, on, family, instances, cls.__name__, cls.__bases__, dict(vars(cls)))
+        declared = {field: value for field, value in vars(cls).items() if isinstance(value, _Declared)}
+        for field in declared:
+            setattr(cls, field, None)
+        # Without a docstring, dataclasses would write the signature into one, which takes most of the time.
+        cls.__doc__ = cls.__doc__ or name
+        made: type[Schema] = _dataclass(cls)
+        made.usd_name, made.kind, made.on, made.family, made.instances = name, kind, on, family, instances
+        own = [
+            Attribute(field, usd, type_, fallback, label or _label(usd), doc, **extra)
+            for field, (usd, type_, fallback, label, doc, extra) in declared.items()
+        ]
+        _give_attributes(made, (*made.attributes, *own))
+        SCHEMAS[name] = made
+        return made
 
     return wrap
 
@@ -335,8 +316,9 @@ def table_class(
     name: str, kind: Kind, on: Place, family: str, instances: tuple[str, ...], attributes: Sequence[Attribute]
 ) -> type[Schema]:  # fmt: skip
     """A class for a schema that is declared as data, see `vendor_schemas`. It is not in SCHEMAS."""
-    members = {"__slots__": tuple(attribute.field for attribute in attributes), "__doc__": name}
-    made: type[Schema] = type(name.replace(":", ""), (Schema,), members)
+    fields = [attribute.field for attribute in attributes]
+    members = {"__doc__": name, "__annotations__": dict.fromkeys(fields, Any), **dict.fromkeys(fields)}
+    made: type[Schema] = _dataclass(type(name.replace(":", ""), (Schema,), members))
     made.usd_name, made.kind, made.on, made.family, made.instances = name, kind, on, family, instances
     _give_attributes(made, tuple(attributes))
     return made

@@ -12,14 +12,14 @@ Steps = Generator[float, None, Result]
 
 
 class Next(float):
-    """A completed fraction before a step that cannot be cut. about: message that says what it makes."""
+    """A completed fraction, yielded before a long step that cannot be interrupted. about: message about that step."""
 
     about: str
 
     def __new__(cls, fraction: float, about: str) -> Next:
-        made = super().__new__(cls, fraction)
-        made.about = about
-        return made
+        value = super().__new__(cls, fraction)
+        value.about = about
+        return value
 
 
 def finished(steps: Steps[Result]) -> Result:
@@ -33,14 +33,14 @@ def finished(steps: Steps[Result]) -> Result:
 
 
 def gains(steps: Steps[Result]) -> Generator[float, None, tuple[Result, float]]:
-    """Steps that yield what each has added to the fraction; they return the result, and the sum of that."""
-    told = 0.0
+    """Run steps, and yield the increase of the fraction in each. Returns (result, sum of the increases)."""
+    before = 0.0
     while True:
         try:
             fraction = next(steps)
         except StopIteration as done:
-            return done.value, told
-        gain, told = float(fraction) - told, float(fraction)
+            return done.value, before
+        gain, before = float(fraction) - before, float(fraction)
         yield Next(gain, fraction.about) if isinstance(fraction, Next) else gain
 
 

@@ -69,6 +69,13 @@ def open_blend(file: str) -> list[Issue]:
     )]  # fmt: skip
 
 
+def is_newer() -> bool:
+    """True if a newer Blender has saved the open file: this one knows only a part of it, and would save only that."""
+    data: Any = bpy.data
+    app: Any = bpy.app
+    return tuple(data.version) > tuple(app.version_file)
+
+
 def _with_files() -> Iterator[Any]:
     """What has a file beside the .blend, which Blender reads when it is drawn or written."""
     data: Any = bpy.data

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What glTF cannot say of a scene: found for an export, and given back to the objects that an import has made."""
+"""What glTF cannot express of a scene: collected for an export, and restored on the objects of an import."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _TEXTS = ("carried", "shape", "binding", "transform")
 _SOURCE = ("units", "default_prim", "carried", "carried_trees")
 
 
-#: Attributes about physics in the text that a prim carries along.
+#: Finds attributes about physics in the USD text that a prim keeps from its import.
 _PHYSICAL = re.compile(r"\b(?:physics|physx\w*|newton|mjc(?!:gravcomp\b)|drive|limit|state):")
 
 
 def carrying(reading: SceneReading) -> set[str]:
-    """Paths of the objects that carry attributes about physics along which no schema of theirs holds."""
+    """Paths of the objects that keep USD attributes about physics as text, because no schema of the object has them."""
     return {
         placement.path for placement in reading.placements
         if "prim" in placement.touched and _PHYSICAL.search(placement.physics.prim.carried)
@@ -39,7 +39,7 @@ def carrying(reading: SceneReading) -> set[str]:
 
 
 def recall_scene(scene: Any, reading: SceneReading, beside: keep.Beside) -> None:
-    """Find what a scene and its objects remember of the USD file that they were imported from, and their faces."""
+    """Fill `beside`: what a scene and its objects remember of their USD file, and the polygons of collision meshes."""
     physics = scene.usdphys
     if physics.source.filepath and physics.source.units:
         beside.source = {name: text for name in _SOURCE if (text := getattr(physics.source, name))}
@@ -81,7 +81,8 @@ def _recall(beside: keep.Beside, path: str, prim: Any) -> None:
 def put_kept(kept: keep.Kept, scene: Any, by_index: dict[int, Any], meters: float, file: str) -> Written:
     """Put a kept model on the objects of an import.
 
-    by_index: these objects, by their nodes; loses those that are removed. meters: length of a unit. file: that is read.
+    by_index: the objects by index of their node; those that are removed here are deleted from it. meters: length of a
+    Blender unit. file: path of the glTF file.
     """
     beside, model = kept.beside, kept.model
     _remove_made(by_index, beside)
@@ -97,21 +98,22 @@ def put_kept(kept: keep.Kept, scene: Any, by_index: dict[int, Any], meters: floa
     if beside.source:
         written = _put_usd(kept, scene, objects, materials, meters, file)
     else:
-        shown = keep.with_own_colliders(model, objects)
+        with_colliders = keep.with_own_colliders(model, objects)
         _put_joints_back(joints, objects)
         written = scene_write.write_scene(
-            shown, scene, objects, materials, meters=meters, local=meters, is_usd=False, moves_joints=True
+            with_colliders, scene, objects, materials, meters=meters, local=meters, is_usd=False, moves_joints=True
         )  # fmt: skip
         _put_copies(kept, objects, written)
         for path, obj in objects.items():
             if prim_name(obj.name) != paths.name_of(path):
-                # Blender has numbered the object, and its prim keeps its name. Looking at a group makes one.
+                # Blender has numbered the object; its prim keeps the name. Only then, as reading a group creates it.
                 obj.usdphys.prim.path, obj.usdphys.prim.id_name = path, obj.name
-        for path in objects.keys() & {paths.parent_of(one) for one in shown.prims.keys() - model.prims.keys()}:
+        added = with_colliders.prims.keys() - model.prims.keys()
+        for path in objects.keys() & {paths.parent_of(one) for one in added}:
             if objects[path].data is not None:
                 objects[path].data.name = f"{paths.name_of(path)}_geometry"
     if joints:
-        # Those that joints were below, which have their old parents again.
+        # The Empties that joints were below in the file: joints have their old parents again.
         _remove_made(by_index, beside)
     by_index.update({beside.nodes[path]: obj for path, obj in objects.items()})
     if joints:
@@ -135,7 +137,7 @@ def _put_copies(kept: keep.Kept, objects: dict[str, Any], written: Written) -> N
 
 
 def copy_written(source: Any, others: list[Any], written: Written) -> None:
-    """Give objects all properties of another one, and count what that gives them."""
+    """Copy all properties of an object to others, and count the bodies and colliders that they get."""
     object_copies.copy_properties(source, others)
     written.counts["bodies"] += len(others) * source.usdphys.rigid_body.is_applied
     written.counts["colliders"] += len(others) * len(source.usdphys.colliders)
@@ -174,9 +176,9 @@ def _put_usd(
 
 def _remove_made(by_index: dict[int, Any], beside: keep.Beside) -> None:
     """Remove the Empties of nodes that stand for no object: colliders and ends of joints, which the model holds."""
-    # A node that takes out a scale is behind the one that is below it.
-    made = by_index.keys() - beside.nodes.values()
-    for index in sorted((one for one in made if one >= beside.made), key=lambda one: -len(_above(by_index[one]))):
+    # Children first, which the order of indices does not give: a node that removes a scale comes after its child.
+    extra = by_index.keys() - beside.nodes.values()
+    for index in sorted((one for one in extra if one >= beside.made), key=lambda one: -len(_above(by_index[one]))):
         obj = by_index[index]
         if obj.type == "EMPTY" and not obj.children:
             del by_index[index]
@@ -185,11 +187,11 @@ def _remove_made(by_index: dict[int, Any], beside: keep.Beside) -> None:
 
 def _above(obj: Any) -> list[Any]:
     """The objects above one."""
-    found = []
+    ancestors = []
     while obj.parent is not None:
         obj = obj.parent
-        found.append(obj)
-    return found
+        ancestors.append(obj)
+    return ancestors
 
 
 def _join_faces(objects: dict[str, Any], faces: dict[str, polygons.Faces]) -> None:

@@ -26,3 +26,4 @@ class Borrowed:
             if obj is not None and obj.library is None:
                 property_values.unset_all(obj.usdphys)
                 property_values.restore(obj.usdphys, values)
+                property_values.drop_lone_stamp(obj.usdphys)

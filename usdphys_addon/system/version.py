@@ -6,12 +6,13 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 #: Beside the `__init__.py` of the extension, in the checkout as where it is installed.
 MANIFEST = Path(__file__).resolve().parents[2] / "blender_manifest.toml"
 _ID = "usdphys_addon"
 #: The package of the rooms that need no Blender. It has no manifest.
-_PACKAGE = "usdphys"
+PACKAGE = "usdphys"
 _SEMVER = re.compile(r"(\d+)\.(\d+)\.(\d+)(?:-([0-9A-Za-z.-]+))?(?:\+[0-9A-Za-z.-]+)?")
 #: What packages of Python make of "0.2.0-dev" and "0.2.0-dev.1".
 _PACKAGED = re.compile(r"(\d+\.\d+\.\d+)\.dev(\d+)")
@@ -20,19 +21,25 @@ _PACKAGED = re.compile(r"(\d+\.\d+\.\d+)\.dev(\d+)")
 Order = tuple[tuple[int, ...], bool, tuple[tuple[bool, int, str], ...]]
 
 
+def manifest() -> dict[str, Any]:
+    """The manifest of the extension that this is part of; empty in the package without Blender."""
+    if not MANIFEST.is_file():
+        return {}
+    # Imported late: Blender waits for the registration, which needs none of it.
+    import tomllib
+
+    found = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
+    return found if found.get("id") == _ID else {}
+
+
 @cache
 def addon_version() -> str:
     """The version of the add-on, such as "0.1.0" or "0.2.0-dev". Raises PackageNotFoundError if nothing says it."""
-    # Imported late: Blender waits for the registration, which needs none of it.
-    if MANIFEST.is_file():
-        import tomllib
-
-        manifest = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
-        if manifest.get("id") == _ID:
-            return str(manifest["version"])
+    if own := manifest():
+        return str(own["version"])
     from importlib import metadata
 
-    version = metadata.version(_PACKAGE)
+    version = metadata.version(PACKAGE)
     packaged = _PACKAGED.fullmatch(version)
     if packaged is None:
         return version

@@ -260,13 +260,16 @@ class _Copier:
         is_other = source.GetTypeName() != geometry.typeName or "faces" in edit.parts
         if source.GetTypeName() != geometry.typeName:
             spec.typeName = geometry.typeName
-        # Normals follow the shape, where the source says them.
-        has_normals = any(source.HasProperty(name) and source.GetAttribute(name).IsAuthored() for name in _NORMALS)
+        # Normals follow the shape, where the source says them. Elsewhere Blender's own would change the shading, as its
+        # subdivision would, which the import leaves out.
+        has_normals = any(source.GetAttribute(name).HasAuthoredValue() for name in _NORMALS)
         parts = {*edit.parts, "shading"} if "points" in edit.parts and has_normals else edit.parts
+        is_shaded_alike = source.GetTypeName() == geometry.typeName and "shading" not in edit.parts
+        kept = (() if has_normals else _NORMALS) + ("subdivisionScheme",) if is_shaded_alike else ()
 
         def is_changed(name: str, type_name: Any) -> bool:
             part = _part_of(name, str(type_name))
-            return part is not None and (is_other or part in parts)
+            return part is not None and name not in kept and (is_other or part in parts)
 
         written = set()
         for attribute in geometry.attributes:

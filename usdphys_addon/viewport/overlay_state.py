@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from .draw_data import Drawing, Vertices
     from .scene_shapes import Carriers, Options
 
-#: Seconds without a change before the scene is read, and between two looks that nothing but a redraw asks for; both
-#: are at least so many times as long as the last reading took.
+#: QUIET: seconds without a change before a scene is read. KEEP: seconds after a reading before a redraw alone makes the
+#: scene be read again, or SHARE times what that reading took if this is longer.
 QUIET, KEEP, SHARE = 0.15, 0.5, 10.0
 #: Name of a scene, name of its view layer, and the view whose own choice of objects counts; 0 for none.
 Key = tuple[str, str, int]
@@ -38,8 +38,12 @@ Key = tuple[str, str, int]
 
 @dataclass(slots=True, eq=False, repr=False)
 class _SceneContents:
-    """A scene as it was read, or from a preview. rows: indices of the carriers in the list of all objects, whose names
-    these were. visible: names of the objects that were. origin, world: of the preview."""
+    """A scene as it was read, or from a preview.
+
+    edits: change counter of the scene when it was read. rows: indices of the carriers in the list of all objects.
+    names: of all objects in that list. visible: names of the visible objects. origin, world: model and solver world of
+    the preview. at: time at which the reading ended. took: its seconds.
+    """
 
     model: PhysicsModel
     carriers: Carriers
@@ -58,7 +62,8 @@ class _SceneContents:
 class ViewDrawing:
     """The drawing of a scene in a view, and the positions of its vertices. moved: they must be uploaded to the GPU.
 
-    batch, look, extra: of whoever draws. asked: what it was made for.
+    asked: options, change counter, selection and preview for which the drawing was built, see `_look`.
+    batch, look, extra: for the code that draws; nothing here reads them.
     """
 
     drawing: Drawing
@@ -109,10 +114,10 @@ class ViewDrawing:
 
 
 _scenes: dict[tuple[str, str], _SceneContents] = {}
-#: Of what is drawn, as it was read last.
+#: The last drawing of each view.
 views: dict[Key, ViewDrawing] = {}
 _wanted: dict[Key, tuple[Options, bool]] = {}
-#: How often each scene was to be read again without a change that Blender has reported.
+#: By name of the scene: how often a redraw alone made it be read again, without a change that Blender reported.
 _second_looks: dict[str, int] = {}
 
 
@@ -135,8 +140,8 @@ def session_of(name: str) -> Any:
 def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None) -> ViewDrawing | None:
     """The drawing of a view, moved with its objects; None if the scene is not read yet or has nothing to draw.
 
-    region, perspective: where it is drawn; a redraw of the same, without a change that anybody told of, means that
-    something else has changed.
+    region, perspective: the region that is drawn, and its view matrix. Blender does not report every change. If it
+    draws a region again with the same matrix, something unreported may have changed, so the scene is read again.
     """
     name = key[0]
     session = session_of(name)
@@ -161,6 +166,7 @@ def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None
 
 
 def _look(key: Key, options: Options) -> tuple[Any, ...]:
+    """All that a drawing depends on, except for the places of objects: options, changes, selection, preview."""
     name, session = key[0], session_of(key[0])
     edits = _edits_of(name) if session is None else -1
     return options, edits, scene_watch.selections_of(name), 0 if session is None else id(session.model)
@@ -214,9 +220,9 @@ def tick() -> float | None:
 
 
 def renew(key: Key, options: Options, layer: Any = None) -> bool:
-    """Read a scene, where that is needed, and make its drawing anew; True where it looks other than before.
+    """Read a scene if needed, and build its drawing. Returns True if the drawing has changed.
 
-    layer: the view layer, where no window shows it.
+    layer: the view layer; needed only if no window shows it.
     """
     if layer is None:
         layer = next((window.view_layer for window in bpy.context.window_manager.windows  # type: ignore[union-attr]
@@ -240,7 +246,7 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
         del views[other]
     old = views.get(key)
     if old is not None and old.known.world is known.world and old.drawing.is_same(drawing):
-        # The same things, on what may be other rows of the list of objects.
+        # The drawing is the same, but its objects may have other rows in the list of all objects.
         old.known, old.asked, old._marks = known, look, None
         return False
     views[key] = ViewDrawing(drawing, known, look)
@@ -274,7 +280,7 @@ def _is_own(space: Any) -> bool:
 
 
 def view_key(context: Any, space: Any) -> Key:
-    """What tells the view of a space from others that show other things."""
+    """The key of the drawing for a 3D view. Views share a drawing unless they have a visibility of their own."""
     return context.scene.name, context.view_layer.name, space.as_pointer() if _is_own(space) else 0
 
 
@@ -286,7 +292,7 @@ def _visible(layer: Any, space: Any = None) -> frozenset[str]:
 
 
 def _built(key: Key, options: Options, known: _SceneContents, layer: Any) -> Drawing:
-    """The drawing of what is known, for what is selected and visible now."""
+    """The drawing of a scene that was read, for the present selection and visibility."""
     from . import scene_shapes
 
     hidden = known.visible - _visible(layer, _space(key[2]) if key[2] else None)
@@ -304,13 +310,13 @@ def _space(pointer: int) -> Any:
 
 
 def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawing]:
-    """What is known of a scene if that is enough for the drawing, else what is read now."""
+    """Contents and drawing of a scene. It is read only if the contents at hand are outdated or not enough."""
     from .scene_shapes import NotLoadedError
 
     known = _scenes.get(key[:2])
     if known is not None and known.world is None and known.names == bpy.data.objects.keys():
         active = layer.objects.active
-        # A mesh that is being edited has no faces to read: it goes on as it was.
+        # A mesh in edit mode has no faces to read: keep its last ones.
         is_edited = active is not None and active.mode == "EDIT"
         if is_edited or (known.edits == _edits_of(key[0]) and _visible(layer) <= known.visible):
             try:
@@ -355,9 +361,8 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawi
         def loader(prim: Prim) -> _Loader | None:
             if prim.mesh is None:
                 return None
-            made = _Loader(at_hand, prim.mesh)
-            loaders.append(made)
-            return made
+            loaders.append(_Loader(at_hand, prim.mesh))
+            return loaders[-1]
 
         model = scene_shapes.with_meshes(reading.model, loader)
         places: dict[int, int] = {}
@@ -387,8 +392,8 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawi
             return known, _built(key, options, known, layer)
         finally:
             at_hand[0] = False
-            for made in loaders:
-                made.end()
+            for one in loaders:
+                one.end()
             known.at = clock.now()
             known.took = known.at - start
 
@@ -411,17 +416,17 @@ def _of_session(key: Key, session: Any, layer: Any) -> _SceneContents:
 
 
 def _mesh_now(prim: Prim, key: Key, meters: float) -> Any:
-    """The mesh of a prim of a preview: as it was loaded, else that of its object, which is found by its name."""
+    """The mesh of a prim of a preview: the loaded one, else that of the object with the name of the prim."""
     from . import scene_shapes
 
-    found = scene_shapes.known_mesh(prim)
+    mesh = scene_shapes.known_mesh(prim)
     obj, layer = bpy.data.objects.get(prim.label), _layer(key)
-    if found is None and obj is not None and layer is not None:
+    if mesh is None and obj is not None and layer is not None:
         evaluated = obj.evaluated_get(layer.depsgraph)
         from ..bridge import mesh as meshes
 
-        found = meshes.read_mesh(evaluated, meters) if obj.type in meshes.GEOMETRY_TYPES else None
-    return found
+        mesh = meshes.read_mesh(evaluated, meters) if obj.type in meshes.GEOMETRY_TYPES else None
+    return mesh
 
 
 def _layer(key: Key) -> Any:

@@ -25,7 +25,7 @@ from ...core.mass import inertia_tensor
 from ...core.schema import Quaternion, Vector
 from .constraints import NO_WRENCH, Constraint
 
-#: Joints that bear more than they can break together from this part of the largest overload on.
+#: Of overloaded joints, those break together whose overload is at least this fraction of the largest.
 FIRST = 0.9
 _LINEAR, _ANGULAR, _TO_TUPLE = attrgetter("linvel"), attrgetter("angvel"), methodcaller("to_tuple")
 
@@ -57,9 +57,12 @@ class Weight:
 
 @dataclass(slots=True)
 class _Cut:
-    """A joint that alone holds the bodies in rows `start` to `end`, or all others of its group in rows `first` to
-    `last`, where `is_rest`. sign: -1 if what it holds hangs on its first body. row, anchor: its second body, -1 for one
-    without a row, and the place of the joint in it."""
+    """A joint without which the bodies in rows `start` to `end` would be loose.
+
+    first, last: rows of all bodies that hang together. is_rest: the joint is measured by the other bodies of these.
+    sign: -1 if the bodies by which it is measured hang on its first body. row: of its second body; -1 if that has none.
+    anchor: position of the joint in its second body.
+    """
 
     constraint: Constraint
     start: int
@@ -82,7 +85,7 @@ class Loads:
     def __init__(self, handles: Mapping[str, Any], weights: Mapping[str, Weight]) -> None:
         self.handles, self.weights = handles, weights
         self.asked: set[str] = set()
-        #: Number of `asked` when the cuts were found; -1 if they have to be found anew.
+        #: Length of `asked` when the cuts were last found; -1 if they must be found again.
         self._known = -1
         self._cuts: list[_Cut] = []
         #: Forces and torques (n, 3) on the second bodies of the cuts, along the axes of the world.
@@ -132,7 +135,7 @@ class Loads:
         self._cuts, self._rows = [], []
         self._walk(active, {item.facts.path: item for item in measured})
         alone = {cut.constraint.facts.path for cut in self._cuts}
-        # The solver's impulses are rounded much more, in small steps and far from the origin: only for loops.
+        # Only for loops: in small steps and far from the origin, the solver's impulses have larger rounding errors.
         bodies = physics.rigid_bodies
         self._plain = [
             (item, max(bodies[handle].additional_solver_iterations for handle in item.handles))
@@ -159,7 +162,7 @@ class Loads:
     def _walk(self, active: Sequence[Constraint], wanted: Mapping[str, Constraint]) -> None:
         """Number the bodies, depth first, and find what each wanted joint alone holds.
 
-        Everything that is fixed or kinematic is one node, "", where a walk begins if it is reached.
+        All fixed and kinematic bodies together are the node "". The walk begins there if a joint leads to it.
         """
         at: dict[str, list[tuple[str, Constraint]]] = defaultdict(list)
         for item in active:
@@ -226,7 +229,7 @@ class Loads:
         return breaking
 
     def _set_wrenches(self, physics: PhysicsWorld, wanted: set[str], dt: float) -> None:
-        """Set the wrenches of joints by path: only of those that are looked at, because arrays cost less."""
+        """Set the wrenches of the joints with the given paths. All others stay in the arrays, which is faster."""
         for cut, force, torque in zip(self._cuts, *self._wrenches, strict=True):
             if cut.constraint.facts.path in wanted:
                 cut.constraint.wrench = tuple(force.tolist()), tuple(torque.tolist())
@@ -248,18 +251,18 @@ class Loads:
         sums = np.zeros((len(linear) + 1, 6))
         np.cumsum(np.concatenate((linear, angular), axis=1), axis=0, out=sums[1:])
         starts, ends, firsts, lasts = self._spans
-        found = sums[ends] - sums[starts]
+        totals = sums[ends] - sums[starts]
         rest = self._is_rest
         if rest.any():
-            found[rest] = (sums[lasts] - sums[firsts] - found)[rest]
+            totals[rest] = (sums[lasts] - sums[firsts] - totals)[rest]
         anchors = np.einsum("nij,nj->ni", before.turns[self._held], self._anchors)
         anchors += before.positions[self._held]
         for index in np.flatnonzero(self._held < 0).tolist():
             anchors[index] = self._cuts[index].constraint.frames(physics)[1][:3, 3]
-        found *= self._signs[:, None] / dt
-        forces, torques = found[:, :3], found[:, 3:] - _cross(anchors, found[:, :3])
+        totals *= self._signs[:, None] / dt
+        forces, torques = totals[:, :3], totals[:, 3:] - _cross(anchors, totals[:, :3])
         for row, axis, sign in self._bonds:
-            # The bodies bear what presses them together. Pulled, the second body is pulled back.
+            # A force along `along` presses the bodies together: it acts between them, not in the bond.
             along = sign * self._cuts[row].constraint.frames(physics)[1][:3, axis]
             forces[row] -= max(float(forces[row] @ along), 0.0) * along
         self._before = after
@@ -269,7 +272,7 @@ class Loads:
             cut.constraint.load = (force, torque)
 
     def _pairs(self, physics: PhysicsWorld) -> Iterator[Any]:
-        """The pairs of colliders that touch, of which one or both are of the bodies, once each."""
+        """Each pair of touching colliders once, if a collider of it belongs to a body in a row."""
         known, phase = self._row_of, physics.narrow_phase
         if 2 * len(known) > len(physics.colliders):
             for pair in phase.contact_pairs():
@@ -278,37 +281,37 @@ class Loads:
             return
         for _, collider in self._colliders:
             for pair in phase.contact_pairs_with(collider):
-                # The second of two colliders has been or will be seen with the first.
+                # A pair of two such colliders comes up twice: take it with its first collider.
                 if pair.has_any_active_contact and (pair.collider1 == collider or pair.collider1 not in known):
                     yield pair
 
     def _contacts(self, physics: PhysicsWorld) -> tuple[Matrix, Matrix]:
-        """Impulses (n, 3) and their moments (n, 3) about the origin, of the contacts of each body.
+        """Impulses (n, 3) of the contacts of each body, and their moments (n, 3) about the origin.
 
-        Contacts between two bodies of a range cancel.
+        In the sum over a range of rows, contacts between its bodies cancel.
         """
         # Bodies that are not in the tree share a last row.
         size = len(self._views)
         rows: list[int] = []
-        found: list[float] = []
+        numbers: list[float] = []
         poses: list[bytes] = []
         counts: list[int] = []
         for pair in self._pairs(physics):
-            before = len(found)
+            before = len(numbers)
             for manifold in pair.manifolds:
                 normal = None
                 for point in manifold.points:
                     impulse = point.impulse
                     if impulse:
                         normal = manifold.data.normal.to_tuple() if normal is None else normal
-                        found += (impulse, *normal, *point.local_p1.to_tuple())
-            if len(found) > before:
-                counts.append((len(found) - before) // 7)
+                        numbers += (impulse, *normal, *point.local_p1.to_tuple())
+            if len(numbers) > before:
+                counts.append((len(numbers) - before) // 7)
                 rows += self._row_of.get(pair.collider1, size), self._row_of.get(pair.collider2, size)
                 poses.append(physics.colliders[pair.collider1].position.to_bytes())
-        if not found:
+        if not numbers:
             return np.zeros((size, 3)), np.zeros((size, 3))
-        values = np.array(found, float).reshape(-1, 7)
+        values = np.array(numbers, float).reshape(-1, 7)
         origins, turns = places(poses)
         at = np.repeat(np.arange(len(poses)), counts)
         pushes = values[:, :1] * values[:, 1:4]
@@ -344,8 +347,8 @@ class _Matter:
 
 
 class _Momenta:
-    """Of n bodies, now: positions and centers of mass (n, 3), turns (n, 3, 3), and their momenta linear and angular
-    (n, 3) about the origin."""
+    """The present state of n bodies: positions and centers of mass (n, 3), turns (n, 3, 3), and the momenta linear and
+    angular (n, 3) about the origin."""
 
     def __init__(self, views: Sequence[Any], matter: _Matter) -> None:
         self.positions, self.turns = places([view.position.to_bytes() for view in views])
@@ -376,7 +379,7 @@ def _is_plain(constraint: Constraint) -> bool:
 
 
 def _pushes(physics: PhysicsWorld, constraint: Constraint) -> list[float]:
-    """The solver's impulses (3,) of a joint, along its axes; of a bond without what presses its bodies together."""
+    """The solver's impulses (3,) of a joint, along its axes. For a bond, a push between its bodies counts as 0."""
     pushes = list(physics.impulse_joints[constraint.state.base].impulses[:3])
     if constraint.facts.pull is not None:
         axis, sign = constraint.facts.pull
@@ -385,13 +388,13 @@ def _pushes(physics: PhysicsWorld, constraint: Constraint) -> list[float]:
 
 
 def most_loaded(constraints: Sequence[Constraint]) -> list[Constraint]:
-    """Of joints that bear more than they can, those that do so by far the most."""
+    """Of overloaded joints, those whose overload is at least `FIRST` times the largest: they break first."""
     shares = [_share(constraint) for constraint in constraints]
     least = FIRST * max(shares, default=0.0)
     return [constraint for constraint, share in zip(constraints, shares, strict=True) if share >= least]
 
 
 def _share(constraint: Constraint) -> float:
-    """The load of a joint relative to what it bears."""
+    """Force over breaking force, or torque over breaking torque, of a joint: whichever is larger."""
     most = (constraint.facts.break_force, constraint.facts.break_torque)
     return max(load / limit if limit > 0.0 else math.inf for load, limit in zip(constraint.load, most, strict=True))
