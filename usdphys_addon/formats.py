@@ -222,9 +222,8 @@ def _load_usd(file: str, options: LoadOptions) -> list[Issue]:
         issues = _load_blend(options.onto, LoadOptions())
     else:
         issues = []
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     wanted = usd_import.ImportOptions(
-        prim_path=options.prim, variants=options.variants, attach=bool(options.onto)
+        prim_path=options.prim, variants=options.variants, attach=bool(options.onto), opens=not options.onto
     )  # fmt: skip
     return issues + usd_import.import_usd(bpy.context, Path(file).absolute(), wanted, usd_import.LateProgress()).issues
 
@@ -328,8 +327,7 @@ def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
     from .exchange import urdf_import, usd_import
 
     wanted = robot_options(options)
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    return urdf_import.import_urdf(bpy.context, file, wanted, usd_import.LateProgress()).issues
+    return urdf_import.import_urdf(bpy.context, file, wanted, usd_import.LateProgress(), opens=True).issues
 
 
 @contextmanager
@@ -383,8 +381,7 @@ def _load_gltf(file: str, _options: LoadOptions) -> list[Issue]:
 
     from .exchange import gltf_import
 
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    issues = gltf_import.import_gltf(file).issues
+    issues = gltf_import.import_gltf(file, opens=True).issues
     ends = [action.frame_range[1] for action in bpy.data.actions]
     if ends:
         # The file begins at frame 0, an empty scene at 1.

@@ -332,6 +332,10 @@ def test_groups_and_materials(scene) -> None:
     assert crate.usdphys.physics_material == oak and api.applied(oak) == ("PhysicsMaterialAPI",)
     with pytest.raises(api.InputError, match="did you mean 'steel'"):
         api.set_material("Crate", "stel")
+    for wrong in (None, crate):
+        with pytest.raises(api.InputError, match="is no material; give one"):
+            api.set_material(["Crate", "Door"], wrong)
+        assert crate.usdphys.physics_material == oak
 
 
 # --------------------------------------------------------------------------- checks, motion, files
@@ -382,6 +386,26 @@ def test_files_there_and_back(hinge, tmp_path: Path, suffix: str) -> None:
     else:
         with pytest.raises(api.InputError, match=r"open it with open_scene\(\)"):
             api.import_file(target)
+
+
+REFUSED = {
+    "cut.usda": ("#usda 1.0\ndef Xform {", {}),
+    "whole.usda": ('#usda 1.0\ndef Xform "A" {\n}\n', {"prim": "/B"}),
+    "choice.usda": ('#usda 1.0\ndef Xform "A" {\n}\n', {"variants": ["red"]}),
+    "page.urdf": ("<html/>", {}),
+    "empty.urdf": ("<robot name='r'/>", {}),
+    "cut.gltf": ("{", {}),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_that_is_refused_leaves_the_open_scene(scene, tmp_path: Path, name: str) -> None:
+    text, options = REFUSED[name]
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    for call in (api.open_scene, lambda file, **more: api.convert(file, tmp_path / "out.blend", **more)):
+        with pytest.raises(api.InputError):
+            call(tmp_path / name, **options)
+        assert {"Crate", "Door", "Frame"} <= {obj.name for obj in bpy.context.scene.objects}
 
 
 def test_options_that_have_no_effect_are_refused(scene, tmp_path: Path) -> None:

@@ -367,3 +367,26 @@ def test_hidden_text_that_a_script_has_changed_costs_the_memory_and_not_the_expo
     result = scene_export.export_scene(bpy.context, tmp_path / "new.usda", usd_export.ExportOptions())
     assert result.counts["joints"] == 1
     assert "not a path" not in (tmp_path / "new.usda").read_text()
+
+
+def test_a_default_prim_that_a_script_has_changed_costs_its_name_and_not_the_export(tmp_path):
+    crate = body("Crate")
+    crate.data.materials.append(bpy.data.materials.new("Oak"))
+    source = bpy.context.scene.usdphys.source
+    source.filepath, source.default_prim = str(tmp_path / "gone.usda"), "9 lives/.."
+    bpy.context.view_layer.update()
+    result = scene_export.export_scene(bpy.context, tmp_path / "new.usda", usd_export.ExportOptions(), "composed")
+    assert result.counts["bodies"] == 1
+    assert "9 lives" not in (tmp_path / "new.usda").read_text()
+
+
+@pytest.mark.parametrize("name", ["carried", "carried_trees", "carried_looks"])
+def test_kept_text_that_a_script_has_broken_is_refused_and_says_what_to_do(tmp_path, name):
+    body("Crate")
+    source = bpy.context.scene.usdphys.source
+    source.filepath = str(tmp_path / "gone.usda")
+    setattr(source, name, "no USD {")
+    bpy.context.view_layer.update()
+    with pytest.raises(InputError, match=r"is broken .*; import the file again\.$"):
+        scene_export.export_scene(bpy.context, tmp_path / "new.usda", usd_export.ExportOptions(), "composed")
+    assert not (tmp_path / "new.usda").exists()

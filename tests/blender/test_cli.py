@@ -260,7 +260,8 @@ def test_simulate_a_blend_with_an_animated_pusher(blend, tmp_path):
 def test_folders_of_outputs_are_made_and_named(blend, tmp_path):
     place = tmp_path / "new" / "deep"
     for arguments in (("convert", blend, place / "out.usda"),
-                      ("simulate", blend, "--seconds", 0.1, "--json", place / "poses.json")):  # fmt: skip
+                      ("simulate", blend, "--seconds", 0.1, "--json", place / "poses.json"),
+                      ("validate", blend, "--output", place / "report.xml")):  # fmt: skip
         result = usdphys(*arguments)
         assert result.returncode == 0 and Path(arguments[-1]).is_file()
         assert [line for line in result.stderr.splitlines() if "was made" in line] == [
@@ -268,6 +269,7 @@ def test_folders_of_outputs_are_made_and_named(blend, tmp_path):
         ]
         shutil.rmtree(tmp_path / "new")
     assert usdphys("convert", tmp_path / "missing.blend", place / "out.usda").returncode == 1
+    assert usdphys("validate", blend, "--ignore", "NoSuch", "--output", place / "report.xml").returncode == 2
     assert not place.parent.exists(), "a command that fails leaves no folder"
 
 

@@ -140,6 +140,8 @@ def test_values_are_si_whatever_the_units_of_the_file(stage: api.Stage) -> None:
     stage.set_value("/World/Red", "physics:velocity", [1, 0, 0])
     stage.set_value("/World/Red", "physics:angularVelocity", (0.0, math.pi, 0.0), unit="rad/s")
     assert stage.get_value("/World/Red", "physics:angularVelocity") == pytest.approx((0.0, 180.0, 0.0))
+    stage.set_value("/World/Red", "physics:velocity", (3.6, 0.0, 0.0), unit="km/h")
+    assert stage.get_value("/World/Red", "physics:velocity") == pytest.approx((1.0, 0.0, 0.0))
     report = stage.save(stage.path.with_name("out.usda"))
     saved = Usd.Stage.Open(str(report.path))
     prim = saved.GetPrimAtPath("/World/Red")
@@ -156,7 +158,7 @@ WRONG_VALUES = [
     ("physics:mass", math.inf, None, "takes finite numbers, and not inf"),
     ("physics:mass", 1e38, None, "takes numbers below 1e+37"),
     ("physics:mass", 1.0, "cm", "'cm' is no unit for 'physics:mass', which takes kg"),
-    ("physics:mass", 1.0, "stone", "'stone' is no unit that can be read"),
+    ("physics:mass", 1.0, "stone", "'physics:mass' takes kg. Put · or / between m, km,"),
     ("physics:velocity", 1.0, None, "takes 3 numbers (m/s), and not 1.0"),
     ("physics:velocity", (1.0, 2.0), None, "takes 3 numbers (m/s), and not (1.0, 2.0)"),
     ("physics:kinematicEnabled", 1, None, "takes True or False, and not 1"),
@@ -297,7 +299,7 @@ def test_a_robot_becomes_usd_without_blender(tmp_path: Path) -> None:
     written = target.read_bytes()
     with pytest.raises(api.UsageError, match="ros_package has no effect on"):
         api.convert(file, target, ros_package="arm")
-    with pytest.raises(api.NeedsBlenderError, match=r"convert\(\) needs Blender"):
+    with pytest.raises(api.NeedsBlenderError, match=r"convert\(\) with animation needs Blender"):
         api.convert(file, target, animation=True)
     with pytest.raises(api.OutputError, match="its folder does not exist"):
         api.convert(file, tmp_path / "none" / "arm.usda")

@@ -139,6 +139,8 @@ def set_material(objects: Objects, material: bpy.types.Material | str) -> Report
         done = material_presets.apply_material_preset(found, key)
         text = f"Gave the material {BY_KEY[key].name} to {counted(done.count, 'object')}"
         return Report(text, tuple(done.notes), names)
+    if getattr(material, "id_type", "") != "MATERIAL":
+        raise InputError(f"{material!r} is no material; give one of Blender or the name of a preset.")
     linked = next((obj for obj in found if not obj.is_editable), None)
     if linked is not None:
         raise InputError(f"'{linked.name}' is linked from a library; make a library override of it first.")

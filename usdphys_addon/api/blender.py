@@ -23,13 +23,14 @@ if TYPE_CHECKING:
     Thing: TypeAlias = bpy.types.Object | bpy.types.Material | bpy.types.Scene | bpy.types.PropertyGroup | str
 
 
-def require(function: str) -> Any:
+def require(function: str, option: str = "") -> Any:
     """The context of Blender. Registers our properties where the add-on is not enabled, as in the module bpy.
 
-    Raises NeedsBlenderError, naming the function of the API, without Blender.
+    option: the parameter that makes the function need Blender, if it is one. Raises NeedsBlenderError, naming the
+    function of the API, without Blender.
     """
     blender.require(
-        f"{function}()",
+        f"{function}() with {option}" if option else f"{function}()",
         "run the script in a Blender with this extension, or with its source code in a Python that has the package bpy",
     )
     import bpy

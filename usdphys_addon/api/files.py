@@ -58,7 +58,8 @@ def open_scene(
     """Open a file in Blender, in place of the open one: a .blend as it is, a USD, URDF or glTF file in an empty scene.
 
     variants: choices of a USD file, such as "/Car{paint=red}". prim: only this prim of a USD file. packages: folders of
-    the ROS packages of a robot, by name. Scripts in a .blend do not run. What was not saved is lost.
+    the ROS packages of a robot, by name. Scripts in a .blend do not run. What was not saved is lost; a file that cannot
+    be read leaves the open scene as it was.
 
     Raises InputError for a file that cannot be read, and UsageError for an option that its format does not have.
     """
@@ -174,8 +175,9 @@ def convert(
 ) -> FileReport:  # fmt: skip
     """`open_scene` and `export` in one: make a file of another one. options: the parameters of `export`.
 
-    A URDF or xacro file becomes USD without Blender, too, where of the options only `strict` and `physx_attributes` are
-    set. The issues of both are in the report. Raises what the two raise.
+    In Blender the source is open afterwards, in place of the open scene: what was not saved of that is lost. A URDF or
+    xacro file becomes USD without Blender, too, where of the options only `strict` and `physx_attributes` are set. The
+    issues of both are in the report. Raises what the two raise.
     """
     load = load_options(variants, packages, prim)
     check_load(str(source), load)
@@ -183,8 +185,9 @@ def convert(
     wanted = formats.WriteOptions(**options)
     _check_written(wanted, str(target), other)
     direct = kind.conversions.get(other.name)
-    if system_blender.is_here() or direct is None or not direct.heeds.issuperset(formats.set_names(wanted)):
-        blender.require("convert")
+    more = [name for name in formats.set_names(wanted) if direct is not None and name not in direct.heeds]
+    if system_blender.is_here() or direct is None or more:
+        blender.require("convert", *more[:1])
         direct = None
     checked(Path(target).absolute(), [str(source)])
     if direct is not None:

@@ -20,7 +20,7 @@ from ..core.schema import INSTANCE, Attribute, Place, Schema
 from ..core.schemas import usd_geom  # noqa: F401 (it declares schemas)
 from ..core.units import Dimension
 from ..core.value_types import RANGES, ValueType, with_elements
-from .unit_text import read_unit
+from .unit_text import read_unit, symbols
 
 #: Places of the vendors' schemas, as far as an API can reach them.
 _PLACES: tuple[Place, ...] = ("scene", "body", "collider", "material", "articulation", "joint", "dof", "prim")
@@ -183,7 +183,9 @@ def _factor(one: Declared, dimension: Dimension, unit: str | None) -> float:
     wanted = units.unit_name(dimension) or "numbers without a unit"
     given = read_unit(unit)
     if given is None:
-        raise InputError(f"'{unit}' is no unit that can be read; '{one.name}' takes {wanted}.")
+        raise InputError(
+            f"'{unit}' is no unit that can be read; '{one.name}' takes {wanted}. Put · or / between {symbols()}."
+        )
     if not one.attribute.value.has_unit or given.dimension != dimension:
         raise InputError(f"'{unit}' is no unit for '{one.name}', which takes {wanted}.")
     return given.factor

@@ -16,8 +16,8 @@ _SYMBOLS: dict[str, tuple[Dimension, float]] = {
     "in": (units.LENGTH, 0.0254), "ft": (units.LENGTH, 0.3048),
     "kg": (units.MASS, 1.0), "g": (units.MASS, 1e-3), "t": (units.MASS, 1e3), "lb": (units.MASS, 0.45359237),
     "rad": (units.ANGLE, 1.0), "deg": (units.ANGLE, math.radians(1.0)), "°": (units.ANGLE, math.radians(1.0)),
-    "s": (units.TIME, 1.0), "ms": (units.TIME, 1e-3), "min": (units.TIME, 60.0), "Hz": (units.RATE, 1.0),
-    "N": (units.FORCE, 1.0), "kN": (units.FORCE, 1e3), "1": (units.NONE, 1.0),
+    "s": (units.TIME, 1.0), "ms": (units.TIME, 1e-3), "min": (units.TIME, 60.0), "h": (units.TIME, 3600.0),
+    "Hz": (units.RATE, 1.0), "N": (units.FORCE, 1.0), "kN": (units.FORCE, 1e3), "1": (units.NONE, 1.0),
 }  # fmt: skip
 _PART = re.compile(r"([A-Za-z°]+|1)(?:\^?(-?\d+|[²³]))?")
 _POWERS = {"²": 2, "³": 3}
@@ -28,6 +28,11 @@ class Unit(NamedTuple):
 
     dimension: Dimension
     factor: float
+
+
+def symbols() -> str:
+    """The symbols that a unit is written with."""
+    return ", ".join(symbol for symbol in _SYMBOLS if symbol != "1")
 
 
 def read_unit(text: str) -> Unit | None:

@@ -52,7 +52,7 @@ def source_paths(scene: Any, all_paths: Collection[str]) -> SourcePaths:
     objects = remembered.origins(obj for obj in scene.objects if obj.library is None)
     materials = _materials_of(scene)
     items = {item.prim.path for item in (*physics.physics_scenes, *physics.collision_groups)}
-    home = f"/{source.default_prim}" if source.default_prim else ""
+    home = home_of(scene)
     looks = _looks_scope(materials, home)
     owned = {*objects.values(), *materials.values(), *items}
     imported = frozenset(source.objects.splitlines())
@@ -89,8 +89,13 @@ def used_materials(scene: Any) -> set[str]:
 
 def looks_of(scene: Any) -> str:
     """Path of the scope of new materials in an imported scene: below its default prim, so that references bring it."""
+    return _looks_scope(_materials_of(scene), home_of(scene))
+
+
+def home_of(scene: Any) -> str:
+    """Path of the source's default prim; empty if it has none, or a script has written what is no name of a prim."""
     name = scene.usdphys.source.default_prim
-    return _looks_scope(_materials_of(scene), f"/{name}" if name else "")
+    return f"/{name}" if name and name == prim_name(name) else ""
 
 
 def _looks_scope(materials: dict[str, str], home: str) -> str:

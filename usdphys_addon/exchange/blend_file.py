@@ -35,6 +35,11 @@ def properties_registered() -> Iterator[None]:
             props.unregister()
 
 
+def empty_scene() -> None:
+    """An empty scene in place of the open one."""
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+
+
 def open_blend(file: str) -> list[Issue]:
     """Open a .blend; returns a warning if it holds scripts, none of which is run, whatever the preferences say.
 

@@ -26,7 +26,7 @@ from ..gltf import read as gltf_read
 from ..gltf.document import Document
 from ..gltf.known import KnownDocument, document_of, part_lenses
 from ..system.console import printed_on_success
-from . import gltf_calls, gltf_memory
+from . import blend_file, gltf_calls, gltf_memory
 from .import_repair import with_data
 from .usd_import import undone_on_failure
 
@@ -40,8 +40,11 @@ class GltfImport:
 
 
 @gc_paused(ages=True)
-def import_gltf(file: str | Path) -> GltfImport:
-    """Import a glTF file with its physics into the open scene. Raises InputError."""
+def import_gltf(file: str | Path, *, opens: bool = False) -> GltfImport:
+    """Import a glTF file with its physics into the open scene. Raises InputError.
+
+    opens: an empty scene takes the place of the open one, once the file has been found usable.
+    """
     path = Path(file).absolute()
     # Read first: Blender's importer may crash on what we refuse, and leaves half a scene behind.
     document = Document.load(path)
@@ -49,6 +52,8 @@ def import_gltf(file: str | Path) -> GltfImport:
     document.check_assets()
     del document
     require_blenders_gltf()
+    if opens:
+        blend_file.empty_scene()
     made: list[gltf_calls.ImportExtension] = []
     results: list[GltfImport] = []
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Generator
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from ..bridge.naming import prim_name
 from ..core import paths
 from ..system.files import note_of, usable_name
 from ..usd.robot_files import RobotOptions, robot_as_stage
-from . import usd_import
+from . import blend_file, usd_import
 from .usd_import import ImportResult, Step
 
 if TYPE_CHECKING:
@@ -39,14 +40,17 @@ _MOST_WIRES = 500
 
 def import_urdf(
     context: bpy.types.Context, filepath: str | Path, options: RobotOptions,
-    tell: Callable[[Step], None] = lambda step: None,
+    tell: Callable[[Step], None] = lambda step: None, *, opens: bool = False,
 ) -> ImportResult:  # fmt: skip
-    """Import a robot into the scene. If that fails, the scene stays as it was. Raises InputError."""
-    return usd_import.run_steps(import_steps(context, filepath, options), tell)
+    """Import a robot into the scene. If that fails, the scene stays as it was. Raises InputError.
+
+    opens: an empty scene takes the place of the open one, once the robot has been read.
+    """
+    return usd_import.run_steps(import_steps(context, filepath, options, opens=opens), tell)
 
 
 def import_steps(
-    context: bpy.types.Context, filepath: str | Path, options: RobotOptions
+    context: bpy.types.Context, filepath: str | Path, options: RobotOptions, *, opens: bool = False
 ) -> Generator[Step, None, ImportResult]:
     """`import_urdf` step by step. Closing the generator undoes the steps so far."""
     require_usd()
@@ -54,10 +58,11 @@ def import_steps(
 
     path = Path(bpy.path.abspath(usable_name(str(filepath)))).absolute()
     yield Step(0.0, f"Reading {path.name}")
-    with (
-        robot_as_stage(path, options, physics=False) as (stage_file, plan, texts),
-        usd_import.undone_on_failure(context.scene),
-    ):
+    with ExitStack() as blocks:
+        stage_file, plan, texts = blocks.enter_context(robot_as_stage(path, options, physics=False))
+        if opens:
+            blend_file.empty_scene()
+        blocks.enter_context(usd_import.undone_on_failure(context.scene))
         memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
         before = memory.filepath
         result = yield from usd_import.import_steps(

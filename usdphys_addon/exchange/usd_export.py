@@ -16,7 +16,7 @@ import bpy
 from ..bridge import scene_read
 from ..bridge.environment import gc_paused, require_usd
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
-from ..bridge.source_paths import looks_of
+from ..bridge.source_paths import home_of, looks_of
 from ..core import paths, summary, validate
 from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
@@ -299,7 +299,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if not scene_of(depsgraph).usdphys.source.filepath:
         _filter_colliders(model)
     _write_sheared(stage, model)
-    _restore_default_prim(stage, scene_of(depsgraph).usdphys.source.default_prim)
+    _restore_default_prim(stage, home_of(scene_of(depsgraph)))
     usd_write.write_units(stage, units)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     has_skeletons = len(bpy.data.armatures) or len(bpy.data.shape_keys)
@@ -425,8 +425,8 @@ def _warn_of_unit_scale(depsgraph: Any) -> None:
         )
 
 
-def _restore_default_prim(stage: Any, name: str) -> None:
-    prim = stage.GetPrimAtPath(f"/{name}") if name else None
+def _restore_default_prim(stage: Any, path: str) -> None:
+    prim = stage.GetPrimAtPath(path) if path else None
     if prim:
         stage.SetDefaultPrim(prim)
 

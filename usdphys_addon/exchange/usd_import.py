@@ -27,7 +27,7 @@ from ..core.words import counted
 from ..system import faults
 from ..system.console import note, warn
 from ..system.files import note_of
-from . import import_materials, import_repair, kept_layers
+from . import blend_file, import_materials, import_repair, kept_layers
 from .hook_calls import handled_by
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class ImportOptions:
 
     prim_path: only this prim and what is below it. variants: choices like "/Prim{set=choice}". attach: only the
     physics, onto the objects of the scene that have the names of the prims. native: further options of Blender's own
-    importer, by name.
+    importer, by name. opens: an empty scene takes the place of the open one, once the file has been found usable.
     """
 
     convert_units: bool = True
@@ -59,6 +59,7 @@ class ImportOptions:
     variants: tuple[str, ...] = ()
     attach: bool = False
     native: dict[str, Any] = field(default_factory=dict)
+    opens: bool = False
 
 
 @dataclass(slots=True)
@@ -160,6 +161,8 @@ def _steps(
     yield Step(0.05, "Looking through the file")
     opinions, broken = importable.check(stage, path)
     units = usd_read.stage_units(stage)
+    if options.opens:
+        blend_file.empty_scene()
     scene: Any = context.scene
     with undone_on_failure(scene):
         if options.attach:

@@ -74,9 +74,11 @@ def parsed(text: str) -> Sdf.Layer:
         is_read = layer.ImportFromString(text)
     except Tf.ErrorException as error:
         reason = str(error).strip().splitlines()[-1].strip()
-        raise InputError(f"USD text kept from the imported file is broken and was left out ({reason}).") from error
+        raise InputError(
+            f"USD text that the scene keeps of its imported file is broken ({reason}); import the file again."
+        ) from error
     if not is_read:
-        raise InputError("USD text kept from the imported file is broken and was left out.")
+        raise InputError("USD text that the scene keeps of its imported file is broken; import the file again.")
     return layer
 
 
