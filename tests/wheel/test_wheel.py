@@ -376,6 +376,16 @@ def test_files_that_need_no_blender_stay_here(usdphys, files):
     assert done.returncode == 0 and done.stdout.splitlines()[-1].startswith("3 files: 0 errors"), done
 
 
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_program_that_writes_nothing_is_no_blender(usdphys, files, is_there):
+    blender = posix_script(files / "blender", "exit 0")
+    if is_there:
+        (files / "new.glb").write_bytes(b"old")
+    done = usdphys("convert", "scene.usda", "new.glb", USDPHYS_BLENDER=blender)
+    assert done.returncode == 2
+    assert f"'{blender}', which USDPHYS_BLENDER names, ended without writing 'new.glb'" in done.stderr
+
+
 def test_a_blender_without_the_extension(usdphys, files):
     blender = posix_script(files / "blender", '[ "$2" = help ] && echo extension; [ "$2" = help ]')
     done = usdphys("inspect", "scene.blend", USDPHYS_BLENDER=blender)

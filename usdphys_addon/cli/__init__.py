@@ -108,7 +108,7 @@ def _run_here_or_in_blender(
             raise
         from . import hand_over
 
-        return hand_over.run(arguments, refusal)
+        return hand_over.run(arguments, _outputs(options), refusal)
 
 
 def _say_interrupted() -> None:
@@ -123,11 +123,16 @@ def _overflows_ignored() -> AbstractContextManager[object]:
 
 
 def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
-    names = [getattr(options, name, None) for name in ("output", "out", "json")]
-    status, cause = isolate.run(arguments, [name for name in names if isinstance(name, str)])
+    status, cause = isolate.run(arguments, _outputs(options))
     if cause:
         raise InputError(f"{_subject(options)} makes Blender crash ({cause}); no output was written.")
     return status
+
+
+def _outputs(options: argparse.Namespace) -> list[str]:
+    """The files that a command writes."""
+    names = [getattr(options, name, None) for name in ("output", "out", "json")]
+    return [name for name in names if isinstance(name, str)]
 
 
 def _subject(options: argparse.Namespace) -> str:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Sequence
+from pathlib import Path
 
 from ..batch.worker import BLENDER, program
 from ..core.errors import NeedsBlenderError
@@ -18,9 +19,10 @@ _HANDED = "USDPHYS_HANDED_TO"
 _COMMAND = "usdphys"
 
 
-def run(arguments: Sequence[str], refusal: NeedsBlenderError) -> int:
+def run(arguments: Sequence[str], outputs: Sequence[str], refusal: NeedsBlenderError) -> int:
     """Run a command line in another Blender, with the streams of this process. Returns its exit status.
 
+    outputs: the files that it writes; a success without one of them is none, and raises NeedsBlenderError.
     refusal: says what needs Blender. It is raised where no Blender is named, and where the child is none.
     """
     named = os.environ.get(BLENDER, "")
@@ -30,6 +32,7 @@ def run(arguments: Sequence[str], refusal: NeedsBlenderError) -> int:
         )
     if not named:
         raise refusal
+    before = [_written(output) for output in outputs]
     command = [*program(named, isolate.ROOT if blender.has_rooms() else ""), *arguments]
     try:
         with interrupts.raised(signal.SIGINT, signal.SIGTERM):
@@ -38,7 +41,22 @@ def run(arguments: Sequence[str], refusal: NeedsBlenderError) -> int:
         raise NeedsBlenderError(f"'{named}', which {BLENDER} names, cannot be started ({error.strerror}).") from error
     if status == 1 and command[1] == "--command" and not _has_command(named):
         raise NeedsBlenderError(f"'{named}', which {BLENDER} names, lacks the command usdphys; install the extension.")
+    for output, old in zip(outputs, before, strict=True):
+        if status == 0 and _written(output) in (old, None):
+            raise NeedsBlenderError(
+                f"'{named}', which {BLENDER} names, ended without writing '{output}'; name a Blender with this "
+                "extension."
+            )
     return status if status >= 0 else 128 - status
+
+
+def _written(file: str) -> tuple[int, int] | None:
+    """What changes when a file is written anew; None where there is none."""
+    try:
+        state = Path(file).stat()
+    except OSError:
+        return None
+    return state.st_ino, state.st_mtime_ns
 
 
 def _has_command(binary: str) -> bool:
