@@ -848,7 +848,7 @@ def test_a_folder_that_takes_no_files_is_named(tmp_path, cell, form, monkeypatch
 
 
 def test_the_physics_alone_is_not_composed_and_says_so(tmp_path, cell):
-    with pytest.raises(InputError, match="composes"):
+    with pytest.raises(InputError, match="As Blender Composes writes the whole file"):
         write(tmp_path / "out.usda", "composed", physics_only=True)
     cell.unlink()
     with pytest.raises(InputError, match="gone"):
