@@ -73,4 +73,4 @@ clean:
 	find . -name __pycache__ -not -path './.v*' -not -path './.ui-tree/*' -prune -exec rm -rf {} +
 
 distclean: clean
-	rm -rf .venv .venv-usd .venv-check .venvs .ui-tree wheels
+	rm -rf .venv .venv-* .venvs .ui-tree wheels

@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -17,6 +19,8 @@ GROUPS: dict[str, list[str]] = PYPROJECT["dependency-groups"]
 PYTHON_OF: dict[str, str] = PYPROJECT["tool"]["usdphys"]["python"]
 IS_WINDOWS = os.name == "nt"
 BPY_GROUPS = sorted(group for group in GROUPS if group.startswith("bpy-"))
+#: In an environment: the Python that it was made from, then its packages, a line each.
+_STAMP = "made-from.txt"
 
 
 class EnvError(Exception):
@@ -39,7 +43,7 @@ def packages_in(place: Path) -> Path:
 def find_python(version: str) -> str | None:
     """An interpreter of this minor version that really runs and can make environments (a pyenv shim may do neither)."""
     # In an environment, the Python that it was made from: tests there and make want the same ones.
-    stamp = Path(sys.prefix, "made-from.txt")
+    stamp = Path(sys.prefix, _STAMP)
     own = stamp.read_text(encoding="utf-8").partition("\n")[0] if stamp.is_file() else sys.executable
     candidates = [own, shutil.which(f"python{version}"), shutil.which("python3")]
     candidates += sorted(map(str, Path.home().glob(f".pyenv/versions/{version}*/bin/python3")), reverse=True)
@@ -75,19 +79,54 @@ def folder(group: str) -> Path:
 
 def make(group: str) -> Path:
     """Return the Python of the group's environment, making or remaking it when it is not as pinned."""
+    if not _is_as_pinned(group):
+        with _alone():
+            # Another process may have made it meanwhile.
+            if not _is_as_pinned(group):
+                _make(group)
+    return python_in(folder(group))
+
+
+def _is_as_pinned(group: str) -> bool:
+    """Whether the packages are the pinned ones.
+
+    The name of the Python does not count: one has several, and the link to one that is gone dangles.
+    """
+    stamp = folder(group) / _STAMP
+    if not python_in(folder(group)).exists() or not stamp.exists():
+        return False
+    return stamp.read_text(encoding="utf-8").split("\n")[1:] == GROUPS[group]
+
+
+def _make(group: str) -> None:
     base = python_for(group)
     if base is None:
         raise EnvError(f"{group} needs Python {PYTHON_OF.get(group, '3.11')}, which this machine has not.")
     place = folder(group)
-    python, stamp, wanted = python_in(place), place / "made-from.txt", "\n".join([base, *GROUPS[group]])
-    if python.exists() and stamp.exists() and stamp.read_text(encoding="utf-8") == wanted:
-        return python
     print(f"making {place.relative_to(ROOT)}: {', '.join(GROUPS[group])}", flush=True)
     _run([base, "-m", "venv", "--clear", str(place)])
-    install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
+    install = [str(python_in(place)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
     _run([*install, "--retries", "5", *GROUPS[group]])
-    stamp.write_text(wanted, encoding="utf-8")
-    return python
+    (place / _STAMP).write_text("\n".join([base, *GROUPS[group]]), encoding="utf-8")
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    """One process at a time makes environments: suites that run side by side want the same ones."""
+    with (ROOT / ".venv-lock").open("ab") as lock:
+        if IS_WINDOWS:
+            import msvcrt
+
+            while True:
+                # It gives up after ten seconds.
+                with suppress(OSError):
+                    msvcrt.locking(lock.fileno(), msvcrt.LK_LOCK, 1)
+                    break
+        else:
+            import fcntl
+
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def runnable_bpy() -> list[str]:

@@ -3,6 +3,7 @@
 
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PureWindowsPath
 
 import pytest
@@ -103,6 +104,40 @@ def test_checksums_are_what_other_tools_read(release, tmp_path):
     assert [line.split("  ", 1)[1] for line in lines] == ["b.bin", "folder/a b.txt"]
     if tool := shutil.which("sha256sum"):
         subprocess.run([tool, "-c", "--strict", "--quiet", "SHA256SUMS"], cwd=tmp_path, check=True)
+
+
+@pytest.fixture
+def made(venvs, monkeypatch, tmp_path):
+    """The commands by which environments are made, which do nothing here but put a file in the place of Python."""
+    commands = []
+
+    def run(command):
+        commands.append(command[1:3])
+        if command[2] == "venv":
+            python = venvs.python_in(Path(command[-1]))
+            python.parent.mkdir(parents=True, exist_ok=True)
+            python.touch()
+
+    monkeypatch.setattr(venvs, "ROOT", tmp_path)
+    monkeypatch.setattr(venvs, "GROUPS", {"some": ["package==1"]})
+    monkeypatch.setattr(venvs, "_run", run)
+    return commands
+
+
+def test_suites_side_by_side_make_an_environment_once(venvs, made):
+    with ThreadPoolExecutor(8) as threads:
+        pythons = set(threads.map(lambda _: venvs.make("some"), range(8)))
+    assert len(pythons) == 1 and made == [["-m", "venv"], ["-m", "pip"]]
+
+
+def test_an_environment_is_remade_for_other_packages_and_not_for_another_name_of_its_python(venvs, made, monkeypatch):
+    venvs.make("some")
+    monkeypatch.setattr(venvs, "python_for", lambda group: "/another/name/of/python3")
+    venvs.make("some")
+    assert len(made) == 2
+    monkeypatch.setattr(venvs, "GROUPS", {"some": ["package==2"]})
+    venvs.make("some")
+    assert len(made) == 4
 
 
 def test_an_environment_has_its_python_where_the_system_puts_it(venvs, monkeypatch, tmp_path):
