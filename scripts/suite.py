@@ -224,7 +224,7 @@ def run_quick_blender() -> None:
     """In the Blender of `.venv`, else in the last one that runs here."""
     group = (ROOT / ".venv").resolve().name
     if group not in venvs.runnable_bpy():
-        group = [*venvs.runnable_bpy(), ""][-1]
+        group = ["", *venvs.runnable_bpy()][-1]
     if not group:
         return record("quick-blender", "skipped", "no Python on this machine runs Blender as a module")
     return pytest("quick-blender", group, "tests/blender", "not slow")

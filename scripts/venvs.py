@@ -104,9 +104,9 @@ def _make(group: str) -> None:
         raise EnvError(f"{group} needs Python {PYTHON_OF.get(group, '3.11')}, which this machine has not.")
     place = folder(group)
     print(f"making {place.relative_to(ROOT)}: {', '.join(GROUPS[group])}", flush=True)
-    _run([base, "-m", "venv", "--clear", str(place)])
+    run_quietly([base, "-m", "venv", "--clear", str(place)])
     install = [str(python_in(place)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]
-    _run([*install, "--retries", "5", *GROUPS[group]])
+    run_quietly([*install, "--retries", "5", *GROUPS[group]])
     (place / _STAMP).write_text("\n".join([base, *GROUPS[group]]), encoding="utf-8")
 
 
@@ -175,7 +175,7 @@ def link_folder(link: Path, target: Path) -> None:
         link.symlink_to(os.path.relpath(target, link.parent))
 
 
-def _run(command: list[str]) -> None:
+def run_quietly(command: list[str]) -> None:
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     if done.returncode != 0:
         print("\n".join(done.stdout.splitlines()[-20:]), file=sys.stderr)

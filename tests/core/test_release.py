@@ -120,7 +120,7 @@ def made(venvs, monkeypatch, tmp_path):
 
     monkeypatch.setattr(venvs, "ROOT", tmp_path)
     monkeypatch.setattr(venvs, "GROUPS", {"some": ["package==1"]})
-    monkeypatch.setattr(venvs, "_run", run)
+    monkeypatch.setattr(venvs, "run_quietly", run)
     return commands
 
 

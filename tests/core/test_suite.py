@@ -127,6 +127,19 @@ def test_where_no_test_is_chosen_all_have_to_be_collected(suite, tmp_path, text,
     assert suite.count(suite.report_of("run")) == {outcome: 1}
 
 
+@pytest.mark.parametrize(("link", "group"), [("bpy-4.5.15", "bpy-4.5.15"), ("", "bpy-5.0.1")])
+def test_the_fast_tests_run_in_the_chosen_blender_or_in_the_newest(suite, monkeypatch, tmp_path, link, group):
+    asked = []
+    monkeypatch.setattr(suite, "ROOT", tmp_path)
+    monkeypatch.setattr(suite.venvs, "runnable_bpy", lambda: ["bpy-4.5.15", "bpy-5.0.1"])
+    monkeypatch.setattr(suite, "pytest", lambda *arguments: asked.append(arguments[1]))
+    if link:
+        (tmp_path / ".venvs" / link).mkdir(parents=True)
+        (tmp_path / ".venv").symlink_to(Path(".venvs", link))
+    suite.run_quick_blender()
+    assert asked == [group]
+
+
 def test_a_stranger_has_neither_files_of_others_nor_ci(suite, monkeypatch):
     """In every suite, on every bpy; more skipped tests than agreed are a failure."""
     monkeypatch.setenv("CI", "true")
