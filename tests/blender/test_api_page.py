@@ -12,6 +12,8 @@ import bpy
 import pytest
 from usdphys_ext.usdphys_addon import api
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -535,6 +535,7 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("code", "build", "expected"), BROKEN, ids=[f"{row[0]}{n}" for n, row in enumerate(BROKEN)])
 def test_fix_mends_one_thing_and_nothing_else(code, build, expected):
     build()

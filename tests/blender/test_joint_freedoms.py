@@ -120,6 +120,7 @@ def test_the_same_gains_go_to_the_free_rotations_only():
     assert drives.rotY.stiffness == 5.0 and drives.rotY.damping == 0.5 and not drives.rotZ.is_applied
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scale", [1.0, 0.01])
 @pytest.mark.parametrize(("kind", "dof"), [("REVOLUTE", "angular"), ("PRISMATIC", "linear")])
 @pytest.mark.parametrize("type_", ["force", "acceleration"])

@@ -11,6 +11,8 @@ import pytest
 from pxr import Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon import api
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:

@@ -206,6 +206,7 @@ GLTF = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("word", "other", "score"),
     [

@@ -461,6 +461,7 @@ FIXES = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".usda", ".usdc", ".usd"])
 @pytest.mark.parametrize("code", FIXES)
 def test_only_what_is_said_is_fixed(tmp_path, code, suffix, capsys) -> None:
@@ -588,6 +589,7 @@ def program(folder: Path) -> Path:
     return bin_folder
 
 
+@pytest.mark.slow
 def test_the_hooks_of_pre_commit_check_the_files_that_they_are_given(folder) -> None:
     text = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
     hooks = [dict(re.findall(r"^(?:- |  )(\w+): (.*)$", f"- {part}", re.MULTILINE)) for part in text.split("\n- ")[1:]]
@@ -606,6 +608,7 @@ def test_the_hooks_of_pre_commit_check_the_files_that_they_are_given(folder) -> 
         assert done.stdout.splitlines()[-1].startswith("3 files: ")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="the action runs in a bash")
 def test_the_action_of_github_runs_as_it_is_written(folder) -> None:
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
