@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 from typing import Any
 
@@ -31,8 +30,11 @@ def open_page(url: str) -> None:
 
 def facts() -> str:
     """Versions, machine and last errors as text, without names of the user's folders. In English, as reports are."""
+    # Its import takes a third of the time that Blender waits for the registration.
+    from importlib import metadata
+
     app: Any = bpy.app
-    packages = [package.version for package in importlib.metadata.distributions(name="rapier3d")]
+    packages = [package.version for package in metadata.distributions(name="rapier3d")]
     lines = (
         ("USD Physics", f"{addon_version()} ({(__package__ or '').removesuffix('.operators')})"),
         ("Blender", f"{app.version_string} ({app.build_hash.decode(errors='replace')})"),
