@@ -151,21 +151,14 @@ def store(version: str) -> Path:
 
 
 def main() -> int:
-    extension = bench.load_extension()
-    import bpy
-
-    bpy.utils.expose_bundled_modules()
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    extension.register()
     try:
-        from usdphys_ext.usdphys_addon.system.version import addon_version
+        with stored_names.registered():
+            from usdphys_ext.usdphys_addon.system.version import addon_version
 
-        target = store(addon_version())
+            target = store(addon_version())
     except NotStorableError as error:
         print(f"store_blend: error: {error}", file=sys.stderr)
         return 1
-    finally:
-        extension.unregister()
     print(f"{target.relative_to(bench.ROOT)}: {target.stat().st_size} bytes")
     return 0
 

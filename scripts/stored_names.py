@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import bench
@@ -95,7 +96,9 @@ def names() -> list[str]:
     return sorted(found + custom_keys())
 
 
-def main() -> int:
+@contextmanager
+def registered() -> Iterator[None]:
+    """An empty scene in a Blender with the extension."""
     extension = bench.load_extension()
     import bpy
 
@@ -103,9 +106,14 @@ def main() -> int:
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     extension.register()
     try:
-        lines = names()
+        yield
     finally:
         extension.unregister()
+
+
+def main() -> int:
+    with registered():
+        lines = names()
     NAMES.parent.mkdir(exist_ok=True)
     NAMES.write_text("\n".join(lines) + "\n", encoding="utf-8")
     print(f"{NAMES.relative_to(bench.ROOT)}: {len(lines)} names")

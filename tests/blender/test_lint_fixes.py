@@ -13,6 +13,8 @@ from pxr import Usd
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.checks import fixes
 from usdphys_ext.usdphys_addon.core import model_fixes
+from usdphys_ext.usdphys_addon.core.errors import OutputError
+from usdphys_ext.usdphys_addon.exchange import blend_file
 from usdphys_ext.usdphys_addon.system import blender
 
 from . import scenes
@@ -71,6 +73,21 @@ def test_a_blend_is_saved_with_its_safe_fixes(tmp_path, capfd) -> None:
     before = file.read_bytes()
     assert run(file, "--fix") == 0
     assert file.read_bytes() == before
+
+
+def test_a_blend_that_cannot_be_saved_is_not_called_fixed(tmp_path, capfd, monkeypatch) -> None:
+    def full(_file: str) -> None:
+        raise OutputError("The disk is full.")
+
+    crate = scenes.solid("Crate")
+    crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, -3.0
+    file = tmp_path / "a.blend"
+    bpy.ops.wm.save_as_mainfile(filepath=str(file))
+    monkeypatch.setattr(blend_file, "save_blend", full)
+    assert run(file, "--fix", "--output", tmp_path / "report.txt") == 1
+    assert "fixed: " not in capfd.readouterr().out
+    text = (tmp_path / "report.txt").read_text()
+    assert "The disk is full." in text and "fixed: " not in text and "0 fixed" in text
 
 
 def test_a_blend_of_a_newer_blender_is_not_saved_by_this_one(tmp_path, capfd) -> None:

@@ -15,7 +15,7 @@ from ..core.qualities import QUALITY_TEXTS
 from ..core.units import StageUnits, checked_frame_rate
 from ..core.validate import Issue, Target, validate
 from ..system import blender as system_blender
-from ..system.files import checked, replacing
+from ..system.files import checked
 from . import blender
 from .actions import chosen
 from .results import FileReport, FixReport, Motion
@@ -284,12 +284,9 @@ def _fix_urdf(file: Path, codes: set[str]) -> tuple[int, list[str], list[str]]:
     names: list[str] = []
     if not codes.isdisjoint(fix_text.CODES):
         try:
-            content, names = fix_text.swapped_limits(file)
+            names = fix_text.swap_limits(file)
         except InputError as error:
             return 0, [f"The limits of '{file}' are left: {error}."], []
-    if names:
-        with replacing(file) as scratch:
-            scratch.write_bytes(content)
     return len(names), [], []
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from ..core.errors import InputError
 from ..core.validate import TARGETS, Target
 from ..system import blender
-from ..system.files import checked, replacing
+from ..system.files import checked
 from .file_checks import FileReport, Found, Repair
 
 #: Why an issue is left, where nothing more is known.
@@ -142,12 +142,10 @@ def _fix_urdf(report: FileReport, file: Path, wanted: Callable[[str], bool]) -> 
     codes = {found.issue.code for found in report.found if found.issue.code in fix_text.CODES}
     if any(map(wanted, codes)):
         try:
-            content, names = fix_text.swapped_limits(file)
+            names = fix_text.swap_limits(file)
         except InputError as error:
             report.unfixed += [Repair(code, "", str(error)) for code in codes]
         else:
-            with replacing(file) as scratch:
-                scratch.write_bytes(content)
             report.fixed += [Repair(fix_text.CODES[0], f"'{name}'", fix_text.LABEL) for name in names]
     _leave(report, lambda _found: "a URDF has no safe fix for it; correct its text")
 
@@ -174,6 +172,7 @@ def _fix_blend(report: FileReport, file: Path, wanted: Callable[[str], bool]) ->
         for issue in live.check(scene, bpy.context.view_layer).issues:  # type: ignore[arg-type]
             if wanted(issue.code):
                 named.setdefault((issue.code, issue.kind, issue.name), issue)
+        done = []
         for issue in named.values():
             fix = fixes.FIXES.get(issue.code)
             if fix is None or not fix.safe:
@@ -183,7 +182,8 @@ def _fix_blend(report: FileReport, file: Path, wanted: Callable[[str], bool]) ->
             except InputError as error:
                 report.unfixed.append(Repair(issue.code, issue.path, str(error).rstrip(".")))
             else:
-                report.fixed.append(Repair(issue.code, issue.path, fix.label))
-        if report.fixed:
+                done.append(Repair(issue.code, issue.path, fix.label))
+        if done:
             blend_file.save_blend(str(file))
+    report.fixed += done
     _leave(report, lambda _found: _NO_FIX)

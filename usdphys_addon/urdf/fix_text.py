@@ -6,6 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..core.errors import InputError
+from ..system.files import replacing
 from . import markup
 from .edit import TextEdits
 
@@ -13,8 +14,19 @@ from .edit import TextEdits
 CODES, LABEL = ("UrdfLimitsSwapped", "LimitsReversed"), "Swap the limits"
 
 
-def swapped_limits(file: Path) -> tuple[bytes, list[str]]:
-    """(new content, names of the joints whose limits are swapped). Raises InputError."""
+def swap_limits(file: Path) -> list[str]:
+    """Swap limits in a file, and return the names of their joints. A file without such limits is not touched.
+
+    Raises InputError and OutputError; the file is as it was then.
+    """
+    content, names = _swapped(file)
+    if names:
+        with replacing(file) as scratch:
+            scratch.write_bytes(content)
+    return names
+
+
+def _swapped(file: Path) -> tuple[bytes, list[str]]:
     data = file.read_bytes()
     root, text = markup.parse(data, file.name)
     if text.encode() != data:
