@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NoReturn
 
@@ -199,15 +199,17 @@ class _Files(argparse.Action):
         self, parser: Any, namespace: argparse.Namespace, values: Any, option_string: str | None = None
     ) -> None:
         if not values and not namespace.files:
-            if isinstance(self, _Targets):
-                return
             parser.error("the following arguments are required: FILE")
-        # A tuple: a name that is not encoded in UTF-8 is an error of that file alone.
-        namespace.files = (*(namespace.files or ()), *values)
-        namespace.file = namespace.files[0] if len(namespace.files) == 1 else None
+        _add_files(namespace, values)
 
 
-class _Targets(_Files):
+def _add_files(namespace: argparse.Namespace, names: Sequence[str]) -> None:
+    # A tuple: a name that is not encoded in UTF-8 is an error of that file alone.
+    namespace.files = (*(namespace.files or ()), *names)
+    namespace.file = namespace.files[0] if len(namespace.files) == 1 else None
+
+
+class _Targets(argparse.Action):
     """Targets, one or several, once or repeatedly. Arguments after them that are no targets are files."""
 
     def __call__(
@@ -227,7 +229,7 @@ class _Targets(_Files):
             )
         before = namespace.target if namespace.target is not self.default else []
         namespace.target = list(dict.fromkeys((*before, *words)))
-        super().__call__(parser, namespace, values[count:])
+        _add_files(namespace, values[count:])
 
 
 def _add_inspect(commands: Any) -> argparse.ArgumentParser:
