@@ -8,11 +8,17 @@ schema leaves its prototype by that. Nothing may change a value of a schema that
 from __future__ import annotations
 
 import marshal
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Sequence
+from itertools import chain
+from operator import attrgetter, itemgetter
+from typing import Any
 
 from .model import Prim
 from .schema import Schema
 from .schemas import usd_physics
+
+_SCHEMAS, _EXTRAS = attrgetter("schemas"), attrgetter("extras")
+_VALUES = tuple(map(attrgetter, ("type_name", "materials", "physics_binding")))
 
 
 class SharedSchemas:
@@ -41,13 +47,27 @@ def schemas_key(prim: Prim) -> tuple[Hashable, ...]:
     return (prim.type_name, *schemas, *map(id, schemas.values()))
 
 
-def numbers(prims: Iterable[Prim]) -> list[int]:
+def numbers(prims: Sequence[Prim]) -> list[int]:
     """A number for each prim: the same for those of one prototype, which differ in place, geometry and purpose only."""
+    # By column, of which most are of one value: several times as fast as a key for each prim.
+    held = list(map(_SCHEMAS, prims))
+    columns: list[list[Any]] = [list(map(get, prims)) for get in _VALUES]
+    if any(map(_EXTRAS, prims)):
+        columns.append(list(map(repr, map(_EXTRAS, prims))))
+    names = set(map(tuple, held))
+    if len(names) > 1:
+        columns.append([(*schemas, *map(id, schemas.values())) for schemas in held])
+    else:
+        columns += [list(map(id, map(itemgetter(name), held))) for name in chain(*names)]
+    return numbered(columns)
+
+
+def numbered(columns: Sequence[Sequence[Hashable]]) -> list[int]:
+    """A number for each row of columns of one length: the same for equal rows."""
+    told = [column for column in columns if not _is_same(column)]
     known: dict[Hashable, int] = {}
-    return [
-        known.setdefault(
-            (schemas_key(prim), prim.materials, prim.physics_binding, repr(prim.extras) if prim.extras else ""),
-            len(known),
-        )
-        for prim in prims
-    ]
+    return [known.setdefault(row, len(known)) for row in zip(*told, strict=True)] if told else [0] * len(columns[0])
+
+
+def _is_same(values: Sequence[Any]) -> bool:
+    return not values or values.count(values[0]) == len(values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from operator import attrgetter
+from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from ..vendor_settings import PLAIN, BodySettings, Surface
 from .loads import Weight
 from .matter import COARSE, DIGITS, Geometries, fingerprint
 
-_PRIM, _INSIDE = attrgetter("prim"), attrgetter("inside")
+_PRIM, _INSIDE, _MESH = map(attrgetter, ("prim", "inside", "mesh"))
 #: What this schema says of a body is about the axes of the world.
 _VENDOR = "PhysxRigidBodyAPI"
 
@@ -91,16 +91,14 @@ class Twins:
         ]
         forms, form_of = _rounded(places.forms, precision), places.form_of[self.rows]
         self._stretches = list(map(forms.__getitem__, form_of.tolist()))
-        kinds = iter(prototypes.numbers(prim for prim in self._only if prim is not None))
-        known: dict[Hashable, Hashable] = {}
-        #: Of each body: two with the same object are equal. No geometry is loaded for it.
-        self.quick: list[Hashable] = list(range(len(bodies)))
-        for row, (number, stretch, only, own) in enumerate(
-            zip(self._own, self._stretches, self._only, prims, strict=True)
-        ):
-            if only is not None:
-                quick = (number, stretch, next(kinds), id(only.mesh), only is own)
-                self.quick[row] = known.setdefault(quick, quick)
+        # Of the others the prims of the bodies, which are told apart by their rows.
+        shown = [prim if only is None else only for only, prim in zip(self._only, prims, strict=True)]
+        self._kinds = prototypes.numbers(shown)
+        #: Of each body: two with the same number are equal. No geometry is loaded for it.
+        self.quick = prototypes.numbered([
+            [row if only is None else -1 for row, only in enumerate(self._only)], self._own, self._stretches,
+            self._kinds, list(map(id, map(_MESH, shown))), list(map(is_, shown, prims)),
+        ])  # fmt: skip
         others, apart = [], []
         for body, only in zip(bodies, self._only, strict=True) if None in self._only else ():
             if only is None:
@@ -118,8 +116,7 @@ class Twins:
         body, number, only = self._bodies[row], self._own[row], self._only[row]
         own, inside, colliders = body.prim, body.inside, body.colliders
         if only is not None:
-            quick: Any = self.quick[row]
-            return *quick[:3], self._print_of(only), quick[4]
+            return number, self._stretches[row], self._kinds[row], self._print_of(only), only is own
         if _moves(own):
             return None
         found: list[Hashable] = [number, self._stretches[row]]
