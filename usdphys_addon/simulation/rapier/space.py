@@ -311,7 +311,7 @@ class SolverSpace:
         twins = Twins(bodies, self.places, geometries, filters, self.model.angular_precision)
         add = self.physics.add_body
         positions, rotations = poses(self.places, twins.rows)
-        made: dict[Hashable, _Ready] = {}
+        made: dict[int, _Ready] = {}
         by_key: dict[Hashable, _Ready] = {}
         handles: list[Any] = []
         numbers: list[int] = []
@@ -321,7 +321,7 @@ class SolverSpace:
             for quick, position, rotation in zip(
                 twins.quick[chosen], positions[chosen], rotations[chosen], strict=True
             ):  # fmt: skip
-                if quick is not before:
+                if quick != before:
                     before, turn = quick, None
                     if quick not in made:
                         row = len(handles)
