@@ -30,19 +30,19 @@ from ..core.schema import Vector
 from ..core.schemas import usd_physics
 from ..core.steps import Next, Steps, finished
 from .articulations import Tree, trees
+from .engine import FASTEST
 from .filters import FILTERING, Filters, filters
 from .joint_facts import JointFacts, read_joints
 from .joint_poses import carried, clamped, moved, shift
 from .layout import ROW, Layout, layout
 from .notices import Notices
-from .quality import QUALITIES, Quality
 from .rapier.constraints import NO_WRENCH, Constraint, matrix_of
 from .rapier.energy import PERIOD
 from .rapier.grab import Grab
 from .rapier.panics import is_panic
+from .rapier.quality import QUALITIES, Quality
 from .rapier.setup import Setup
 from .rapier.space import SavedSpace, SolverSpace
-from .rapier.trees import FASTEST
 from .vendor_settings import report_others
 
 Floats = NDArray[np.float64]

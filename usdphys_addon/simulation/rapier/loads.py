@@ -23,10 +23,9 @@ from ...core import frames
 from ...core.frames import Matrix
 from ...core.mass import inertia_tensor
 from ...core.schema import Quaternion, Vector
+from . import tuning
 from .constraints import NO_WRENCH, Constraint
 
-#: Of overloaded joints, those break together whose overload is at least this fraction of the largest.
-FIRST = 0.9
 _LINEAR, _ANGULAR, _TO_TUPLE = attrgetter("linvel"), attrgetter("angvel"), methodcaller("to_tuple")
 
 
@@ -388,9 +387,9 @@ def _pushes(physics: PhysicsWorld, constraint: Constraint) -> list[float]:
 
 
 def most_loaded(constraints: Sequence[Constraint]) -> list[Constraint]:
-    """Of overloaded joints, those whose overload is at least `FIRST` times the largest: they break first."""
+    """Of overloaded joints, those that break first: within `tuning.FIRST` of the largest share of what they bear."""
     shares = [_share(constraint) for constraint in constraints]
-    least = FIRST * max(shares, default=0.0)
+    least = tuning.FIRST * max(shares, default=0.0)
     return [constraint for constraint, share in zip(constraints, shares, strict=True) if share >= least]
 
 

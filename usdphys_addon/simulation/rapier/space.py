@@ -25,27 +25,14 @@ from ...core.model import Prim
 from ...core.schema import Quaternion, Vector
 from ...core.steps import gains
 from ..filters import Filters
+from ..hanging import hanging
 from ..joint_facts import NO_LIMIT
 from ..layout import Body, Layout, contact_material
 from ..notices import Notices
-from ..quality import (
-    CROWD,
-    JOINT_RELAXATIONS,
-    Quality,
-    column_load,
-    contact_steps,
-    hanging,
-    impact_damping,
-    is_bearable,
-    joint_steps,
-    joint_sweeps,
-    rolling_steps,
-    turning_steps,
-)  # fmt: skip
 from ..vendor_settings import (
     Surface,
 )
-from . import joint_effects
+from . import joint_effects, tuning
 from .bodies import CLAMP, BodyMaker
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of
@@ -57,6 +44,17 @@ from .grab import Grab, grab, pull, release
 from .joint_builder import JointBuilder
 from .loads import Loads, Weight, most_loaded
 from .matter import Geometries, Weigher
+from .quality import (
+    Quality,
+    column_load,
+    contact_steps,
+    impact_damping,
+    is_bearable,
+    joint_steps,
+    joint_sweeps,
+    rolling_steps,
+    turning_steps,
+)
 from .reduced import bend, follow, undamp
 from .rescue import Rescuer
 from .setup import Setup
@@ -65,20 +63,10 @@ from .start import put_to_sleep, row_that_bounces
 from .templates import Template, Twins, poses
 from .trees import is_axle
 
-#: Times that a step is made again because joints broke in it.
-MOST_BREAKS = 60
 #: Equal bodies that are made in one step of the build.
 TOGETHER = 100
-#: Bodies at the contacts of which the solver asks about friction, at most: each contact takes 10 us a step.
-MOST_GRIPS = 100
-#: By which part balls in a row that bounces are smaller.
-ROW_GAP = 0.003
-#: Distance (m), at most, in which a jointed body sees contacts: those that it can reach in a step.
-SEEN = 10.0
 #: Number, body and colliders of a template.
 _Ready = tuple[int, Any, list[Any]]
-#: Metres: bounds of the length unit to which the solver's tolerances are scaled.
-SMALLEST, LARGEST = 0.005, 1.0
 
 
 @dataclass(slots=True)
@@ -190,8 +178,8 @@ class SolverSpace:
         numbers = np.bincount(self._template_of, minlength=len(self._templates))
         extents = [(side, int(number)) for item, number in zip(self._templates, numbers, strict=True)
                    for _, side in item.sides]  # fmt: skip
-        size = _median(extents) if extents else LARGEST
-        parameters.length_unit = min(max(size, SMALLEST), LARGEST)
+        size = _median(extents) if extents else tuning.LARGEST
+        parameters.length_unit = min(max(size, tuning.SMALLEST), tuning.LARGEST)
         parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
         sizes = [template.size for template in self._templates]
         masses = [0.0 if item.weight is None or not item.sides else item.weight.mass for item in self._templates]
@@ -203,7 +191,7 @@ class SolverSpace:
             math.hypot(*self.gravity),
             [masses[kind] for kind in sized],
             [sizes[kind] for kind in sized],
-            0.0 if number > CROWD + 2 * len(self.constraints) else self._column(np.array(sizes, float)),
+            0.0 if number > tuning.CROWD + 2 * len(self.constraints) else self._column(np.array(sizes, float)),
             number,
         )
         parameters.num_solver_iterations = contacts.small_steps
@@ -236,10 +224,10 @@ class SolverSpace:
         chosen = np.flatnonzero((weighs & (sizes > 0.0))[kinds])
         up = -np.array(self.gravity, float)
         jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
-        if len(chosen) > CROWD + len(jointed) or not up.any():
+        if len(chosen) > tuning.CROWD + len(jointed) or not up.any():
             return 0.0
         rows = [row for row in chosen.tolist() if self.paths[row] not in jointed]
-        if not rows or len(rows) > CROWD:
+        if not rows or len(rows) > tuning.CROWD:
             return 0.0
         bodies = list(self.bodies.values())
         places = self.places.positions[[bodies[row].row for row in rows]]
@@ -253,7 +241,7 @@ class SolverSpace:
         step = self.time_step / self.substeps / parameters.num_solver_iterations
         for name, frequency in (
             ("contact_softness", self._frequency),
-            ("static_contact_softness", 2.0 * self._frequency),
+            ("static_contact_softness", tuning.STATIC_STIFFNESS * self._frequency),
         ):
             setattr(parameters, name, SpringCoefficients(frequency, impact_damping(frequency, step, rate)))
 
@@ -275,7 +263,7 @@ class SolverSpace:
         reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
         is_brittle = breaks or any(constraint.facts.bond for constraint in self.constraints)
         if not is_brittle:
-            self.physics.integration_parameters.num_internal_stabilization_iterations = JOINT_RELAXATIONS
+            self.physics.integration_parameters.num_internal_stabilization_iterations = tuning.JOINT_RELAXATIONS
         driven = [
             item for item in self.constraints
             if not item.facts.bond and any(drive.stiffness > 0.0 for drive in item.facts.drives)
@@ -286,7 +274,7 @@ class SolverSpace:
         )
         for group, steps in zip(groups, wanted, strict=True):
             # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
-            seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else SEEN
+            seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else tuning.SEEN
             held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart))
             sweeps = joint_sweeps(group, max(steps, small_steps), *held)
             for path in group.bodies:
@@ -385,7 +373,7 @@ class SolverSpace:
 
     def _part_rows(self) -> None:
         """Make balls smaller that touch and bounce in a row, as in Newton's cradle: blows pass one after the other."""
-        if not self._is_bouncing or not 2 < len(self.weights) <= CROWD:
+        if not self._is_bouncing or not 2 < len(self.weights) <= tuning.CROWD:
             return
         kinds = self._template_of
         lively = np.array([item.bounce if item.weight is not None else -1.0 for item in self._templates], float)
@@ -400,11 +388,11 @@ class SolverSpace:
         prim = self.bodies[self.paths[rows[0]]].prim
         if all(ball is not None for _, ball in balls):
             for handle, ball in balls:
-                self.physics.colliders[handle].shape = rapier3d.SharedShape.ball(ball.radius * (1.0 - ROW_GAP))
+                self.physics.colliders[handle].shape = rapier3d.SharedShape.ball(ball.radius * (1.0 - tuning.ROW_GAP))
             self.notices.add(
                 "BouncesInRow", prim,
                 f"{prim.display} bounces and touches balls on both sides: the balls of the row are simulated "
-                f"{ROW_GAP:.1%} smaller, so that a hit passes from one to the next.",
+                f"{tuning.ROW_GAP:.1%} smaller, so that a hit passes from one to the next.",
             )  # fmt: skip
         else:
             self.notices.add(
@@ -438,14 +426,14 @@ class SolverSpace:
         if not uneven or not any(wanted):
             return
         number = int(np.array(wanted)[self._template_of].sum())
-        if number > MOST_GRIPS:
+        if number > tuning.MOST_GRIPS:
             for name in sorted(uneven):
                 material, grip = self.model.prims[name], self._grips[name]
                 self.notices.add(
                     "StaticFriction", material,
                     f"{material.display} has static friction {grip.static:g} and dynamic friction {grip.dynamic:g}: "
                     f"bodies at rest get the dynamic one, too, because {number} bodies may touch it, more than "
-                    f"{MOST_GRIPS}.",
+                    f"{tuning.MOST_GRIPS}.",
                 )  # fmt: skip
             return
         bodies = self.physics.rigid_bodies
@@ -466,13 +454,13 @@ class SolverSpace:
             handle = self.handles[facts.body1]
             if self.physics.rigid_bodies[handle].colliders:
                 found[handle] = self.weights[facts.body1]
-        if len(found) <= MOST_GRIPS:
+        if len(found) <= tuning.MOST_GRIPS:
             return found
         prim = self.bodies[next(path for path in self.paths if self.handles[path] in found)].prim
         self.notices.add(
             "WheelsTooMany", prim,
-            f"{prim.display} is one of {len(found)} driven wheels, more than {MOST_GRIPS}: robots with skid steering "
-            "turn up to 25 % too fast.",
+            f"{prim.display} is one of {len(found)} driven wheels, more than {tuning.MOST_GRIPS}: robots with skid "
+            "steering turn up to 25 % too fast.",
         )  # fmt: skip
         return {}
 
@@ -498,7 +486,7 @@ class SolverSpace:
             before = self._states() if is_loop else []
             self._advance(number, steps, starts, measured)
             overloaded = self.loads.after(self.physics, measured, self.time_step / steps) if measured else []
-            for _ in range(MOST_BREAKS if before else 0):
+            for _ in range(tuning.MOST_BREAKS if before else 0):
                 # What breaks first takes the load from others: the same step again without it.
                 first = most_loaded(overloaded)
                 if len(first) == len(overloaded):

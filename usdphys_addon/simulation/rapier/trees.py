@@ -14,22 +14,16 @@ from rapier3d import PhysicsWorld
 from ...core.frames import Matrix
 from ...core.model import Prim
 from ..articulations import WORLD, Link, Tree
+from ..engine import FASTEST
+from ..hanging import hanging
 from ..joint_facts import NO_LIMIT, JointFacts
 from ..notices import Notices
-from ..quality import BEARABLE_REDUCED, EVENING, MOST_REDUCED, hanging
-from . import joint_effects
+from . import joint_effects, tuning
 from .constraints import Constraint, isometry, matrix_of
 from .loads import Weight
 from .panics import is_panic
 from .reduced import start_tree
 from .setup import Setup
-
-#: m/s. A faster body counts as unstable.
-FASTEST = 1000.0
-#: Trial steps for which a tree in reduced coordinates must stay stable.
-TRIAL_STEPS = 60
-#: m/s. A free tree whose centre of mass gains more than this in its trial, gravity aside, is unstable.
-STRAY_SPEED = 0.05
 
 
 class Trees:
@@ -130,7 +124,7 @@ class Trees:
             prim = self.setup.bodies[wheels[0].child].prim
             return f"{prim.display} rolls, and friction is exact there"
         freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
-        if freedoms > MOST_REDUCED:
+        if freedoms > tuning.MOST_REDUCED:
             return f"it has {freedoms} degrees of freedom"
         # The mass of a base that nothing can move does not matter.
         still = {WORLD}
@@ -140,7 +134,7 @@ class Trees:
         masses = {path: weight.mass for path, weight in self.weights.items() if path not in still}
         groups = hanging([(link.parent, link.child) for link in tree.links], masses)
         worst = max(groups, key=lambda group: group.ratio, default=None)
-        if worst is not None and worst.ratio > BEARABLE_REDUCED and not self._is_evened(tree):
+        if worst is not None and worst.ratio > tuning.BEARABLE_REDUCED and not self._is_evened(tree):
             return f"{self.setup.bodies[worst.body].prim.display} holds {worst.ratio:.2g} times its own mass"
         return ""
 
@@ -150,7 +144,7 @@ class Trees:
         paths = list(dict.fromkeys(link.child for link in tree.links))
         masses = np.array([self.weights[path].mass if path in self.weights else 0.0 for path in paths])
         places = np.array([self.setup.bodies[path].position for path in paths])
-        least = EVENING * np.array([masses.sum(), masses @ np.square(places - places[0]).sum(axis=1)])
+        least = tuning.EVENING * np.array([masses.sum(), masses @ np.square(places - places[0]).sum(axis=1)])
         return all(
             freedom.settings.armature > least[axis // 3]
             for link in tree.links for axis, freedom in enumerate(link.joint.freedoms) if not freedom.is_locked
@@ -161,7 +155,7 @@ class Trees:
         return is_axle(link.joint) and bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
 
     def _survives(self, tree: Tree) -> bool:
-        """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
+        """Simulate the tree alone for `tuning.TRIAL_STEPS`: its state must stay finite and slower than FASTEST.
 
         A tree that does not hang on the world must fall: limits that are violated at the start can drive it through
         space, because the solver's rows of a multibody do not keep its momentum.
@@ -187,7 +181,7 @@ class Trees:
         start_tree(physics, joints)
         masses = {path: self.weights[path].mass for path in handles}
         before = _speed_of_all(physics, handles, masses)
-        for _ in range(TRIAL_STEPS):
+        for _ in range(tuning.TRIAL_STEPS):
             try:
                 physics.step()
             except BaseException as error:
@@ -197,9 +191,9 @@ class Trees:
             if not physics.quarantine.is_empty():
                 return False
         if tree.root != WORLD:
-            seconds = TRIAL_STEPS * physics.integration_parameters.dt
+            seconds = tuning.TRIAL_STEPS * physics.integration_parameters.dt
             gained = _speed_of_all(physics, handles, masses) - before - self.setup.gravity * seconds
-            if not np.linalg.norm(gained) <= STRAY_SPEED:
+            if not np.linalg.norm(gained) <= tuning.STRAY_SPEED:
                 return False
         speeds = [physics.rigid_bodies[handle].linvel.norm() for handle in handles.values()]
         return all(math.isfinite(speed) and speed < FASTEST for speed in speeds)
