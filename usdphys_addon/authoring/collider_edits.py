@@ -20,6 +20,7 @@ from ..core.errors import InputError, MissingDependencyError
 from ..core.fitting import Surface
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom
+from ..simulation.engine import preview_engine
 
 #: Values of a collider's `shape` by their schema.
 _SHAPE_OF = {kind: shape for shape, kind in props.GPRIM_SHAPES.items()}
@@ -381,14 +382,14 @@ def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turn
         return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
     if kind == "DECOMPOSITION":
         try:
-            from ..simulation.rapier import decomposition
-        except ImportError as error:
+            engine = preview_engine()
+        except MissingDependencyError as error:
             raise MissingDependencyError(
-                f"The decomposition needs the physics engine, which is missing ({error}); install the zip of the "
-                "extension for this platform."
+                f"The decomposition needs the physics engine, which is missing ({error.__cause__}); install the zip of "
+                "the extension for this platform."
             ) from error
         try:
-            found = decomposition.decompose(seen, most)
+            found = engine.decompose(seen, most)
         except InputError as error:
             raise InputError(f"'{obj.name}' cannot be decomposed: {error}.") from error
         hulls = [fitting.hull(part.points, margin) or part for part in found]

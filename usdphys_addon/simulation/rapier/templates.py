@@ -21,7 +21,7 @@ from ...core.schemas import usd_physics
 from ..filters import Filters
 from ..layout import ROW, Body, Places
 from ..vendor_settings import PLAIN, BodySettings, Surface
-from .loads import Weight
+from ..weights import Weight
 from .matter import COARSE, DIGITS, Geometries, fingerprint
 
 _MATERIALS, _BINDING, _EXTRAS = attrgetter("materials"), attrgetter("physics_binding"), attrgetter("extras")

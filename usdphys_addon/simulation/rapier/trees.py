@@ -14,16 +14,16 @@ from rapier3d import PhysicsWorld
 from ...core.frames import Matrix
 from ...core.model import Prim
 from ..articulations import WORLD, Link, Tree
-from ..engine import FASTEST
+from ..engine import FASTEST, Setup
 from ..hanging import hanging
 from ..joint_facts import NO_LIMIT, JointFacts
 from ..notices import Notices
+from ..weights import Weight
 from . import joint_effects, tuning
 from .constraints import Constraint, isometry, matrix_of
-from .loads import Weight
+from .matter import of_solver
 from .panics import is_panic
 from .reduced import start_tree
-from .setup import Setup
 
 
 class Trees:
@@ -169,7 +169,7 @@ class Trees:
                     source = self.physics.rigid_bodies[self.handles[path]]
                     builder = rapier3d.RigidBody.dynamic().position(source.position).can_sleep(False)
                     builder = builder.linvel(source.linvel).angvel(source.angvel)
-                    handles[path] = physics.add_body(builder.additional_mass_properties(self.weights[path].of_solver))
+                    handles[path] = physics.add_body(builder.additional_mass_properties(of_solver(self.weights[path])))
         root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
         joints = []
         for link in tree.links:
