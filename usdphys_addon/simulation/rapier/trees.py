@@ -42,7 +42,7 @@ class Trees:
         found = {}
         for tree in self.setup.trees:
             prim = prims[tree.prim]
-            if why := self._too_much(tree):
+            if why := self._why_maximal(tree):
                 notices.add(
                     "ArticulationNotReduced", prim,
                     f"{prim.display} is simulated in maximal coordinates, because {why}.",
@@ -91,41 +91,59 @@ class Trees:
                         f"{prim.display} has friction beside a drive, which the preview ignores in an articulation.",
                     )  # fmt: skip
 
-    def _too_much(self, tree: Tree) -> str:
+    def _why_maximal(self, tree: Tree) -> str:
         """Why a tree is better in maximal coordinates; or empty."""
-        inside = {link.joint.path for link in tree.links}
-        bodies = {path for link in tree.links for path in (link.parent, link.child)}
-        # Trees that hang on the world are one.
-        joined = bodies | {WORLD} if tree.root == WORLD else bodies
-        for other in self.setup.trees if tree.root == WORLD else ():
-            if other.root == WORLD:
-                joined |= {link.child for link in other.links}
-                inside |= {link.joint.path for link in other.links}
+        rules = (self._joint_beside, self._joint_inside, self._wheels, self._size, self._unevenness)
+        return next(filter(None, (rule(tree) for rule in rules)), "")
+
+    def _joint_beside(self, tree: Tree) -> str:
+        """A joint that is not one of the tree, but closes a loop of it or has a limit that the solver leaves out."""
+        together = [tree]
+        if tree.root == WORLD:
+            # Trees that hang on the world are one.
+            together += [other for other in self.setup.trees if other.root == WORLD]
+        inside = {link.joint.path for one in together for link in one.links}
+        own = {path for link in tree.links for path in (link.parent, link.child)}
+        joined = own | {tree.root} | {link.child for one in together for link in one.links}
         for joint in self.setup.joints:
             ends = {joint.body0, joint.body1}
-            is_loop = joint.path not in inside and ends <= joined and not ends.isdisjoint(bodies - {WORLD})
+            if joint.path in inside or not joint.enabled or ends.isdisjoint(own - {WORLD}):
+                continue
             # The rows of such a joint depend on those of the tree: in the solver they drive each other up.
-            holds = joint.enabled and joint.kind != "DistanceJoint"
-            if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
+            locks = joint.kind != "DistanceJoint" and any(freedom.is_locked for freedom in joint.freedoms)
+            if locks and ends <= joined:
                 return f"{joint.prim.display} closes a loop of it"
-            if joint.path not in inside and joint.enabled and not ends.isdisjoint(bodies - {WORLD}):
-                # The solver leaves out limits of several axes together where a body is in reduced coordinates.
-                if joint.cone is not None:
-                    return f"the cone limit of {joint.prim.display} acts on it"
-                if joint.distance is not None and (joint.distance.high < NO_LIMIT or joint.distance.drive is not None):
-                    return f"the distance limit of {joint.prim.display} acts on it"
+            # The solver leaves out limits of several axes together where a body is in reduced coordinates.
+            if joint.cone is not None:
+                return f"the cone limit of {joint.prim.display} acts on it"
+            if joint.distance is not None and (joint.distance.high < NO_LIMIT or joint.distance.drive is not None):
+                return f"the distance limit of {joint.prim.display} acts on it"
+        return ""
+
+    def _joint_inside(self, tree: Tree) -> str:
+        """A joint of the tree with a setting that the solver lacks there."""
         for link in tree.links:
             for freedom in link.joint.freedoms:
                 if why := joint_effects.why_not_reduced(freedom):
                     return f"{link.joint.prim.display} has {why}"
+        return ""
+
+    def _wheels(self, tree: Tree) -> str:
+        """Several wheels: in reduced coordinates friction is too small, and depends on the direction in the world."""
         wheels = [link for link in tree.links if tree.root != WORLD and self._is_wheel(link)]
-        if len(wheels) > 1:
-            # In reduced coordinates friction is too small and depends on the direction in the world.
-            prim = self.setup.bodies[wheels[0].child].prim
-            return f"{prim.display} rolls, and friction is exact there"
+        return (
+            f"{self.setup.bodies[wheels[0].child].prim.display} rolls, and friction is exact there"
+            if wheels[1:]
+            else ""
+        )
+
+    def _size(self, tree: Tree) -> str:
+        """Too many degrees of freedom."""
         freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
-        if freedoms > tuning.MOST_REDUCED:
-            return f"it has {freedoms} degrees of freedom"
+        return f"it has {freedoms} degrees of freedom" if freedoms > tuning.MOST_REDUCED else ""
+
+    def _unevenness(self, tree: Tree) -> str:
+        """A body that holds too many times its own mass."""
         # The mass of a base that nothing can move does not matter.
         still = {WORLD}
         for link in tree.links:
@@ -134,9 +152,9 @@ class Trees:
         masses = {path: weight.mass for path, weight in self.weights.items() if path not in still}
         groups = hanging([(link.parent, link.child) for link in tree.links], masses)
         worst = max(groups, key=lambda group: group.ratio, default=None)
-        if worst is not None and worst.ratio > tuning.BEARABLE_REDUCED and not self._is_evened(tree):
-            return f"{self.setup.bodies[worst.body].prim.display} holds {worst.ratio:.2g} times its own mass"
-        return ""
+        if worst is None or worst.ratio <= tuning.BEARABLE_REDUCED or self._is_evened(tree):
+            return ""
+        return f"{self.setup.bodies[worst.body].prim.display} holds {worst.ratio:.2g} times its own mass"
 
     def _is_evened(self, tree: Tree) -> bool:
         """True if all its joints have an armature that is a part of what moves with the first one: the inertias that
