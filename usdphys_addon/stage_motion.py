@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .core.qualities import NORMAL
 from .simulation.engine import PREVIEW
-from .simulation.record import Recording, engine_errors, frame_count, record, refuse_lost
+from .simulation.record import Recording, engine_silenced, frame_count, record, refuse_lost
 from .simulation.world import World
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def simulate_stage(
     model = usd_read.read_stage(stage)
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
-    with engine_errors():
+    with engine_silenced():
         world = World(model, time_step=1.0 / clock.fps, substeps=substeps, quality=quality, engine=engine)
         moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
         movers = time_samples.animated(stage, (*moved, *world.static_colliders))

@@ -19,7 +19,8 @@ from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
 from usdphys_ext.usdphys_addon.simulation.rapier import trees
-from usdphys_ext.usdphys_addon.simulation.rapier.space import SolverSpace
+from usdphys_ext.usdphys_addon.simulation.rapier.bodies import BodyMaker
+from usdphys_ext.usdphys_addon.simulation.rapier.rescue import Rescuer
 from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -500,11 +501,11 @@ def test_a_panic_of_the_solver_is_an_error_in_one_sentence(monkeypatch: pytest.M
 
     world = World(pile(2))
     with monkeypatch.context() as patch:
-        patch.setattr(SolverSpace, "_step", panics)
+        patch.setattr(Rescuer, "remember", panics)
         with pytest.raises(EngineError, match="index out of bounds: the len is 3") as caught:
             world.step()
         assert "\n" not in str(caught.value)
-    monkeypatch.setattr(SolverSpace, "_build", panics)
+    monkeypatch.setattr(BodyMaker, "template", panics)
     with pytest.raises(EngineError):
         World(pile(2))
 
