@@ -93,8 +93,8 @@ class Trees:
 
     def _why_maximal(self, tree: Tree) -> str:
         """Why a tree is better in maximal coordinates; or empty."""
-        rules = (self._joint_beside, self._joint_inside, self._wheels, self._size, self._unevenness)
-        return next(filter(None, (rule(tree) for rule in rules)), "")
+        reasons = (self._joint_beside, self._joint_inside, self._wheels, self._size, self._unevenness)
+        return next(filter(None, (find(tree) for find in reasons)), "")
 
     def _joint_beside(self, tree: Tree) -> str:
         """A joint that is not one of the tree, but closes a loop of it or has a limit that the solver leaves out."""
