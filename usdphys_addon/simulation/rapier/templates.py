@@ -20,7 +20,7 @@ from ...core.schemas import usd_physics
 from ..filters import Filters
 from ..layout import ROW, Body, Places
 from ..vendor_settings import PLAIN, BodySettings, Surface
-from .loads import Weight
+from ..weights import Weight
 from .matter import COARSE, DIGITS, Geometries, fingerprint
 
 _PRIM, _INSIDE, _MESH = map(attrgetter, ("prim", "inside", "mesh"))
