@@ -10,13 +10,15 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bridge import joint_write, remembered
+from ..bridge import joint_write
 from ..bridge.joint_frames import coincide, rigid
-from ..bridge.naming import free_name, prim_name
 from ..bridge.writing import lives_without_object
 from ..core import frames
 from ..core.model import Prim
 from ..core.schemas import usd_geom, usd_physics
+from ..identity.match import match_item
+from ..identity.names import free_name, prim_name
+from ..identity.remembered import things_of
 from .colliders import ColliderPlanner, PlannedCollider
 from .context import AttachContext, is_flat, is_within
 
@@ -120,31 +122,13 @@ def _match_stage_wide(context: AttachContext, plan: AttachPlan) -> None:
     for prims, there, names, matched in (
         (model.scenes, physics.physics_scenes, plan.scene_names, plan.scene_items),
         (model.groups, physics.collision_groups, plan.group_names, plan.group_items),
+        (model.materials, bpy.data.materials, plan.material_names, plan.materials),
     ):
-        free = list(there)
+        free = things_of(there, context.scene, model.source)
         for path, prim in prims.items():
             wanted = free_name(prim.name, names.values())
-            item = _take_match(free, path, wanted)
-            matched[path], names[path] = item, item.name if item is not None else wanted
-    known = list(bpy.data.materials)
-    for path, prim in model.materials.items():
-        plan.material_names[path] = free_name(prim.name, plan.material_names.values())
-        plan.materials[path] = _take_match(known, path, plan.material_names[path])
-
-
-def _take_match(things: list[Any], path: str, name: str) -> Any | None:
-    """Take out of a list what was imported from a path, else what has a name, else what has it as its prim name."""
-    tests = (
-        lambda thing: remembered.path_of(thing) == path,
-        lambda thing: thing.name == name,
-        lambda thing: prim_name(thing.name) == name,
-    )
-    for matches in tests:
-        found = next((thing for thing in things if matches(thing)), None)
-        if found is not None:
-            things.remove(found)
-            return found
-    return None
+            thing = match_item(free, path, wanted)
+            matched[path], names[path] = (thing.owner, thing.name) if thing is not None else (None, wanted)
 
 
 def _plan_member(

@@ -19,9 +19,9 @@ import numpy as np
 
 from ..bridge import object_copies
 from ..bridge.environment import require_usd
-from ..bridge.imported import ImportedIDs
-from ..bridge.naming import prim_name
 from ..core import paths
+from ..identity.names import prim_name
+from ..identity.remembered import ImportedIDs
 from ..system.files import note_of, usable_name
 from ..usd.robot_files import RobotOptions, robot_as_stage
 from . import blend_file, usd_import

@@ -107,9 +107,10 @@ def apply_last(editor: Editor, edits: SceneEdits) -> None:
     for path, material in edits.bindings.items():
         _bind(editor, path, material)
     done: dict[str, str] = {}
-    for old, new in sorted(edits.moves.items(), key=lambda move: move[0].count("/")):
+    # New parents first, or a scope would take their paths.
+    for old, new in sorted(edits.moves.items(), key=lambda move: move[1].count("/")):
         _Mover(editor, old, paths.followed(old, done), new).move()
-        done[old] = new
+        done[old], editor.moved[new] = new, old
     default = editor.layer.defaultPrim
     moved = paths.followed(f"/{default}", edits.moves) if default and not default.startswith("/") else ""
     if moved and moved != f"/{default}":
