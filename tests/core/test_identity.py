@@ -270,3 +270,11 @@ def test_names_in_other_letters() -> None:
     assert find_written(Written({"/root/B__e": ""}, {}), "/root/Bäe", ("Bäe",), 0.0) == "/root/B__e"
     assert find_written(Written({"/root/B__e": "Other"}, {}), "/root/Bäe", ("Bäe",), 0.0) is None
     assert find_written(Written({}, {}), "/root/Box", ("Box",), 0.0) is None
+
+
+def test_a_name_above_counts_more_than_its_copy() -> None:
+    hub, copied_hub = Thing("hub", "Hub"), Thing("copied hub", "Hub.001")
+    wheels = [Thing("wheel", "Wheel.001", parent=hub), Thing("other", "Wheel.002", parent=copied_hub)]
+    model = PhysicsModel()
+    model.add(Prim("/Hub/Wheel", "Xform", schemas={"PhysicsRigidBodyAPI": usd_physics.RigidBodyAPI()}))
+    assert ObjectMatcher([hub, copied_hub, *wheels], model).direct["/Hub/Wheel"] == "wheel"
