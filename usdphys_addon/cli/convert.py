@@ -13,7 +13,7 @@ from ..core.words import tally
 from ..system import blender, console
 from ..system.console import warn
 from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts
-from .inputs import load_options
+from .inputs import choices_of
 from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
 if TYPE_CHECKING:
@@ -35,8 +35,9 @@ FORMS = {
 
 def convert_file(options: argparse.Namespace) -> int:
     """Convert one file into another. Returns the exit status."""
-    load = load_options(options)
-    source, target = formats.check_conversion(options.input, options.output, load)
+    choices = choices_of(options)
+    source, target = formats.check_conversion(options.input, options.output, choices)
+    load = source.chosen(choices)
     _check_convert_options(options, target)
     wanted = _write_options(options)
     direct = None if blender.is_here() else _conversion_without_blender(options, source, target, wanted)
@@ -83,7 +84,7 @@ def _conversion_without_blender(
 
 
 def _convert_in_blender(
-    options: argparse.Namespace, source: Format, target: Format, load: formats.LoadOptions, wanted: formats.WriteOptions
+    options: argparse.Namespace, source: Format, target: Format, load: Any, wanted: formats.WriteOptions
 ) -> tuple[list[Issue], dict[str, int]]:
     """Load a file into Blender and write the scene. Returns (issues of writing, number of prims by kind).
 
