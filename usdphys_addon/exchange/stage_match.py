@@ -35,8 +35,6 @@ class StageMatcher:
         self.is_as_expected = True
         self._context = export_context
         self._by_name = by_name
-        self._map: dict[str, str] | None = None
-        self._chains: dict[Chain, list[str]] | None = None
 
     def matched(self, reading: SceneReading, issues: list[Issue]) -> PhysicsModel:
         """The model with the paths of the stage. Leaves out (and reports) what is not on the stage."""
@@ -104,36 +102,30 @@ class StageMatcher:
         attribute = prim.GetAttribute(OBJECT_NAME)
         return str(attribute.Get()) if attribute else self.prim_map.get(str(prim.GetPath()))
 
-    @property
+    @cached_property
     def prim_map(self) -> dict[str, str]:
         """Object names by path, from Blender's prim map (5.1 and later)."""
-        if self._map is None:
-            self._map = {}
-            if hasattr(self._context, "get_prim_map"):
-                for path, ids in self._context.get_prim_map().items():
-                    names = [item.name for item in ids if item.id_type == "OBJECT"]
-                    if names:
-                        self._map[str(path)] = names[0]
-        return self._map
+        found = self._context.get_prim_map() if hasattr(self._context, "get_prim_map") else {}
+        names = ((path, [item.name for item in ids if item.id_type == "OBJECT"]) for path, ids in found.items())
+        return {str(path): objects[0] for path, objects in names if objects}
 
-    @property
+    @cached_property
     def chains(self) -> dict[Chain, list[str]]:
         """Paths of all object prims by the names of the objects from the root down."""
-        if self._chains is None:
-            from pxr import Usd
+        from pxr import Usd
 
-            self._chains = {}
-            seen_through = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
-            pending: list[tuple[Any, Chain]] = [(self.stage.GetPseudoRoot(), ())]
-            while pending:
-                prim, chain = pending.pop()
-                for child in prim.GetFilteredChildren(seen_through):
-                    name = self.composed_name(child)
-                    below = chain if name is None else (*chain, name)
-                    if name is not None:
-                        self._chains.setdefault(below, []).append(str(child.GetPath()))
-                    pending.append((child, below))
-        return self._chains
+        found: dict[Chain, list[str]] = {}
+        seen_through = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
+        pending: list[tuple[Any, Chain]] = [(self.stage.GetPseudoRoot(), ())]
+        while pending:
+            prim, chain = pending.pop()
+            for child in prim.GetFilteredChildren(seen_through):
+                name = self.composed_name(child)
+                below = chain if name is None else (*chain, name)
+                if name is not None:
+                    found.setdefault(below, []).append(str(child.GetPath()))
+                pending.append((child, below))
+        return found
 
     def distance(self, path: str, place: frames.Matrix) -> float:
         """Squared distance of a prim from a place (4, 4), in the space of the root prim."""

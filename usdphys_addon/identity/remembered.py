@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -95,18 +96,20 @@ def things_of(items: Iterable[Any], scene: Any, file: str) -> list[Thing]:
     can have the same path.
     """
     things = [_thing_of(item) for item in items]
-    for thing in things if bpy.path.abspath(scene.usdphys.source.filepath) != file else ():
-        if not thing.keeps_name:
+    is_source = bool(file) and Path(bpy.path.abspath(scene.usdphys.source.filepath)) == Path(file)
+    for thing in things:
+        thing.is_editable = bool(getattr(thing.owner, "is_editable", True))
+        if not is_source and not thing.keeps_name:
             thing.path = ""
     return things
 
 
 def _thing_of(item: Any) -> Thing:
     owner: Any = item if isinstance(item, bpy.types.PropertyGroup) else item.usdphys
-    thing = Thing(item, item.name, is_editable=bool(getattr(item, "is_editable", True)))
-    if owner.is_property_set("prim"):
-        thing.path, thing.imported_name = owner.prim.path, owner.prim.id_name
-    return thing
+    if not owner.is_property_set("prim"):
+        return Thing(item, item.name)
+    prim = owner.prim
+    return Thing(item, item.name, prim.path, prim.id_name)
 
 
 def objects_of(scene: Any, file: str) -> list[Thing]:
