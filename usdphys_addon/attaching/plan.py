@@ -165,10 +165,9 @@ def _plan_member(
 
 def _plan_prim(context: AttachContext, plan: AttachPlan, colliders: ColliderPlanner, path: str, prim: Prim) -> None:
     """Decide on the physics of one prim that is no joint."""
-    obj = context.match.object_of(path)
+    body, collision = prim.get(usd_physics.RigidBodyAPI), prim.get(usd_physics.CollisionAPI)
     gprim = prim.get(usd_geom.Gprim)
-    body = prim.get(usd_physics.RigidBodyAPI)
-    collision = prim.get(usd_physics.CollisionAPI)
+    obj = context.match.object_of(path)
     if obj is None and gprim is not None and collision is not None and body is None:
         obj = context.carrier(path)
     if obj is None:
@@ -176,28 +175,27 @@ def _plan_prim(context: AttachContext, plan: AttachPlan, colliders: ColliderPlan
         return
     if not context.is_editable(obj, path) or (collision is not None and not _moves_as_in_file(context, path, obj)):
         return
-    target = plan.object(obj)
+    target, space = plan.object(obj), context.world_now(obj)
     collider = colliders.plan(prim, gprim, obj) if collision is not None else None
     if collision is not None and collider is None:
         return
-    space = context.world_now(obj)
     if body is not None:
         target.body = _moved_body(context, body, prim, space)
     if prim.get(usd_physics.ArticulationRootAPI) is not None:
         target.is_articulation = True
-    mass, pairs = prim.get(usd_physics.MassAPI), prim.get(usd_physics.FilteredPairsAPI)
-    on_item = collider is not None and body is None
     if collider is not None:
-        collider.on_item = on_item
+        collider.on_item = body is None
         target.colliders.append(collider)
         if path not in context.match.direct:
             plan.colliders[path] = collider
-    if mass is not None:
-        if on_item and collider is not None:
+    mass, pairs = prim.get(usd_physics.MassAPI), prim.get(usd_physics.FilteredPairsAPI)
+    if collider is not None and collider.on_item:
+        if mass is not None:
             collider.mass = _moved_mass(context, mass, prim, colliders.space_of(collider, space))
-        else:
-            target.mass = _moved_mass(context, mass, prim, space)
-    if pairs is not None and not on_item:
+        return
+    if mass is not None:
+        target.mass = _moved_mass(context, mass, prim, space)
+    if pairs is not None:
         target.filters = pairs.filtered_pairs or ()
 
 
