@@ -13,11 +13,11 @@ from ..core import frames, paths
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from . import remembered
-from .naming import prim_name
+from ..identity import remembered
+from ..identity.names import prim_name
+from ..identity.remembered import looks_of
 from .placements import Placement, ScenePlacements
 from .property_units import PropertyReader
-from .source_paths import looks_of
 
 DEFAULT_ROOT = "/root"
 MATERIALS_SCOPE = "_materials"

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 
 from ..attaching import attach
-from ..bridge import gprim_mesh, import_notes, physics_collections, remembered, scene_write
+from ..bridge import gprim_mesh, import_notes, physics_collections, scene_write
 from ..bridge.environment import Background, gc_paused, require_usd, shorten_walks
-from ..bridge.imported import ImportedIDs
 from ..core import clock, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
@@ -24,6 +23,8 @@ from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.vendors import is_vendor_type
 from ..core.words import counted
+from ..identity import remembered
+from ..identity.remembered import ImportedIDs
 from ..system import faults
 from ..system.console import note, warn
 from ..system.files import note_of
@@ -250,10 +251,11 @@ class _Landing:
                 )
         _name_bodies(model, found)
         texts = scene_write.Texts(source.carried, source.transforms, source.shapes, source.bindings)
-        result = write_physics(scene, model, found, texts=texts)
+        made = ImportedIDs(found.objects, {**found.materials})
+        result = write_physics(scene, model, made, texts=texts)
         result.path = self.path
         result.issues[:0] = issues
-        import_materials.bind(source, found, result.issues)
+        import_materials.bind(source, found, made.materials, result.issues)
         physics_collections.tidy(model, found)
         import_materials.resolve_interfaces(stage, found)
         memory = scene.usdphys.source
@@ -351,8 +353,11 @@ def write_physics(
     scene: bpy.types.Scene, model: PhysicsModel, found: ImportedIDs, *, texts: scene_write.Texts | None = None,
     meters: float | None = None,
 ) -> ImportResult:  # fmt: skip
-    """Put the physics of a model on imported objects. meters: length of a Blender unit; None: that of the scene."""
-    written = scene_write.write_scene(model, scene, found.objects, {**found.materials}, texts=texts, meters=meters)
+    """Put the physics of a model on imported objects. meters: length of a Blender unit; None: that of the scene.
+
+    found: gets the materials that are new.
+    """
+    written = scene_write.write_scene(model, scene, found.objects, found.materials, texts=texts, meters=meters)
     names = sorted(obj.name for obj in found.objects.values())
     result = ImportResult(Path(), counts=written.counts, objects=names)
     for path in written.missing:

@@ -152,7 +152,7 @@ def _before_undo_step(*_: Any) -> None:
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_undo_step(*_: Any) -> None:
     """Restore the authored transforms of objects from an undo step that was pushed while a preview ran."""
-    from ..bridge.naming import objects_by_name
+    from ..identity.remembered import objects_by_name
     from .poses import is_simulated, restored
 
     known = objects_by_name() if _authored else {}
