@@ -42,9 +42,8 @@ class Stepped:
         return context.window is not None and may_go_on(self)
 
     def modal(self, context: Any, event: Any) -> set[Any]:
-        from ..usdphys_addon.core import clock
         from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.core.steps import Next
+        from ..usdphys_addon.core.steps import advance
 
         if event.type == "ESC":
             self.cancel(context)
@@ -52,11 +51,8 @@ class Stepped:
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        until = clock.now() + self.slice
         try:
-            fraction = next(self._steps)
-            while clock.now() < until and not isinstance(fraction, Next):
-                fraction = next(self._steps)
+            fraction = advance(self._steps, self.slice)
         except StopIteration as end:
             self.end(context)
             return self.done(end.value)

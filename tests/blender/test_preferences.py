@@ -13,6 +13,7 @@ from usdphys_ext.usdphys_addon.bridge import scene_watch
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.exchange import usd_hooks
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.worker import jobs
 
 from . import scenes
 
@@ -156,7 +157,7 @@ def leftovers() -> dict[str, Any]:
     return {
         "handlers": handlers, "keys": {name: count for name, count in keys.items() if count}, "menus": menus,
         "classes": {name for name in classes() if "usdphys" in name.lower()}, "ops": sorted(dir(bpy.ops.usdphys)),
-        "timer": bpy.app.timers.is_registered(checks.tick), "session": preview_guard.current(),
+        "timer": bpy.app.timers.is_registered(jobs.tick), "session": preview_guard.current(),
         "properties": [hasattr(owner, "usdphys") for owner in (bpy.types.Object, bpy.types.Scene, bpy.types.Material)],
         "hooks": [usd_hooks.is_registered(hook)
                   for hook in (usd_hooks.USDPHYS_ExportHook, usd_hooks.USDPHYS_ImportHook)],
@@ -187,7 +188,7 @@ def test_enabled_and_disabled_fifty_times(extension):
             extension.register()
             checks.unregister()
             checks.register(is_live=True)
-            assert bpy.app.timers.is_registered(checks.tick)
+            assert jobs.is_waiting(checks.watch) and bpy.app.timers.is_registered(jobs.tick)
             extension.unregister()
         assert leftovers() == disabled
     finally:

@@ -39,6 +39,7 @@ ROOMS = (
     "usdphys_addon/simulation/record.py",
     "usdphys_addon/simulation/engines",
     "usdphys_addon/tuning",
+    "usdphys_addon/worker",
     "usdphys_addon/stored",
     "usdphys_addon/bridge/known_names.py",
     "usdphys_addon/bridge",

@@ -15,7 +15,7 @@ import bpy
 
 from ..attaching import attach
 from ..bridge import gprim_mesh, import_notes, physics_collections, remembered, scene_write
-from ..bridge.environment import Background, gc_paused, require_usd, shorten_walks
+from ..bridge.environment import gc_paused, require_usd
 from ..bridge.imported import ImportedIDs
 from ..core import clock, paths
 from ..core.errors import InputError
@@ -27,6 +27,7 @@ from ..core.words import counted
 from ..system import faults
 from ..system.console import note, warn
 from ..system.files import note_of
+from ..worker.thread import Background, shorten_walks
 from . import blend_file, import_materials, import_repair, kept_layers
 from .hook_calls import handled_by
 

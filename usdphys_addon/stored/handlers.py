@@ -10,6 +10,7 @@ from typing import Any
 
 import bpy
 
+from ..worker import jobs
 from . import migrations, stamps
 
 #: Former versions, by `session_uid`, of data-blocks that were open when the add-on was enabled. Undo brings their old
@@ -36,9 +37,9 @@ def _before_import(*_: Any) -> None:
     if not migrations.MIGRATIONS:
         return
     _there.update(owner.session_uid for owner in stamps.owners() if owner.library is None)
-    if bpy.app.version < (5, 0) and not bpy.app.timers.is_registered(_migrate_linked):
+    if bpy.app.version < (5, 0):
         # 4.5 tells of a library that is loaded again before, and not after.
-        bpy.app.timers.register(_migrate_linked, first_interval=0.0)
+        jobs.call_later(_migrate_linked)
 
 
 def _migrate_linked() -> None:
@@ -71,9 +72,8 @@ def _after_undo_step(*_: Any) -> None:
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_save(*_: Any) -> None:
-    if bpy.app.timers.is_registered(_after_enabling):
-        # Without a window no timer runs.
-        bpy.app.timers.unregister(_after_enabling)
+    if jobs.cancel(_after_enabling):
+        # Without a window no job runs.
         _after_enabling()
     stamps.mark_all()
 
@@ -100,15 +100,12 @@ def register() -> None:
     if _data_is_there():
         _after_enabling()
     else:
-        bpy.app.timers.register(_after_enabling, first_interval=0.0)
+        jobs.call_later(_after_enabling, survives=True)
 
 
 def unregister() -> None:
-    if bpy.app.timers.is_registered(_migrate_linked):
-        bpy.app.timers.unregister(_migrate_linked)
-    if bpy.app.timers.is_registered(_after_enabling):
-        bpy.app.timers.unregister(_after_enabling)
-    elif _data_is_there():
+    jobs.cancel(_migrate_linked)
+    if not jobs.cancel(_after_enabling) and _data_is_there():
         # The next version is told what this one has made.
         stamps.mark_all()
     _open_before.clear()
