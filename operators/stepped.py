@@ -25,7 +25,6 @@ class Stepped:
     def run(self, context: Any, steps: Any) -> set[Any]:
         """Begin the work in a window, or do all of it where there is none."""
         from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.core.steps import finished
 
         if self.is_in_window(context):
             self._steps = steps
@@ -33,9 +32,15 @@ class Stepped:
             context.window_manager.modal_handler_add(self)
             return {"RUNNING_MODAL"}
         try:
-            return self.done(finished(steps))
+            return self.done(self.run_now(steps))
         except UsdPhysError as error:
             return refuse(self, error)
+
+    def run_now(self, steps: Any) -> Any:
+        """Do all of the work at once. Returns its result."""
+        from ..usdphys_addon.core.steps import finished
+
+        return finished(steps)
 
     def is_in_window(self, context: Any) -> bool:
         """False for a call by a script, which waits for the end."""
@@ -65,9 +70,10 @@ class Stepped:
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Any) -> None:
-        """Blender calls this when the window is closed during the work."""
-        self._steps.close()
-        self.end(context)
+        """Blender calls this when the window is closed during the work, and when a file browser is before it."""
+        if self._steps is not None:
+            self._steps.close()
+            self.end(context)
 
     def end(self, context: Any) -> None:
         context.window_manager.event_timer_remove(self._timer)

@@ -59,6 +59,7 @@ ROOMS = (
     "preferences.py",
     "operators/translations.py",
     "operators/outcome.py",
+    "operators/stepped.py",
     "operators/files",
     "operators",
     "panels",
