@@ -11,12 +11,14 @@ DONE = []
 
 
 @pytest.fixture(autouse=True)
-def _nothing_done():
+def _nothing_waits():
+    """Not even what other tests have left: no timer rings here."""
+    jobs.unregister()
+    jobs.register()
     DONE.clear()
     yield
-    for job in (forever, broken):
+    for job in (forever, broken, call):
         jobs.cancel(job)
-    jobs.cancel(call)
 
 
 def forever():
