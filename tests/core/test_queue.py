@@ -136,16 +136,20 @@ def test_some_survive_what_cancels_the_others(queue, log):
 @pytest.mark.parametrize("goes_on", [True, False])
 def test_a_job_may_cancel_itself_and_begin_anew(queue, log, goes_on):
     def again():
-        yield 0.0
-        queue.cancel("a")
-        assert queue.add("a", log.job("new", 0.0))
-        if goes_on:
+        try:
             yield 0.0
-            log.append("never")
+            queue.cancel("a")
+            assert queue.add("a", log.job("new", 0.0))
+            if goes_on:
+                yield 0.0
+                log.append("never")
+        finally:
+            log.append("old over")
 
-    queue.add("a", again)
+    job = again()  # which nothing but the queue closes
+    queue.add("a", lambda: job)
     queue.work(1.0)
-    assert log.take() == ["new0", "new over"]
+    assert log.take() == ["old over", "new0", "new over"]
 
 
 def test_a_job_may_add_and_cancel_others(queue, log):
@@ -167,3 +171,16 @@ def test_a_turn_waits_for_nobody(queue, log):
     queue.turn(["a", "nobody"])
     assert log.take() == ["a0"] and queue.wait("a") == pytest.approx(50.0, abs=1.0) and queue.wait("nobody") is None
     queue.cancel_all()
+
+
+def test_a_step_within_which_the_timer_rings_is_not_begun_again(queue, log):
+    def nested():
+        yield 0.0
+        queue.work(1.0)
+        queue.turn(["a"])
+        log.append("once")
+
+    queue.add("a", nested)
+    queue.add("b", log.job("b", 0.0))
+    queue.work(1.0)
+    assert log.take() == ["once", "b0", "b over"]

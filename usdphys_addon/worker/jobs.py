@@ -12,7 +12,6 @@ from typing import Any
 
 import bpy
 
-from ..core import clock
 from ..system import faults
 from .queue import Job, Queue
 
@@ -25,19 +24,12 @@ on_load: list[Callable[[], None]] = []
 on_undo: list[Callable[[], None]] = []
 
 
-class _Alarm:
-    """at: time at which Blender calls `tick`."""
-
-    at = 0.0
-
-
-def add(make: Callable[..., Job], *arguments: Any, survives: bool = False) -> None:
-    """Begin the job that `make` returns for the arguments, unless the same one is in the queue.
+def add(make: Callable[[], Job], *, survives: bool = False) -> None:
+    """Begin the job that a function makes, unless it is in the queue.
 
     survives: loading a file, undo and redo do not cancel it.
     """
-    _queue.add((make, *arguments), lambda: make(*arguments), survives=survives)
-    _set_alarm()
+    _begin(make, make, survives)
 
 
 def call_later(call: Callable[[], object], seconds: float = 0.0, *, survives: bool = False) -> None:
@@ -45,31 +37,35 @@ def call_later(call: Callable[[], object], seconds: float = 0.0, *, survives: bo
 
     def job() -> Job:
         yield seconds
-        _queue.cancel((call,))  # the function may ask to be called again
+        cancel(call)  # the function may ask to be called again
         call()
 
-    _queue.add((call,), job, survives=survives)
-    _set_alarm()
+    _begin(call, job, survives)
 
 
-def is_waiting(function: Callable[..., Any], *arguments: Any) -> bool:
+def is_waiting(function: Callable[[], Any]) -> bool:
     """True if this job, or this function to be called later, is in the queue."""
-    return (function, *arguments) in _queue
+    return function in _queue
 
 
-def cancel(function: Callable[..., Any], *arguments: Any) -> bool:
+def cancel(function: Callable[[], Any]) -> bool:
     """Close a job, or do not call a function. Returns False if it is not in the queue."""
-    return _queue.cancel((function, *arguments))
+    return _queue.cancel(function)
 
 
-def turn(function: Callable[..., Any], *arguments: Any) -> float | None:
+def turn(function: Callable[[], Any]) -> float | None:
     """One step of a job now, however long it wants to wait. Returns the seconds until its next step; None at its end.
 
     For tests, and for scripts without a window, where Blender calls no timer.
     """
-    key = (function, *arguments)
-    _queue.turn([key])
-    return _queue.wait(key)
+    _queue.turn([function])
+    return _queue.wait(function)
+
+
+def _begin(key: Callable[[], Any], make: Callable[[], Job], survives: bool) -> None:
+    if _queue.add(key, make, survives=survives) and not _queue.is_working:  # `tick` says when it is to be called again
+        _end_alarm()
+        bpy.app.timers.register(tick, first_interval=_queue.wait() or 0.0, persistent=True)
 
 
 # --------------------------------------------------------------------------- Blender's timer and handlers
@@ -78,23 +74,12 @@ def turn(function: Callable[..., Any], *arguments: Any) -> float | None:
 def tick() -> float | None:
     """Timer callback. Returns the seconds until the next call, None to end the timer."""
     _queue.work(SLICE)
-    wait = _queue.wait()
-    _Alarm.at = clock.now() + (wait or 0.0)
-    return wait
+    return _queue.wait()
 
 
-def _set_alarm() -> None:
-    """Have Blender call `tick` when the first job is due."""
-    wait = _queue.wait()
-    if wait is None or _queue.is_working:  # `tick` itself returns when it is to be called again
-        return
-    due = clock.now() + wait
+def _end_alarm() -> None:
     if bpy.app.timers.is_registered(tick):
-        if _Alarm.at <= due:
-            return
         bpy.app.timers.unregister(tick)
-    _Alarm.at = due
-    bpy.app.timers.register(tick, first_interval=wait, persistent=True)
 
 
 @bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
@@ -128,5 +113,4 @@ def unregister() -> None:
     for name, handler in _HANDLERS:
         getattr(bpy.app.handlers, name).remove(handler)
     _queue.cancel_all()
-    if bpy.app.timers.is_registered(tick):
-        bpy.app.timers.unregister(tick)
+    _end_alarm()

@@ -69,9 +69,12 @@ class Queue:
         return max(0.0, min(dues) - clock.now()) if dues else None
 
     def work(self, seconds: float) -> None:
-        """Advance the jobs that are due, one after the other, until the seconds are over. At least one step is made."""
+        """Advance the jobs that are due, one after the other, until the seconds are over. At least one step is made.
+
+        Nothing is done during a step, as where a job has Blender handle its events.
+        """
         end = clock.now() + seconds
-        while self.wait() == 0.0:
+        while self.wait() == 0.0 and not self.is_working:
             self.turn([key for key, entry in self._entries.items() if entry.due <= clock.now()], end)
             if clock.now() >= end:
                 break
@@ -79,9 +82,9 @@ class Queue:
     def turn(self, keys: list[Hashable], end: float = float("inf")) -> None:
         """One step of each of these jobs, due or not, until the time `end`. The jobs left out come first next time."""
         for key in keys:
-            entry = self._entries.pop(key, None)
-            if entry is not None:
-                self._entries[key] = entry  # behind those that wait for their turn
+            entry = self._entries.get(key)
+            if entry is not None and not entry.is_running:
+                del self._entries[key]  # it goes behind those that wait for their turn
                 self._advance(key, entry)
                 if clock.now() >= end:
                     break
