@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ..core import clock
+from ..worker.handlers import Handlers
 
 #: Operators that change no scene: they select, move the view, or check.
 _CHANGES_NOTHING = re.compile(r"_OT_(select|view)|_select$|^USDPHYS_OT_check$")
@@ -101,7 +102,6 @@ def _is_selection(updates: Any) -> bool:
 # --------------------------------------------------------------------------- handlers
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_update(scene: Any, depsgraph: Any) -> None:
     updates = depsgraph.updates
     if not len(updates):
@@ -114,30 +114,19 @@ def _after_update(scene: Any, depsgraph: Any) -> None:
         note_edit(scene.name)
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_frame(scene: Any, *_: Any) -> None:
     _seen.moves += 1
     note_edit(scene.name)
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_replacement(*_: Any) -> None:
     """Undo, redo or loading has replaced the data."""
     _seen.moves += 1
     _note_all()
 
 
-_HANDLERS = (
+_handlers = Handlers(
     ("depsgraph_update_post", _after_update), ("frame_change_post", _after_frame), ("load_post", _after_replacement),
     ("undo_post", _after_replacement), ("redo_post", _after_replacement),
 )  # fmt: skip
-
-
-def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
-
-
-def unregister() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+register, unregister = _handlers.register, _handlers.unregister

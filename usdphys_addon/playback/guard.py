@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..worker.handlers import Handlers
+
 if TYPE_CHECKING:
     from .poses import Transform
     from .session import PreviewSession
@@ -130,7 +132,6 @@ def forget() -> PreviewSession | None:
     return _running.take()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_save(*_: Any) -> None:
     """Show the authored poses while a file is saved."""
     _shown.clear()
@@ -138,26 +139,22 @@ def _before_save(*_: Any) -> None:
         _shown.update(_running.session.put_authored())
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_save(*_: Any) -> None:
     if _running.session is not None:
         _running.session.put_shown(_shown)
     _shown.clear()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_load(*_: Any) -> None:
     stop()
     _authored.clear()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_undo_step(*_: Any) -> None:
     """End the preview."""
     stop()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_undo_step(*_: Any) -> None:
     """Restore the authored transforms of objects from an undo step that was pushed while a preview ran."""
     from ..bridge.naming import objects_by_name
@@ -174,7 +171,6 @@ def _after_undo_step(*_: Any) -> None:
             preview.property_unset("is_running")
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
     if _running.session is not None and scene.name == _running.session.scene_name:
         _running.session.note_updates(depsgraph)
@@ -193,7 +189,6 @@ def _guarded(act: Callable[[], Any]) -> None:
         _running.problem = str(error)
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_playback(scene: bpy.types.Scene, *_: Any) -> None:
     """The timeline is about to play: start a session if it is to play physics, too."""
     context: Any = bpy.context
@@ -210,7 +205,6 @@ def _before_playback(scene: bpy.types.Scene, *_: Any) -> None:
         call()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
     """Show the simulated poses of the new frame."""
     leader, context = _running.timeline, bpy.context
@@ -225,20 +219,15 @@ def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
     _guarded(lambda: leader.show_frame(context))
 
 
-_HANDLERS = (
+_handlers = Handlers(
     ("save_pre", _before_save), ("save_post", _after_save), ("save_post_fail", _after_save),
     ("load_pre", _before_load), ("undo_pre", _before_undo_step), ("redo_pre", _before_undo_step),
     ("undo_post", _after_undo_step), ("redo_post", _after_undo_step), ("depsgraph_update_post", _after_update),
     ("animation_playback_pre", _before_playback), ("frame_change_post", _after_frame),
 )  # fmt: skip
-
-
-def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+register = _handlers.register
 
 
 def unregister() -> None:
     stop()
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+    _handlers.unregister()

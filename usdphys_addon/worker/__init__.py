@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Work that must not block the window: jobs in slices of Blender's main thread, and one thread beside its importer."""
+"""What runs although no operator runs: at events of Blender, in slices of its main thread, and in a thread."""

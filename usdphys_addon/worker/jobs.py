@@ -13,6 +13,7 @@ from typing import Any
 import bpy
 
 from ..system import faults
+from .handlers import Handlers
 from .queue import Job, Queue
 
 #: Seconds of one call of the timer, after which no further step begins.
@@ -82,12 +83,10 @@ def _end_alarm() -> None:
         bpy.app.timers.unregister(tick)
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _at_load(*_: Any) -> None:
     _forget(on_load)
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _at_undo(*_: Any) -> None:
     _forget(on_undo)
 
@@ -98,19 +97,14 @@ def _forget(calls: list[Callable[[], None]]) -> None:
         call()
 
 
-_HANDLERS = (
+_handlers = Handlers(
     ("load_pre", _at_load), ("load_post", _at_load), ("undo_pre", _at_undo), ("undo_post", _at_undo),
     ("redo_pre", _at_undo), ("redo_post", _at_undo),
 )  # fmt: skip
-
-
-def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+register = _handlers.register
 
 
 def unregister() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+    _handlers.unregister()
     _queue.cancel_all()
     _end_alarm()
