@@ -172,11 +172,15 @@ def vars_of_handlers() -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_enabled_and_disabled_fifty_times(extension):
+    # Without the jobs that other tests have asked for.
+    extension.unregister()
+    extension.register()
     enabled = leftovers()
     assert enabled["classes"] and enabled["ops"] and enabled["keys"]
     extension.unregister()
     try:
         disabled = leftovers()
+        assert not disabled["timer"]
         assert disabled["classes"] == set()
         assert disabled["ops"] == []
         assert "Object Mode" in enabled["keys"]
