@@ -10,7 +10,6 @@ nor after a script that does. Hiding objects is reported in the same way as sele
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import bpy
@@ -32,17 +31,16 @@ class Stamp(NamedTuple):
     selections: int = 0
 
 
-@dataclass(slots=True)
 class _Seen:
     """What has changed until now. moves: number of updates of any scene. changed_at: times of edits, by scene.
 
     last_operator: address of the last operator in the history, which is another one when an operator has run.
     """
 
-    stamps: dict[str, Stamp] = field(default_factory=dict)
-    changed_at: dict[str, float] = field(default_factory=dict)
-    moves: int = 0
-    last_operator: int = 0
+    def __init__(self) -> None:
+        self.stamps: dict[str, Stamp] = {}
+        self.changed_at: dict[str, float] = {}
+        self.moves = self.last_operator = 0
 
 
 _seen = _Seen()

@@ -7,7 +7,6 @@ looked up again by name.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -50,7 +49,6 @@ class _Base(NamedTuple):
     visible: frozenset[str] | None
 
 
-@dataclass(slots=True)
 class _State:
     """What is known of scenes, by their names.
 
@@ -58,19 +56,18 @@ class _State:
     outdated: scenes that have changed since they were checked on demand. run: the check that is running.
     """
 
-    reports: dict[str, Report] = field(default_factory=dict)
-    bases: dict[str, _Base] = field(default_factory=dict)
-    on_demand: dict[str, str] = field(default_factory=dict)
-    slow: dict[str, int] = field(default_factory=dict)
-    outdated: set[str] = field(default_factory=set)
-    run: Check | None = None
-    is_paused: bool = False
+    def __init__(self) -> None:
+        self.is_paused = False
+        self.forget()
 
     def forget(self) -> None:
         """Drop all reports and the running check."""
-        self.run = None
-        for known in (self.reports, self.bases, self.on_demand, self.slow, self.outdated):
-            known.clear()
+        self.reports: dict[str, Report] = {}
+        self.bases: dict[str, _Base] = {}
+        self.on_demand: dict[str, str] = {}
+        self.slow: dict[str, int] = {}
+        self.outdated: set[str] = set()
+        self.run: Check | None = None
 
 
 _state = _State()

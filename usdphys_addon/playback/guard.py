@@ -7,7 +7,6 @@ The session lives outside of Blender's data, so handlers end it before undo or l
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from .timeline import Timeline
 
 
-@dataclass(slots=True)
 class _Running:
     """starting: is to become the session. timeline: leads the session if the timeline does.
 

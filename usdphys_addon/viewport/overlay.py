@@ -38,13 +38,13 @@ def _draw() -> None:
     if settings is not None:
         draw_physics(context, space, context.region, context.region_data, settings)
     session = overlay_state.session_of(context.scene.name)
-    if session is not None and session.world.broken_joints and (settings is None or settings.broken):
-        from . import draw_data
+    if session is None:
+        return
+    from . import draw_data
 
+    if session.world.broken_joints and (settings is None or settings.broken):
         _draw_lines(draw_data.broken_joints(session.broken_places))
-    if session is not None and session.grabs:
-        from . import draw_data
-
+    if session.grabs:
         _draw_lines(draw_data.grab_lines(session.grabs), GRABBED)
 
 

@@ -348,20 +348,19 @@ def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, D
 
 
 class _Loader:
-    """Loads the mesh of a prim once, while the evaluated scene is available."""
+    """Loads the mesh of a prim once, while the evaluated scene is available: until `end`."""
 
-    def __init__(self, state: list[bool], load: Callable[[], Any]) -> None:
-        self.state, self.load, self.known = state, load, []  # type: ignore[var-annotated]
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
+        self._known: list[Any] = []
 
     def __call__(self) -> Any:
-        if not self.known:
-            if not self.state[0]:
-                _gone()
-            self.known.append(self.load())
-        return self.known[0]
+        if not self._known:
+            self._known.append(self._load())
+        return self._known[0]
 
     def end(self) -> None:
-        self.load = _gone
+        self._load = _gone
 
 
 def _gone() -> Any:
@@ -377,12 +376,12 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawi
     start = clock.now()
     with gc_paused():
         reading = scene_read.read_scene(layer.depsgraph)
-        at_hand, loaders = [True], []
+        loaders = []
 
         def loader(prim: Prim) -> _Loader | None:
             if prim.mesh is None:
                 return None
-            loaders.append(_Loader(at_hand, prim.mesh))
+            loaders.append(_Loader(prim.mesh))
             return loaders[-1]
 
         model = scene_shapes.with_meshes(reading.model, loader)
@@ -412,7 +411,6 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawi
         try:
             return known, _built(key, options, known, layer)
         finally:
-            at_hand[0] = False
             for one in loaders:
                 one.end()
             known.at = clock.now()

@@ -7,7 +7,6 @@ A job is a generator. It does a short step of its work, yields the seconds to wa
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable
-from dataclasses import dataclass
 
 from ..core import clock
 
@@ -15,14 +14,12 @@ from ..core import clock
 Job = Generator[float, None, None]
 
 
-@dataclass(slots=True, eq=False)
 class _Entry:
     """A job in the queue. due: time of its next step. survives: it goes on when Blender's data is replaced."""
 
-    job: Job
-    survives: bool
-    due: float = 0.0
-    is_running: bool = False
+    def __init__(self, job: Job, survives: bool) -> None:
+        self.job, self.survives = job, survives
+        self.due, self.is_running = 0.0, False
 
 
 class Queue:
