@@ -19,16 +19,17 @@ class Stepped:
     slice = SLICE
     #: What is reported after Esc.
     cancelled = ""
-    _steps: Any = None
-    _timer: Any = None
+    #: The running work; None before it.
+    steps: Any = None
+    timer: Any = None
 
     def run(self, context: Any, steps: Any) -> set[Any]:
         """Begin the work in a window, or do all of it where there is none."""
         from ..usdphys_addon.core.errors import UsdPhysError
 
         if self.is_in_window(context):
-            self._steps = steps
-            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+            self.steps = steps
+            self.timer = context.window_manager.event_timer_add(0.01, window=context.window)
             context.window_manager.modal_handler_add(self)
             return {"RUNNING_MODAL"}
         try:
@@ -57,7 +58,7 @@ class Stepped:
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         try:
-            fraction = advance(self._steps, self.slice)
+            fraction = advance(self.steps, self.slice)
         except StopIteration as end:
             self.end(context)
             return self.done(end.value)
@@ -71,12 +72,12 @@ class Stepped:
 
     def cancel(self, context: Any) -> None:
         """Blender calls this when the window is closed during the work, and when a file browser is before it."""
-        if self._steps is not None:
-            self._steps.close()
+        if self.steps is not None:
+            self.steps.close()
             self.end(context)
 
     def end(self, context: Any) -> None:
-        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.event_timer_remove(self.timer)
         context.workspace.status_text_set(None)
 
     def done(self, result: Any) -> set[Any]:
