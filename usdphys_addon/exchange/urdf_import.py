@@ -20,12 +20,13 @@ import numpy as np
 from ..bridge import object_copies
 from ..bridge.environment import require_usd
 from ..core import paths
+from ..core.steps import Next
 from ..identity.names import prim_name
 from ..identity.remembered import ImportedIDs
 from ..system.files import note_of, usable_name
 from ..usd.robot_files import RobotOptions, robot_as_stage
 from . import blend_file, usd_import
-from .usd_import import ImportResult, Step
+from .usd_import import ImportResult
 
 if TYPE_CHECKING:
     from ..urdf.layout import Layout
@@ -40,7 +41,7 @@ _MOST_WIRES = 500
 
 def import_urdf(
     context: bpy.types.Context, filepath: str | Path, options: RobotOptions,
-    tell: Callable[[Step], None] = lambda step: None, *, opens: bool = False,
+    tell: Callable[[Next], None] = lambda step: None, *, opens: bool = False,
 ) -> ImportResult:  # fmt: skip
     """Import a robot into the scene. If that fails, the scene stays as it was. Raises InputError.
 
@@ -51,13 +52,13 @@ def import_urdf(
 
 def import_steps(
     context: bpy.types.Context, filepath: str | Path, options: RobotOptions, *, opens: bool = False
-) -> Generator[Step, None, ImportResult]:
+) -> Generator[Next, None, ImportResult]:
     """`import_urdf` step by step. Closing the generator undoes the steps so far."""
     require_usd()
     from ..usd import robot_stage
 
     path = Path(bpy.path.abspath(usable_name(str(filepath)))).absolute()
-    yield Step(0.0, f"Reading {path.name}")
+    yield Next(0.0, f"Reading {path.name}")
     with ExitStack() as blocks:
         stage_file, plan, texts = blocks.enter_context(robot_as_stage(path, options, physics=False))
         if opens:
