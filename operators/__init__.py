@@ -10,6 +10,7 @@ import bpy
 
 from .. import keymap
 from ..usdphys_addon.bridge import environment
+from ..usdphys_addon.bridge.typed_props import annotate
 from ..usdphys_addon.system import faults
 from . import (
     action_bar,
@@ -85,6 +86,7 @@ def _with_redraw(cls: Any) -> None:
 
 
 for _cls in CLASSES:
+    annotate(_cls)
     # The docstring is the tooltip; Blender would show the breaks and the indentation of its lines.
     if _cls.__doc__:
         _cls.__doc__ = " ".join(_cls.__doc__.split())

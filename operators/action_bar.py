@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Operators of the action bar: make all selected objects bodies, colliders or group members, or clear their physics."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
 from .outcome import finish, refuse
 
 
@@ -69,13 +70,10 @@ class _Role(_Action):
 
 
 class _BodyRole(_Role):
-    if TYPE_CHECKING:
-        separate: bool
-    else:
-        separate: bpy.props.BoolProperty(
-            name="Parts Separately",
-            description="Make each object below a selected Empty a body of its own. Off: together they are one body",
-        )
+    separate = BoolProperty(
+        name="Parts Separately",
+        description="Make each object below a selected Empty a body of its own. Off: together they are one body",
+    )
 
 
 class USDPHYS_OT_make_dynamic(_BodyRole, bpy.types.Operator):
@@ -116,16 +114,12 @@ class USDPHYS_OT_add_group(_Action, bpy.types.Operator):
     bl_idname = "usdphys.add_group"
     bl_label = "Group"
 
-    if TYPE_CHECKING:
-        group_name: str
-        ignores_itself: bool
-    else:
-        group_name: bpy.props.StringProperty(
-            name="Name", default="Group", description="Name of the new group; a number is added if the name is taken"
-        )
-        ignores_itself: bpy.props.BoolProperty(
-            name="Ignores Itself", description="The members of the group do not collide with each other"
-        )
+    group_name = StringProperty(
+        name="Name", default="Group", description="Name of the new group; a number is added if the name is taken"
+    )
+    ignores_itself = BoolProperty(
+        name="Ignores Itself", description="The members of the group do not collide with each other"
+    )
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import group_edits

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Batch operators: tag by name or collection, copy physics from the active object to the other selected ones."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumFlagProperty, EnumProperty, StringProperty
 from .action_bar import can_edit, has_selection, report
 from .outcome import refuse
 
@@ -36,8 +37,8 @@ def collections_like(_operator: Any, _context: Any, text: str) -> list[str]:
     return [item.name for item in bpy.data.collections if text.lower() in item.name.lower()]
 
 
-def _role() -> Any:
-    return bpy.props.EnumProperty(
+def _role() -> str:
+    return EnumProperty(
         name="Make Them", items=ROLES, default="DYNAMIC", description="Role of the objects in the physics"
     )
 
@@ -72,24 +73,18 @@ class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
     bl_idname = "usdphys.tag_by_name"
     bl_label = "Tag by Name"
 
-    if TYPE_CHECKING:
-        pattern: str
-        role: str
-        collection: str
-        match_case: bool
-    else:
-        pattern: bpy.props.StringProperty(
-            name="Name",
-            default="*",
-            description="Name with wildcards: * is any text, ? is one character, [ab] is a or b",
-        )
-        role: _role()
-        collection: bpy.props.StringProperty(
-            name="Collection",
-            search=collections_like,
-            description="Only objects of this collection; empty: all objects of the scene",
-        )
-        match_case: bpy.props.BoolProperty(name="Match Case", description="Upper and lower case letters differ")
+    pattern = StringProperty(
+        name="Name",
+        default="*",
+        description="Name with wildcards: * is any text, ? is one character, [ab] is a or b",
+    )
+    role = _role()
+    collection = StringProperty(
+        name="Collection",
+        search=collections_like,
+        description="Only objects of this collection; empty: all objects of the scene",
+    )
+    match_case = BoolProperty(name="Match Case", description="Upper and lower case letters differ")
 
     def outcome(self, context: Any) -> Any:
         from ..usdphys_addon.authoring import tagging
@@ -103,14 +98,10 @@ class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
     bl_idname = "usdphys.tag_collection"
     bl_label = "Tag Collection"
 
-    if TYPE_CHECKING:
-        collection: str
-        role: str
-    else:
-        collection: bpy.props.StringProperty(
-            name="Collection", search=collections_like, description="The collection whose objects are tagged"
-        )
-        role: _role()
+    collection = StringProperty(
+        name="Collection", search=collections_like, description="The collection whose objects are tagged"
+    )
+    role = _role()
 
     def invoke(self, context: Any, event: Any) -> set[Any]:
         active = context.collection
@@ -144,16 +135,13 @@ class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
     bl_idname = "usdphys.copy_physics"
     bl_label = "Copy Physics to Selected"
 
-    if TYPE_CHECKING:
-        parts: set[str]
-    else:
-        parts: bpy.props.EnumProperty(
-            name="Parts",
-            items=PARTS,
-            options={"ENUM_FLAG"},
-            default={item[0] for item in PARTS},
-            description="Parts of the physics to copy",
-        )
+    parts = EnumFlagProperty(
+        name="Parts",
+        items=PARTS,
+        options={"ENUM_FLAG"},
+        default={item[0] for item in PARTS},
+        description="Parts of the physics to copy",
+    )
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
@@ -171,12 +159,9 @@ class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
     bl_idname = "usdphys.copy_property"
     bl_label = "Copy to Selected"
 
-    if TYPE_CHECKING:
-        data_path: str
-    else:
-        data_path: bpy.props.StringProperty(
-            name="Data Path", description="Path of the property below object.usdphys, such as rigid_body.velocity"
-        )
+    data_path = StringProperty(
+        name="Data Path", description="Path of the property below object.usdphys, such as rigid_body.velocity"
+    )
 
     def invoke(self, context: Any, event: Any) -> set[Any]:
         return self.execute(context) if self.data_path else super().invoke(context, event)

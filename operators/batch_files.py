@@ -1,13 +1,22 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Many files: convert a folder, export collections as assets. Processes beside Blender do the work."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge import environment
 from ..usdphys_addon.bridge.known_names import KnownNames
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumFlagProperty,
+    EnumProperty,
+    IntProperty,
+    StringProperty,
+    annotate,
+)
 from ..usdphys_addon.core.words import named
 from .outcome import may_go_on, refuse
 
@@ -39,12 +48,8 @@ _SUFFIXES = {
 class USDPHYS_PG_batch_job(KnownNames, bpy.types.PropertyGroup):
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        status: str
-        message: str
-    else:
-        status: bpy.props.StringProperty()
-        message: bpy.props.StringProperty()
+    status = StringProperty()
+    message = StringProperty()
 
 
 class USDPHYS_PG_batch(KnownNames, bpy.types.PropertyGroup):
@@ -52,16 +57,10 @@ class USDPHYS_PG_batch(KnownNames, bpy.types.PropertyGroup):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        jobs: Any
-        active: int
-        total: int
-        is_running: bool
-    else:
-        jobs: bpy.props.CollectionProperty(type=USDPHYS_PG_batch_job)
-        active: bpy.props.IntProperty()
-        total: bpy.props.IntProperty()
-        is_running: bpy.props.BoolProperty()
+    jobs: Any = CollectionProperty(type=USDPHYS_PG_batch_job)
+    active = IntProperty()
+    total = IntProperty()
+    is_running = BoolProperty()
 
 
 def summary(state: Any) -> str:
@@ -188,26 +187,19 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
     bl_idname = "usdphys.batch_convert_folder"
     bl_label = "Batch Convert Folder"
 
-    if TYPE_CHECKING:
-        directory: str
-        target: str
-        inputs: set[str]
-        format: str
-        below: bool
-    else:
-        directory: bpy.props.StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
-        filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
-        filter_glob: bpy.props.StringProperty(default=_GLOB, options={"HIDDEN"})
-        target: bpy.props.StringProperty(
-            name="Output Folder",
-            description="Folder for the converted files; empty: the folder 'converted' in the chosen one",
-        )
-        inputs: bpy.props.EnumProperty(
-            name="Convert", items=INPUTS, options={"ENUM_FLAG"}, default={"BLEND", "USD", "GLTF", "URDF"},
-            description="Kinds of files that are converted",
-        )  # fmt: skip
-        format: bpy.props.EnumProperty(name="Format", items=(*FORMATS, *OTHERS), description="Format of the new files")
-        below: bpy.props.BoolProperty(name="Subfolders", description="Include files in subfolders", default=True)
+    directory = StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
+    filter_folder = BoolProperty(default=True, options={"HIDDEN"})
+    filter_glob = StringProperty(default=_GLOB, options={"HIDDEN"})
+    target = StringProperty(
+        name="Output Folder",
+        description="Folder for the converted files; empty: the folder 'converted' in the chosen one",
+    )
+    inputs = EnumFlagProperty(
+        name="Convert", items=INPUTS, options={"ENUM_FLAG"}, default={"BLEND", "USD", "GLTF", "URDF"},
+        description="Kinds of files that are converted",
+    )  # fmt: skip
+    format = EnumProperty(name="Format", items=(*FORMATS, *OTHERS), description="Format of the new files")
+    below = BoolProperty(name="Subfolders", description="Include files in subfolders", default=True)
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
@@ -246,19 +238,14 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
     #: A copy of the scene with the edits that are not saved.
     scene: Any = None
 
-    if TYPE_CHECKING:
-        directory: str
-        collection: str
-        format: str
-    else:
-        directory: bpy.props.StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
-        filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
-        collection: bpy.props.StringProperty(
-            name="Collection",
-            description="Collection whose child collections are exported; without any, it is exported itself. Empty: "
-            "the collections of the scene",
-        )
-        format: bpy.props.EnumProperty(name="Format", items=(*FORMATS, GLTF), description="Format of the new files")
+    directory = StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
+    filter_folder = BoolProperty(default=True, options={"HIDDEN"})
+    collection = StringProperty(
+        name="Collection",
+        description="Collection whose child collections are exported; without any, it is exported itself. Empty: "
+        "the collections of the scene",
+    )
+    format = EnumProperty(name="Format", items=(*FORMATS, GLTF), description="Format of the new files")
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -348,6 +335,7 @@ CLASSES = (USDPHYS_OT_batch_convert_folder, USDPHYS_OT_export_collections, USDPH
 
 def register() -> None:
     for cls in GROUPS:
+        annotate(cls)
         bpy.utils.register_class(cls)
     manager: Any = bpy.types.WindowManager
     manager.usdphys_batch = bpy.props.PointerProperty(type=USDPHYS_PG_batch, options={"SKIP_SAVE"})

@@ -2,11 +2,12 @@
 """Check the scene, select the object of an issue, and fix issues."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import StringProperty
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from .outcome import refuse
@@ -74,27 +75,19 @@ class _IssueOperator:
     poll_message_set: Any
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        code: str
-        kind: str
-        name: str
-        path: str
-    else:
-        code: bpy.props.StringProperty(name="Code", description="Code of the issue", options={"SKIP_SAVE"})
-        kind: bpy.props.StringProperty(
-            name="Kind",
-            description="Type of the named data: object, material, group or scene",
-            default="object",
-            options={"SKIP_SAVE"},
-        )
-        name: bpy.props.StringProperty(
-            name="Name",
-            description="Name of the object, material, group or scene with the issue",
-            options={"SKIP_SAVE"},
-        )
-        path: bpy.props.StringProperty(
-            name="Path", description="Path of the prim, if there is no name", options={"SKIP_SAVE"}
-        )
+    code = StringProperty(name="Code", description="Code of the issue", options={"SKIP_SAVE"})
+    kind = StringProperty(
+        name="Kind",
+        description="Type of the named data: object, material, group or scene",
+        default="object",
+        options={"SKIP_SAVE"},
+    )
+    name = StringProperty(
+        name="Name",
+        description="Name of the object, material, group or scene with the issue",
+        options={"SKIP_SAVE"},
+    )
+    path = StringProperty(name="Path", description="Path of the prim, if there is no name", options={"SKIP_SAVE"})
 
     def issue(self, context: Any) -> Any:
         """The issue of the last check; if it has none like this, one made of the properties."""

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Author the computed mass properties of a body, as starting values for edits."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
 
@@ -23,10 +24,7 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
     bl_label = "Author Computed Value"
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        field: str
-    else:
-        field: bpy.props.EnumProperty(name="Value", items=_FIELDS)
+    field = EnumProperty(name="Value", items=_FIELDS)
 
     @classmethod
     def poll(cls, context: Any) -> bool:

@@ -3,11 +3,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
 from ..usdphys_addon.core import paths
 from ..usdphys_addon.core.errors import InputError
 from .outcome import refuse
@@ -43,10 +44,7 @@ class _ListOperator:
     poll_message_set: Any
     bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        which: str
-    else:
-        which: bpy.props.EnumProperty(name="List", items=[(name, name, "") for name in LISTS])
+    which = EnumProperty(name="List", items=[(name, name, "") for name in LISTS])
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -130,10 +128,7 @@ class USDPHYS_OT_unset(bpy.types.Operator):
     bl_label = "Clear"
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        data_path: str
-    else:
-        data_path: bpy.props.StringProperty(name="Data Path")
+    data_path = StringProperty(name="Data Path")
 
     def execute(self, context: Any) -> set[Any]:
         owner_path, _, name = self.data_path.rpartition(".")

@@ -2,12 +2,13 @@
 """Simulate the scene in another simulator, in a Python of the user's own, and bake the motion."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from .. import preferences
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.simulation.engines.table import ENGINES
 from .action_bar import can_edit
 from .outcome import refuse
@@ -27,10 +28,7 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
     slice = 0.0
     cancelled = "The simulation was cancelled; the scene is as it was"
 
-    if TYPE_CHECKING:
-        engine: str
-    else:
-        engine: bpy.props.EnumProperty(name="Simulator", items=_ITEMS)
+    engine = EnumProperty(name="Simulator", items=_ITEMS)
 
     @classmethod
     def poll(cls, context: Any) -> bool:

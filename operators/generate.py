@@ -4,11 +4,20 @@
 import json
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+    IntVectorProperty,
+    StringProperty,
+)
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted, joined, named, phrase
 from ..usdphys_addon.playback import guard as preview_guard
@@ -140,98 +149,82 @@ class USDPHYS_OT_rope(_Generator, bpy.types.Operator):
     bl_label = "Rope, Chain or Bridge"
     needs = (1, "Select a curve, or the two objects that hold the ends")
 
-    if TYPE_CHECKING:
-        fitted: str
-        kind: str
-        segments: int
-        radius: float
-        width: float
-        slack: float
-        mass: float
-        ends: str
-        stiffness: float
-        damping: float
-        articulation: bool
-        load: float
-        skin: bool
-        idle: str
-    else:
-        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        idle: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="Type of object to make")
-        segments: bpy.props.IntProperty(
-            name="Segments",
-            default=20,
-            min=0,
-            max=1000,
-            soft_max=100,
-            description="Number of bodies; 0 for as many as fit the thickness",
-        )
-        radius: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Radius",
-            default=0.02,
-            min=1e-4,
-            subtype="DISTANCE",
-            description="Radius of the rope or of the wire of a chain; half of the thickness of a bridge",
-        )
-        width: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Width",
-            default=1.0,
-            min=1e-3,
-            subtype="DISTANCE",
-            description="Width of the bridge",
-        )
-        slack: bpy.props.FloatProperty(
-            name="Slack",
-            default=0.1,
-            min=0.0,
-            soft_max=1.0,
-            subtype="FACTOR",
-            description="Extra length, as a share of the distance between the two objects",
-        )
-        mass: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Mass (kg/m)",
-            default=1.0,
-            min=1e-4,
-            description="Kilograms for each metre of length",
-        )
-        ends: bpy.props.EnumProperty(
-            name="Fixed Ends",
-            items=_ENDS,
-            default="START",
-            description="Ends of a curve that are fixed to the world; between two objects both ends are fixed to them",
-        )
-        stiffness: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Stiffness (N m²)",
-            default=1.0,
-            min=0.0,
-            description="Bending stiffness of a cable",
-        )
-        damping: bpy.props.FloatProperty(
-            name="Damping",
-            default=0.1,
-            min=0.0,
-            soft_max=1.0,
-            description="Damping ratio of the swing as a whole; 1 stops it without oscillation",
-        )
-        articulation: bpy.props.BoolProperty(name="Articulation", description=_ARTICULATION)
-        load: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Load (kg)",
-            default=100.0,
-            min=0.0,
-            description="Load that the bridge carries in PhysX, as an articulation. A larger load makes its hinges "
-            "resist more",
-        )
-        skin: bpy.props.BoolProperty(
-            name="Skin",
-            description="A curve follows the segments and is rendered in their place. Other programs show it in its "
-            "pose at the export",
-        )
+    fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    idle = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    kind = EnumProperty(name="Kind", items=_KINDS, description="Type of object to make")
+    segments = IntProperty(
+        name="Segments",
+        default=20,
+        min=0,
+        max=1000,
+        soft_max=100,
+        description="Number of bodies; 0 for as many as fit the thickness",
+    )
+    radius = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Radius",
+        default=0.02,
+        min=1e-4,
+        subtype="DISTANCE",
+        description="Radius of the rope or of the wire of a chain; half of the thickness of a bridge",
+    )
+    width = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Width",
+        default=1.0,
+        min=1e-3,
+        subtype="DISTANCE",
+        description="Width of the bridge",
+    )
+    slack = FloatProperty(
+        name="Slack",
+        default=0.1,
+        min=0.0,
+        soft_max=1.0,
+        subtype="FACTOR",
+        description="Extra length, as a share of the distance between the two objects",
+    )
+    mass = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Mass (kg/m)",
+        default=1.0,
+        min=1e-4,
+        description="Kilograms for each metre of length",
+    )
+    ends = EnumProperty(
+        name="Fixed Ends",
+        items=_ENDS,
+        default="START",
+        description="Ends of a curve that are fixed to the world; between two objects both ends are fixed to them",
+    )
+    stiffness = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Stiffness (N m²)",
+        default=1.0,
+        min=0.0,
+        description="Bending stiffness of a cable",
+    )
+    damping = FloatProperty(
+        name="Damping",
+        default=0.1,
+        min=0.0,
+        soft_max=1.0,
+        description="Damping ratio of the swing as a whole; 1 stops it without oscillation",
+    )
+    articulation = BoolProperty(name="Articulation", description=_ARTICULATION)
+    load = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Load (kg)",
+        default=100.0,
+        min=0.0,
+        description="Load that the bridge carries in PhysX, as an articulation. A larger load makes its hinges "
+        "resist more",
+    )
+    skin = BoolProperty(
+        name="Skin",
+        description="A curve follows the segments and is rendered in their place. Other programs show it in its "
+        "pose at the export",
+    )
 
     def draw(self, _context: Any) -> None:
         bridge, cable = self.kind == "BRIDGE", self.kind == "CABLE"
@@ -287,52 +280,42 @@ class USDPHYS_OT_net(_Generator, bpy.types.Operator):
     bl_label = "Net"
     needs = (0, "")
 
-    if TYPE_CHECKING:
-        fitted: str
-        size: tuple[float, float]
-        knots: tuple[int, int]
-        held: str
-        radius: float
-        mass: float
-    else:
-        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        size: bpy.props.FloatVectorProperty(
-            options={"SKIP_SAVE"},
-            name="Size",
-            size=2,
-            default=(2.0, 2.0),
-            min=1e-3,
-            subtype="XYZ_LENGTH",
-            description="Along X and Y of the cursor",
-        )
-        knots: bpy.props.IntVectorProperty(
-            name="Knots",
-            subtype="XYZ",
-            size=2,
-            default=(8, 8),
-            min=1,
-            max=100,
-            soft_max=30,
-            description="Number of knots along X and Y",
-        )
-        held: bpy.props.EnumProperty(
-            name="Held At", description="Knots that are fixed to the world",
-            items=(
-                ("CORNERS", "Corners", "The four corners"), ("EDGES", "Edges", "All knots at the edges"),
-                ("NONE", "None", "No knot is fixed; the net falls freely"),
-            ),
-        )  # fmt: skip
-        radius: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Radius",
-            default=0.01,
-            min=1e-4,
-            subtype="DISTANCE",
-            description="Radius of the strings",
-        )
-        mass: bpy.props.FloatProperty(
-            name="Mass (kg/m²)", default=0.5, min=1e-4, description="Kilograms for each square metre"
-        )
+    fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    size: tuple[float, float] = FloatVectorProperty(
+        options={"SKIP_SAVE"},
+        name="Size",
+        size=2,
+        default=(2.0, 2.0),
+        min=1e-3,
+        subtype="XYZ_LENGTH",
+        description="Along X and Y of the cursor",
+    )
+    knots: tuple[int, int] = IntVectorProperty(
+        name="Knots",
+        subtype="XYZ",
+        size=2,
+        default=(8, 8),
+        min=1,
+        max=100,
+        soft_max=30,
+        description="Number of knots along X and Y",
+    )
+    held = EnumProperty(
+        name="Held At", description="Knots that are fixed to the world",
+        items=(
+            ("CORNERS", "Corners", "The four corners"), ("EDGES", "Edges", "All knots at the edges"),
+            ("NONE", "None", "No knot is fixed; the net falls freely"),
+        ),
+    )  # fmt: skip
+    radius = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Radius",
+        default=0.01,
+        min=1e-4,
+        subtype="DISTANCE",
+        description="Radius of the strings",
+    )
+    mass = FloatProperty(name="Mass (kg/m²)", default=0.5, min=1e-4, description="Kilograms for each square metre")
 
     def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
         from ..usdphys_addon.bridge.writing import unit_length
@@ -361,47 +344,36 @@ class USDPHYS_OT_wall(_Generator, bpy.types.Operator):
     bl_label = "Wall or Stack"
     needs = (1, "Select the object that is to be the brick")
 
-    if TYPE_CHECKING:
-        kind: str
-        counts: tuple[int, int, int]
-        gap: float
-        shift: float
-        turn: float
-        seed: int
-        bonded: bool
-    else:
-        kind: bpy.props.EnumProperty(
-            name="Kind", description="How the bricks are laid",
-            items=(
-                ("WALL", "Wall", "Each course is moved by half a brick"), ("STACK", "Stack", "In a grid"),
-                ("PYRAMID", "Pyramid", "Each course has one brick less"),
-                ("CHIMNEY", "Chimney", "In a circle; X is the number of bricks of a course"),
-            ),
-        )  # fmt: skip
-        counts: bpy.props.IntVectorProperty(
-            name="Bricks",
-            size=3,
-            default=(8, 1, 6),
-            min=1,
-            max=1000,
-            soft_max=50,
-            subtype="XYZ",
-            description="Number of bricks along X and Y, and of courses",
-        )
-        gap: bpy.props.FloatProperty(
-            name="Gap", default=0.0, min=0.0, subtype="DISTANCE", description="Distance between bricks"
-        )
-        shift: bpy.props.FloatProperty(
-            name="Random Offset", default=0.0, min=0.0, subtype="DISTANCE", description="Largest offset of a brick"
-        )
-        turn: bpy.props.FloatProperty(
-            name="Random Turn", default=0.0, min=0.0, subtype="ANGLE", description="Largest turn of a brick about Z"
-        )
-        seed: bpy.props.IntProperty(name="Seed", min=0, description="Random seed: another number gives other offsets")
-        bonded: bpy.props.BoolProperty(
-            name="Bonded",
-            description="Join touching bricks by fixed joints that break like brick masonry, as Break Apart does",
-        )
+    kind = EnumProperty(
+        name="Kind", description="How the bricks are laid",
+        items=(
+            ("WALL", "Wall", "Each course is moved by half a brick"), ("STACK", "Stack", "In a grid"),
+            ("PYRAMID", "Pyramid", "Each course has one brick less"),
+            ("CHIMNEY", "Chimney", "In a circle; X is the number of bricks of a course"),
+        ),
+    )  # fmt: skip
+    counts: tuple[int, int, int] = IntVectorProperty(
+        name="Bricks",
+        size=3,
+        default=(8, 1, 6),
+        min=1,
+        max=1000,
+        soft_max=50,
+        subtype="XYZ",
+        description="Number of bricks along X and Y, and of courses",
+    )
+    gap = FloatProperty(name="Gap", default=0.0, min=0.0, subtype="DISTANCE", description="Distance between bricks")
+    shift = FloatProperty(
+        name="Random Offset", default=0.0, min=0.0, subtype="DISTANCE", description="Largest offset of a brick"
+    )
+    turn = FloatProperty(
+        name="Random Turn", default=0.0, min=0.0, subtype="ANGLE", description="Largest turn of a brick about Z"
+    )
+    seed = IntProperty(name="Seed", min=0, description="Random seed: another number gives other offsets")
+    bonded = BoolProperty(
+        name="Bonded",
+        description="Join touching bricks by fixed joints that break like brick masonry, as Break Apart does",
+    )
 
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ..usdphys_addon.bridge.writing import unit_length
@@ -430,34 +402,28 @@ class USDPHYS_OT_break_apart(_Generator, bpy.types.Operator):
     bl_label = "Break Apart"
     needs = (1, "Select the pieces, or one mesh with loose parts")
 
-    if TYPE_CHECKING:
-        fitted: str
-        material: str
-        strength: float
-        gap: float
-    else:
-        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        material: bpy.props.EnumProperty(
-            name="Material",
-            default="BRICK",
-            items=[(one.key, one.name, one.tooltip) for one in MATERIALS],
-            description="Density, friction and strength",
-        )
-        strength: bpy.props.FloatProperty(
-            name="Strength",
-            default=1.0,
-            min=0.0,
-            soft_max=10.0,
-            description="Factor of the tensile strength of the material; bonds break at the product",
-        )
-        gap: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Gap",
-            default=0.0025,
-            min=0.0,
-            subtype="DISTANCE",
-            description="Faces that are at most this far apart count as touching",
-        )
+    fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    material = EnumProperty(
+        name="Material",
+        default="BRICK",
+        items=[(one.key, one.name, one.tooltip) for one in MATERIALS],
+        description="Density, friction and strength",
+    )
+    strength = FloatProperty(
+        name="Strength",
+        default=1.0,
+        min=0.0,
+        soft_max=10.0,
+        description="Factor of the tensile strength of the material; bonds break at the product",
+    )
+    gap = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Gap",
+        default=0.0025,
+        min=0.0,
+        subtype="DISTANCE",
+        description="Faces that are at most this far apart count as touching",
+    )
 
     def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
         from ..usdphys_addon.bridge.writing import unit_length
@@ -480,57 +446,48 @@ class USDPHYS_OT_ragdoll(_Generator, bpy.types.Operator):
     bl_label = "Ragdoll"
     needs = (1, "Select an armature, or a mesh that an armature deforms")
 
-    if TYPE_CHECKING:
-        detail: str
-        mass: float
-        damping: float
-        articulation: bool
-        follow: bool
-        active: bool
-        frequency: float
-    else:
-        detail: bpy.props.EnumProperty(
-            name="Detail", default="MEDIUM", description="How many bones of a human become bodies",
-            items=(
-                ("LOW", "Low", "Pelvis, chest, head, arms and legs"), ("MEDIUM", "Medium", "With hands and feet"),
-                ("HIGH", "High", "With the neck"),
-            ),
-        )  # fmt: skip
-        mass: bpy.props.FloatProperty(
-            name="Total Mass",
-            default=0.0,
-            min=0.0,
-            unit="MASS",
-            description="Mass of all bodies together. 0: 75 kg for a human rig, for other rigs the mass that their "
-            "volume gives",
-        )
-        damping: bpy.props.FloatProperty(
-            name="Damping",
-            default=0.5,
-            min=0.0,
-            soft_max=1.0,
-            description="Damping: a larger value brings bodies and joints to rest sooner",
-        )
-        articulation: bpy.props.BoolProperty(
-            name="Articulation", default=True, description="One articulation: joints that do not stretch"
-        )
-        follow: bpy.props.BoolProperty(
-            name="Bones Follow",
-            default=True,
-            description="Bones copy the transforms of the bodies; the property ragdoll of the armature blends between "
-            "animation (0) and physics (1)",
-        )
-        active: bpy.props.BoolProperty(
-            name="Active", description="Springs pull the bodies towards the animated bones, in rotation and location"
-        )
-        frequency: bpy.props.FloatProperty(
-            name="Spring Frequency",
-            default=4.0,
-            min=0.1,
-            soft_max=20.0,
-            unit="FREQUENCY",
-            description="How firmly an active ragdoll follows the animation (Hz); less gives way more",
-        )
+    detail = EnumProperty(
+        name="Detail", default="MEDIUM", description="How many bones of a human become bodies",
+        items=(
+            ("LOW", "Low", "Pelvis, chest, head, arms and legs"), ("MEDIUM", "Medium", "With hands and feet"),
+            ("HIGH", "High", "With the neck"),
+        ),
+    )  # fmt: skip
+    mass = FloatProperty(
+        name="Total Mass",
+        default=0.0,
+        min=0.0,
+        unit="MASS",
+        description="Mass of all bodies together. 0: 75 kg for a human rig, for other rigs the mass that their "
+        "volume gives",
+    )
+    damping = FloatProperty(
+        name="Damping",
+        default=0.5,
+        min=0.0,
+        soft_max=1.0,
+        description="Damping: a larger value brings bodies and joints to rest sooner",
+    )
+    articulation = BoolProperty(
+        name="Articulation", default=True, description="One articulation: joints that do not stretch"
+    )
+    follow = BoolProperty(
+        name="Bones Follow",
+        default=True,
+        description="Bones copy the transforms of the bodies; the property ragdoll of the armature blends between "
+        "animation (0) and physics (1)",
+    )
+    active = BoolProperty(
+        name="Active", description="Springs pull the bodies towards the animated bones, in rotation and location"
+    )
+    frequency = FloatProperty(
+        name="Spring Frequency",
+        default=4.0,
+        min=0.1,
+        soft_max=20.0,
+        unit="FREQUENCY",
+        description="How firmly an active ragdoll follows the animation (Hz); less gives way more",
+    )
 
     def draw(self, _context: Any) -> None:
         self.draw_all(
@@ -571,81 +528,67 @@ class USDPHYS_OT_vehicle(_Generator, bpy.types.Operator):
     bl_label = "Vehicle"
     needs = (3, "Select the chassis and the wheels")
 
-    if TYPE_CHECKING:
-        fitted: str
-        frequency: float
-        ratio: float
-        travel: float
-        driven: str
-        steering: float
-        speed: float
-        shape: str
-        drive: bool
-        articulation: bool
-    else:
-        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        frequency: bpy.props.FloatProperty(
-            name="Spring Frequency",
-            default=2.0,
-            min=0.2,
-            soft_max=10.0,
-            unit="FREQUENCY",
-            description="Natural frequency of the chassis on its springs (Hz); higher is stiffer",
-        )
-        ratio: bpy.props.FloatProperty(
-            name="Damping", default=0.5, min=0.0, soft_max=1.0, description="Damping ratio of the springs"
-        )
-        travel: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Travel",
-            default=0.1,
-            min=1e-4,
-            subtype="DISTANCE",
-            description="Suspension travel of a wheel, up and down",
-        )
-        driven: bpy.props.EnumProperty(
-            name="Driven Wheels",
-            default="ALL",
-            description="Wheels that are driven",
-            items=(
-                ("ALL", "All Wheels", "All wheels"),
-                ("FRONT", "Front", "The front wheels"),
-                ("REAR", "Rear", "The rear wheels"),
-            ),
-        )
-        steering: bpy.props.FloatProperty(
-            name="Steering",
-            default=math.radians(30.0),
-            min=0.0,
-            max=1.2,
-            subtype="ANGLE",
-            description="Largest angle of the front wheels; 0 for no steering",
-        )
-        speed: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Speed",
-            default=3.0,
-            min=0.0,
-            unit="VELOCITY",
-            description="Speed of the vehicle",
-        )
-        shape: bpy.props.EnumProperty(
-            name="Wheel Shape",
-            default="SPHERE",
-            description="Collider shape for wheels that have no collider",
-            items=(
-                ("SPHERE", "Spheres", "They roll straight in every simulator"),
-                ("CYLINDER", "Cylinders", "As wide as the wheels; PhysX rolls them unevenly"),
-            ),
-        )
-        drive: bpy.props.BoolProperty(
-            name="Drive at Start",
-            default=True,
-            description="The wheels turn from the start. Off: only while an arrow key is pressed",
-        )
-        articulation: bpy.props.BoolProperty(
-            name="Articulation", description="One articulation: joints that do not stretch"
-        )
+    fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    frequency = FloatProperty(
+        name="Spring Frequency",
+        default=2.0,
+        min=0.2,
+        soft_max=10.0,
+        unit="FREQUENCY",
+        description="Natural frequency of the chassis on its springs (Hz); higher is stiffer",
+    )
+    ratio = FloatProperty(
+        name="Damping", default=0.5, min=0.0, soft_max=1.0, description="Damping ratio of the springs"
+    )
+    travel = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Travel",
+        default=0.1,
+        min=1e-4,
+        subtype="DISTANCE",
+        description="Suspension travel of a wheel, up and down",
+    )
+    driven = EnumProperty(
+        name="Driven Wheels",
+        default="ALL",
+        description="Wheels that are driven",
+        items=(
+            ("ALL", "All Wheels", "All wheels"),
+            ("FRONT", "Front", "The front wheels"),
+            ("REAR", "Rear", "The rear wheels"),
+        ),
+    )
+    steering = FloatProperty(
+        name="Steering",
+        default=math.radians(30.0),
+        min=0.0,
+        max=1.2,
+        subtype="ANGLE",
+        description="Largest angle of the front wheels; 0 for no steering",
+    )
+    speed = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Speed",
+        default=3.0,
+        min=0.0,
+        unit="VELOCITY",
+        description="Speed of the vehicle",
+    )
+    shape = EnumProperty(
+        name="Wheel Shape",
+        default="SPHERE",
+        description="Collider shape for wheels that have no collider",
+        items=(
+            ("SPHERE", "Spheres", "They roll straight in every simulator"),
+            ("CYLINDER", "Cylinders", "As wide as the wheels; PhysX rolls them unevenly"),
+        ),
+    )
+    drive = BoolProperty(
+        name="Drive at Start",
+        default=True,
+        description="The wheels turn from the start. Off: only while an arrow key is pressed",
+    )
+    articulation = BoolProperty(name="Articulation", description="One articulation: joints that do not stretch")
 
     def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
         from ..usdphys_addon.generators import fitting
@@ -670,54 +613,45 @@ class USDPHYS_OT_mechanism(_Generator, bpy.types.Operator):
     edits_selected = True
     bl_label = "Mechanism"
 
-    if TYPE_CHECKING:
-        fitted: str
-        kind: str
-        spin: float
-        speed: float
-        stages: int
-        rise: float
-        articulation: bool
-    else:
-        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        kind: bpy.props.EnumProperty(
-            name="Kind", description="Mechanism to make of the selected objects",
-            items=(
-                ("DOOR", "Door", "A hinge at its upright side, open by up to 110°"),
-                ("DRAWER", "Drawer", "A slide along its free axis, by 80 % of its length"),
-                ("LID", "Lid", "A hinge at its edge, up by 110°"), ("WHEEL", "Wheel", "A hinge at its axis"),
-                ("LEVER", "Lever", "A hinge where it touches, by 45° to both sides, with a spring"),
-                ("BUTTON", "Button", "A slide downwards with a spring"),
-                ("TURNTABLE", "Turntable", "A hinge in its middle that turns about Z"),
-                ("CONVEYOR", "Conveyor", "A surface that runs along its longest side"),
-                ("PULLEY", "Pulley", "Two loads on a rope over the active wheel, which turns about its axis"),
-                ("SCISSOR_LIFT", "Scissor Lift", "Crossed bars that lift a platform above the active object"),
-            ),
-        )  # fmt: skip
-        spin: bpy.props.FloatProperty(
-            name="Velocity (°/s)", default=1.0, subtype="ANGLE", description="Angular velocity of a turntable"
-        )
-        speed: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Speed",
-            default=1.0,
-            unit="VELOCITY",
-            description="Speed of the surface of a conveyor",
-        )
-        stages: bpy.props.IntProperty(
-            name="Stages", default=2, min=1, soft_max=6, description="Pairs of crossed bars, one on the other"
-        )
-        rise: bpy.props.FloatProperty(
-            options={"SKIP_SAVE"},
-            name="Rise",
-            default=0.3,
-            subtype="DISTANCE",
-            description="How far the drive lifts the platform",
-        )
-        articulation: bpy.props.BoolProperty(
-            name="Articulation",
-            description="Make one articulation that is fixed to the world; Newton moves it only in this form",
-        )
+    fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    kind = EnumProperty(
+        name="Kind", description="Mechanism to make of the selected objects",
+        items=(
+            ("DOOR", "Door", "A hinge at its upright side, open by up to 110°"),
+            ("DRAWER", "Drawer", "A slide along its free axis, by 80 % of its length"),
+            ("LID", "Lid", "A hinge at its edge, up by 110°"), ("WHEEL", "Wheel", "A hinge at its axis"),
+            ("LEVER", "Lever", "A hinge where it touches, by 45° to both sides, with a spring"),
+            ("BUTTON", "Button", "A slide downwards with a spring"),
+            ("TURNTABLE", "Turntable", "A hinge in its middle that turns about Z"),
+            ("CONVEYOR", "Conveyor", "A surface that runs along its longest side"),
+            ("PULLEY", "Pulley", "Two loads on a rope over the active wheel, which turns about its axis"),
+            ("SCISSOR_LIFT", "Scissor Lift", "Crossed bars that lift a platform above the active object"),
+        ),
+    )  # fmt: skip
+    spin = FloatProperty(
+        name="Velocity (°/s)", default=1.0, subtype="ANGLE", description="Angular velocity of a turntable"
+    )
+    speed = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Speed",
+        default=1.0,
+        unit="VELOCITY",
+        description="Speed of the surface of a conveyor",
+    )
+    stages = IntProperty(
+        name="Stages", default=2, min=1, soft_max=6, description="Pairs of crossed bars, one on the other"
+    )
+    rise = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Rise",
+        default=0.3,
+        subtype="DISTANCE",
+        description="How far the drive lifts the platform",
+    )
+    articulation = BoolProperty(
+        name="Articulation",
+        description="Make one articulation that is fixed to the world; Newton moves it only in this form",
+    )
 
     def draw(self, _context: Any) -> None:
         own = {"TURNTABLE": ["spin"], "CONVEYOR": ["speed"], "SCISSOR_LIFT": ["stages", "rise"]}.get(self.kind, [])

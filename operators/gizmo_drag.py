@@ -10,6 +10,7 @@ import numpy as np
 
 from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.playback import guard as preview_guard
 
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
 _HINT = "Ctrl: snap    Shift: precise    Backspace: not authored    Esc: cancel"
 _HINT_SIDES, _HINT_AXES = "Alt: both sides    ", "X, Y, Z: along an axis    "
 _MODIFIERS = frozenset(f"{side}_{name}" for side in ("LEFT", "RIGHT") for name in ("CTRL", "SHIFT", "ALT"))
+
+
+def _value_of(operator: Any) -> float:
+    return float(operator.value)
 
 
 def _tag_update(obj: Any) -> None:
@@ -33,46 +38,37 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     bl_label = "Drag Physics Handle"
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        handle: str
-        value: float
-        place: tuple[float, float, float]
-        both_sides: bool
-        clears: bool
-    else:
-        handle: bpy.props.StringProperty(
-            name="Handle", options={"HIDDEN", "SKIP_SAVE"}, description="Property that the handle changes"
-        )
-        value: bpy.props.FloatProperty(
-            name="Value",
-            options={"SKIP_SAVE"},
-            unit="LENGTH",
-            precision=4,
-            description="The new value: a length in Blender units, or an angle in radians",
-        )
-        angle: bpy.props.FloatProperty(
-            name="Angle",
-            options={"SKIP_SAVE"},
-            subtype="ANGLE",
-            precision=4,
-            description="The value as an angle",
-            get=lambda self: self.value,
-            set=lambda self, angle: setattr(self, "value", angle),
-        )
-        place: bpy.props.FloatVectorProperty(
-            name="Place",
-            size=3,
-            subtype="TRANSLATION",
-            options={"SKIP_SAVE"},
-            precision=4,
-            description="The new position of a handle that moves freely",
-        )
-        both_sides: bpy.props.BoolProperty(
-            name="Both Sides", options={"SKIP_SAVE"}, description="Change the size on both sides, about the centre"
-        )
-        clears: bpy.props.BoolProperty(
-            name="Not Authored", options={"SKIP_SAVE"}, description="Remove the authored value"
-        )
+    handle = StringProperty(
+        name="Handle", options={"HIDDEN", "SKIP_SAVE"}, description="Property that the handle changes"
+    )
+    value = FloatProperty(
+        name="Value",
+        options={"SKIP_SAVE"},
+        unit="LENGTH",
+        precision=4,
+        description="The new value: a length in Blender units, or an angle in radians",
+    )
+    angle = FloatProperty(
+        name="Angle",
+        options={"SKIP_SAVE"},
+        subtype="ANGLE",
+        precision=4,
+        description="The value as an angle",
+        get=_value_of,
+        set=lambda self, angle: setattr(self, "value", angle),
+    )
+    place: tuple[float, float, float] = FloatVectorProperty(
+        name="Place",
+        size=3,
+        subtype="TRANSLATION",
+        options={"SKIP_SAVE"},
+        precision=4,
+        description="The new position of a handle that moves freely",
+    )
+    both_sides = BoolProperty(
+        name="Both Sides", options={"SKIP_SAVE"}, description="Change the size on both sides, about the centre"
+    )
+    clears = BoolProperty(name="Not Authored", options={"SKIP_SAVE"}, description="Remove the authored value")
 
     @classmethod
     def poll(cls, context: Any) -> bool:

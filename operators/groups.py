@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Collision groups: filters between groups, members, names."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.authoring import group_edits
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import counted, phrase
 from .outcome import message_of, refuse
@@ -24,12 +25,8 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
     bl_label = "Ignore Group"
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        one: str
-        other: str
-    else:
-        one: bpy.props.StringProperty(name="Group")
-        other: bpy.props.StringProperty(name="Other Group")
+    one = StringProperty(name="Group")
+    other = StringProperty(name="Other Group")
 
     @classmethod
     def description(cls, context: Any, properties: Any) -> str:
@@ -57,10 +54,7 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
 class _Members(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        group: str
-    else:
-        group: bpy.props.StringProperty(name="Group", description="Name of the collision group; empty: the active one")
+    group = StringProperty(name="Group", description="Name of the collision group; empty: the active one")
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -131,10 +125,7 @@ class USDPHYS_OT_group_rename(_Members):
     bl_idname = "usdphys.group_rename"
     bl_label = "Rename Group"
 
-    if TYPE_CHECKING:
-        new_name: str
-    else:
-        new_name: bpy.props.StringProperty(name="New Name")
+    new_name = StringProperty(name="New Name")
 
     def invoke(self, context: Any, _event: Any) -> set[Any]:
         self.new_name = self.group_name(context)

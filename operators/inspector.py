@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The joint inspector: start it, and set limits at the present position of a joint."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty, IntProperty
 from ..usdphys_addon.core.errors import UsdPhysError
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.playback import joint_inspector
@@ -57,14 +58,10 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
     bl_label = "Set Limit Here"
     bl_options = {"INTERNAL"}
 
-    if TYPE_CHECKING:
-        index: int
-        which: str
-    else:
-        index: bpy.props.IntProperty()
-        which: bpy.props.EnumProperty(
-            name="Limit", items=(("LOWER", "Lower", "The lower limit"), ("UPPER", "Upper", "The upper limit"))
-        )
+    index = IntProperty()
+    which = EnumProperty(
+        name="Limit", items=(("LOWER", "Lower", "The lower limit"), ("UPPER", "Upper", "The upper limit"))
+    )
 
     @classmethod
     def poll(cls, _context: Any) -> bool:

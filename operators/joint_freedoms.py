@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generic joints: presets, lock, limit or free each degree of freedom; gains of drives by frequency and damping."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty, FloatProperty, StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.joint_kinds import PRESETS
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
@@ -41,12 +42,7 @@ class USDPHYS_OT_joint_preset(_OnActiveJoint, bpy.types.Operator):
     bl_idname = "usdphys.joint_preset"
     bl_label = "Generic Joint As"
 
-    if TYPE_CHECKING:
-        preset: str
-    else:
-        preset: bpy.props.EnumProperty(
-            name="Preset", items=[(name, one.label, one.doc) for name, one in PRESETS.items()]
-        )
+    preset = EnumProperty(name="Preset", items=[(name, one.label, one.doc) for name, one in PRESETS.items()])
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
@@ -70,12 +66,8 @@ class USDPHYS_OT_joint_motion(_OnActiveJoint, bpy.types.Operator):
     bl_label = "Degree of Freedom"
     bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        dof: str
-        motion: str
-    else:
-        dof: bpy.props.StringProperty(name="Degree of Freedom", default="transX", options={"HIDDEN"})
-        motion: bpy.props.EnumProperty(name="Motion", items=_MOTIONS)
+    dof = StringProperty(name="Degree of Freedom", default="transX", options={"HIDDEN"})
+    motion = EnumProperty(name="Motion", items=_MOTIONS)
 
     @classmethod
     def description(cls, _context: Any, properties: Any) -> str:
@@ -98,12 +90,9 @@ class USDPHYS_OT_joint_equal_gains(_OnActiveJoint, bpy.types.Operator):
     bl_idname = "usdphys.joint_equal_gains"
     bl_label = "Same Gains on All Rotations"
 
-    if TYPE_CHECKING:
-        dof: str
-    else:
-        dof: bpy.props.EnumProperty(
-            name="From", items=[(f"rot{axis}", f"About {axis}", "") for axis in "XYZ"], options={"SKIP_SAVE"}
-        )
+    dof = EnumProperty(
+        name="From", items=[(f"rot{axis}", f"About {axis}", "") for axis in "XYZ"], options={"SKIP_SAVE"}
+    )
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
@@ -141,23 +130,17 @@ computed from the masses that the joint moves"""
     bl_idname = "usdphys.joint_tune"
     bl_label = "Tune Gains"
 
-    if TYPE_CHECKING:
-        dof: str
-        frequency: float
-        ratio: float
-        inertia: float
-    else:
-        dof: bpy.props.EnumProperty(name="Degree of Freedom", items=_dof_items)
-        frequency: bpy.props.FloatProperty(
-            name="Frequency", default=2.0, min=0.01, soft_max=30.0, precision=3,
-            description="Natural frequency without damping (Hz). Four times the stiffness is twice the frequency",
-        )  # fmt: skip
-        ratio: bpy.props.FloatProperty(
-            name="Damping Ratio", default=1.0, min=0.0, soft_max=2.0, precision=3,
-            description="1 is critical damping: as fast as possible without overshoot. Smaller values oscillate, "
-                        "larger ones are slower",
-        )  # fmt: skip
-        inertia: bpy.props.FloatProperty(options={"HIDDEN", "SKIP_SAVE"})
+    dof = EnumProperty(name="Degree of Freedom", items=_dof_items)
+    frequency = FloatProperty(
+        name="Frequency", default=2.0, min=0.01, soft_max=30.0, precision=3,
+        description="Natural frequency without damping (Hz). Four times the stiffness is twice the frequency",
+    )  # fmt: skip
+    ratio = FloatProperty(
+        name="Damping Ratio", default=1.0, min=0.0, soft_max=2.0, precision=3,
+        description="1 is critical damping: as fast as possible without overshoot. Smaller values oscillate, "
+                    "larger ones are slower",
+    )  # fmt: skip
+    inertia = FloatProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def invoke(self, context: Any, event: Any) -> set[Any]:
         """Start with the gains that are there."""

@@ -2,13 +2,14 @@
 """Presets: a table of physics materials, and the user's own materials, bodies and drives as Blender presets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bl_operators.presets import AddPresetBase  # type: ignore[import-not-found, unused-ignore]
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import LOCAL_FRAME_FIELDS
+from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted
 from .outcome import finish, refuse
@@ -24,10 +25,7 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
     bl_label = "Material Preset"
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        preset: str
-    else:
-        preset: bpy.props.EnumProperty(name="Material", items=_ITEMS, description="Material to take the values from")
+    preset = EnumProperty(name="Material", items=_ITEMS, description="Material to take the values from")
 
     @classmethod
     def poll(cls, context: Any) -> bool:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The live preview: play, pause, step, reset, grab with the mouse; keep the pose, bake it, clear the bake."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, IntProperty
 from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
@@ -270,8 +271,7 @@ def _progress(fraction: float) -> str:
 class Player(Listener):
     """Starts the preview in slices, and plays it."""
 
-    if TYPE_CHECKING:
-        ignores_timeline: bool
+    ignores_timeline: bool
     _work: Any = None
 
     def invoke(self, context: Any, _event: Any) -> set[Any]:
@@ -368,12 +368,9 @@ class USDPHYS_OT_preview_play(Player, bpy.types.Operator):
     bl_idname = "usdphys.preview_play"
     bl_label = "Play Physics"
 
-    if TYPE_CHECKING:
-        ignores_timeline: bool
-    else:
-        ignores_timeline: bpy.props.BoolProperty(
-            name="Without Timeline", description="Play by the clock in any case", options={"HIDDEN", "SKIP_SAVE"}
-        )
+    ignores_timeline = BoolProperty(
+        name="Without Timeline", description="Play by the clock in any case", options={"HIDDEN", "SKIP_SAVE"}
+    )
 
     @classmethod
     def poll(cls, context: Any) -> bool:
@@ -495,16 +492,11 @@ class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
     cancelled = phrase("The bake was cancelled; the scene is as it was")
 
-    if TYPE_CHECKING:
-        use_scene_range: bool
-        frame_start: int
-        frame_end: int
-    else:
-        use_scene_range: bpy.props.BoolProperty(
-            name="Scene Range", default=True, description="Bake from the first to the last frame of the scene"
-        )
-        frame_start: bpy.props.IntProperty(name="Start", default=1)
-        frame_end: bpy.props.IntProperty(name="End", default=250)
+    use_scene_range = BoolProperty(
+        name="Scene Range", default=True, description="Bake from the first to the last frame of the scene"
+    )
+    frame_start = IntProperty(name="Start", default=1)
+    frame_end = IntProperty(name="End", default=250)
 
     @classmethod
     def poll(cls, context: Any) -> bool:

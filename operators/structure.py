@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Structure of bodies: compounds, colliders as objects, loose parts, fitted primitives."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..usdphys_addon.core.words import counted
 from .outcome import finish, refuse
 
@@ -82,14 +83,8 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.compound_from_selection"
     bl_label = "Compound from Selection"
 
-    if TYPE_CHECKING:
-        target: str
-        role: str
-    else:
-        target: bpy.props.EnumProperty(name="Body", items=_TARGETS, description="Object that becomes the body")
-        role: bpy.props.EnumProperty(
-            name="Role", items=_ROLES, description="Kind of compound: one that moves, or static"
-        )
+    target = EnumProperty(name="Body", items=_TARGETS, description="Object that becomes the body")
+    role = EnumProperty(name="Role", items=_ROLES, description="Kind of compound: one that moves, or static")
 
     def run(self, context: Any) -> Any:
         from ..usdphys_addon.authoring import collider_edits
@@ -109,26 +104,18 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.make_collider_objects"
     bl_label = "Make Collider Objects"
 
-    if TYPE_CHECKING:
-        kind: str
-        margin: float
-        axis: str
-        oriented: bool
-        most: int
-        replace: bool
-    else:
-        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="Shape of the colliders")
-        margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
-        axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of a capsule or cylinder")
-        oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
-        most: bpy.props.IntProperty(
-            name="Most Parts",
-            description="Largest number of convex parts of a decomposition",
-            default=16,
-            min=1,
-            max=256,
-        )
-        replace: bpy.props.BoolProperty(name="Replace", description=_REPLACE, default=True)
+    kind = EnumProperty(name="Kind", items=_KINDS, description="Shape of the colliders")
+    margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
+    axis = EnumProperty(name="Axis", items=_AXES, description="Axis of a capsule or cylinder")
+    oriented = BoolProperty(name="Oriented", description=_TURNED)
+    most = IntProperty(
+        name="Most Parts",
+        description="Largest number of convex parts of a decomposition",
+        default=16,
+        min=1,
+        max=256,
+    )
+    replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
@@ -163,20 +150,13 @@ rigid body do not change"""
     bl_idname = "usdphys.split_loose"
     bl_label = "Colliders from Loose Parts"
 
-    if TYPE_CHECKING:
-        mode: str
-        margin: float
-        oriented: bool
-        limit: int
-        replace: bool
-    else:
-        mode: bpy.props.EnumProperty(name="As", items=_MODES, description="Kind of the colliders")
-        margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
-        oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED, default=True)
-        limit: bpy.props.IntProperty(
-            name="Limit", description="Objects with more loose parts than this are refused", default=64, min=1
-        )
-        replace: bpy.props.BoolProperty(name="Replace", description=_REPLACE, default=True)
+    mode = EnumProperty(name="As", items=_MODES, description="Kind of the colliders")
+    margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
+    oriented = BoolProperty(name="Oriented", description=_TURNED, default=True)
+    limit = IntProperty(
+        name="Limit", description="Objects with more loose parts than this are refused", default=64, min=1
+    )
+    replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
     def draw(self, _context: Any) -> None:
         layout: Any = self.layout
@@ -204,17 +184,13 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.fit_collider"
     bl_label = "Fit Colliders"
 
-    if TYPE_CHECKING:
-        explicit: bool
-        only_active: bool
-    else:
-        explicit: bpy.props.BoolProperty(
-            name="Explicit",
-            description="Author the fitted place and size. Off: they are automatic and follow the mesh",
-        )
-        only_active: bpy.props.BoolProperty(
-            name="Active Only", description="Only the collider that is active in the list of each object"
-        )
+    explicit = BoolProperty(
+        name="Explicit",
+        description="Author the fitted place and size. Off: they are automatic and follow the mesh",
+    )
+    only_active = BoolProperty(
+        name="Active Only", description="Only the collider that is active in the list of each object"
+    )
 
     def run(self, context: Any) -> Any:
         from ..usdphys_addon.authoring import collider_edits
@@ -234,12 +210,8 @@ class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.collider_mesh_to_primitive"
     bl_label = "Mesh to Primitive"
 
-    if TYPE_CHECKING:
-        margin: float
-        oriented: bool
-    else:
-        margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
-        oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
+    margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
+    oriented = BoolProperty(name="Oriented", description=_TURNED)
 
     def run(self, context: Any) -> Any:
         from ..usdphys_addon.authoring import collider_edits

@@ -2,12 +2,13 @@
 """File > Export > USD Layer over the Import: the edits since the import, as a layer over the imported file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.language import tr
+from ...usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
 from ..outcome import refuse
 from .usd_file import UsdExportOperator
 
@@ -19,22 +20,15 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     bl_label = "Export USD Layer"
     bl_options = {"REGISTER", "PRESET"}
 
-    if TYPE_CHECKING:
-        filepath: str
-        filter_glob: str
-        into_copy: bool
-        physics_only: bool
-        strict: bool
-    else:
-        filter_glob: bpy.props.StringProperty(default="*.usd;*.usda;*.usdc", options={"HIDDEN"})
-        into_copy: bpy.props.BoolProperty(
-            name="Merge into a Copy",
-            description="Write a copy of the imported file that includes the edits, instead of a layer over it",
-        )
-        physics_only: bpy.props.BoolProperty(
-            name="Physics Only", description="Leave out moved, new and deleted objects, changed meshes and materials"
-        )
-        strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
+    filter_glob = StringProperty(default="*.usd;*.usda;*.usdc", options={"HIDDEN"})
+    into_copy = BoolProperty(
+        name="Merge into a Copy",
+        description="Write a copy of the imported file that includes the edits, instead of a layer over it",
+    )
+    physics_only = BoolProperty(
+        name="Physics Only", description="Leave out moved, new and deleted objects, changed meshes and materials"
+    )
+    strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     @classmethod
     def poll(cls, context: Any) -> bool:

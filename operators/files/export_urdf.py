@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """File > Export > URDF."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
+from ...usdphys_addon.bridge.typed_props import StringProperty
 from ..outcome import refuse
 from .usd_file import UsdFileOperator
 
@@ -18,17 +19,12 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
     bl_options = {"REGISTER", "PRESET"}
 
     filename_ext = ".urdf"
-    if TYPE_CHECKING:
-        filepath: str
-        filter_glob: str
-        package: str
-    else:
-        filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})
-        package: bpy.props.StringProperty(
-            name="ROS Package",
-            description="Name of a ROS package to write, with package.xml and the meshes. The package is the folder of "
-            "the file, or its parent if the folder is named urdf",
-        )
+    filter_glob = StringProperty(default="*.urdf", options={"HIDDEN"})
+    package = StringProperty(
+        name="ROS Package",
+        description="Name of a ROS package to write, with package.xml and the meshes. The package is the folder of "
+        "the file, or its parent if the folder is named urdf",
+    )
 
     def draw(self, _context: Any) -> None:
         self.split_layout().prop(self, "package")

@@ -2,12 +2,13 @@
 """File > Import > URDF / Xacro, also by dropping a file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ... import preferences
+from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, StringProperty
 from ..outcome import refuse
 from .usd_file import SteppedImport
 
@@ -58,59 +59,39 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
     bl_label = "Import URDF / Xacro"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    if TYPE_CHECKING:
-        filepath: str
-        filter_glob: str
-        base: str
-        prefix: str
-        merge_fixed: bool
-        approximation: str
-        packages: str
-        arguments: str
-        srdf: str
-        drives: str
-        self_collision: bool
-        visuals: bool
-        visual_colliders: bool
-        looked_at: str
-    else:
-        filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
-        base: bpy.props.EnumProperty(name="Base", items=_BASES, description="How the base of the robot is held")
-        prefix: bpy.props.StringProperty(
-            name="Prefix", description="Prefix of all names, to distinguish several robots in a scene"
-        )
-        merge_fixed: bpy.props.BoolProperty(
-            name="Merge Fixed Joints",
-            description="Make links on fixed joints part of the body above them; they stay as frames",
-        )
-        approximation: bpy.props.EnumProperty(
-            name="Mesh Colliders", items=_COLLIDERS, description="How simulators approximate collision meshes"
-        )
-        packages: bpy.props.StringProperty(
-            name="Packages",
-            description="Folders of ROS packages: NAME=FOLDER; NAME2=FOLDER2. Packages near the file are found "
-            "without this",
-        )
-        arguments: bpy.props.StringProperty(
-            name="Arguments", options={"SKIP_SAVE"},
-            description="Arguments of a xacro file, such as name:=value; name2:=value2",
-        )  # fmt: skip
-        looked_at: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        srdf: bpy.props.StringProperty(
-            name="SRDF",
-            description="SRDF file of MoveIt: pairs of links whose collision it disables do not collide",
-            subtype="FILE_PATH",
-        )
-        drives: bpy.props.EnumProperty(name="Drives", items=_DRIVES, description="What drives the joints")
-        self_collision: bpy.props.BoolProperty(
-            name="Self-Collision", default=True, description="Links of the robot collide with each other"
-        )
-        visuals: bpy.props.BoolProperty(
-            name="Visuals", default=True, description="Import visual shapes that do not collide, too"
-        )
-        visual_colliders: bpy.props.BoolProperty(
-            name="Visuals Collide", description="Visual shapes of a link without colliders collide, too"
-        )
+    filter_glob = StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
+    base = EnumProperty(name="Base", items=_BASES, description="How the base of the robot is held")
+    prefix = StringProperty(name="Prefix", description="Prefix of all names, to distinguish several robots in a scene")
+    merge_fixed = BoolProperty(
+        name="Merge Fixed Joints",
+        description="Make links on fixed joints part of the body above them; they stay as frames",
+    )
+    approximation = EnumProperty(
+        name="Mesh Colliders", items=_COLLIDERS, description="How simulators approximate collision meshes"
+    )
+    packages = StringProperty(
+        name="Packages",
+        description="Folders of ROS packages: NAME=FOLDER; NAME2=FOLDER2. Packages near the file are found "
+        "without this",
+    )
+    arguments = StringProperty(
+        name="Arguments", options={"SKIP_SAVE"},
+        description="Arguments of a xacro file, such as name:=value; name2:=value2",
+    )  # fmt: skip
+    looked_at = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    srdf = StringProperty(
+        name="SRDF",
+        description="SRDF file of MoveIt: pairs of links whose collision it disables do not collide",
+        subtype="FILE_PATH",
+    )
+    drives = EnumProperty(name="Drives", items=_DRIVES, description="What drives the joints")
+    self_collision = BoolProperty(
+        name="Self-Collision", default=True, description="Links of the robot collide with each other"
+    )
+    visuals = BoolProperty(name="Visuals", default=True, description="Import visual shapes that do not collide, too")
+    visual_colliders = BoolProperty(
+        name="Visuals Collide", description="Visual shapes of a link without colliders collide, too"
+    )
 
     def draw(self, _context: Any) -> None:
         column = self.split_layout().column()

@@ -19,6 +19,8 @@ class UsdFileOperator:
 
     layout: Any
     report: Any
+    if TYPE_CHECKING:  # ImportHelper or ExportHelper has it, whose property Blender would not find behind this one
+        filepath: str
 
     @classmethod
     def poll(cls, _context: Any) -> bool:
@@ -113,8 +115,6 @@ class UsdExportOperator(UsdFileOperator):
 
     filename_ext = ".usda"
     check_extension = None
-    if TYPE_CHECKING:  # at run time Blender would make this annotation a property; ExportHelper has it
-        filepath: str
 
     def check(self, _context: Any) -> bool:
         from ...usdphys_addon.system.files import USD_SUFFIXES
