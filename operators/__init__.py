@@ -39,6 +39,7 @@ from . import (
     vendor,
 )
 from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd
+from .outcome import report_refusals
 
 CLASSES = (
     *action_bar.CLASSES,
@@ -87,6 +88,7 @@ def _with_redraw(cls: Any) -> None:
 
 for _cls in CLASSES:
     annotate(_cls)
+    report_refusals(_cls)
     # The docstring is the tooltip; Blender would show the breaks and the indentation of its lines.
     if _cls.__doc__:
         _cls.__doc__ = " ".join(_cls.__doc__.split())

@@ -7,7 +7,7 @@ import bpy
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
-from .outcome import finish, refuse
+from .outcome import finish
 
 
 def report(operator: Any, outcome: Any) -> set[Any]:
@@ -60,13 +60,9 @@ class _Role(_Action):
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import tagging
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            separate = getattr(self, "separate", False)
-            return report(self, tagging.tag(context, context.selected_objects, self.role, separate=separate))
-        except UsdPhysError as error:
-            return refuse(self, error)
+        separate = getattr(self, "separate", False)
+        return report(self, tagging.tag(context, context.selected_objects, self.role, separate=separate))
 
 
 class _BodyRole(_Role):
@@ -123,14 +119,10 @@ class USDPHYS_OT_add_group(_Action, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import group_edits
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            return report(self, group_edits.add_group(
-                context.scene, context.selected_objects, self.group_name, ignores_itself=self.ignores_itself
-            ))  # fmt: skip
-        except UsdPhysError as error:
-            return refuse(self, error)
+        return report(self, group_edits.add_group(
+            context.scene, context.selected_objects, self.group_name, ignores_itself=self.ignores_itself
+        ))  # fmt: skip
 
 
 class USDPHYS_OT_clear_physics(_Action, bpy.types.Operator):
@@ -141,12 +133,8 @@ class USDPHYS_OT_clear_physics(_Action, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import clearing
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            return report(self, clearing.clear_physics(context.selected_objects))
-        except UsdPhysError as error:
-            return refuse(self, error)
+        return report(self, clearing.clear_physics(context.selected_objects))
 
 
 CLASSES = (

@@ -8,7 +8,6 @@ import bpy
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumFlagProperty, EnumProperty, StringProperty
 from .action_bar import can_edit, has_selection, report
-from .outcome import refuse
 
 ROLES = (
     ("DYNAMIC", "Dynamic", "A rigid body that the solver moves, with a collider"),
@@ -56,12 +55,8 @@ class _Batch:
         return set(context.window_manager.invoke_props_dialog(self))
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            return report(self, self.outcome(context))
-        except UsdPhysError as error:
-            return refuse(self, error)
+        return report(self, self.outcome(context))
 
     def outcome(self, context: Any) -> Any:
         raise NotImplementedError

@@ -18,7 +18,7 @@ from ..usdphys_addon.bridge.typed_props import (
     annotate,
 )
 from ..usdphys_addon.core.words import named
-from .outcome import may_go_on, refuse
+from .outcome import may_go_on
 
 #: Seconds between two looks at the results.
 LOOK = 0.2
@@ -100,9 +100,9 @@ class BatchOperator:
         try:
             jobs = self.jobs(context)
             self.batch = BackgroundBatch(jobs)
-        except UsdPhysError as error:
+        except UsdPhysError:
             self.clean()
-            return refuse(self, error)
+            raise
         state = context.window_manager.usdphys_batch
         state.jobs.clear()
         state.total, state.active, state.is_running = len(jobs), 0, True

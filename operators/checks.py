@@ -8,9 +8,9 @@ import bpy
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import StringProperty
+from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
-from .outcome import refuse
 
 
 def _can_check(cls: Any, context: Any) -> bool:
@@ -131,8 +131,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         from ..usdphys_addon.checks import issue_data
 
         if not self.name and not self.path:
-            self.report({"ERROR"}, tr("Give the name or the prim path to select"))
-            return {"CANCELLED"}
+            raise InputError("Give the name or the prim path to select")
         issue = self.issue(context)
         shown = [obj for obj in issue_data.culprits(context.scene, issue) if obj.visible_get()]
         if not shown:
@@ -180,12 +179,8 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.checks import fixes
-        from ..usdphys_addon.core.errors import InputError
 
-        try:
-            fixes.apply_fix(context.scene, self.issue(context))
-        except InputError as error:
-            return refuse(self, error)
+        fixes.apply_fix(context.scene, self.issue(context))
         _check(self, context)
         return {"FINISHED"}
 

@@ -7,6 +7,7 @@ import bpy
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty
+from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
 
@@ -45,8 +46,7 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
             "",
         )
         if problem:
-            self.report({"ERROR"}, tr(problem))
-            return {"CANCELLED"}
+            raise InputError(problem)
         for obj, mass in found:
             group = obj.usdphys.mass
             group.is_applied = True

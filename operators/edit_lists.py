@@ -11,7 +11,6 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
 from ..usdphys_addon.core import paths
 from ..usdphys_addon.core.errors import InputError
-from .outcome import refuse
 
 #: (owner, list, name of a new item, index) by the name of the list.
 LISTS = {
@@ -61,10 +60,7 @@ class USDPHYS_OT_list_add(_ListOperator, bpy.types.Operator):
     bl_label = "Add"
 
     def execute(self, context: Any) -> set[Any]:
-        try:
-            items, owner, index, name = _resolve(context, self.which)
-        except InputError as error:
-            return refuse(self, error)
+        items, owner, index, name = _resolve(context, self.which)
         item = items.add()
         if hasattr(owner, "is_applied"):
             owner.is_applied = True
@@ -82,10 +78,7 @@ class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
     bl_label = "Remove"
 
     def execute(self, context: Any) -> set[Any]:
-        try:
-            items, owner, index, _ = _resolve(context, self.which)
-        except InputError as error:
-            return refuse(self, error)
+        items, owner, index, _ = _resolve(context, self.which)
         active = getattr(owner, index)
         if not 0 <= active < len(items):
             return {"CANCELLED"}

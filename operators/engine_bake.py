@@ -11,7 +11,6 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.simulation.engines.table import ENGINES
 from .action_bar import can_edit
-from .outcome import refuse
 from .stepped import Stepped
 
 _ITEMS = tuple((key, engine.name, engine.doc) for key, engine in ENGINES.items())
@@ -35,17 +34,13 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
         return can_edit(cls, context)
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.playback import engine_bake
         from ..usdphys_addon.simulation.engines import external
 
         chosen = preferences.current(context)
         path = bpy.path.abspath(getattr(chosen, f"{self.engine}_python")) if chosen is not None else ""
         scene = context.scene
-        try:
-            python = external.python_of(self.engine, path)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        python = external.python_of(self.engine, path)
         steps = engine_bake.engine_bake_steps(
             context, scene.frame_start, scene.frame_end, self.engine, python, lambda file: _export(context, file)
         )

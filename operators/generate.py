@@ -23,7 +23,7 @@ from ..usdphys_addon.core.words import counted, joined, named, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
 from .action_bar import can_edit
-from .outcome import check_numbers, finish, refuse
+from .outcome import check_numbers, finish
 
 _KINDS = (
     ("ROPE", "Rope", "Bends freely, twists little"),
@@ -71,17 +71,13 @@ class _Generator:
         yield from ()
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            check_numbers(self)
-            _check_scales(context.selected_objects)
-            if self.edits_selected:
-                _check_linked(context.selected_objects)
-            fit(self, self.fits(context))
-            text, notes = self.make(context)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        check_numbers(self)
+        _check_scales(context.selected_objects)
+        if self.edits_selected:
+            _check_linked(context.selected_objects)
+        fit(self, self.fits(context))
+        text, notes = self.make(context)
         return finish(self, text, notes)
 
     def make(self, context: Any) -> tuple[str, list[str]]:

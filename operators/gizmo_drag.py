@@ -11,6 +11,7 @@ import numpy as np
 from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
+from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.playback import guard as preview_guard
 
@@ -106,22 +107,18 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         if self.handle.startswith(("collider.size", "collider.height")):
             layout.prop(self, "both_sides")
 
-    def found(self, context: Any, view: handles.View) -> handles.Handle | None:
+    def found(self, context: Any, view: handles.View) -> handles.Handle:
         from ..usdphys_addon.viewport import handle_edits
 
         handle = handle_edits.find(context, self.handle, view)
         if handle is None:
-            self.report(
-                {"ERROR"}, tr(phrase("'{name}' has no handle '{handle}'", name=context.object.name, handle=self.handle))
-            )
+            raise InputError(phrase("'{name}' has no handle '{handle}'", name=context.object.name, handle=self.handle))
         return handle
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.viewport import handle_edits, shown_handles
 
         handle = self.found(context, shown_handles.view_of(context))
-        if handle is None:
-            return {"CANCELLED"}
         edit = handle_edits.Edit(context.object, handle)
         if self.clears:
             edit.unset(context.object)
@@ -141,8 +138,6 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             return self.execute(context)
         view = shown_handles.view_of(context)
         handle = self.found(context, view)
-        if handle is None:
-            return {"CANCELLED"}
         self._name, self._is_changed = context.object.name, False
         self._axis: int | None = None
         self._edit = handle_edits.Edit(context.object, handle)

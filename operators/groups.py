@@ -10,7 +10,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import counted, phrase
-from .outcome import message_of, refuse
+from .outcome import message_of
 
 _COLLIDE = "Let members of '{one}' collide with members of '{other}'"
 _COLLIDE_ITSELF = "Let members of '{one}' collide with each other"
@@ -41,13 +41,10 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
         return tr(phrase(collide if ignored else go_through, one=one, other=other))
 
     def execute(self, context: Any) -> set[Any]:
-        try:
-            for name in (self.one, self.other):
-                group_edits.group_named(context.scene, name)
-            ignored = group_edits.are_ignored(context.scene, self.one, self.other)
-            group_edits.set_ignored(context.scene, self.one, self.other, not ignored)
-        except InputError as error:
-            return refuse(self, error)
+        for name in (self.one, self.other):
+            group_edits.group_named(context.scene, name)
+        ignored = group_edits.are_ignored(context.scene, self.one, self.other)
+        group_edits.set_ignored(context.scene, self.one, self.other, not ignored)
         return {"FINISHED"}
 
 
@@ -71,10 +68,7 @@ class _Members(bpy.types.Operator):
         return str(physics.collision_groups[index].name)
 
     def execute(self, context: Any) -> set[Any]:
-        try:
-            return self.run(context, self.group_name(context))
-        except InputError as error:
-            return refuse(self, error)
+        return self.run(context, self.group_name(context))
 
     def run(self, context: Any, name: str) -> set[Any]:
         raise NotImplementedError

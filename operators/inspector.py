@@ -10,7 +10,6 @@ from ..usdphys_addon.bridge.typed_props import EnumProperty, IntProperty
 from ..usdphys_addon.core.errors import UsdPhysError
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.playback import joint_inspector
-from .outcome import refuse
 
 
 class USDPHYS_OT_inspect_joints(bpy.types.Operator):
@@ -44,10 +43,10 @@ Pose keeps the pose, Reset undoes it"""
         context.window_manager.usdphys_inspector.physics = False
         try:
             joint_inspector.open_rows(context)
-        except UsdPhysError as error:
+        except UsdPhysError:
             if not was_running:
                 preview_guard.stop()
-            return refuse(self, error)
+            raise
         return {"FINISHED"}
 
 
@@ -72,10 +71,7 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[Any]:
         rows = context.window_manager.usdphys_inspector.rows
-        try:
-            joint_inspector.set_limit(rows[self.index], self.which)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        joint_inspector.set_limit(rows[self.index], self.which)
         return {"FINISHED"}
 
 

@@ -11,7 +11,6 @@ from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.joint_kinds import PRESETS
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.playback import guard as preview_guard
-from .outcome import refuse
 
 _MOTIONS = (
     ("LOCKED", "Lock", "The degree of freedom does not move"),
@@ -49,11 +48,8 @@ class USDPHYS_OT_joint_preset(_OnActiveJoint, bpy.types.Operator):
 
         obj = context.object
         if obj.usdphys.joint.type != "GENERIC" and preview_guard.current() is not None:
-            return refuse(self, InputError("Reset the preview first"))
-        try:
-            notes = joint_freedoms.apply_preset(context, obj, self.preset)
-        except InputError as error:
-            return refuse(self, error)
+            raise InputError("Reset the preview first")
+        notes = joint_freedoms.apply_preset(context, obj, self.preset)
         for note in notes:
             self.report({"WARNING"}, tr(note))
         return {"FINISHED"}
@@ -97,12 +93,9 @@ class USDPHYS_OT_joint_equal_gains(_OnActiveJoint, bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
 
-        try:
-            changed = joint_freedoms.equal_gains(context.object.usdphys.joint, self.dof)
-        except InputError as error:
-            return refuse(self, error)
+        changed = joint_freedoms.equal_gains(context.object.usdphys.joint, self.dof)
         if not changed:
-            return refuse(self, InputError("No other rotation of the joint is free"))
+            raise InputError("No other rotation of the joint is free")
         return {"FINISHED"}
 
 
@@ -147,11 +140,8 @@ computed from the masses that the joint moves"""
         from ..usdphys_addon.authoring import joint_freedoms
 
         if preview_guard.current() is not None:
-            return refuse(self, InputError("Reset the preview first"))
-        try:
-            self.inertia, is_angular = joint_freedoms.inertia_of(context, context.object, self.dof)
-        except InputError as error:
-            return refuse(self, error)
+            raise InputError("Reset the preview first")
+        self.inertia, is_angular = joint_freedoms.inertia_of(context, context.object, self.dof)
         drive = getattr(context.object.usdphys.joint.drives, self.dof)
         found = joint_freedoms.tuning_of(drive, self.inertia, is_angular).oscillator
         if found is not None:
@@ -167,10 +157,7 @@ computed from the masses that the joint moves"""
         from ..usdphys_addon.tuning.oscillator import Oscillator
 
         obj = context.object
-        try:
-            self.inertia, is_angular = joint_freedoms.inertia_of(context, obj, self.dof)
-        except InputError as error:
-            return refuse(self, error)
+        self.inertia, is_angular = joint_freedoms.inertia_of(context, obj, self.dof)
         drive = getattr(obj.usdphys.joint.drives, self.dof)
         joint_freedoms.tune(drive, Oscillator(self.frequency, self.ratio), self.inertia, is_angular)
         return {"FINISHED"}

@@ -14,7 +14,6 @@ from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
-from .outcome import refuse
 
 _PLACES = (
     ("AUTO", "Automatic", "For hinges and slides, from the shape of body 1: the centre of a wheel, the side of a door, "
@@ -97,12 +96,8 @@ class _JointOperator:
         return True
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            self.run(context)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        self.run(context)
         return {"FINISHED"}
 
     def run(self, context: Any) -> None:

@@ -8,7 +8,7 @@ import bpy
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.playback import guard as preview_guard
-from .outcome import finish, refuse
+from .outcome import finish
 
 
 class USDPHYS_OT_mirror_physics(bpy.types.Operator):
@@ -46,13 +46,9 @@ them. What the counterparts had is replaced; joints that are missing are made"""
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import mirroring
-        from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.core.words import counted
 
-        try:
-            result = mirroring.mirror(context, self.axis, about_active=self.about == "ACTIVE")
-        except UsdPhysError as error:
-            return refuse(self, error)
+        result = mirroring.mirror(context, self.axis, about_active=self.about == "ACTIVE")
         parts, joints = counted(result.parts, "object"), counted(result.joints, "joint")
         return finish(self, f"Mirrored {parts} and {joints}", result.notes)
 

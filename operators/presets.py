@@ -12,7 +12,7 @@ from ..usdphys_addon.bridge.props import LOCAL_FRAME_FIELDS
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted
-from .outcome import finish, refuse
+from .outcome import finish
 
 _ITEMS = [(preset.key, preset.name, preset.tooltip) for preset in MATERIALS]
 
@@ -36,12 +36,8 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
 
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import material_presets
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            outcome = material_presets.apply_material_preset(context.selected_objects or [context.object], self.preset)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        outcome = material_presets.apply_material_preset(context.selected_objects or [context.object], self.preset)
         return finish(self, f"Set the material of {counted(outcome.count, 'object')}", outcome.notes)
 
 

@@ -297,13 +297,9 @@ class Player(Listener):
         session.play()
 
     def start(self, context: Any, seconds: float, *, with_timeline: bool) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            self._work = preview_guard.begin(context, with_timeline=with_timeline)
-            return self.go_on(context, seconds)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        self._work = preview_guard.begin(context, with_timeline=with_timeline)
+        return self.go_on(context, seconds)
 
     def modal(self, context: Any, event: Any) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
@@ -406,17 +402,13 @@ class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
         return can_edit(cls, context)
 
     def begin(self, context: Any, seconds: float) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
 
         session = preview_guard.current()
         if session is None:
             return super().begin(context, seconds)
         if preview_guard.timeline() is not None:
             return self.play_timeline(context)
-        try:
-            self.play(context, session)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        self.play(context, session)
         return {"FINISHED"}
 
     def play(self, context: Any, session: Any) -> None:

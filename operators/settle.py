@@ -9,7 +9,7 @@ from ..usdphys_addon.bridge.typed_props import BoolProperty, FloatProperty, IntP
 from ..usdphys_addon.core.words import phrase
 from .action_bar import has_selection
 from .generate import fit
-from .outcome import check_numbers, finish, refuse
+from .outcome import check_numbers, finish
 from .stepped import Stepped
 
 
@@ -71,15 +71,11 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
         layout.prop(self, "keep_physics")
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.generators import fitting, settle
 
-        try:
-            check_numbers(self)
-            if self.copies:
-                fit(self, iter([("spread", fitting.spread(context))]))
-        except UsdPhysError as error:
-            return refuse(self, error)
+        check_numbers(self)
+        if self.copies:
+            fit(self, iter([("spread", fitting.spread(context))]))
         options = settle.SettleOptions(self.seconds, self.copies, self.spread, self.turn, self.seed, self.keep_physics)
         steps = settle.settle_steps(
             context, list(context.selected_objects), options, is_shown=self.is_in_window(context)

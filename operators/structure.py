@@ -8,7 +8,7 @@ import bpy
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..usdphys_addon.core.words import counted
-from .outcome import finish, refuse
+from .outcome import finish
 
 _KINDS = (
     ("BOX", "Box", "The smallest box around the mesh"),
@@ -67,12 +67,8 @@ class _OnSelection:
         raise NotImplementedError
 
     def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            outcome = self.run(context)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        outcome = self.run(context)
         return finish(self, self.result_text(outcome), outcome.notes)
 
 

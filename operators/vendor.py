@@ -8,10 +8,8 @@ import bpy
 from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
-from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
 from .edit_lists import FIRST_SCENE, made_owner, owner_of
-from .outcome import refuse
 
 
 class _VendorOperator:
@@ -55,13 +53,10 @@ class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
 
         if self.concept not in concepts():
             return {"CANCELLED"}
-        try:
-            with made_owner(context, self.data_path) as thing:
-                if thing is None:
-                    return {"CANCELLED"}
-                vendor_edits.add_concept(context.scene, thing, concepts()[self.concept], self.dof)
-        except InputError as error:
-            return refuse(self, error)
+        with made_owner(context, self.data_path) as thing:
+            if thing is None:
+                return {"CANCELLED"}
+            vendor_edits.add_concept(context.scene, thing, concepts()[self.concept], self.dof)
         return {"FINISHED"}
 
 
@@ -194,13 +189,10 @@ class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
     def execute(self, context: Any) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
-        try:
-            with made_owner(context, self.data_path) as thing:
-                if thing is None:
-                    return {"CANCELLED"}
-                vendor_edits.add_other(thing, self.applied, self.attribute, self.value_type, self.value)
-        except InputError as error:
-            return refuse(self, error)
+        with made_owner(context, self.data_path) as thing:
+            if thing is None:
+                return {"CANCELLED"}
+            vendor_edits.add_other(thing, self.applied, self.attribute, self.value_type, self.value)
         return {"FINISHED"}
 
 
@@ -255,10 +247,7 @@ class USDPHYS_OT_vendor_target_add(_AttributeOperator, bpy.types.Operator):
         thing = owner_of(context, self.data_path)
         if thing is None:
             return {"CANCELLED"}
-        try:
-            vendor_prims.add_target(thing, self.applied, self.attribute)
-        except InputError as error:
-            return refuse(self, error)
+        vendor_prims.add_target(thing, self.applied, self.attribute)
         return {"FINISHED"}
 
 

@@ -9,7 +9,6 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
-from ..outcome import refuse
 from .usd_file import UsdExportOperator
 
 
@@ -56,17 +55,13 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         column.prop(self, "strict")
 
     def execute(self, context: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.exchange import scene_export, usd_export
 
         options = usd_export.ExportOptions(*usd_export.stage_options(context.scene), strict=self.strict)
         form: Any = "copy" if self.into_copy else "layer"
-        try:
-            result = scene_export.export_scene(
-                context, self.filepath, options, form, physics_only=self.physics_only
-            )  # fmt: skip
-        except UsdPhysError as error:
-            return refuse(self, error)
+        result = scene_export.export_scene(
+            context, self.filepath, options, form, physics_only=self.physics_only
+        )  # fmt: skip
         self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 

@@ -7,7 +7,6 @@ import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.typed_props import StringProperty
-from ..outcome import refuse
 from .usd_file import UsdFileOperator
 
 
@@ -30,13 +29,9 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
         self.split_layout().prop(self, "package")
 
     def execute(self, context: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.exchange import urdf_export
 
-        try:
-            result = urdf_export.export_urdf(context, self.filepath, self.package.strip())
-        except UsdPhysError as error:
-            return refuse(self, error)
+        result = urdf_export.export_urdf(context, self.filepath, self.package.strip())
         self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 

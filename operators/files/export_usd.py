@@ -12,7 +12,6 @@ from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, Floa
 from ...usdphys_addon.core.words import phrase
 from ...usdphys_addon.playback import guard as preview_guard
 from ...usdphys_addon.viewport.wrapped_text import draw_text
-from ..outcome import refuse
 from .usd_file import USD_FILTER, UsdExportOperator
 
 #: Largest number of errors listed in the file browser.
@@ -153,13 +152,9 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         self.errors_of_source = source_export.errors_of_source(context.scene)
 
     def execute(self, context: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.exchange import scene_export
 
-        try:
-            result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
-        except UsdPhysError as error:
-            return refuse(self, error)
+        result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
         self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 

@@ -9,7 +9,6 @@ from bpy_extras.io_utils import ImportHelper
 
 from ... import preferences
 from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, StringProperty
-from ..outcome import refuse
 from .usd_file import SteppedImport
 
 #: In which the options are drawn.
@@ -127,21 +126,17 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         self.arguments = "; ".join(f"{name}:={value}" for name, value in found.items())
 
     def execute(self, context: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.exchange import urdf_import
         from ...usdphys_addon.usd import robot_files
 
-        try:
-            chosen = preferences.current(context)
-            packages = robot_files.known_packages(_parts(chosen.ros_packages if chosen is not None else ""))
-            packages |= robot_files.parse_packages(_parts(self.packages))
-            options = robot_files.RobotOptions(
-                packages, robot_files.parse_arguments(_parts(self.arguments)),
-                self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(self.srdf),  # type: ignore[arg-type]
-                self.drives, self.self_collision, self.visuals, self.visual_colliders,  # type: ignore[arg-type]
-            )  # fmt: skip
-        except UsdPhysError as error:
-            return refuse(self, error)
+        chosen = preferences.current(context)
+        packages = robot_files.known_packages(_parts(chosen.ros_packages if chosen is not None else ""))
+        packages |= robot_files.parse_packages(_parts(self.packages))
+        options = robot_files.RobotOptions(
+            packages, robot_files.parse_arguments(_parts(self.arguments)),
+            self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(self.srdf),  # type: ignore[arg-type]
+            self.drives, self.self_collision, self.visuals, self.visual_colliders,  # type: ignore[arg-type]
+        )  # fmt: skip
         return self.run(context, urdf_import.import_steps(context, self.filepath, options))
 
 

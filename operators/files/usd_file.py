@@ -57,7 +57,6 @@ class SteppedImport(UsdFileOperator):
     timer: Any = None
 
     def run(self, context: Any, steps: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
         from ...usdphys_addon.exchange import usd_import
 
         if may_go_on(self) and not bpy.app.background:
@@ -66,10 +65,7 @@ class SteppedImport(UsdFileOperator):
             self.timer = manager.event_timer_add(0.02, window=context.window)
             manager.modal_handler_add(self)
             return {"RUNNING_MODAL"}
-        try:
-            result = usd_import.run_steps(steps, usd_import.LateProgress())
-        except UsdPhysError as error:
-            return refuse(self, error)
+        result = usd_import.run_steps(steps, usd_import.LateProgress())
         self.report_result("Read {file}: {numbers}", result)
         return {"FINISHED"}
 

@@ -9,7 +9,7 @@ class _Named:
     text = StringProperty(name="Text", default="a")
 
 
-class TYPED_PG_sizes(_Named, bpy.types.PropertyGroup):
+class TypedSizes(_Named, bpy.types.PropertyGroup):
     size: tuple[float, float] = FloatVectorProperty(size=2, default=(1.0, 2.0))
     length = FloatProperty(name="Length", default=3.0)
     limit = 4
@@ -17,12 +17,12 @@ class TYPED_PG_sizes(_Named, bpy.types.PropertyGroup):
 
 @pytest.fixture
 def sizes():
-    annotate(TYPED_PG_sizes)
-    bpy.utils.register_class(TYPED_PG_sizes)
-    bpy.types.Scene.typed_sizes = bpy.props.PointerProperty(type=TYPED_PG_sizes)
+    annotate(TypedSizes)
+    bpy.utils.register_class(TypedSizes)
+    bpy.types.Scene.typed_sizes = bpy.props.PointerProperty(type=TypedSizes)
     yield bpy.context.scene.typed_sizes
     del bpy.types.Scene.typed_sizes
-    bpy.utils.unregister_class(TYPED_PG_sizes)
+    bpy.utils.unregister_class(TypedSizes)
 
 
 @pytest.mark.parametrize("_again", range(2))
