@@ -55,7 +55,6 @@ class _Batch:
         return set(context.window_manager.invoke_props_dialog(self))
 
     def execute(self, context: Any) -> set[Any]:
-
         return report(self, self.outcome(context))
 
     def outcome(self, context: Any) -> Any:

@@ -96,7 +96,6 @@ class _JointOperator:
         return True
 
     def execute(self, context: Any) -> set[Any]:
-
         self.run(context)
         return {"FINISHED"}
 

@@ -297,7 +297,6 @@ class Player(Listener):
         session.play()
 
     def start(self, context: Any, seconds: float, *, with_timeline: bool) -> set[Any]:
-
         self._work = preview_guard.begin(context, with_timeline=with_timeline)
         return self.go_on(context, seconds)
 
@@ -402,7 +401,6 @@ class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
         return can_edit(cls, context)
 
     def begin(self, context: Any, seconds: float) -> set[Any]:
-
         session = preview_guard.current()
         if session is None:
             return super().begin(context, seconds)

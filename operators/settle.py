@@ -8,7 +8,7 @@ import bpy
 from ..usdphys_addon.bridge.typed_props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from ..usdphys_addon.core.words import phrase
 from .action_bar import has_selection
-from .generate import fit
+from .generate.generator import fit
 from .outcome import check_numbers, finish
 from .stepped import Stepped
 

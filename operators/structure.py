@@ -67,7 +67,6 @@ class _OnSelection:
         raise NotImplementedError
 
     def execute(self, context: Any) -> set[Any]:
-
         outcome = self.run(context)
         return finish(self, self.result_text(outcome), outcome.notes)
 

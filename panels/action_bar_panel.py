@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 
+from ..operators import generate
 from ..usdphys_addon.authoring import generator_kinds
 from ..usdphys_addon.bridge.roles import has_physics
 from ..usdphys_addon.viewport.wrapped_text import draw_text
@@ -54,14 +55,7 @@ TOOLS = (
     )),
     ("generate", "Generate", "MOD_BUILD", (
         ("usdphys.settle", "Scatter and Settle", "MOD_PARTICLE_INSTANCE"),
-        ("usdphys.rope", "Rope, Chain or Bridge", "LINKED"),
-        ("usdphys.net", "Net", "MESH_GRID"),
-        ("usdphys.wall", "Wall or Stack", "MOD_ARRAY"),
-        ("usdphys.break_apart", "Break Apart", "MOD_EXPLODE"),
-        ("usdphys.ragdoll", "Ragdoll", "ARMATURE_DATA"),
-        ("usdphys.ragdoll_bake", "Bake Ragdoll to Bones", "REC"),
-        ("usdphys.vehicle", "Vehicle", "AUTO"),
-        ("usdphys.mechanism", "Mechanism", "MODIFIER"),
+        *((cls.bl_idname, cls.bl_label, cls.icon) for cls in generate.CLASSES),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
