@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operators that make whole constructions from the selection: a module for each, named like what it makes."""
+"""Operators that make whole constructions from the selection, each in a module named like that of its arithmetic."""
 
-from . import break_apart, mechanism, net, ragdoll, rope, vehicle, wall
+from . import bonds, mechanisms, nets, ragdoll, ropes, vehicle, walls
 
 #: In the order of the menu.
 CLASSES = (
-    *rope.CLASSES,
-    *net.CLASSES,
-    *wall.CLASSES,
-    *break_apart.CLASSES,
+    *ropes.CLASSES,
+    *nets.CLASSES,
+    *walls.CLASSES,
+    *bonds.CLASSES,
     *ragdoll.CLASSES,
     *vehicle.CLASSES,
-    *mechanism.CLASSES,
+    *mechanisms.CLASSES,
 )

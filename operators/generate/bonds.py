@@ -52,10 +52,10 @@ class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
         yield "gap", 0.0025 / min(unit_length(context.scene), 1.0)
 
     def make(self, context: Any) -> tuple[str, list[str]]:
-        from ...usdphys_addon.generators import walls
+        from ...usdphys_addon.generators import bonds
 
-        options = walls.BondOptions(self.material, self.strength, self.gap)
-        found = walls.bond(context, list(context.selected_objects), options)
+        options = bonds.BondOptions(self.material, self.strength, self.gap)
+        found = bonds.bond(context, list(context.selected_objects), options)
         return f"Joined {len(found.pieces)} pieces by {len(found.joints)} bonds that break", []
 
 

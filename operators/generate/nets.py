@@ -67,11 +67,11 @@ class USDPHYS_OT_net(Generator, bpy.types.Operator):
         yield "radius", 0.01 / meters
 
     def make(self, context: Any) -> tuple[str, list[str]]:
-        from ...usdphys_addon.generators import ropes
+        from ...usdphys_addon.generators import nets
 
-        made = ropes.make_net(
+        made = nets.make_net(
             context,
-            ropes.NetOptions(
+            nets.NetOptions(
                 (self.size[0], self.size[1]), (self.knots[0], self.knots[1]), self.held, self.radius, self.mass
             ),
         )

@@ -58,7 +58,7 @@ class USDPHYS_OT_wall(Generator, bpy.types.Operator):
     def make(self, context: Any) -> tuple[str, list[str]]:
         from ...usdphys_addon.bridge.writing import unit_length
         from ...usdphys_addon.core.errors import InputError
-        from ...usdphys_addon.generators import walls
+        from ...usdphys_addon.generators import bonds, walls
 
         counts = (self.counts[0], self.counts[1], self.counts[2])
         made = walls.make_wall(
@@ -67,7 +67,7 @@ class USDPHYS_OT_wall(Generator, bpy.types.Operator):
         if not self.bonded:
             return f"Made {len(made)} bricks", []
         try:
-            bonded = walls.bond(context, made, walls.BondOptions(gap=self.gap + 0.001 / unit_length(context.scene)))
+            bonded = bonds.bond(context, made, bonds.BondOptions(gap=self.gap + 0.001 / unit_length(context.scene)))
         except InputError as error:
             # The bricks are there, and stand without bonds.
             return f"Made {len(made)} bricks", [str(error)]
