@@ -26,7 +26,7 @@ _HOOKS = (
 )
 
 
-def _switch_hooks(preferences: Any, _context: Any) -> None:
+def _switch_hooks(preferences: Any, _context: bpy.types.Context | None) -> None:
     """Register or unregister each hook as its preference says; without preferences register all."""
     for hook, name in _HOOKS:
         if preferences is None or getattr(preferences, name):
@@ -35,7 +35,7 @@ def _switch_hooks(preferences: Any, _context: Any) -> None:
             usd_hooks.unregister(hook)
 
 
-def _switch_checks(preferences: Any, _context: Any) -> None:
+def _switch_checks(preferences: Any, _context: bpy.types.Context | None) -> None:
     checks.set_live(preferences is None or preferences.check_live)
 
 
@@ -135,7 +135,7 @@ class USDPHYS_Preferences(  # noqa: N801
     overlay_broken = _colour("Broken", "Colour of joints that broke in the preview", (1.0, 0.2, 0.2, 1.0))
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = self.layout
         layout.use_property_split = True
         self.draw_help()
         if not environment.usd_is_supported():
@@ -152,14 +152,14 @@ class USDPHYS_Preferences(  # noqa: N801
         self.draw_keymap(context)
 
     def draw_box(self, label: str, names: tuple[str, ...]) -> None:
-        layout: Any = self.layout
+        layout = self.layout
         column = layout.box().column()
         column.label(text=label)
         for name in names:
             column.prop(self, name)
 
     def draw_help(self) -> None:
-        layout: Any = self.layout
+        layout = self.layout
         row = layout.row()
         row.operator("usdphys.manual", icon="HELP")
         row.operator("usdphys.report_bug", icon="URL")
@@ -169,11 +169,11 @@ class USDPHYS_Preferences(  # noqa: N801
 
         from . import keymap
 
-        layout: Any = self.layout
+        layout = self.layout
         column = layout.box().column()
         column.use_property_split = False
         column.label(text="Shortcuts")
-        config = context.window_manager.keyconfigs.user  # type: ignore[union-attr]
+        config = context.window_manager.keyconfigs.user
         for user_keymap, item in keymap.user_items(context):
             column.context_pointer_set("keymap", user_keymap)
             rna_keymap_ui.draw_kmi([], config, user_keymap, item, column, 0)
@@ -184,7 +184,7 @@ USDPHYS_Preferences.__annotations__.update(_PYTHONS)
 OVERLAY_COLOURS = ("overlay_dynamic", "overlay_static", "overlay_kinematic", "overlay_joint", "overlay_broken")
 
 
-def current(context: Any) -> Any:
+def current(context: bpy.types.Context) -> Any:
     """The preferences of the add-on; None if it is registered but not enabled."""
     addon = context.preferences.addons.get(USDPHYS_Preferences.bl_idname) if context.preferences else None
     return addon.preferences if addon is not None else None

@@ -78,7 +78,7 @@ def _with_redraw(cls: Any) -> None:
     execute = cls.execute
 
     @wraps(execute)
-    def execute_and_redraw(self: Any, context: Any) -> Any:
+    def execute_and_redraw(self: Any, context: bpy.types.Context) -> Any:
         result = execute(self, context)
         environment.redraw("VIEW_3D", "PROPERTIES")
         return result

@@ -14,7 +14,7 @@ def report(operator: Any, outcome: Any) -> set[Any]:
     return finish(operator, outcome.text, outcome.notes)
 
 
-def can_edit(cls: Any, context: Any) -> bool:
+def can_edit(cls: Any, context: bpy.types.Context) -> bool:
     """True in object mode. In edit mode the mesh data lags behind the edits."""
     if context.scene is None:
         cls.poll_message_set(tr("There is no scene"))
@@ -25,7 +25,7 @@ def can_edit(cls: Any, context: Any) -> bool:
     return True
 
 
-def has_selection(cls: Any, context: Any) -> bool:
+def has_selection(cls: Any, context: bpy.types.Context) -> bool:
     if not can_edit(cls, context):
         return False
     if not context.selected_objects:
@@ -40,7 +40,7 @@ class _Action:
     bl_options: Any = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return has_selection(cls, context)
 
 
@@ -48,7 +48,7 @@ class _Role(_Action):
     role = ""
 
     @classmethod
-    def description(cls, context: Any, _properties: Any) -> str:
+    def description(cls, context: bpy.types.Context, _properties: Any) -> str:
         """Tooltip: the docstring, and a sentence about the effect on the current selection."""
         from ..usdphys_addon.authoring import tagging
 
@@ -58,7 +58,7 @@ class _Role(_Action):
         planned = tagging.describe(context, cls.role)
         return f"{plain}.\n{tr(planned)}" if planned else plain
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import tagging
 
         separate = getattr(self, "separate", False)
@@ -117,7 +117,7 @@ class USDPHYS_OT_add_group(_Action, bpy.types.Operator):
         name="Ignores Itself", description="The members of the group do not collide with each other"
     )
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import group_edits
 
         return report(self, group_edits.add_group(
@@ -131,7 +131,7 @@ class USDPHYS_OT_clear_physics(_Action, bpy.types.Operator):
     bl_idname = "usdphys.clear_physics"
     bl_label = "Clear Physics"
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import clearing
 
         return report(self, clearing.clear_physics(context.selected_objects))

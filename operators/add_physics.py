@@ -41,17 +41,17 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
     )  # fmt: skip
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         return tr(next(doc for kind, _, _, doc in KINDS if kind == properties.kind))
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         from .action_bar import can_edit
 
         return can_edit(cls, context)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "kind")
         layout.prop(self, "scale")
@@ -61,7 +61,7 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
             layout.prop(self, "throw")
             layout.prop(self, "velocity")
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import generators
 
         generators.add(
@@ -82,17 +82,17 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
     )
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         doc = next(doc for kind, _, _, doc in SAMPLES if kind == properties.kind)
         return tr(phrase("{sample}, in a scene of its own", sample=phrase(doc)))
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         from .action_bar import can_edit
 
         return can_edit(cls, context)
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.generators import samples
 
         done = self.execute(context)
@@ -102,7 +102,7 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
             samples.frame(context.scene, view)
         return done
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.generators import samples
 
         scene = samples.make(context, self.kind)

@@ -31,7 +31,7 @@ PARTS = (
 )
 
 
-def collections_like(_operator: Any, _context: Any, text: str) -> list[str]:
+def collections_like(_operator: Any, _context: bpy.types.Context, text: str) -> list[str]:
     """Names of the collections whose name contains the text."""
     return [item.name for item in bpy.data.collections if text.lower() in item.name.lower()]
 
@@ -48,16 +48,16 @@ class _Batch:
     bl_options: Any = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return can_edit(cls, context)
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         return set(context.window_manager.invoke_props_dialog(self))
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         return report(self, self.outcome(context))
 
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         raise NotImplementedError
 
 
@@ -80,7 +80,7 @@ class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
     )
     match_case = BoolProperty(name="Match Case", description="Upper and lower case letters differ")
 
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import tagging
 
         return tagging.tag_by_name(context, self.pattern, self.role, self.collection, match_case=self.match_case)
@@ -97,13 +97,13 @@ class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
     )
     role = _role()
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         active = context.collection
         if not self.collection and active is not None and active.name in bpy.data.collections:
             self.collection = active.name
         return super().invoke(context, event)
 
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import tagging
 
         return tagging.tag_collection(context, self.collection, self.role)
@@ -111,7 +111,7 @@ class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
 
 class _FromActive(_Batch):
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not has_selection(cls, context):
             return False
         if context.active_object is None:
@@ -137,11 +137,11 @@ class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
         description="Parts of the physics to copy",
     )
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.column().prop(self, "parts", expand=True)
 
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import copying
 
         return copying.copy_physics(context.active_object, context.selected_objects, self.parts)
@@ -157,16 +157,16 @@ class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
         name="Data Path", description="Path of the property below object.usdphys, such as rigid_body.velocity"
     )
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         return self.execute(context) if self.data_path else super().invoke(context, event)
 
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import copying
 
         return copying.copy_one_property(context.active_object, context.selected_objects, self.data_path)
 
 
-def draw_button_menu(menu: Any, context: Any) -> None:
+def draw_button_menu(menu: Any, context: bpy.types.Context) -> None:
     """Context menu of our properties. Blender's own Copy to Selected would author values that are not authored."""
     pointer, item = getattr(context, "button_pointer", None), getattr(context, "button_prop", None)
     if pointer is None or item is None or not isinstance(pointer.id_data, bpy.types.Object):

@@ -84,16 +84,16 @@ class BatchOperator:
     options: Any
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.window_manager.usdphys_batch.is_running:
             cls.poll_message_set(tr("A batch is running; wait for its end or press Esc"))
             return False
         return True
 
-    def jobs(self, context: Any) -> list[dict[str, Any]]:
+    def jobs(self, context: bpy.types.Context) -> list[dict[str, Any]]:
         raise NotImplementedError
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.batch.background import BackgroundBatch
         from ..usdphys_addon.core.errors import UsdPhysError
 
@@ -114,7 +114,7 @@ class BatchOperator:
         self.batch.wait()
         return self.finish(context)
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if event.type == "ESC" and event.value == "PRESS":
             # Jobs end until it has stopped.
             self.batch.stop()
@@ -133,7 +133,7 @@ class BatchOperator:
         context.workspace.status_text_set(tr(f"Batch: {summary(state)}    Esc: stop"))
         return {"PASS_THROUGH"}
 
-    def look(self, context: Any) -> None:
+    def look(self, context: bpy.types.Context) -> None:
         """List the results that are new."""
         state = context.window_manager.usdphys_batch
         for result in self.batch.results():
@@ -144,7 +144,7 @@ class BatchOperator:
             state.active = len(state.jobs) - 1
         environment.redraw("VIEW_3D")
 
-    def finish(self, context: Any) -> set[Any]:
+    def finish(self, context: bpy.types.Context) -> set[Any]:
         self.look(context)
         error = self.batch.error()
         self.end(context)
@@ -162,12 +162,12 @@ class BatchOperator:
             self.report({"INFO"}, tr(summary(state)))
         return {"FINISHED"}
 
-    def cancel(self, context: Any) -> None:
+    def cancel(self, context: bpy.types.Context) -> None:
         """Blender calls this when the file browser is closed, and when it quits or opens another file."""
         if self.batch is not None:
             self.end(context)
 
-    def end(self, context: Any) -> None:
+    def end(self, context: bpy.types.Context) -> None:
         self.batch.close()
         self.clean()
         manager = context.window_manager
@@ -201,8 +201,8 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
     format = EnumProperty(name="Format", items=(*FORMATS, *OTHERS), description="Format of the new files")
     below = BoolProperty(name="Subfolders", description="Include files in subfolders", default=True)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "format")
         # One below the other: side by side their names are cut.
@@ -210,13 +210,13 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
         layout.prop(self, "below")
         layout.prop(self, "target")
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         if self.directory:
             return self.execute(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def jobs(self, context: Any) -> list[dict[str, Any]]:
+    def jobs(self, context: bpy.types.Context) -> list[dict[str, Any]]:
         from pathlib import Path
 
         from ..usdphys_addon.batch import plans
@@ -248,19 +248,19 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
     format = EnumProperty(name="Format", items=(*FORMATS, GLTF), description="Format of the new files")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not environment.usd_is_supported():
             cls.poll_message_set(tr(environment.NO_USD))
             return False
         return super().poll(context)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop_search(self, "collection", bpy.data, "collections")
         layout.prop(self, "format")
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         active = context.collection
         if (
             not self.properties.is_property_set("collection")
@@ -273,7 +273,7 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def jobs(self, context: Any) -> list[dict[str, Any]]:
+    def jobs(self, context: bpy.types.Context) -> list[dict[str, Any]]:
         import tempfile
         from pathlib import Path
 
@@ -311,13 +311,13 @@ class USDPHYS_OT_batch_report(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not len(context.window_manager.usdphys_batch.jobs):
             cls.poll_message_set(tr("There was no batch yet"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         state = context.window_manager.usdphys_batch
         text = bpy.data.texts.get(REPORT) or bpy.data.texts.new(REPORT)
         text.clear()

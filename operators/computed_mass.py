@@ -28,13 +28,13 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
     field = EnumProperty(name="Value", items=_FIELDS)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not any(obj.usdphys.rigid_body.is_applied for obj in _chosen(context)):
             cls.poll_message_set(tr("Select a rigid body"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         bodies = [obj for obj in _chosen(context) if obj.usdphys.rigid_body.is_applied and obj.is_editable]
         found = [(obj, readout.compute_mass(context, obj.name)) for obj in bodies]
         problem = next(
@@ -56,7 +56,7 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def _chosen(context: Any) -> list[Any]:
+def _chosen(context: bpy.types.Context) -> list[Any]:
     """The selected objects, and the active one, which the panel shows."""
     chosen = list(context.selected_objects)
     if context.object is not None and context.object not in chosen:

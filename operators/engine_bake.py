@@ -30,10 +30,10 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
     engine = EnumProperty(name="Simulator", items=_ITEMS)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return can_edit(cls, context)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.playback import engine_bake
         from ..usdphys_addon.simulation.engines import external
 
@@ -62,7 +62,7 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
         return ENGINES[self.engine].name
 
 
-def _export(context: Any, file: Path) -> Any:
+def _export(context: bpy.types.Context, file: Path) -> Any:
     """Write the scene for a simulator, with the paths that the preview has. Returns the units of the file."""
     from ..usdphys_addon.bridge.reading import DEFAULT_ROOT
     from ..usdphys_addon.exchange import usd_export

@@ -72,7 +72,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     clears = BoolProperty(name="Not Authored", options={"SKIP_SAVE"}, description="Remove the authored value")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         from ..usdphys_addon.viewport import handle_edits
 
         obj = context.object
@@ -91,15 +91,15 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         return True
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         from ..usdphys_addon.viewport import gizmos
 
         text = gizmos.labels.get(properties.handle, "Value")
         template = "{text}. Drag to change it; Ctrl snaps, Shift is precise, Esc cancels"
         return tr(phrase(template, text=phrase(tr(text))))
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         is_angle = any(part in self.handle for part in (".revolute.", ".spherical.", ".rot", ".angular.", ".local_rot"))
         is_place = self.handle.endswith(("location", "center_of_mass", "local_pos0", "local_pos1"))
@@ -107,7 +107,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         if self.handle.startswith(("collider.size", "collider.height")):
             layout.prop(self, "both_sides")
 
-    def found(self, context: Any, view: handles.View) -> handles.Handle:
+    def found(self, context: bpy.types.Context, view: handles.View) -> handles.Handle:
         from ..usdphys_addon.viewport import handle_edits
 
         handle = handle_edits.find(context, self.handle, view)
@@ -115,7 +115,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             raise InputError(phrase("'{name}' has no handle '{handle}'", name=context.object.name, handle=self.handle))
         return handle
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.viewport import handle_edits, shown_handles
 
         handle = self.found(context, shown_handles.view_of(context))
@@ -131,7 +131,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
 
     # ------------------------------------------------------------------ with the mouse
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.viewport import handle_edits, handles, shown_handles
 
         if context.region_data is None:
@@ -143,14 +143,14 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         self._edit = handle_edits.Edit(context.object, handle)
         self._mouse = (event.mouse_region_x, event.mouse_region_y)
         self._drag = handles.Drag(handle, view, self._mouse)
-        self._area = context.area
+        self._area: Any = context.area
         hint = _HINT_AXES if handle.motion == "FREE" else _HINT_SIDES if handle.shift is not None else ""
         context.workspace.status_text_set(tr(hint) + tr(_HINT) if hint else tr(_HINT))
         self.show_value(context)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         obj = bpy.data.objects.get(self._name)
         if obj is None:
             return self.end(context, {"CANCELLED"})
@@ -165,7 +165,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             self.report({"ERROR"}, tr("The drag was stopped and the value restored"))
             return self.end(context, {"CANCELLED"})
 
-    def handle_event(self, context: Any, event: Any, obj: Any) -> set[Any]:
+    def handle_event(self, context: bpy.types.Context, event: bpy.types.Event, obj: Any) -> set[Any]:
         kind, is_press = event.type, event.value == "PRESS"
         if kind == "MOUSEMOVE" or kind in _MODIFIERS:
             self._mouse = (event.mouse_region_x, event.mouse_region_y) if kind == "MOUSEMOVE" else self._mouse
@@ -187,7 +187,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}
 
-    def follow(self, context: Any, event: Any, obj: Any) -> None:
+    def follow(self, context: bpy.types.Context, event: bpy.types.Event, obj: Any) -> None:
         from ..usdphys_addon.viewport import handles
 
         drag = self._drag
@@ -208,7 +208,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             self.value = float(value)
         self.show_value(context)
 
-    def show_value(self, context: Any) -> None:
+    def show_value(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.viewport import handle_edits
 
         drag = self._drag
@@ -219,7 +219,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             self._area.header_text_set(text)
         redraw("VIEW_3D", "PROPERTIES")
 
-    def end(self, context: Any, status: set[Any]) -> set[Any]:
+    def end(self, context: bpy.types.Context, status: set[Any]) -> set[Any]:
         """Clean up after every drag."""
         if self._area is not None:
             self._area.header_text_set(None)
@@ -232,7 +232,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             _tag_update(obj)
         return status
 
-    def cancel(self, context: Any) -> None:
+    def cancel(self, context: bpy.types.Context) -> None:
         obj = bpy.data.objects.get(self._name)
         if obj is not None:
             self._edit.restore(obj)

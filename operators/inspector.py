@@ -20,13 +20,13 @@ Pose keeps the pose, Reset undoes it"""
     bl_label = "Inspect Joints"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.mode != "OBJECT":
             cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         was_running = preview_guard.current() is not None
         if not was_running:
             # The play operator is modal: it handles the timer, Esc and the end of the session.
@@ -63,13 +63,13 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, _context: Any) -> bool:
+    def poll(cls, _context: bpy.types.Context) -> bool:
         if preview_guard.current() is None:
             cls.poll_message_set(tr("Inspect joints first"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         rows = context.window_manager.usdphys_inspector.rows
         joint_inspector.set_limit(rows[self.index], self.which)
         return {"FINISHED"}

@@ -24,7 +24,7 @@ class _OnActiveJoint:
     bl_options: Any = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         obj = context.object
         if obj is None or not obj.usdphys.joint.is_applied:
             cls.poll_message_set(tr("Make a joint active"))
@@ -43,7 +43,7 @@ class USDPHYS_OT_joint_preset(_OnActiveJoint, bpy.types.Operator):
 
     preset = EnumProperty(name="Preset", items=[(name, one.label, one.doc) for name, one in PRESETS.items()])
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
 
         obj = context.object
@@ -66,10 +66,10 @@ class USDPHYS_OT_joint_motion(_OnActiveJoint, bpy.types.Operator):
     motion = EnumProperty(name="Motion", items=_MOTIONS)
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         return next(text for name, _, text in _MOTIONS if name == properties.motion)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
         from ..usdphys_addon.core.joint_kinds import AXIS_DOFS
 
@@ -90,7 +90,7 @@ class USDPHYS_OT_joint_equal_gains(_OnActiveJoint, bpy.types.Operator):
         name="From", items=[(f"rot{axis}", f"About {axis}", "") for axis in "XYZ"], options={"SKIP_SAVE"}
     )
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
 
         changed = joint_freedoms.equal_gains(context.object.usdphys.joint, self.dof)
@@ -99,7 +99,7 @@ class USDPHYS_OT_joint_equal_gains(_OnActiveJoint, bpy.types.Operator):
         return {"FINISHED"}
 
 
-def _dof_items(_self: Any, context: Any) -> list[tuple[str, str, str]]:
+def _dof_items(_self: Any, context: bpy.types.Context | None) -> list[tuple[str, str, str]]:
     from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 
     obj = context.object if context is not None else None
@@ -135,7 +135,7 @@ computed from the masses that the joint moves"""
     )  # fmt: skip
     inertia = FloatProperty(options={"HIDDEN", "SKIP_SAVE"})
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         """Start with the gains that are there."""
         from ..usdphys_addon.authoring import joint_freedoms
 
@@ -152,7 +152,7 @@ computed from the masses that the joint moves"""
         # It runs with each change, and shows the response meanwhile.
         return set(context.window_manager.invoke_props_popup(self, event))
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
         from ..usdphys_addon.tuning.oscillator import Oscillator
 
@@ -162,10 +162,10 @@ computed from the masses that the joint moves"""
         joint_freedoms.tune(drive, Oscillator(self.frequency, self.ratio), self.inertia, is_angular)
         return {"FINISHED"}
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.tuning.oscillator import Oscillator, sparkline
 
-        layout: Any = self.layout
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "dof")
         layout.prop(self, "frequency")

@@ -83,7 +83,7 @@ class _JointOperator:
     needs = (1, "Select joints, or the bodies that they hold")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.mode not in cls.modes:
             cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
@@ -95,11 +95,11 @@ class _JointOperator:
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         self.run(context)
         return {"FINISHED"}
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         raise NotImplementedError
 
     def tell(self, notes: Sequence[str], texts: Sequence[str], outlooks: Sequence[Any]) -> None:
@@ -112,11 +112,11 @@ class _JointOperator:
             self.report({"INFO" if outlook.keeps else "WARNING"}, tr(outlook.text))
         self.outcome = "\n".join(map(tr, (*notes, *texts, *(outlook.text for outlook in outlooks))))
 
-    def draw_outcome(self, layout: Any) -> None:
+    def draw_outcome(self, layout: bpy.types.UILayout) -> None:
         for line in self.outcome.splitlines():
             draw_text(layout, line, "INFO", length=OPERATION_LINE)
 
-    def chosen(self, context: Any) -> list[Any]:
+    def chosen(self, context: bpy.types.Context) -> list[Any]:
         """The joints to change; reports a warning for each that cannot be changed."""
         from ..usdphys_addon.authoring import joint_maker
 
@@ -170,8 +170,8 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     response = FloatProperty(name="Response", **_RESPONSE)
     outcome = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         for name in ("type", "place", "axis", "make_bodies"):
             layout.prop(self, name)
@@ -192,7 +192,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             layout.prop(self, "response")
             self.draw_outcome(layout)
 
-    def complete(self, context: Any, made: list[Any]) -> None:
+    def complete(self, context: bpy.types.Context, made: list[Any]) -> None:
         """Give new joints their limits and motors."""
         from ..usdphys_addon.authoring import joint_edits
 
@@ -214,7 +214,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         motors, notes, outlooks = _add_motors(context, targets, holds=holds, response=self.response)
         self.tell(notes, joint_edits.motor_texts(motors, holds=holds) if not notes else [], outlooks)
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies, keeps_static=True)
@@ -227,7 +227,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         self.report({"INFO"}, tr(_count(made)))
 
 
-def _add_motors(context: Any, targets: Any, *, holds: bool, response: float, may_add: bool = True) -> Any:
+def _add_motors(context: bpy.types.Context, targets: Any, *, holds: bool, response: float, may_add: bool = True) -> Any:
     """As `joint_edits.add_servos`, or as `joint_edits.add_motors` and without outlooks if they hold no position."""
     from ..usdphys_addon.authoring import joint_edits
 
@@ -260,7 +260,7 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
         "colliders",
     )  # fmt: skip
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
@@ -283,14 +283,14 @@ hinge with limits and a servo that holds it, and all together are an articulatio
     armature = BoolProperty(name="Motor Inertia", **_ARMATURE)
     outcome = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         for name in ("order", "lower", "upper", "response", "armature"):
             layout.prop(self, name)
         self.draw_outcome(layout)
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits, robot_arm
 
         hinges, servos = robot_arm.add_arm(
@@ -314,7 +314,7 @@ class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
         "static collider stays static",
     )  # fmt: skip
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
@@ -336,7 +336,7 @@ do not jump"""
         ),
     )  # fmt: skip
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         joint_edits.align(context, self.chosen(context), int(self.side[-1]))
@@ -350,7 +350,7 @@ is the zero pose"""
     bl_idname = "usdphys.joint_fix_frames"
     bl_label = "Keep Frames in Bodies"
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         joint_edits.fix_frames(context, self.chosen(context))
@@ -363,7 +363,7 @@ does the same as before"""
     bl_idname = "usdphys.joint_swap_bodies"
     bl_label = "Swap Bodies"
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         for obj in self.chosen(context):
@@ -392,7 +392,7 @@ bodies, and that pose becomes zero. For a door: set one limit while it is closed
         description="Degree of freedom to limit, of generic joints",
     )
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         for note in joint_edits.limits_from_pose(context, self.chosen(context), self.which, self.dof):
@@ -431,10 +431,10 @@ follows from the masses and the load"""
         description="Degree of freedom to drive, of generic joints",
     )
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
-        layout: Any = self.layout
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "holds")
         driven = joint_edits.driven_kinds(context, self.dof)
@@ -450,7 +450,7 @@ follows from the masses and the load"""
             layout.prop(self, "dof")
         self.draw_outcome(layout)
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
         from ..usdphys_addon.generators import mechanisms
 
@@ -486,15 +486,15 @@ class USDPHYS_OT_joint_couple(_JointOperator, bpy.types.Operator):
     )  # fmt: skip
     is_reversed = BoolProperty(name="Reversed", description="Turn or slide the other way")
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         obj = context.active_object
         is_rack = obj is not None and any(row.name == "physics:prismatic" for row in obj.usdphys.vendor)
         layout.prop(self, "radius" if is_rack else "ratio")
         layout.prop(self, "is_reversed")
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import vendor_prims
 
         made = vendor_prims.couple(context, ratio=self.ratio, radius=self.radius, is_reversed=self.is_reversed)

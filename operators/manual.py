@@ -66,7 +66,7 @@ class USDPHYS_OT_manual(bpy.types.Operator):
     bl_idname = "usdphys.manual"
     bl_label = "Manual"
 
-    def execute(self, _context: Any) -> set[Any]:
+    def execute(self, _context: bpy.types.Context) -> set[Any]:
         bpy.ops.wm.url_open(url=(written() / "index.html").as_uri())
         return {"FINISHED"}
 

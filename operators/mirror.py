@@ -32,7 +32,7 @@ them. What the counterparts had is replaced; joints that are missing are made"""
     )  # fmt: skip
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.mode != "OBJECT":
             cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
@@ -44,7 +44,7 @@ them. What the counterparts had is replaced; joints that are missing are made"""
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import mirroring
         from ..usdphys_addon.core.words import counted
 

@@ -28,13 +28,13 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
     preset = EnumProperty(name="Material", items=_ITEMS, description="Material to take the values from")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not context.selected_objects and context.object is None:
             cls.poll_message_set(tr("Select the objects first"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import material_presets
 
         outcome = material_presets.apply_material_preset(context.selected_objects or [context.object], self.preset)
@@ -54,20 +54,20 @@ class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
     left_out: tuple[str, ...] = ()
 
     @classmethod
-    def group(cls, context: Any) -> Any:
+    def group(cls, context: bpy.types.Context) -> Any:
         try:
             return context.object.path_resolve(cls.group_path)
         except (AttributeError, ValueError):
             return None
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if cls.group(context) is None:
             cls.poll_message_set(tr(cls.missing))
             return False
         return True
 
-    def add(self, context: Any, filepath: str) -> None:
+    def add(self, context: bpy.types.Context, filepath: str) -> None:
         from ..usdphys_addon.bridge import property_values
 
         group = self.group(context)
@@ -97,7 +97,7 @@ class _Presets:
     preset_subdir = ""
     preset_operator = "script.execute_preset"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context | None) -> None:
         if bpy.utils.preset_paths(self.preset_subdir):
             bpy.types.Menu.draw_preset(self, context)  # type: ignore[arg-type, unused-ignore]
         else:

@@ -56,11 +56,11 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return has_selection(cls, context)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "seconds")
         layout.prop(self, "copies")
@@ -70,7 +70,7 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
             column.prop(self, name)
         layout.prop(self, "keep_physics")
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.generators import fitting, settle
 
         check_numbers(self)
@@ -88,7 +88,7 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
     def progress(self, fraction: float) -> str:
         return phrase("Settling ({done:.0%} of the longest time)    Esc: cancel", done=fraction)
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.bridge.environment import redraw
 
         status = super().modal(context, event)

@@ -3,6 +3,8 @@
 
 from typing import Any
 
+import bpy
+
 from ..usdphys_addon.bridge.language import tr
 from .outcome import may_go_on, refuse
 
@@ -22,7 +24,7 @@ class Stepped:
     _steps: Any = None
     _timer: Any = None
 
-    def run(self, context: Any, steps: Any) -> set[Any]:
+    def run(self, context: bpy.types.Context, steps: Any) -> set[Any]:
         """Begin the work in a window, or do all of it where there is none."""
         from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.core.steps import finished
@@ -37,11 +39,11 @@ class Stepped:
         except UsdPhysError as error:
             return refuse(self, error)
 
-    def is_in_window(self, context: Any) -> bool:
+    def is_in_window(self, context: bpy.types.Context) -> bool:
         """False for a call by a script, which waits for the end."""
         return context.window is not None and may_go_on(self)
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.core import clock
         from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.core.steps import Next
@@ -68,12 +70,12 @@ class Stepped:
         context.workspace.status_text_set(tr(self.progress(fraction)))
         return {"RUNNING_MODAL"}
 
-    def cancel(self, context: Any) -> None:
+    def cancel(self, context: bpy.types.Context) -> None:
         """Blender calls this when the window is closed during the work."""
         self._steps.close()
         self.end(context)
 
-    def end(self, context: Any) -> None:
+    def end(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self._timer)
         context.workspace.status_text_set(None)
 

@@ -49,7 +49,7 @@ class _OnSelection:
     bl_options: Any = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.scene is None or context.mode != "OBJECT":
             cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
@@ -58,7 +58,7 @@ class _OnSelection:
             return False
         return True
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         """Run the action; returns its outcome."""
         raise NotImplementedError
 
@@ -66,7 +66,7 @@ class _OnSelection:
         """The report: one sentence about the result."""
         raise NotImplementedError
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         outcome = self.run(context)
         return finish(self, self.result_text(outcome), outcome.notes)
 
@@ -81,7 +81,7 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
     target = EnumProperty(name="Body", items=_TARGETS, description="Object that becomes the body")
     role = EnumProperty(name="Role", items=_ROLES, description="Kind of compound: one that moves, or static")
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.compound(
@@ -112,8 +112,8 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     )
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "kind")
         layout.prop(self, "margin")
@@ -125,7 +125,7 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
             layout.prop(self, "most")
         layout.prop(self, "replace")
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.make_collider_objects(
@@ -153,15 +153,15 @@ rigid body do not change"""
     )
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "mode")
         layout.prop(self, "margin")
         layout.prop(self, "oriented" if self.mode == "PRIMITIVES" else "replace")
         layout.prop(self, "limit")
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.split_loose(
@@ -187,7 +187,7 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
         name="Active Only", description="Only the collider that is active in the list of each object"
     )
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.fit_colliders(
@@ -208,7 +208,7 @@ class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
     margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
     oriented = BoolProperty(name="Oriented", description=_TURNED)
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)

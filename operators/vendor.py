@@ -41,13 +41,13 @@ class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
     bl_label = "Add Value"
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         from ..usdphys_addon.core.concepts import concepts
 
         found = concepts().get(properties.concept)
         return ". ".join(tr(text) for text in (found.doc if found is not None else "", str(cls.__doc__)) if text)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
         from ..usdphys_addon.core.concepts import concepts
 
@@ -66,7 +66,7 @@ class USDPHYS_OT_concept_remove(_ConceptOperator, bpy.types.Operator):
     bl_idname = "usdphys.concept_remove"
     bl_label = "Clear"
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
         from ..usdphys_addon.core.concepts import concepts
 
@@ -83,7 +83,7 @@ class USDPHYS_OT_vendor_remove(_AttributeOperator, bpy.types.Operator):
     bl_idname = "usdphys.vendor_remove"
     bl_label = "Remove Attribute"
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
         thing = owner_of(context, self.data_path)
@@ -131,11 +131,11 @@ class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
     runtime = StringProperty(name="Runtime", options={"HIDDEN"})
     attribute = EnumProperty(name="Attribute", items=_search_items)
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         context.window_manager.invoke_search_popup(self)
         return {"RUNNING_MODAL"}
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
         applied, _, name = self.attribute.partition(" ")
@@ -163,7 +163,7 @@ class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
         ),
     )  # fmt: skip
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         collider = owner_of(context, self.data_path)
         if collider is None:
             return {"CANCELLED"}
@@ -183,10 +183,10 @@ class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
     value_type = StringProperty(name="Type", description="USD type of the value", default="float")
     value = StringProperty(name="Value", description="Lists and vectors as [1, 2, 3]", default="0.0")
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
-        return context.window_manager.invoke_props_dialog(self)  # type: ignore[no-any-return]
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
+        return context.window_manager.invoke_props_dialog(self)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
         with made_owner(context, self.data_path) as thing:
@@ -200,7 +200,7 @@ class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
 _types_shown: list[tuple[str, str, str]] = []
 
 
-def _types(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
+def _types(_self: Any, _context: bpy.types.Context | None) -> list[tuple[str, str, str]]:
     from ..usdphys_addon.authoring import vendor_prims
 
     _types_shown[:] = [(cls.usd_name, f"{cls.usd_name} ({cls.family})", "") for cls in vendor_prims.types()]
@@ -218,16 +218,16 @@ class USDPHYS_OT_vendor_prim_add(bpy.types.Operator):
     type = EnumProperty(name="Type", items=_types, description="Type of the prim")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         from .action_bar import can_edit
 
         return can_edit(cls, context)
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         context.window_manager.invoke_search_popup(self)
         return {"RUNNING_MODAL"}
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_prims
 
         made = vendor_prims.add_prim(context, self.type)
@@ -241,7 +241,7 @@ class USDPHYS_OT_vendor_target_add(_AttributeOperator, bpy.types.Operator):
     bl_idname = "usdphys.vendor_target_add"
     bl_label = "Add Target"
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_prims
 
         thing = owner_of(context, self.data_path)

@@ -30,7 +30,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
         if not context.scene.usdphys.source.filepath.lower().endswith((".usd", ".usda", ".usdc", ".usdz")):
@@ -38,14 +38,14 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
             return False
         return True
 
-    def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if not self.filepath:
             source = Path(bpy.path.abspath(context.scene.usdphys.source.filepath))
             self.filepath = str(source.with_name(f"{source.stem}_edits.usda"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         layout = self.split_layout()
         source = Path(bpy.path.abspath(context.scene.usdphys.source.filepath))
         layout.label(text=f"{tr('Copy of' if self.into_copy else 'Over')} {source.name}", icon="FILE")
@@ -54,7 +54,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         column.prop(self, "physics_only")
         column.prop(self, "strict")
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import scene_export, usd_export
 
         options = usd_export.ExportOptions(*usd_export.stage_options(context.scene), strict=self.strict)

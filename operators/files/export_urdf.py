@@ -25,10 +25,10 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
         "the file, or its parent if the folder is named urdf",
     )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         self.split_layout().prop(self, "package")
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import urdf_export
 
         result = urdf_export.export_urdf(context, self.filepath, self.package.strip())

@@ -84,7 +84,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     )
     strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
-    def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ... import preferences
         from ...usdphys_addon.checks import live as checks
 
@@ -100,7 +100,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         result: set[Any] = super().invoke(context, event)
         return result
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         layout = self.split_layout()
         self.draw_errors(layout, context)
         source = bpy.path.basename(context.scene.usdphys.source.filepath)
@@ -113,7 +113,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             for name in names:
                 column.prop(self, name)
 
-    def draw_errors(self, layout: Any, context: Any) -> None:
+    def draw_errors(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         """List the errors of the last check, those that came with an imported file apart."""
         from ...usdphys_addon.checks import live as checks
         from ...usdphys_addon.core.words import counted, joined, phrase
@@ -138,7 +138,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             if len(found) > MAX_ERRORS:
                 column.label(text=tr(phrase("and {count} more", count=len(found) - MAX_ERRORS)), icon="BLANK1")
 
-    def find_errors_of_source(self, context: Any) -> None:
+    def find_errors_of_source(self, context: bpy.types.Context) -> None:
         """Note which errors of the last check the imported file has itself."""
         from ...usdphys_addon.bridge.environment import require_usd
         from ...usdphys_addon.checks import live as checks
@@ -151,7 +151,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
 
         self.errors_of_source = source_export.errors_of_source(context.scene)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import scene_export
 
         result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())

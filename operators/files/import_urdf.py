@@ -92,12 +92,12 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         name="Visuals Collide", description="Visual shapes of a link without colliders collide, too"
     )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         column = self.split_layout().column()
         for name in _ORDER:
             column.prop(self, name)
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         # A dropped file comes with its path: show the options instead of the file browser.
         if self.filepath and Path(self.filepath).is_file():
             self.fill_arguments()
@@ -105,7 +105,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
             return found
         return super().invoke(context, event)
 
-    def check(self, _context: Any) -> bool:
+    def check(self, _context: bpy.types.Context) -> bool:
         """Show the arguments of a file that was just chosen in the file browser."""
         if self.looked_at == self.filepath or not Path(self.filepath).is_file():
             return False
@@ -125,7 +125,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
             return  # execute says why
         self.arguments = "; ".join(f"{name}:={value}" for name, value in found.items())
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import urdf_import
         from ...usdphys_addon.usd import robot_files
 
@@ -153,7 +153,7 @@ class USDPHYS_FH_urdf(bpy.types.FileHandler):
     bl_file_extensions = ".urdf;.xacro"
 
     @classmethod
-    def poll_drop(cls, context: Any) -> bool:
+    def poll_drop(cls, context: bpy.types.Context) -> bool:  # type: ignore[override]
         return context.area is not None and context.area.type in ("VIEW_3D", "OUTLINER")
 
 

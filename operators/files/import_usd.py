@@ -38,7 +38,7 @@ def _as_written(prim_path: str, set_name: str, choice: str) -> str:
     return str(VariantChoice(prim_path, set_name, choice))
 
 
-def _choices(item: Any, _context: Any, _typed: str) -> list[str]:
+def _choices(item: Any, _context: bpy.types.Context, _typed: str) -> list[str]:
     return str(item.known).split("\n")
 
 
@@ -84,7 +84,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
 
     # ------------------------------------------------------------------ the file browser
 
-    def check(self, _context: Any) -> bool:
+    def check(self, _context: bpy.types.Context) -> bool:
         """List the variant sets of a file that was just chosen."""
         if self.looked_at == self.filepath:
             return False
@@ -97,7 +97,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
             item.known = "\n".join(one.choices)
         return True
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         layout = self.split_layout()
         column = layout.column()
         column.prop(self, "attach")
@@ -169,7 +169,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
 
     # ------------------------------------------------------------------ the import
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import usd_import
 
         changed = self.changed_choices()

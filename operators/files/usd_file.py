@@ -23,7 +23,7 @@ class UsdFileOperator:
         filepath: str
 
     @classmethod
-    def poll(cls, _context: Any) -> bool:
+    def poll(cls, _context: bpy.types.Context) -> bool:
         if not environment.usd_is_supported():
             cls.poll_message_set(tr(environment.NO_USD))  # type: ignore[attr-defined]
             return False
@@ -56,7 +56,7 @@ class SteppedImport(UsdFileOperator):
     steps: Any = None
     timer: Any = None
 
-    def run(self, context: Any, steps: Any) -> set[Any]:
+    def run(self, context: bpy.types.Context, steps: Any) -> set[Any]:
         from ...usdphys_addon.exchange import usd_import
 
         if may_go_on(self) and not bpy.app.background:
@@ -69,7 +69,7 @@ class SteppedImport(UsdFileOperator):
         self.report_result("Read {file}: {numbers}", result)
         return {"FINISHED"}
 
-    def modal(self, context: Any, event: bpy.types.Event) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ...usdphys_addon.core.errors import UsdPhysError
 
         if event.type == "ESC":
@@ -94,13 +94,13 @@ class SteppedImport(UsdFileOperator):
         context.window.cursor_modal_set("WAIT")
         return {"RUNNING_MODAL"}
 
-    def cancel(self, context: Any) -> None:
+    def cancel(self, context: bpy.types.Context) -> None:
         """Blender calls this when the file browser is closed, and when it quits during an import."""
         if self.steps is not None:
             self.steps.close()
             self.end(context)
 
-    def end(self, context: Any) -> None:
+    def end(self, context: bpy.types.Context) -> None:
         context.window_manager.event_timer_remove(self.timer)
         context.workspace.status_text_set(None)
         context.window.cursor_modal_restore()
@@ -112,7 +112,7 @@ class UsdExportOperator(UsdFileOperator):
     filename_ext = ".usda"
     check_extension = None
 
-    def check(self, _context: Any) -> bool:
+    def check(self, _context: bpy.types.Context) -> bool:
         from ...usdphys_addon.system.files import USD_SUFFIXES
 
         if self.filepath and not self.filepath.lower().endswith(USD_SUFFIXES):

@@ -45,13 +45,13 @@ class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
         description="Faces that are at most this far apart count as touching",
     )
 
-    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+    def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         from ...usdphys_addon.bridge.writing import unit_length
 
         # Cell Fracture leaves 0.002 between its pieces, in scenes of any unit.
         yield "gap", 0.0025 / min(unit_length(context.scene), 1.0)
 
-    def make(self, context: Any) -> tuple[str, list[str]]:
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ...usdphys_addon.generators import bonds
 
         options = bonds.BondOptions(self.material, self.strength, self.gap)

@@ -36,7 +36,7 @@ class Generator:
     fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not can_edit(cls, context):
             return False
         if preview_guard.current() is not None:
@@ -52,11 +52,11 @@ class Generator:
         for name in names:
             self.layout.prop(self, name)
 
-    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+    def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         """Yields (property, value that fits the selection); later ones may read earlier ones. Raises InputError."""
         yield from ()
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         check_numbers(self)
         _check_scales(context.selected_objects)
         if self.edits_selected:
@@ -65,7 +65,7 @@ class Generator:
         text, notes = self.make(context)
         return finish(self, text, notes)
 
-    def make(self, context: Any) -> tuple[str, list[str]]:
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         """Returns (what was made, notes)."""
         raise NotImplementedError
 

@@ -63,11 +63,11 @@ class USDPHYS_OT_mechanism(Generator, bpy.types.Operator):
         description="Make one articulation that is fixed to the world; Newton moves it only in this form",
     )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         own = {"TURNTABLE": ["spin"], "CONVEYOR": ["speed"], "SCISSOR_LIFT": ["stages", "rise"]}.get(self.kind, [])
         self.draw_all("kind", *own, *([] if self.kind in ("CONVEYOR", "PULLEY", "SCISSOR_LIFT") else ["articulation"]))
 
-    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+    def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         from ...usdphys_addon.generators import fitting
 
         if self.kind == "CONVEYOR":
@@ -75,7 +75,7 @@ class USDPHYS_OT_mechanism(Generator, bpy.types.Operator):
         elif self.kind == "SCISSOR_LIFT":
             yield "rise", fitting.rise(context, self.stages)
 
-    def make(self, context: Any) -> tuple[str, list[str]]:
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ...usdphys_addon.generators import linkages, mechanisms
 
         if self.kind == "PULLEY":

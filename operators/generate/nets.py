@@ -59,14 +59,14 @@ class USDPHYS_OT_net(Generator, bpy.types.Operator):
     )
     mass = FloatProperty(name="Mass (kg/m²)", default=0.5, min=1e-4, description="Kilograms for each square metre")
 
-    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+    def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         from ...usdphys_addon.bridge.writing import unit_length
 
         meters = unit_length(context.scene)
         yield "size", (2.0 / meters, 2.0 / meters)
         yield "radius", 0.01 / meters
 
-    def make(self, context: Any) -> tuple[str, list[str]]:
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ...usdphys_addon.generators import nets
 
         made = nets.make_net(

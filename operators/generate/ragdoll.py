@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Ragdolls, and their motion as keyframes of bones."""
 
-from typing import Any
-
 import bpy
 
 from ...usdphys_addon.bridge.typed_props import (
@@ -64,12 +62,12 @@ class USDPHYS_OT_ragdoll(Generator, bpy.types.Operator):
         description="How firmly an active ragdoll follows the animation (Hz); less gives way more",
     )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         self.draw_all(
             "detail", "mass", "damping", "articulation", "follow", "active", *(["frequency"] if self.active else [])
         )
 
-    def make(self, context: Any) -> tuple[str, list[str]]:
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ...usdphys_addon.generators import ragdoll
 
         options = ragdoll.RagdollOptions(self.detail, self.mass, self.damping, self.articulation, self.follow,
@@ -88,7 +86,7 @@ class USDPHYS_OT_ragdoll_bake(Generator, bpy.types.Operator):
     icon = "REC"
     needs = (1, "Select an armature, or a mesh that an armature deforms")
 
-    def make(self, context: Any) -> tuple[str, list[str]]:
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ...usdphys_addon.generators import ragdoll
 
         number, muted = ragdoll.bake_bones(context, context.scene.frame_start, context.scene.frame_end)

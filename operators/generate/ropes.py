@@ -116,7 +116,7 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
         "pose at the export",
     )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         bridge, cable = self.kind == "BRIDGE", self.kind == "CABLE"
         # What does not matter for the objects that were selected is left out.
         self.draw_all(*(name for name in (
@@ -128,7 +128,7 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
         if "ends" in self.idle.split():
             draw_text(self.layout, "Both ends are fixed to the selected objects", "INFO", length=OPERATION_LINE)
 
-    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+    def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         from ...usdphys_addon.generators import fitting
 
         radius, width = fitting.row(context, self.slack)
@@ -138,7 +138,7 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
         yield "stiffness", fitting.stiffness(context, self.radius)
         yield "load", fitting.load(context, self.slack, self.radius, self.width)
 
-    def make(self, context: Any) -> tuple[str, list[str]]:
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ...usdphys_addon.generators import ropes
 
         made, steps, idle = ropes.make_row(context, ropes.RopeOptions(

@@ -85,12 +85,12 @@ class USDPHYS_OT_vehicle(Generator, bpy.types.Operator):
     )
     articulation = BoolProperty(name="Articulation", description="One articulation: joints that do not stretch")
 
-    def fits(self, context: Any) -> Iterator[tuple[str, Any]]:
+    def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         from ...usdphys_addon.generators import fitting
 
         yield from zip(("travel", "speed"), fitting.car(context), strict=True)
 
-    def make(self, context: Any) -> tuple[str, list[str]]:
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ...usdphys_addon.generators import vehicle
 
         made = vehicle.make_vehicle(context, vehicle.VehicleOptions(

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Walls, stacks, pyramids and chimneys."""
 
-from typing import Any
-
 import bpy
 
 from ...usdphys_addon.bridge.typed_props import (
@@ -55,7 +53,7 @@ class USDPHYS_OT_wall(Generator, bpy.types.Operator):
         description="Join touching bricks by fixed joints that break like brick masonry, as Break Apart does",
     )
 
-    def make(self, context: Any) -> tuple[str, list[str]]:
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ...usdphys_addon.bridge.writing import unit_length
         from ...usdphys_addon.core.errors import InputError
         from ...usdphys_addon.generators import bonds, walls
