@@ -354,8 +354,8 @@ def Xform "World" {
 #: Names of files before their suffix, and whole ones.
 STEMS = (
     "n" * 250, "n" * 240, "名前" * 40, "名前" * 82, "a\tb", "a\nb", "\x1b[31mred", "\U0001f600",
-    "a:SDF_FORMAT_ARGS:b=c", "-x", "#", "a b", "a%20b", "a@b", "a[b]", "a<UDIM>", "a'b\"c", "a\\b", "~", "$HOME", "\u202eabc",
-    os.fsdecode(b"\xff\xfe"), "", ".", "plain", "plain", "plain",
+    "a:SDF_FORMAT_ARGS:b=c", "-x", "#", "a b", "a%20b", "a@b", "a[b]", "a<UDIM>", "a'b\"c", "a\\b", "~", "$HOME",
+    "\u202eabc", os.fsdecode(b"\xff\xfe"), "", ".", "plain", "plain", "plain",
 )  # fmt: skip
 WHOLE = ("a", "a.txt", "", ".", "..")
 #: Numbers; the first of the second row is a digit of another script.
