@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,8 +44,7 @@ Pose = tuple[Vector, Vector]  # position (m), quaternion (x, y, z, w)
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", type=Path, default=ROOT / "build" / "demo" / "demo.usda")
-    for engine in ("physx", "newton"):
-        parser.add_argument(f"--{engine}", default=os.environ.get(f"{engine.upper()}_PYTHON", ""), metavar="PYTHON")
+    engine_runs.add_options(parser)
     options = parser.parse_args()
     expected = options.file.parent / "expected.json"
     if not options.file.is_file() or not expected.is_file():
@@ -54,11 +52,7 @@ def main() -> int:
         return 1
     facts = json.loads(expected.read_text(encoding="utf-8"))
     failed = 0
-    for engine in ("physx", "newton"):
-        python = getattr(options, engine)
-        if not python:
-            print(f"{engine} is left out: name its Python with --{engine}")
-            continue
+    for engine, python in engine_runs.chosen(options).items():
         report = Report(simulate(engine, python, options.file))
         all_there(report, facts["counts"]["bodies"])
         for check in CHECKS:

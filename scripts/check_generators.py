@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import subprocess
 import sys
 import tempfile
@@ -51,10 +50,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", choices=sorted(FACTS), default=list(FACTS))
     parser.add_argument("--check", action="store_true", help="exit with 1 where a fact does not hold")
-    for engine in ("physx", "newton"):
-        parser.add_argument(f"--{engine}", default=os.environ.get(f"{engine.upper()}_PYTHON", ""), metavar="PYTHON")
+    engine_runs.add_options(parser)
     options = parser.parse_args()
-    engines = [engine for engine in ("physx", "newton") if getattr(options, engine)]
+    engines = engine_runs.chosen(options)
     failed = 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         files = {name: Path(folder) / f"{name}.usda" for name in options.only}
@@ -65,10 +63,8 @@ def main() -> int:
             failed += judge(f"preview_{name}", facts(name, play(bodies), joints[name]))
         texts = {name: one.result() for name, one in said.items()}
         runs = {
-            engine: pool.submit(
-                engine_runs.poses, engine, getattr(options, engine), [*files.values()], FRAMES, 1 / RATE, quiet=True
-            )
-            for engine in engines
+            engine: pool.submit(engine_runs.poses, engine, python, [*files.values()], FRAMES, 1 / RATE, quiet=True)
+            for engine, python in engines.items()
         }
         for engine in engines:
             for name, found in zip(files, runs[engine].result(), strict=True):

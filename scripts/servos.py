@@ -376,20 +376,14 @@ def in_preview(file: Path, steps: int) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def in_physx(file: Path) -> dict[str, tuple[Any, Any]]:
+def in_physx(file: Path, poses: dict[str, Any] | None) -> dict[str, tuple[Any, Any]]:
     usd_read = importlib.import_module("usdphys_ext.usdphys_addon.usd.read")
-    if not file.with_suffix(".npz").is_file():
-        return {}
     units = usd_read.stage_units(usd_read.open_stage(file))
     turn = np.asarray(units.to_z_up)
-    with np.load(file.with_suffix(".npz")) as found:
-        names, poses = [str(name) for name in found["names"]], found["poses"]
     return {
-        name.rpartition("/")[2]: (
-            poses[:, at, :3] @ turn.T * units.meters_per_unit, turn @ matrices(poses[:, at, 3:]) @ turn.T
-        )
-        for at, name in enumerate(names)
-    }  # fmt: skip
+        name: (rows[:, :3] @ turn.T * units.meters_per_unit, turn @ matrices(rows[:, 3:]) @ turn.T)
+        for name, rows in (poses or {}).items()
+    }
 
 
 def matrices(turns: Any) -> Any:
@@ -473,7 +467,7 @@ def bounds(task: Task, written: Written, engine: str) -> tuple[float, float, flo
 
 def main() -> int:
     parser = bench.parser(__doc__)
-    parser.add_argument("--physx", default=os.environ.get("PHYSX_PYTHON", ""), help="a Python with ovphysx")
+    engine_runs.add_options(parser, "physx")
     parser.add_argument("--only", default="", help="only tasks with this in their name")
     parser.add_argument("--keep", type=Path, help="keep the files in this folder")
     options = parser.parse_args()
@@ -485,19 +479,17 @@ def main() -> int:
         kept.mkdir(parents=True, exist_ok=True)
         chosen = {name: task for name, task in tasks() if options.only in name}
         written = {name: write(name, task, kept) for name, task in chosen.items()}
+        pairs = {name: (one.still, one.going) for name, one in written.items()}
+        found: list[Any] = []
         if options.physx:
-            jobs: list[str] = []
-            for name, task in chosen.items():
-                for file in (written[name].still, written[name].going):
-                    file.with_suffix(".npz").unlink(missing_ok=True)
-                    jobs += [str(file), str(steps_of(task)), str(STEP), str(file.with_suffix(".npz"))]
-            engine_runs.run("physx", options.physx, jobs, kept)
-        for name, task in chosen.items():
+            files = [file for pair in pairs.values() for file in pair]
+            steps = [steps_of(task) for task in chosen.values() for _ in range(2)]
+            found = engine_runs.poses("physx", options.physx, files, steps, STEP)
+        for row, (name, task) in enumerate(chosen.items()):
             one = written[name]
-            pair = (one.still, one.going)
-            engines = {"preview": [in_preview(file, steps_of(task)) for file in pair]}
+            engines = {"preview": [in_preview(file, steps_of(task)) for file in pairs[name]]}
             if options.physx:
-                engines["physx"] = [in_physx(file) for file in pair]
+                engines["physx"] = list(map(in_physx, pairs[name], found[2 * row : 2 * row + 2]))
             for engine, poses in engines.items():
                 sag, settling = measure(task, one.watch, *poses)
                 row = f"{name}_{engine}"
