@@ -102,6 +102,7 @@ def measure_one(number: int) -> bench.Rows:
 
 
 def measure(wanted: Any) -> bench.Rows:
+    import bpy  # noqa: F401 - it brings gpu
     import gpu
 
     gpu.init()
