@@ -94,10 +94,10 @@ def facts(name: str, poses: Poses, joints: Joints) -> list[Fact]:
     return [numbers(poses), *FACTS[name](poses, joints)]
 
 
-def _carried(rows: Any, place: Sequence[float]) -> Any:
-    """Where a place at the start goes with a body, (n, 3)."""
+def carried(rows: Any, place: Sequence[float], *, is_local: bool = False) -> Any:
+    """Where a place at the start, or in the space of the body, goes with a body, (n, 3)."""
     turns, apart = rows[:, 3:], np.array(place) - rows[0, :3]
-    local = _turned(turns[:1] * (-1, -1, -1, 1), apart[None])
+    local = np.array([place]) if is_local else _turned(turns[:1] * (-1, -1, -1, 1), apart[None])
     return _turned(turns, np.repeat(local, len(rows), axis=0)) + rows[:, :3]
 
 
@@ -185,7 +185,7 @@ def places_of(poses: Poses, names: str) -> dict[str, Any]:
 def separations(poses: Poses, joints: Joints, names: str) -> dict[tuple[str, str], Any]:
     """By joint between two bodies of such names: how far it separates, (frames + 1,), m."""
     return {
-        (one, two): np.linalg.norm(_carried(poses[one], at) - _carried(poses[two], at), axis=1)
+        (one, two): np.linalg.norm(carried(poses[one], at) - carried(poses[two], at), axis=1)
         for one, two, at in joints
         if one in poses and two in poses and one.startswith(names) and two.startswith(names)
     }
