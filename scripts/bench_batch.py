@@ -46,7 +46,7 @@ if "USDPHYS_FAULT_LOG" in os.environ:
     pathlib.Path.absolute = absolute
 """
 STAGE = """#usda 1.0
-(defaultPrim = "World" metersPerUnit = {meters} upAxis = "{up}")
+(defaultPrim = "World"; metersPerUnit = {meters}; upAxis = "{up}")
 def Xform "World" {{
     def PhysicsScene "Physics" {{}}
 {prims}}}

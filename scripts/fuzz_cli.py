@@ -343,7 +343,7 @@ def odd_property(rng: random.Random, item: Any) -> Any:
 # --------------------------------------------------------------------------- command lines
 
 STAGE = """#usda 1.0
-(defaultPrim = "World" metersPerUnit = 1 upAxis = "Z")
+(defaultPrim = "World"; metersPerUnit = 1; upAxis = "Z")
 def Xform "World" {
     def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) {
         double3 xformOp:translate = (0, 0, 3)
