@@ -47,11 +47,11 @@ class _Outline(NamedTuple):
     start: Sdf.Path
 
 
-class _TooMany(Exception):
+class _TooManyError(Exception):
     pass
 
 
-class _TooDeep(Exception):
+class _TooDeepError(Exception):
     pass
 
 
@@ -66,12 +66,12 @@ def check(file: str) -> list[Sdf.Layer]:
     counter = _Counter(most)
     try:
         counter.whole(file, _ROOT, 0)
-    except _TooMany:
+    except _TooManyError:
         raise InputError(
-            f"its references and inherits multiply to more than {most:,} prims, which would fill the memory; if that is "
-            f"meant, set the environment variable {VARIABLE} to a larger number."
+            f"its references and inherits multiply to more than {most:,} prims, which would fill the memory; "
+            f"if that is meant, set the environment variable {VARIABLE} to a larger number."
         ) from None
-    except _TooDeep:
+    except _TooDeepError:
         raise InputError(f"a reference leads to a reference, and so on, more than {_DEEPEST} times.") from None
     return counter.kept
 
@@ -98,7 +98,7 @@ class _Counter:
         self.kept: list[Sdf.Layer] = []
 
     def whole(self, layer: str, path: Sdf.Path, depth: int) -> int:
-        """Prims at a path and below it. Raises _TooMany or _TooDeep."""
+        """Prims at a path and below it. Raises _TooManyError or _TooDeepError."""
         key = (layer, path)
         if key in self.known:
             return self.known[key]
@@ -108,7 +108,7 @@ class _Counter:
         self.left -= 1
         self.limit(0)
         if depth > _DEEPEST:
-            raise _TooDeep
+            raise _TooDeepError
         self.open.add(key)
         circles, total = self.circles, 0
         for name in self.stack(layer):
@@ -129,7 +129,7 @@ class _Counter:
 
     def limit(self, total: int) -> None:
         if total > self.most or self.left < 0:
-            raise _TooMany
+            raise _TooManyError
 
     def targets(self, outline: _Outline, path: Sdf.Path) -> Iterator[_Target]:
         """Where the arcs of a prim and of those below it lead, and, from those above it, to its counterpart."""
