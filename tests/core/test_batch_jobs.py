@@ -738,3 +738,25 @@ def test_children_are_not_offered_as_a_command(capfd):
     assert cli.main(["--help"]) == 0
     printed = capfd.readouterr().out
     assert "batch " in printed and "serve" not in printed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux says what a process takes")
+def test_a_job_that_takes_too_much_memory_is_ended_once_and_says_so(make_workers, tmp_path):
+    workers = make_workers(memory=0.25, retries=3)
+    found = workers.run(job("grow.usda", "grow").as_table())
+    assert (found["status"], found["exit"], found["attempts"]) == ("failed", 1, 1)
+    assert "more than 0.25 GB of memory" in found["exceeded"]
+    assert workers.run(job("x", "noise").as_table())["status"] == "ok"
+    crew = executors.Crew(executors.ThreadPoolExecutor(1), workers.run, workers.close)
+    drive.run([job("grow.usda", "grow")], crew, tmp_path / "r.jsonl", lambda *_: None)
+    (line,) = journal.results(tmp_path / "r.jsonl")
+    assert "grow.usda" in line["error"]
+    assert "--memory" in line["error"]
+    assert "exceeded" not in line
+
+
+@pytest.mark.parametrize("name", ["engine-python", "engine_python"])
+def test_a_job_names_no_program(name):
+    line = {"op": "simulate", "in": "a.usda", "options": {"engine": "newton", name: "/tmp/evil"}}
+    with pytest.raises(InputError, match="USDPHYS_NEWTON_PYTHON"):
+        batch_jobs.job_of(line)

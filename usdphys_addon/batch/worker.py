@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Supervises warm child processes: sends them jobs, reads their answers, ends those that hang, replaces the dead.
 
-This module imports the standard library only, and nothing of this package: Dask sends it to its workers as one file.
+This module imports the standard library only, and of this package `limits`, which does the same: Dask sends both to its
+workers as files.
 """
 
 from __future__ import annotations
@@ -24,6 +25,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+try:
+    from ..system import limits
+except ImportError:  # on a cluster, where this package is unknown
+    import usdphys_limits as limits  # type: ignore[import-not-found,no-redef]
 
 #: Begins a line of a child that is an answer. Blender prints other lines to the same stream.
 MARK = "\x1eusdphys "
@@ -80,7 +86,8 @@ class Settings:
     """How jobs are run.
 
     command: starts a child. root: see `program`. timeout: seconds per job. retries: further attempts after a
-    crash or a hang. jobs_per_child: a child is replaced after that many.
+    crash or a hang. jobs_per_child: a child is replaced after that many. memory: gigabytes of a child; for 0, a share
+    of those of the machine that it runs on.
     """
 
     command: tuple[str, ...]
@@ -88,6 +95,7 @@ class Settings:
     timeout: float = 600.0
     retries: int = 1
     jobs_per_child: int = 200
+    memory: float = 0.0
 
     def command_here(self) -> list[str]:
         """The command on this machine, which may name a Blender of its own."""
@@ -110,8 +118,11 @@ def program(blender: str, root: str) -> list[str]:
 class Child:
     """A process that runs jobs, one at a time."""
 
-    def __init__(self, command: list[str], alarm: Alarm = threading.Timer) -> None:
-        """Start it. Raises ChildError where it ends before it is ready."""
+    def __init__(self, command: list[str], alarm: Alarm = threading.Timer, memory: int = 0) -> None:
+        """Start it. memory: bytes that it may take, 0 for no limit.
+
+        Raises ChildError where it ends before it is ready.
+        """
         self._alarm, self.jobs, self.is_overdue, self._is_large = alarm, 0, False, False
         self._folder = Path(tempfile.mkdtemp(prefix=FOLDER))
         self._faults = self._folder / "faults.txt"
@@ -127,6 +138,7 @@ class Child:
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise ChildError(f"'{command[0]}' cannot be started ({error.strerror})") from error
+        self._watch = limits.Watch(self._process.pid, self._kill, memory)
         ready = self._answer(START)
         if ready is None:
             said = self._last_line()
@@ -156,6 +168,11 @@ class Child:
             self._is_large = True
         return answer
 
+    @property
+    def exceeded(self) -> str:
+        """What it took too much of when it was ended; empty if nothing."""
+        return self._watch.exceeded
+
     def end(self) -> tuple[int, str]:
         """(number of the signal that has ended it, or 0, stack at its end) of a process that has ended."""
         status = self._process.wait()
@@ -167,6 +184,7 @@ class Child:
 
     def close(self) -> None:
         """End it at once, with all that it has started."""
+        self._watch.close()
         self._kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
@@ -261,6 +279,10 @@ class Workers:
         if found is not None:
             return {"pid": child.pid, "status": "failed" if found["exit"] else "ok", **found}
         number, faults = child.end()
+        if child.exceeded:
+            self._drop()
+            error = f"it takes {child.exceeded}; give each process more with --memory"
+            return {"pid": child.pid, "status": "failed", "exit": 1, "exceeded": error}
         is_late = child.is_overdue or faults.startswith("Timeout (")
         taken = round(self._now() - began, 4) if self._now is not None else None
         self._drop()
@@ -276,7 +298,8 @@ class Workers:
         self._drop()
         for start in range(1, _STARTS + 1):
             try:
-                child = Child(self.settings.command_here(), self._alarm)
+                memory = int(self.settings.memory * limits.GB) or limits.memory()
+                child = Child(self.settings.command_here(), self._alarm, memory)
                 break
             except ChildError:
                 if start == _STARTS:

@@ -317,6 +317,10 @@ def _add_batch(commands: Any, perform: Callable[[list[str]], dict[str, Any]]) ->
         help="seconds after which a job is ended (default: 600)",
     )
     many.add_argument(
+        "--memory", type=_positive, default=0.0, metavar="GB",
+        help="gigabytes that a process may take before its job is ended (default: 80 %% of the machine's)",
+    )  # fmt: skip
+    many.add_argument(
         "--retries", type=_retries, default=1, metavar="N", help="further attempts after a crash or a hang (default: 1)"
     )
     many.add_argument(

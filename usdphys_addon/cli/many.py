@@ -82,7 +82,8 @@ def _run_jobs(options: argparse.Namespace, jobs: Sequence[Job], results: Path) -
     todo = drive.pending(jobs, results)
     require_network(options.dask, (name for job in todo for name in job.files))
     settings = worker.Settings(
-        (*isolate.program(), "serve"), isolate.ROOT if blender.has_rooms() else "", options.timeout, options.retries
+        (*isolate.program(), "serve"), isolate.ROOT if blender.has_rooms() else "", options.timeout, options.retries,
+        memory=options.memory,
     )  # fmt: skip
     workers = min(options.workers or isolate.processors(), max(1, len(todo)))
     shown = progress.Progress(len(todo), is_quiet=options.quiet)
