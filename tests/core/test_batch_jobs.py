@@ -760,3 +760,25 @@ def test_a_job_names_no_program(name):
     line = {"op": "simulate", "in": "a.usda", "options": {"engine": "newton", name: "/tmp/evil"}}
     with pytest.raises(InputError, match="USDPHYS_NEWTON_PYTHON"):
         batch_jobs.job_of(line)
+
+
+@posix_only
+def test_the_folders_of_children_of_a_killed_batch_are_deleted_and_those_of_living_ones_are_not(
+    make_workers, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(worker.tempfile, "tempdir", str(tmp_path))
+    workers = make_workers()
+    workers.run(job("x", "noise").as_table())
+    (alive,) = tmp_path.iterdir()
+    dead, empty, strange = (tmp_path / f"{worker.FOLDER}{name}" for name in ("dead", "empty", "link"))
+    for folder in (dead, empty):
+        folder.mkdir()
+    (dead / "log.txt").write_text("")
+    strange.symlink_to(tmp_path)
+    make_workers()
+    assert dead.exists()  # its child may be about to lock it
+    for folder in (alive, dead, empty):
+        os.utime(folder, (1e9, 1e9))
+    make_workers()
+    assert {path.name for path in tmp_path.iterdir()} == {alive.name, strange.name}
+    assert workers.run(job("x", "noise").as_table())["status"] == "ok"

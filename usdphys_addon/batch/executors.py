@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from ..core import clock
 from ..core.errors import InputError, MissingDependencyError
-from ..system import limits
+from ..system import files, limits
 from . import worker
 from .worker import Settings, Workers
 
@@ -66,7 +66,7 @@ def dask(settings: Settings, address: str) -> Iterator[Crew]:
     except (OSError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at '{address}' ({error}).") from error
     with client:
-        with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
+        with tempfile.TemporaryDirectory(prefix=files.WORK) as folder:
             # Also workers that join later get the file.
             for name, module in _MODULES.items():
                 client.upload_file(str(shutil.copy(str(module.__file__), Path(folder, f"{name}.py"))))

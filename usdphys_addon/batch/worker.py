@@ -19,12 +19,18 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 try:
     from ..system import limits
@@ -37,6 +43,7 @@ MARK = "\x1eusdphys "
 FAULT_LOG = "USDPHYS_FAULT_LOG"
 #: Beginning of the name of the folder of a child, for its log and its temporary files.
 FOLDER = "usdphys-child-"
+_LOG = "log.txt"
 #: Environment variable: a Blender, or a Python with bpy, that the children run in.
 BLENDER = "USDPHYS_BLENDER"
 #: Runs the add-on in a Python with bpy: from PYTHONPATH, or the one that is installed as an extension.
@@ -72,6 +79,8 @@ START, GRACE = 180.0, 15.0
 GROWTH = 1 << 30
 #: Children in a row that may end before they are ready.
 _STARTS = 3
+#: Seconds in which a new folder of a child gets the lock by which others see that the child is alive.
+_UNLOCKED = 60.0
 
 #: Calls a function after so many seconds, unless it is cancelled.
 Alarm = Callable[[float, Callable[[], None]], threading.Timer]
@@ -127,7 +136,10 @@ class Child:
         self._folder = Path(tempfile.mkdtemp(prefix=FOLDER))
         self._faults = self._folder / "faults.txt"
         try:
-            with (self._folder / "log.txt").open("wb") as log:
+            with (self._folder / _LOG).open("wb") as log:
+                # The child has the same open file, and so the lock for as long as it lives.
+                if fcntl is not None:
+                    fcntl.flock(log, fcntl.LOCK_EX)
                 # A session of its own: what a job has started is ended with it. So are temporary files, which Blender
                 # has no time to delete.
                 own = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self._folder))
@@ -223,9 +235,24 @@ class Child:
 
     def _last_line(self) -> str:
         with suppress(OSError):
-            lines = (self._folder / "log.txt").read_text(encoding="utf-8", errors="replace").split("\n")
+            lines = (self._folder / _LOG).read_text(encoding="utf-8", errors="replace").split("\n")
             return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
         return ""
+
+
+def clean() -> None:
+    """Delete the folders of children whose batch was killed. The folder of one that is alive is locked."""
+    if fcntl is None:
+        return
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+        with suppress(OSError):
+            state = folder.lstat()
+            # Not what somebody else has put there.
+            if state.st_uid != os.getuid() or time.time() - state.st_mtime < _UNLOCKED or folder.is_symlink():
+                continue
+            with suppress(FileNotFoundError), (folder / _LOG).open("rb") as log:
+                fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Workers:
@@ -235,6 +262,7 @@ class Workers:
         self, settings: Settings, *, alarm: Alarm = threading.Timer, now: Callable[[], float] | None = None
     ) -> None:
         """now: a clock for the seconds of jobs that crash."""
+        clean()
         self.settings = settings
         self._alarm, self._now = alarm, now
         self._lock, self._children, self._is_closed = threading.Lock(), dict[int, Child](), False
@@ -355,7 +383,7 @@ def _staged(job: Mapping[str, Any], root: str) -> Iterator[tuple[list[str], list
             _make_folder(path.parent)
         yield arguments, outputs
         return
-    with tempfile.TemporaryDirectory(prefix="usdphys-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="usdphys-run-") as scratch:
         places: dict[str, Path] = {}
         for kind in ("inputs", "outputs"):
             for number, name in enumerate(job[kind]):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..core.errors import UsageError, UsdPhysError
 from ..system import blender, interrupts, isolate
 from ..system.console import warn
-from ..system.files import checked
+from ..system.files import checked, clean_work_folders
 from .output import folders_made, summarise
 
 if TYPE_CHECKING:
@@ -79,6 +79,7 @@ def _run_jobs(options: argparse.Namespace, jobs: Sequence[Job], results: Path) -
     """Run the jobs that have no good result yet. Returns the exit status."""
     from ..batch import drive, executors, progress, worker
 
+    clean_work_folders()
     todo = drive.pending(jobs, results)
     require_network(options.dask, (name for job in todo for name in job.files))
     settings = worker.Settings(
