@@ -782,3 +782,34 @@ def test_the_folders_of_children_of_a_killed_batch_are_deleted_and_those_of_livi
     make_workers()
     assert {path.name for path in tmp_path.iterdir()} == {alive.name, strange.name}
     assert workers.run(job("x", "noise").as_table())["status"] == "ok"
+
+
+def test_failed_lists_the_jobs_whose_last_result_is_bad(tmp_path, capsys):
+    one, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    lines = [{"id": "repaired", "status": "failed", "error": "Old."}, {"id": "bad", "status": "ok"},
+             {"id": "repaired", "status": "ok"}, {"id": "bad", "status": "crashed", "error": "Why."}]  # fmt: skip
+    one.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    other.write_text('{"id": "late", "status": "timeout"}\n{"id": "torn"')
+    assert cli.main(["batch", "--failed", str(one), str(other)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[:2] == ["crashed bad: Why.", "timeout late"]
+    assert "2 of 3 jobs not ok" in captured.out + captured.err
+    one.write_text('{"id": "bad", "status": "ok"}\n')
+    assert cli.main(["batch", "--failed", str(one)]) == 0
+    assert cli.main(["batch", "--failed", str(tmp_path / "none")]) == 1
+    assert cli.main(["batch", "jobs.jsonl", "--failed", str(one)]) == 2
+    assert cli.main(["batch"]) == 2
+
+
+def test_a_dry_run_names_the_jobs_that_are_left_and_does_none(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("jobs.jsonl").write_text('{"op": "inspect", "in": "a.usda", "id": "a"}\n{"op": "inspect", "in": "b.usda"}\n')
+    first = batch_jobs.read(Path("jobs.jsonl"))[0]
+    line = {"id": "a", "status": "ok", "job": first.digest, "input": first.stamp()}
+    Path("jobs.results.jsonl").write_text(json.dumps(line) + "\n")
+    assert cli.main(["batch", "jobs.jsonl", "--dry-run"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == f"inspect {tmp_path / 'b.usda'}"
+    assert json.loads(Path("jobs.results.jsonl").read_text()) == line
+    assert cli.main(["batch", "jobs.jsonl", "--dry-run", "--out", "new/r.jsonl"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) >= 2
+    assert not Path("new").exists()
