@@ -640,7 +640,7 @@ def test_online_access_is_asked_of_blender_alone_and_for_what_is_elsewhere(offli
 def test_the_files_for_farms_use_options_that_there_are(capfd):
     assert cli.main(["batch", "--help"]) == 0
     known = set(re.findall(r"--[a-z-]+", capfd.readouterr().out))
-    for name in ("usdphys_batch.js", "slurm_batch.sh"):
+    for name in ("usdphys_batch.js", "slurm_batch.sh", "deadline_batch.sh", "opencue_batch.py"):
         text = (FARM / name).read_text(encoding="utf-8")
         used = set(re.findall(r"--[a-z-]+", text[text.index("usdphys batch" if "sh" in name[-2:] else '"batch"') :]))
         assert {"--shard", "--workers"} <= used <= known, name
@@ -673,6 +673,20 @@ def test_single_parts_on_slurm_are_parts_of_the_whole(array, arguments, shard):
         assert done.returncode == 2 and "only some parts" in done.stderr and not done.stdout
     else:
         assert done.stdout.split()[:6] == ["--command", "usdphys", "batch", "jobs.jsonl", "--shard", shard]
+
+
+@posix_only
+def test_deadline_gets_a_task_for_each_part(tmp_path):
+    (tmp_path / "deadlinecommand").write_text('#!/bin/sh\nfor each; do echo "$each"; done\n')
+    (tmp_path / "deadlinecommand").chmod(0o755)
+    done = subprocess.run(
+        ["/bin/sh", FARM / "deadline_batch.sh", "/a b/jobs.jsonl", "12"],
+        env={**os.environ, "DEADLINE_PATH": str(tmp_path)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    words = done.stdout.splitlines()
+    assert words[words.index("-frames") + 1] == "1-12"
+    line = words[words.index("-arguments") + 1]
+    assert line.startswith("--command usdphys batch <QUOTE>/a b/jobs.jsonl<QUOTE> --shard <STARTFRAME>/12 ")
 
 
 HOOKS = """
