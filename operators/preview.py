@@ -200,7 +200,7 @@ def listen_everywhere() -> Job:
 
 
 def _listen_in_new_windows() -> None:
-    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+    for window in bpy.context.window_manager.windows:
         if window.as_pointer() not in listening:
             with bpy.context.temp_override(window=window):
                 bpy.ops.usdphys.preview_listen()  # type: ignore[attr-defined]
@@ -229,7 +229,7 @@ def _hold_timeline() -> None:
 
 def _start_in_window() -> None:
     """Begin in the first window; Blender may have closed the one that played."""
-    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+    for window in bpy.context.window_manager.windows:
         with bpy.context.temp_override(window=window):
             if bpy.ops.usdphys.preview_play.poll():  # type: ignore[attr-defined]
                 bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")  # type: ignore[attr-defined]

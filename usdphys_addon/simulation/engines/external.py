@@ -18,8 +18,8 @@ from ...core import frames
 from ...core.errors import InputError
 from ...core.units import StageUnits
 from ...core.words import counted
-from ..engine import programs
 from ...system import limits
+from ..engine import programs
 from ..record import Recording, quaternion_product
 
 Floats = NDArray[np.float64]
