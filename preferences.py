@@ -9,7 +9,7 @@ from .usdphys_addon.bridge import environment
 from .usdphys_addon.bridge.props import nested_bodies
 from .usdphys_addon.checks import live as checks
 from .usdphys_addon.exchange import usd_hooks
-from .usdphys_addon.simulation.engines.table import ENGINES, Engine
+from .usdphys_addon.simulation.engine import Program, programs
 
 #: (hook class, name of the preference that switches it).
 _HOOKS = (
@@ -52,7 +52,7 @@ def _colour(name: str, description: str, default: tuple[float, float, float, flo
     )
 
 
-def _python(engine: Engine) -> Any:
+def _python(engine: Program) -> Any:
     packages = engine.packages.replace('"', "")
     return bpy.props.StringProperty(
         name=f"{engine.name} Python", subtype="FILE_PATH",
@@ -61,7 +61,7 @@ def _python(engine: Engine) -> Any:
 
 
 #: Preferences with the Python of each simulator outside Blender.
-_PYTHONS = {f"{key}_python": _python(engine) for key, engine in ENGINES.items()}
+_PYTHONS = {f"{key}_python": _python(engine) for key, engine in programs().items()}
 
 
 class USDPHYS_Preferences(  # noqa: N801

@@ -8,12 +8,12 @@ import bpy
 
 from .. import preferences
 from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.simulation.engines.table import ENGINES
+from ..usdphys_addon.simulation.engine import programs
 from .action_bar import can_edit
 from .outcome import refuse
 from .stepped import Stepped
 
-_ITEMS = tuple((key, engine.name, engine.doc) for key, engine in ENGINES.items())
+_ITEMS = tuple((key, engine.name, engine.doc) for key, engine in programs().items())
 
 
 class USDPHYS_OT_engine_bake(Stepped, bpy.types.Operator):
@@ -66,7 +66,7 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
     @property
     def label(self) -> str:
         """Name of the simulator."""
-        return ENGINES[self.engine].name
+        return programs()[self.engine].name
 
 
 def _export(context: Any, file: Path) -> Any:

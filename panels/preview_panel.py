@@ -11,7 +11,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import guard as preview_guard
-from ..usdphys_addon.simulation.engines.table import ENGINES
+from ..usdphys_addon.simulation.engine import programs, solvers
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 from .checks_panel import ICONS
@@ -41,7 +41,7 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
         row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
         row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
-        engines = {key: tr(phrase("Bake in {simulator}", simulator=engine.name)) for key, engine in ENGINES.items()}
+        engines = {key: tr(phrase("Bake in {simulator}", simulator=engine.name)) for key, engine in programs().items()}
         row = fitting.together(layout, *engines.values(), has_icons=True)
         for key, text in engines.items():
             row.operator("usdphys.engine_bake", text=text, icon="CONSOLE").engine = key
@@ -61,10 +61,20 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         fitting.prop(column, settings, "is_fast")
         column = layout.column()
         column.active = session is None
+        _draw_engines(column, settings.engine)
         fitting.prop(column, settings, "quality")
         draw_text(column, QUALITY_TEXTS[settings.quality].cost, "BLANK1")
         fitting.prop(column, settings, "frequency")
         fitting.prop(column, settings, "substeps")
+
+
+def _draw_engines(column: Any, chosen: str) -> None:
+    """A button for each engine of the preview, where there are several."""
+    rows = solvers()
+    row = column.row(align=True)
+    for key, engine in rows.items() if len(rows) > 1 else ():
+        button = row.operator("wm.context_set_string", text=engine.name, depress=key == chosen)
+        button.data_path, button.value = "scene.usdphys.preview.engine", key
 
 
 def _timeline_plays(context: Any) -> bool:

@@ -34,7 +34,7 @@ SHOWN = (
 NOT_MESSAGES = {
     "ValueError", "AttributeError", "RuntimeError", "TypeError", "note", "print", "make_group", "compile", "search",
     "findall", "fullmatch", "sub", "BoolProperty", "EnumProperty", "StringProperty", "FloatProperty", "IntProperty",
-    "UsageError", "ExpressionError",
+    "UsageError", "ExpressionError", "tuned",
 }  # fmt: skip
 #: Names of packages, code and the words of other programs.
 NO_WORDS = {

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .core.qualities import NORMAL
-from .simulation.record import Recording, engine_errors, frame_count, record, refuse_lost
+from .simulation.engine import PREVIEW
+from .simulation.record import Recording, engine_silenced, frame_count, record, refuse_lost
 from .simulation.world import World
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ class StageMotion:
 
 def simulate_stage(
     stage: Any, seconds: float, *, fps: float | None = None, substeps: int = 0, quality: str = NORMAL,
-    with_loads: bool = False,
+    with_loads: bool = False, engine: str = PREVIEW,
 ) -> StageMotion:  # fmt: skip
     """Simulate a stage from its first frame. fps: frames per second; None for those of the stage.
 
-    Raises InputError where the solver stops or a body is nowhere, and UsageError for too long a time.
+    engine: of `engine.solvers`. Raises InputError where it stops or a body is nowhere, UsageError for too long a time.
     """
     from .usd import read as usd_read
     from .usd import time_samples
@@ -42,8 +43,8 @@ def simulate_stage(
     model = usd_read.read_stage(stage)
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
-    with engine_errors():
-        world = World(model, time_step=1.0 / clock.fps, substeps=substeps, quality=quality)
+    with engine_silenced():
+        world = World(model, time_step=1.0 / clock.fps, substeps=substeps, quality=quality, engine=engine)
         moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
         movers = time_samples.animated(stage, (*moved, *world.static_colliders))
         recording = record(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import bpy
 import pytest
 from usdphys_ext.usdphys_addon.playback import bake
-from usdphys_ext.usdphys_addon.simulation.engines import external
+from usdphys_ext.usdphys_addon.simulation.engine import ENGINES
 
 from . import scenes
 from .test_vendor_targets import imported
@@ -44,8 +44,8 @@ np.savez(sys.argv[4], names=np.array(names), poses=poses, is_z_up=False)
 def fake(monkeypatch, folder, names):
     program = folder / "engine.py"
     program.write_text(PROGRAM.format(names=names), encoding="utf-8")
-    engine = replace(external.ENGINES["physx"], program=str(program))
-    monkeypatch.setattr(external, "ENGINES", {**external.ENGINES, "physx": engine})
+    engine = replace(ENGINES["physx"], program=str(program))
+    monkeypatch.setitem(ENGINES, "physx", engine)
     monkeypatch.setenv(engine.variable, sys.executable)
 
 
@@ -73,7 +73,7 @@ def test_the_motion_of_another_simulator_is_baked(monkeypatch, tmp_path, scale):
 
 def test_an_environment_that_is_not_there_is_explained(monkeypatch):
     falling()
-    monkeypatch.delenv(external.ENGINES["newton"].variable, raising=False)
+    monkeypatch.delenv(ENGINES["newton"].variable, raising=False)
     with pytest.raises(RuntimeError, match="in it with pip"):
         bpy.ops.usdphys.engine_bake(engine="newton")
 
@@ -98,7 +98,7 @@ def test_a_body_that_the_simulator_does_not_report_is_named(monkeypatch, tmp_pat
 def test_physx_itself_drops_a_ball(monkeypatch):
     ball = falling()
     bpy.context.scene.frame_end = 13
-    monkeypatch.setenv(external.ENGINES["physx"].variable, "/tmp/ovp/bin/python")
+    monkeypatch.setenv(ENGINES["physx"].variable, "/tmp/ovp/bin/python")
     bpy.ops.usdphys.engine_bake(engine="physx")
     bpy.context.scene.frame_set(13)
     assert ball.matrix_world.translation.z == pytest.approx(3.0 - 9.81 / 2 * 0.5**2, abs=0.15)

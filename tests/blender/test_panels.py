@@ -19,7 +19,7 @@ from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.words import in_language
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.playback import joint_inspector
-from usdphys_ext.usdphys_addon.simulation.engines.table import ENGINES
+from usdphys_ext.usdphys_addon.simulation.engine import programs
 from usdphys_ext.usdphys_addon.simulation.load_history import JointBreak
 from usdphys_ext.usdphys_addon.viewport import readout, wrapped_text
 
@@ -1027,7 +1027,7 @@ def test_play_is_pause_while_it_plays(monkeypatch):
     layout = drawn("preview", "VIEW_3D")
     assert [one.name for one in layout.buttons()] == [
         "usdphys.preview_play", "usdphys.preview_step", "usdphys.preview_reset",
-        *["usdphys.engine_bake"] * len(ENGINES), "usdphys.preview_apply",
+        *["usdphys.engine_bake"] * len(programs()), "usdphys.preview_apply",
     ]  # fmt: skip
     for is_playing, text in ((True, "Pause"), (False, "Play")):
         with monkeypatch.context() as patch:
@@ -1038,10 +1038,10 @@ def test_play_is_pause_while_it_plays(monkeypatch):
     assert (button.text, button.icon) == ("Play", "PLAY")
 
 
-@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("engine", programs())
 def test_every_simulator_has_a_button_and_a_preference(engine):
     button = drawn("preview", "VIEW_3D").button("usdphys.engine_bake", engine=engine)
-    assert ENGINES[engine].name in button.text
+    assert programs()[engine].name in button.text
     assert f"{engine}_python" in preferences.USDPHYS_Preferences.bl_rna.properties
 
 

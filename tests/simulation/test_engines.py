@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from usdphys_addon import cli
-from usdphys_addon.cli.simulate import PREVIEW
 from usdphys_addon.core.errors import InputError
 from usdphys_addon.core.units import StageUnits
+from usdphys_addon.simulation.engine import ENGINES
 from usdphys_addon.simulation.engines import external
 from usdphys_addon.simulation.record import Recording
 from usdphys_addon.usd import read as usd_read
@@ -70,8 +70,8 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def make(program: str) -> None:
         file = tmp_path / "program.py"
         file.write_text(program)
-        known = replace(external.ENGINES["physx"], program=str(file))
-        monkeypatch.setattr(external, "ENGINES", {**external.ENGINES, "physx": known})
+        known = replace(ENGINES["physx"], program=str(file))
+        monkeypatch.setitem(ENGINES, "physx", known)
         monkeypatch.setenv(known.variable, sys.executable)
 
     return make
@@ -148,7 +148,7 @@ def test_failure_of_the_engine_is_one_sentence(crate, engine, tmp_path, capsys):
 
 
 def test_python_that_is_not_there(crate, monkeypatch, capsys):
-    variable = external.ENGINES["physx"].variable
+    variable = ENGINES["physx"].variable
     monkeypatch.delenv(variable, raising=False)
     assert simulate(crate) == 1
     assert f"with --engine-python or in {variable}" in capsys.readouterr().err
@@ -197,15 +197,15 @@ def test_largest_differences_come_first():
 def test_the_command_line_knows_the_engines(capsys):
     assert cli.main(["simulate", "--help"]) == 0
     text = capsys.readouterr().out
-    assert "{" + ",".join((PREVIEW, *external.ENGINES)) + "}" in text
-    for engine in external.ENGINES.values():
+    assert "{" + ",".join(ENGINES) + "}" in text
+    for engine in external.programs().values():
         assert engine.name in text and engine.variable in text
         assert (Path(external.__file__).parent / engine.program).is_file()
 
 
 def test_pip_is_told_all_that_newtons_importer_needs():
     """Without scipy it refuses every file with a hull of a mesh."""
-    assert {"newton-usd-schemas", "usd-core", "scipy"} <= set(external.ENGINES["newton"].packages.split())
+    assert {"newton-usd-schemas", "usd-core", "scipy"} <= set(ENGINES["newton"].packages.split())
 
 
 def test_no_python_is_an_input_error(monkeypatch):

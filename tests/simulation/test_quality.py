@@ -6,7 +6,13 @@ from __future__ import annotations
 import math
 
 import pytest
-from usdphys_ext.usdphys_addon.simulation.quality import QUALITIES, contact_steps, hanging, is_bearable, rolling_steps
+from usdphys_ext.usdphys_addon.simulation.hanging import hanging
+from usdphys_ext.usdphys_addon.simulation.rapier.quality import (
+    QUALITIES,
+    contact_steps,
+    is_bearable,
+    rolling_steps,
+)
 
 from .author import CENTIMETERS, File, block
 from .helpers import codes, place, run, world_of

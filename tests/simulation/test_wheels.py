@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.simulation.rapier.space import MOST_GRIPS
+from usdphys_ext.usdphys_addon.simulation.rapier.tuning import MOST_GRIPS
 
 from .author import CENTIMETERS, METERS, File, Units, about
 from .helpers import codes, place, run, turn, world_of

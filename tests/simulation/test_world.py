@@ -19,7 +19,8 @@ from usdphys_ext.usdphys_addon.core.rules.base import Issue
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.notices import NOTICE_KINDS
 from usdphys_ext.usdphys_addon.simulation.rapier import trees
-from usdphys_ext.usdphys_addon.simulation.rapier.space import SolverSpace
+from usdphys_ext.usdphys_addon.simulation.rapier.bodies import BodyMaker
+from usdphys_ext.usdphys_addon.simulation.rapier.rescue import Rescuer
 from usdphys_ext.usdphys_addon.simulation.record import record
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -500,11 +501,11 @@ def test_a_panic_of_the_solver_is_an_error_in_one_sentence(monkeypatch: pytest.M
 
     world = World(pile(2))
     with monkeypatch.context() as patch:
-        patch.setattr(SolverSpace, "step", panics)
+        patch.setattr(Rescuer, "remember", panics)
         with pytest.raises(EngineError, match="index out of bounds: the len is 3") as caught:
             world.step()
         assert "\n" not in str(caught.value)
-    monkeypatch.setattr(SolverSpace, "__init__", panics)
+    monkeypatch.setattr(BodyMaker, "template", panics)
     with pytest.raises(EngineError):
         World(pile(2))
 
@@ -604,13 +605,13 @@ def test_a_turned_body_has_the_mass_and_inertia_of_its_own_shape(degrees: float)
 
 
 def test_nothing_that_starts_with_blender_imports_the_solver() -> None:
-    """Of the simulation, the table of engines alone, which is data."""
+    """Of the simulation, the door for engines alone, which holds the list of them."""
     code = (
         "import importlib.util, sys\n"
         f"sys.path.insert(0, {str(HERE.parent)!r})\n"
         "import conftest\n"
         "import usdphys_ext.usdphys_addon.core.validate, usdphys_ext.usdphys_addon.cli\n"
         "found = [name for name in sys.modules if 'rapier3d' in name or 'simulation.' in name]\n"
-        "assert all(name.endswith(('simulation.engines', 'simulation.engines.table')) for name in found), found\n"
+        "assert all(name.endswith('simulation.engine') for name in found), found\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=900)

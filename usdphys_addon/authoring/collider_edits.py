@@ -20,6 +20,7 @@ from ..core.errors import InputError, MissingDependencyError
 from ..core.fitting import Surface
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom
+from ..simulation.engine import preview_engine
 
 #: Values of a collider's `shape` by their schema.
 _SHAPE_OF = {kind: shape for shape, kind in props.GPRIM_SHAPES.items()}
@@ -143,31 +144,25 @@ def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, 
             outcome.notes.append(f"'{obj.name}' is a joint and is left out.")
     parts = [obj for obj in chosen if not obj.usdphys.joint.is_applied]
     depsgraph = context.evaluated_depsgraph_get()
-    solid = {
-        obj.name for obj in parts
-        if obj.type in meshes.GEOMETRY_TYPES and meshes.has_faces(obj.evaluated_get(depsgraph))
-    }  # fmt: skip
-    if not any(obj.name in solid or len(obj.usdphys.colliders) for obj in parts):
+    solid = _solid(parts, depsgraph)
+    if not solid and not any(len(obj.usdphys.colliders) for obj in parts):
         raise InputError(f"'{chosen[0].name}' has no faces to collide with; select mesh objects as well.")
     names = {obj.name for obj in parts}
     if target == "ACTIVE":
         _check_active(active, names, role)
-    roots = [obj for obj in parts if not _is_carried(obj, names)]
     for obj in parts:
         if frames.is_flat(obj.matrix_world.determinant()):
             raise InputError(f"'{obj.name}' is scaled to nothing; give it and its parents a scale that is not zero.")
-    common = _common_parent(roots, role) if target == "EMPTY" else None
+    roots = [obj for obj in parts if not _is_carried(obj, names)]
     # Nothing below raises, so the scene may be changed from here on.
     if target == "ACTIVE":
         body = active
     else:
-        body = _new_empty(context, active if active in parts else parts[0], parts, common, depsgraph)
-    body_world = np.array(body.matrix_world)
+        body = _new_empty(
+            context, active if active in parts else parts[0], parts, _common_parent(roots, role), depsgraph
+        )
     removed = [obj for obj in parts if is_body(obj) and (obj != body or role == "STATIC")]
-    places = {obj.name: _parent_space(obj) for obj in roots if obj != body}
-    for obj in roots:
-        if obj != body:
-            _parent(obj, body, np.linalg.solve(body_world, places[obj.name]))
+    _parent_all([obj for obj in roots if obj != body], body)
     for obj in parts:
         if not len(obj.usdphys.colliders) and obj.name in solid:
             obj.usdphys.colliders.add()
@@ -179,15 +174,37 @@ def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, 
     for obj in removed:
         unset_all(obj.usdphys.rigid_body)
     if role == "DYNAMIC":
-        rigid_body = body.usdphys.rigid_body
-        rigid_body.is_applied = True
-        for name, moves in (("rigid_body_enabled", True), ("kinematic_enabled", False)):
-            if getattr(rigid_body, name) is not moves:
-                rigid_body.property_unset(name)
+        _make_dynamic(body)
         _retarget_joints(context.scene, {obj.name for obj in removed}, body, outcome)
     context.view_layer.update()
     outcome.body = body.name
     return outcome
+
+
+def _solid(parts: Sequence[Any], depsgraph: Any) -> set[str]:
+    """Names of the objects that have faces."""
+    return {
+        obj.name for obj in parts
+        if obj.type in meshes.GEOMETRY_TYPES and meshes.has_faces(obj.evaluated_get(depsgraph))
+    }  # fmt: skip
+
+
+def _parent_all(objects: Sequence[Any], body: Any) -> None:
+    """Parent objects to a body, where they are."""
+    body_world = np.array(body.matrix_world)
+    # Parenting one may move another.
+    places = [_parent_space(obj) for obj in objects]
+    for obj, place in zip(objects, places, strict=True):
+        _parent(obj, body, np.linalg.solve(body_world, place))
+
+
+def _make_dynamic(body: Any) -> None:
+    """Make an object an enabled rigid body that moves."""
+    rigid_body = body.usdphys.rigid_body
+    rigid_body.is_applied = True
+    for name, moves in (("rigid_body_enabled", True), ("kinematic_enabled", False)):
+        if getattr(rigid_body, name) is not moves:
+            rigid_body.property_unset(name)
 
 
 def _check_active(active: Any, names: set[str], role: str) -> None:
@@ -381,14 +398,14 @@ def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turn
         return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
     if kind == "DECOMPOSITION":
         try:
-            from ..simulation.rapier import decomposition
-        except ImportError as error:
+            engine = preview_engine()
+        except MissingDependencyError as error:
             raise MissingDependencyError(
-                f"The decomposition needs the physics engine, which is missing ({error}); install the zip of the "
-                "extension for this platform."
+                f"The decomposition needs the physics engine, which is missing ({error.__cause__}); install the zip of "
+                "the extension for this platform."
             ) from error
         try:
-            found = decomposition.decompose(seen, most)
+            found = engine.decompose(seen, most)
         except InputError as error:
             raise InputError(f"'{obj.name}' cannot be decomposed: {error}.") from error
         hulls = [fitting.hull(part.points, margin) or part for part in found]

@@ -476,6 +476,9 @@ PreviewProperties = make_group(
             max=64,
             description="Solver steps per time step; 0 leaves it to the quality",
         ),
+        "engine": bpy.props.StringProperty(
+            name="Engine", default="preview", description="Engine that simulates, by its name on the command line"
+        ),
         "speed": bpy.props.FloatProperty(
             name="Speed",
             default=1.0,

@@ -7,6 +7,7 @@ Paths are those that Blender's USD exporter is expected to give; `exchange.usd_e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import bpy
@@ -14,6 +15,7 @@ import numpy as np
 
 from ..core import frames
 from ..core.model import Prim
+from ..core.prototypes import SharedSchemas
 from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished
 from ..identity import remembered
@@ -85,6 +87,7 @@ class SceneReader:
         self.context, self.colliders, self.keep = context, colliders, keep
         self.hidden_steps = hidden_steps
         self.physical: list[Placement] = []
+        self.shared = SharedSchemas()
 
     def has_physics(self) -> bool:
         """True if an object or the scene has physics; valid after the first steps."""
@@ -148,6 +151,8 @@ class SceneReader:
         prims, issues = self.context.model.prims, self.context.result.issues
         before = len(prims), len(issues)
         self.colliders.read(placement, self.read_object(placement))
+        for prim in islice(reversed(prims.values()), len(prims) - before[0]):
+            self.shared.share(prim)
         if group is not None and not group.path and len(issues) == before[1]:
             copies.learn(placement, group, len(prims) - before[0])
 

@@ -10,13 +10,13 @@ from functools import partial
 from typing import Any, NoReturn
 
 from ..core.qualities import NORMAL, QUALITY_TEXTS
-from ..simulation.engines.table import ENGINES
+from ..simulation.engine import ENGINES, PREVIEW, programs
 from ..system.console import say, warn
 from .convert import FORMS, convert_file
 from .diff import diff_files
 from .many import run_batch, serve_jobs
 from .reading import inspect_file
-from .simulate import PREVIEW, simulate_file
+from .simulate import simulate_file
 from .validate import FORMATS, validate_files
 
 #: Solver steps per frame; the preview takes 64 at most.
@@ -256,8 +256,8 @@ def _add_diff(commands: Any) -> argparse.ArgumentParser:
 
 
 def _add_simulate(commands: Any) -> argparse.ArgumentParser:
-    names = " or ".join(engine.name for engine in ENGINES.values())
-    variables = " or ".join(engine.variable for engine in ENGINES.values())
+    names = " or ".join(engine.name for engine in programs().values())
+    variables = " or ".join(engine.variable for engine in programs().values())
     command: argparse.ArgumentParser = commands.add_parser(
         "simulate", help="simulate a file and write the motion",
         description="Simulate a .blend, USD, glTF or URDF file from its first frame; write USD time samples or JSON.",
@@ -273,7 +273,7 @@ def _add_simulate(commands: Any) -> argparse.ArgumentParser:
         help="draft takes about half the time of normal, exact three to five times (default: normal)",
     )  # fmt: skip
     command.add_argument(
-        "--engine", choices=(PREVIEW, *ENGINES), default=PREVIEW,
+        "--engine", choices=tuple(ENGINES), default=PREVIEW,
         help=f"the simulator: preview, or {names} in a Python of your own, compared with the preview "
         "(default: preview)",
     )  # fmt: skip

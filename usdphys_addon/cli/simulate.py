@@ -16,7 +16,7 @@ from .. import formats
 from ..core.errors import InputError, OutputError, UsageError
 from ..core.units import StageUnits, checked_frame_rate
 from ..core.words import counted
-from ..simulation.engines.table import ENGINES
+from ..simulation.engine import PREVIEW, programs, solvers
 from ..system.console import say, warn
 from ..system.files import IMAGE_SUFFIXES, TEXT_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, work_folder
 from .inputs import choices_of
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ..simulation.world import World
 
 
-#: The engine of the add-on, among those of `simulation.engines.table`.
-PREVIEW = "preview"
 #: The highest number of a frame in Blender.
 _LAST_FRAME = 1048574
 
@@ -69,12 +67,14 @@ def _simulate_into(options: argparse.Namespace, source: Format) -> int:
         except ValueError as error:
             raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
         _write_text(Path(options.json), text)
-    if options.engine == PREVIEW:
+    if _runs_here(options):
         # They say what the preview simulates in another way, which the other engines do not.
         print_issues(options, world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
-    found = f", {broken}, {unstable}" if options.engine == PREVIEW else f", simulated by {options.engine}"
+    found = f", {broken}, {unstable}" if _runs_here(options) else ""
+    if options.engine != PREVIEW:
+        found += f", simulated by {options.engine}"
     line = f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second{found}"
     if options.out or options.json:
         summarise(options, line)
@@ -85,12 +85,12 @@ def _simulate_into(options: argparse.Namespace, source: Format) -> int:
 
 def _check_outputs(options: argparse.Namespace) -> None:
     """Refuse outputs that could not be written, and engines that are not there, before anything is simulated."""
-    if options.engine != PREVIEW:
+    if not _runs_here(options):
         from ..simulation.engines import external
 
         options.engine_python = external.python_of(options.engine, options.engine_python or "")
     elif options.engine_python:
-        others = " or ".join(f"--engine {engine}" for engine in ENGINES)
+        others = " or ".join(f"--engine {engine}" for engine in programs())
         raise UsageError(f"--engine-python is for another engine; add {others}.")
     outputs = [Path(name) for name in (options.out, options.json) if name]
     for output in outputs:
@@ -129,7 +129,7 @@ def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World,
     wanted = usd_export.ExportOptions(units, hierarchy, animation=is_animated)
     if options.out:
         return _simulate_exported(options, wanted)
-    if options.engine == PREVIEW:
+    if _runs_here(options):
         print_issues(options, reading.issues, warn)
         return *_simulate_scene(options, reading.model), units
     with work_folder() as folder:
@@ -197,18 +197,27 @@ def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Rec
 
     motion = stage_motion.simulate_stage(
         stage, options.seconds, fps=options.fps, substeps=options.substeps, quality=options.quality,
-        with_loads=_wants_loads(options),
+        with_loads=_wants_loads(options), engine=_solver(options),
     )  # fmt: skip
     recording, units = motion.recording, motion.model.units
-    if options.engine != PREVIEW:
+    if not _runs_here(options):
         recording = _hand_off(options, stage, motion.world, recording, units, motion.movers)
     if options.out:
         stage_motion.write_cache(stage, Path(options.out), motion, recording)
     return motion.world, recording, units
 
 
+def _runs_here(options: argparse.Namespace) -> bool:
+    """False for an engine in a Python of its own, with which the preview is compared."""
+    return options.engine in solvers()
+
+
+def _solver(options: argparse.Namespace) -> str:
+    return options.engine if _runs_here(options) else PREVIEW
+
+
 def _wants_loads(options: argparse.Namespace) -> bool:
-    return bool(options.json) and options.engine == PREVIEW
+    return bool(options.json) and _runs_here(options)
 
 
 def _hand_off(
@@ -217,7 +226,7 @@ def _hand_off(
     """The motion of an opened stage in another simulator, and on stderr how far the preview is from it."""
     from ..simulation.engines import external
 
-    file, name = Path(stage.GetRootLayer().realPath), ENGINES[options.engine].name
+    file, name = Path(stage.GetRootLayer().realPath), programs()[options.engine].name
     with external.Run(options.engine, options.engine_python, file, len(preview.positions) - 1, world.time_step) as run:
         run.wait()
         poses = run.poses(units)
@@ -243,7 +252,7 @@ def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
     fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
     return scene_motion.simulate_scene(
         scene, model, options.seconds, fps, substeps=options.substeps, quality=options.quality,
-        with_loads=_wants_loads(options),
+        with_loads=_wants_loads(options), engine=_solver(options),
     )  # fmt: skip
 
 

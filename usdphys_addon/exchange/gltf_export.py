@@ -190,8 +190,7 @@ class GltfExport:
                 if path in reading.model.prims:
                     self._stand_before(document, watched, path)
             written = gltf_write.write(
-                document, reading.model, watched.nodes, options, watched.origins, reading.copies,
-                gltf_memory.carrying(reading),
+                document, reading.model, watched.nodes, options, watched.origins, gltf_memory.carrying(reading)
             )  # fmt: skip
             self.issues += written.issues
             for kind, number in summary.counts(reading.model).items():
@@ -199,7 +198,7 @@ class GltfExport:
         if is_kept:
             beside = wanted[0].beside
             beside.nodes, beside.made = wanted[0].nodes, before
-            keep.put(document, wanted[0].reading.model, beside, wanted[0].reading.copies)
+            keep.put(document, wanted[0].reading.model, beside)
         document.save(file)
 
     def _stand_before(self, document: Document, watched: _Watched, path: str) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 from ..core.errors import InputError
 from ..core.frames import without_jumps
 from ..core.units import StageUnits
+from ..simulation.engine import programs
 from ..simulation.engines import external
-from ..simulation.engines.table import ENGINES
 from ..simulation.record import Recording, record
 from . import bake
 from . import guard as preview_guard
@@ -38,7 +38,7 @@ def engine_bake_steps(
 ) -> Generator[float, None, EngineBake]:
     """Simulate from frame `start` to `end` in another simulator, and key every body on every frame.
 
-    engine: of `ENGINES`. python: of its environment. export: writes the scene to a file whose prims have the
+    engine: of `engine.programs`. python: of its environment. export: writes the scene to a file whose prims have the
     paths of the preview, and returns its units. An earlier bake is removed first. Yields the completed fraction;
     closing the generator ends the simulator and leaves no key. Raises InputError where the simulator fails.
     """
@@ -87,7 +87,7 @@ def _key(context: Any, start: int, engine: str, poses: external.Poses, fps: floa
 
 
 def _lines(engine: str, recording: Recording, preview: Recording, unknown: list[str]) -> list[str]:
-    name = ENGINES[engine].name
+    name = programs()[engine].name
     found = [f"{name} reports no body at '{path}'; it stays where it is" for path in unknown]
     differences = [one for one in external.differences(recording, preview) if one.path not in unknown]
     if differences:

@@ -10,21 +10,23 @@ import numpy as np
 
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
-from ..simulation.record import Recording, engine_errors, frame_count, record, refuse_lost
+from ..simulation.engine import PREVIEW
+from ..simulation.record import Recording, engine_silenced, frame_count, record, refuse_lost
 from ..simulation.world import World
 
 
 def simulate_scene(
     scene: Any, model: PhysicsModel, seconds: float, fps: float, *, substeps: int = 0, quality: str = NORMAL,
-    with_loads: bool = False,
+    with_loads: bool = False, engine: str = PREVIEW,
 ) -> tuple[World, Recording]:  # fmt: skip
-    """Simulate the model of a scene. Animated objects move as they are keyed, for which frames are set.
+    """Simulate the model of a scene. Animated objects move as they are keyed, for which frames are set. engine: of
+    `engine.solvers`.
 
     Raises InputError where the solver stops or a body is nowhere, and UsageError for too long a time.
     """
     refuse_lost(model)
-    with engine_errors():
-        world = World(model, time_step=1.0 / fps, substeps=substeps, quality=quality)
+    with engine_silenced():
+        world = World(model, time_step=1.0 / fps, substeps=substeps, quality=quality, engine=engine)
     labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
     moving = [
         path for path, label in labels.items()
@@ -46,5 +48,5 @@ def simulate_scene(
             found[path] = matrix
         return found
 
-    with engine_errors():
+    with engine_silenced():
         return world, record(world, frame_count(world, seconds), movers, with_loads=with_loads)

@@ -11,19 +11,21 @@ import numpy as np
 
 from ..bridge import joint_frames, reading, scene_read
 from ..core import clock
-from ..core.errors import MissingDependencyError, UsdPhysError
+from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.steps import Steps, finished, part
 from ..core.validate import Issue
 from ..core.words import phrase
 from ..simulation import load_history
+from ..simulation.engine import Ability
+from ..simulation.world import World
 from . import live_edits
 from .led_bodies import LedBodies
 from .poses import Transform
 from .shown_bodies import ShownBodies, is_own
 
 if TYPE_CHECKING:
-    from ..simulation.world import Motion, World
+    from ..simulation.world import Motion
 
 #: Largest number of steps in one redraw, so that a slow scene runs slower instead of hanging.
 CATCH_UP = 4
@@ -62,7 +64,7 @@ class PreviewSession:
     def __init__(self, context: bpy.types.Context, *, frequency: float = 0.0) -> None:
         """frequency: time steps per second, Hz; 0 for that of the scene.
 
-        Raises MissingDependencyError if the solver is missing, InputError if nothing can move.
+        Raises MissingDependencyError if the engine is missing, InputError if nothing can move.
         """
         finished(self._start(context, frequency))
 
@@ -100,13 +102,12 @@ class PreviewSession:
         before: a world whose bodies keep their current states, or those of `motion`. old_paths: of the bodies that have
         another path in it, that path. time_step: s.
         """
-        world_type = _world_type()
         settings = context.scene.usdphys.preview  # type: ignore[union-attr]
         self.model: PhysicsModel = reading.model
         self.meters = self.model.units.meters_per_unit
         start = self.model if before is None else before.moved_copy(self.model, old_paths, motion)
-        self.world = yield from world_type.steps(
-            start, time_step=time_step, substeps=settings.substeps, quality=settings.quality
+        self.world = yield from World.steps(
+            start, time_step=time_step, substeps=settings.substeps, quality=settings.quality, engine=settings.engine
         )
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
         self.shown = ShownBodies(self.world, reading)
@@ -343,7 +344,7 @@ class PreviewSession:
         if not edits and (motion is None or not have_moved):
             self.model = new
             return have_moved
-        if motion is None and live_edits.are_live(edits):
+        if motion is None and self.world.can(Ability.EDITS) and live_edits.are_live(edits):
             live_edits.apply_live(self.world, edits)
             self.model = new
         else:
@@ -430,13 +431,3 @@ class PreviewSession:
             scene.usdphys.preview.is_running = True
         else:
             scene.usdphys.preview.property_unset("is_running")
-
-
-def _world_type() -> type[World]:
-    try:
-        from ..simulation.world import World
-    except ImportError as error:
-        raise MissingDependencyError(
-            f"The physics engine is missing ({error}); install the zip of the extension for this platform."
-        ) from error
-    return World

@@ -127,6 +127,19 @@ class JointFacts:
         return not self.bond and (self.break_force < NO_LIMIT or self.break_torque < NO_LIMIT)
 
     @property
+    def moving(self) -> dict[str, Freedom]:
+        """The degrees of freedom that have a name and can move. Their drives are those of the start."""
+        found = {name: self.freedoms[axis] for name, axis in self.names.items() if axis < 6}
+        if self.distance is not None:
+            found |= {name: self.distance for name, axis in self.names.items() if axis == 6}
+        return {name: freedom for name, freedom in found.items() if not freedom.is_locked}
+
+    @property
+    def turns(self) -> bool:
+        """True for a hinge: it turns about X alone."""
+        return [axis for axis, freedom in enumerate(self.freedoms) if axis >= 3 and not freedom.is_locked] == [3]
+
+    @property
     def drives(self) -> list[Drive]:
         found = [freedom.drive for freedom in self.freedoms if freedom.drive is not None]
         if self.distance is not None and self.distance.drive is not None:

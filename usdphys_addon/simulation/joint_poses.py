@@ -61,6 +61,25 @@ def _reached(start: str, end: str, at: dict[str, list[JointFacts]], fixed: set[s
     return tuple(reached)
 
 
+def relative_pose(world0: Matrix, world1: Matrix) -> Matrix:
+    """Pose (4, 4) of the joint frame on body 1 in that on body 0, from both in the world."""
+    result = world1.copy()
+    result[:3, 3] -= world0[:3, 3]
+    result[:3] = world0[:3, :3].T @ result[:3]
+    return result
+
+
+def position_of(joint: JointFacts, relative: Matrix, axis: int) -> float:
+    """Where a degree of freedom is, m or rad within half a turn. relative: see `relative_pose`. axis: as in `names`."""
+    if axis == 6:
+        return float(np.linalg.norm(relative[:3, 3]))
+    if axis < 3:
+        return float(relative[axis, 3])
+    if joint.turns:
+        return math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
+    return frames.angle_about(relative[:3, :3], axis - 3)
+
+
 def moved(joint: JointFacts, dof: str, relative: Matrix, value: float) -> Matrix:
     """Pose (4, 4) of the frame on body 1 in that on body 0, with one degree of freedom at a value, m or rad.
 

@@ -56,6 +56,9 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "warning", "A drive or limit names a degree of freedom that the joint does not have.",
         "Use a degree of freedom of the joint type, or a generic joint.",
     ),
+    "EngineLimits": NoticeKind(
+        "warning", "The chosen engine does not simulate a part of the physics.", "Choose another engine."
+    ),
     "FilteredPairTooFine": NoticeKind(
         "warning", "A filtered pair of single colliders of compound bodies does not fit into the solver's filters.",
         "Filter the whole bodies instead.",

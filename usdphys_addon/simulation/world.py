@@ -9,12 +9,10 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from copy import copy
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from operator import attrgetter
 from typing import Any, Literal, NamedTuple
 
@@ -22,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import clock, frames, paths
-from ..core.errors import EngineError, InputError
+from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..core.rules.base import Above, Issue
@@ -30,19 +28,12 @@ from ..core.schema import Vector
 from ..core.schemas import usd_physics
 from ..core.steps import Next, Steps, finished
 from .articulations import Tree, trees
+from .engine import FASTEST, PREVIEW, Ability, Engine, Grab, JointPose, Setup, Solver, solver
 from .filters import FILTERING, Filters, filters
 from .joint_facts import JointFacts, read_joints
-from .joint_poses import carried, clamped, moved, shift
+from .joint_poses import carried, clamped, moved, position_of, relative_pose, shift
 from .layout import ROW, Layout, layout
 from .notices import Notices
-from .quality import QUALITIES, Quality
-from .rapier.constraints import NO_WRENCH, Constraint, matrix_of
-from .rapier.energy import PERIOD
-from .rapier.grab import Grab
-from .rapier.panics import is_panic
-from .rapier.setup import Setup
-from .rapier.space import SavedSpace, SolverSpace
-from .rapier.trees import FASTEST
 from .vendor_settings import report_others
 
 Floats = NDArray[np.float64]
@@ -57,14 +48,12 @@ FIRM, SAG = 4.0, 0.02
 class Snapshot:
     """State of a world; only valid for `World.restore` of the same world."""
 
-    spaces: tuple[SavedSpace, ...]
+    engines: tuple[Any, ...]
     positions: Floats
     rotations: Floats
     awake: NDArray[np.bool_]
     frame: int
-    grabs: dict[int, tuple[int, int]]
     unstable: dict[str, str]
-    gravity: tuple[tuple[float, float, float], ...]
 
 
 class Motion(NamedTuple):
@@ -88,55 +77,59 @@ class World:
     """
 
     def __init__(
-        self, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0, quality: str = NORMAL
-    ) -> None:
+        self, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0, quality: str = NORMAL,
+        engine: str = PREVIEW,
+    ) -> None:  # fmt: skip
         """time_step: seconds that `step` takes. substeps: steps of the solver in each; 0: by the quality.
 
-        quality: a key of `QUALITIES`.
+        quality: one of `core.qualities`. engine: a key of `engine.solvers`. Raises InputError
+        and MissingDependencyError.
         """
-        finished(self._build(model, time_step, substeps, quality))
+        finished(self._build(model, time_step, substeps, quality, engine))
 
     @classmethod
     def steps(
-        cls, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0, quality: str = NORMAL
-    ) -> Steps[World]:
+        cls, model: PhysicsModel, *, time_step: float = TIME_STEP, substeps: int = 0, quality: str = NORMAL,
+        engine: str = PREVIEW,
+    ) -> Steps[World]:  # fmt: skip
         """Build a world in steps, none of which takes longer than one body does, or some equal ones."""
         world = cls.__new__(cls)
-        yield from world._build(model, time_step, substeps, quality)
+        yield from world._build(model, time_step, substeps, quality, engine)
         return world
 
-    def _build(self, model: PhysicsModel, time_step: float, substeps: int, quality: str) -> Steps[None]:
+    def _build(self, model: PhysicsModel, time_step: float, substeps: int, quality: str, engine: str) -> Steps[None]:
         self._notices = Notices()
         self.time_step = time_step
         self.frame = 0
         self.step_milliseconds = 0.0
         self.unstable: dict[str, str] = {}
-        self._grabs: dict[int, tuple[SolverSpace, Grab]] = {}
         self._ids = count(1)
+        self._solver = solver(engine)
+        make = self._solver.load()
         self._layout = layout(model, self._notices)
         report_others(model, self._layout.names, self._notices)
-        with _panics_named():
-            self._spaces = yield from _spaces(self._layout, self._notices, time_step, substeps, QUALITIES[quality])
-        self.paths = tuple(chain.from_iterable(space.paths for space in self._spaces))
-        self._ranges = []
-        start = 0
-        for space in self._spaces:
-            self._ranges.append(slice(start, start + len(space.paths)))
-            start += len(space.paths)
+        setups = _setups(self._layout, self._notices, time_step, substeps, quality)
+        _report_missing(self._solver, self._layout, setups, self._notices)
+        #: One for each physics scene.
+        self.engines: tuple[Engine, ...] = tuple(map(make, setups))
+        yield from _built(self.engines, setups)
+        bodies = [body for setup in setups for body in setup.bodies.values()]
+        self.paths = tuple(chain.from_iterable(setup.bodies for setup in setups))
+        ends = np.cumsum([0, *(len(setup.bodies) for setup in setups)]).tolist()
+        self._ranges = [slice(*ends_of) for ends_of in pairwise(ends)]
         places = self._layout.places
-        bodies = [body for space in self._spaces for body in space.bodies.values()]
         rows = np.fromiter(map(ROW, bodies), np.int64, len(bodies))
         self.positions: Floats = places.positions[rows]
         self.rotations: Floats = places.quaternions[rows]
         self.stretches: Floats = places.stretches[rows]
-        for space, own in zip(self._spaces, self._ranges, strict=True):
-            if space.is_moved_at_start:
-                space.read_poses(self.positions[own], self.rotations[own], everything=True)
+        for each, own in zip(self.engines, self._ranges, strict=True):
+            if each.is_moved_at_start:
+                each.read_poses(self.positions[own], self.rotations[own])
         self.kinematic = np.fromiter(map(_KINEMATIC, bodies), bool, len(bodies))
         self.awake = np.ones(len(self.paths), bool)
-        self._joints = {
-            constraint.facts.path: (space, constraint) for space in self._spaces for constraint in space.constraints
-        }
+        self._by_scene = {setup.scene: each for setup, each in zip(setups, self.engines, strict=True)}
+        facts = {joint.path: joint for setup in setups for joint in setup.joints}
+        self._joints = {path: (each, facts[path]) for each in self.engines for path in each.joints}
         # Which copies all triangles.
         yield 1.0
         self._start = self.snapshot()
@@ -148,10 +141,9 @@ class World:
         """Issues about physics that is simulated differently, or not at all. Grows while the world runs."""
         return list(self._notices.issues)
 
-    @property
-    def spaces(self) -> tuple[SolverSpace, ...]:
-        """The solver's worlds, one for each physics scene."""
-        return tuple(self._spaces)
+    def can(self, ability: Ability) -> bool:
+        """True for what the engine is able to do."""
+        return ability in self._solver.abilities
 
     @property
     def time(self) -> float:
@@ -161,7 +153,7 @@ class World:
     @property
     def substeps(self) -> int:
         """Solver steps in each time step, maximum over all scenes."""
-        return max((space.substeps for space in self._spaces), default=1)
+        return max((engine.substeps for engine in self.engines), default=1)
 
     def step(self) -> None:
         """One time step. Bodies that move too fast or gain energy from no source are added to `unstable`.
@@ -169,27 +161,20 @@ class World:
         A body whose pose becomes NaN or infinite keeps its last position and is added to `unstable` too. Raises
         EngineError if the solver fails.
         """
-        with _panics_named():
-            self._step()
-
-    def _step(self) -> None:
         began = clock.now()
         before = self.positions.copy()
-        for space, rows in zip(self._spaces, self._ranges, strict=True):
-            for path in space.step():
+        steps = []
+        for engine, rows in zip(self.engines, self._ranges, strict=True):
+            done = engine.step(self.positions[rows], self.rotations[rows])
+            steps.append(done)
+            self.awake[rows] = done.awake
+            for path in done.lost:
                 self._mark(path, "its pose is not a number any more")
-            self.awake[rows] = space.read_poses(self.positions[rows], self.rotations[rows], everything=False)
         self.frame += 1
-        ways = np.linalg.norm(self.positions - before, axis=1)
-        for space, rows in zip(self._spaces, self._ranges, strict=True):
-            space.watch_fast(ways[rows])
         self._check(before)
-        frames_between = max(1, round(PERIOD / self.time_step))
-        if self.frame % frames_between == 0:
-            for space in self._spaces:
-                path = space.made_energy(frames_between * self.time_step)
-                if path:
-                    self._mark(path, "its energy grows although nothing drives it")
+        for done in steps:
+            if done.gaining:
+                self._mark(done.gaining, "its energy grows although nothing drives it")
         self.step_milliseconds = 1e3 * (clock.now() - began)
 
     def _check(self, before: Floats) -> None:
@@ -226,11 +211,8 @@ class World:
         result[:, 3, 3] = 1.0
         return result
 
-    def _space_with(self, path: str) -> SolverSpace:
-        for space in self._spaces:
-            if path in space.handles:
-                return space
-        raise KeyError(path)
+    def _engine_of(self, path: str) -> Engine:
+        return self._by_scene[self._layout.bodies[path].scene]
 
     @cached_property
     def _index(self) -> dict[str, int]:
@@ -244,28 +226,18 @@ class World:
 
     def snapshot(self) -> Snapshot:
         """Copy of the state of the world; takes about 15 ms for 1,000 bodies."""
-        grabs = {
-            number: (self._spaces.index(space), space.grabs.index(held))
-            for number, (space, held) in self._grabs.items()
-        }  # fmt: skip
         return Snapshot(
-            tuple(space.save() for space in self._spaces), self.positions.copy(), self.rotations.copy(),
-            self.awake.copy(), self.frame, grabs, dict(self.unstable),
-            tuple(space.gravity for space in self._spaces),
+            tuple(engine.save() for engine in self.engines), self.positions.copy(), self.rotations.copy(),
+            self.awake.copy(), self.frame, dict(self.unstable),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
         """Restore a state, bit for bit; live edits made since then are undone too."""
-        for space, saved, gravity in zip(self._spaces, snapshot.spaces, snapshot.gravity, strict=True):
-            space.load(saved)
-            space.gravity = gravity
+        for engine, saved in zip(self.engines, snapshot.engines, strict=True):
+            engine.load(saved)
         self.positions[:], self.rotations[:] = snapshot.positions, snapshot.rotations
         self.awake[:] = snapshot.awake
         self.frame, self.unstable = snapshot.frame, dict(snapshot.unstable)
-        self._grabs = {
-            number: (self._spaces[space], self._spaces[space].grabs[held])
-            for number, (space, held) in snapshot.grabs.items()
-        }  # fmt: skip
 
     def reset(self) -> None:
         """Restore the start: poses, velocities, broken joints and live edits."""
@@ -273,7 +245,7 @@ class World:
 
     def velocities(self) -> tuple[Floats, Floats]:
         """Linear (n, 3), of the centres of mass, and angular (n, 3) velocities in the world: m/s and rad/s."""
-        found = np.concatenate([space.velocities() for space in self._spaces] or [np.zeros((0, 6))])
+        found = np.concatenate([engine.velocities() for engine in self.engines] or [np.zeros((0, 6))])
         return found[:, :3], found[:, 3:]
 
     def motion(self) -> Motion:
@@ -309,11 +281,10 @@ class World:
             api = prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
             rotation = frames.matrix_of(self.rotations[row])
-            x, y, z = (rotation.T @ linear[row] / self._layout.bodies[own].velocity_scale).tolist()
-            api.velocity = (x, y, z)
-            x, y, z = (rotation.T @ angular[row]).tolist()
-            api.angular_velocity = (x, y, z)
-            api.starts_asleep = not self.awake[row]
+            prim.add(api.copy(
+                velocity=tuple((rotation.T @ linear[row] / self._layout.bodies[own].velocity_scale).tolist()),
+                angular_velocity=tuple((rotation.T @ angular[row]).tolist()), starts_asleep=not self.awake[row],
+            ))  # fmt: skip
         owners = Above({path: model.prims[path] for path in shifts}, _cuts(model))
         for path, prim in model.prims.items():
             owner = owners.at(path)
@@ -326,11 +297,7 @@ class World:
         """A copy of a model after `move_model`; the model is not modified."""
         copied = replace(model, prims={})
         for prim in model.prims.values():
-            schemas = dict(prim.schemas)
-            body = prim.get(usd_physics.RigidBodyAPI)
-            if body is not None:
-                schemas[usd_physics.RigidBodyAPI.usd_name] = copy(body)
-            copied.add(replace(prim, schemas=schemas))
+            copied.add(replace(prim, schemas=prim.schemas.copy()))
         self.move_model(copied, old_paths, motion)
         return copied
 
@@ -344,13 +311,14 @@ class World:
         if not self.kinematic[self._index[path]]:
             raise KeyError(path)
         turn = np.asarray(rotation, float)
-        self._space_with(path).targets[path] = (np.array(position, float), turn / np.linalg.norm(turn))
+        self._engine_of(path).set_kinematic_pose(path, np.array(position, float), turn / np.linalg.norm(turn))
 
     def set_static_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
         """Teleport a static collider. Raises KeyError for any other prim."""
-        for space in self._spaces:
-            if path in space.static_handles:
-                space.move_static(path, np.asarray(position, float), np.asarray(rotation, float))
+        turn = np.asarray(rotation, float)
+        for engine in self.engines:
+            if path in engine.statics:
+                engine.set_static_pose(path, np.asarray(position, float), turn / np.linalg.norm(turn))
                 return
         raise KeyError(path)
 
@@ -359,9 +327,9 @@ class World:
     def set_gravity(self, gravity: ArrayLike, scene: str = "") -> None:
         """Acceleration (3,), m/s2, of one scene by path, or of all."""
         x, y, z = np.asarray(gravity, float).tolist()
-        for space in self._spaces:
-            if scene in ("", space.scene):
-                space.gravity = (x, y, z)
+        for own, engine in self._by_scene.items():
+            if scene in ("", own):
+                engine.gravity = (x, y, z)
 
     def set_drive(
         self, path: str, dof: str, *,
@@ -373,39 +341,32 @@ class World:
 
         SI and radians. Raises KeyError where there is no such joint or degree of freedom.
         """
-        space, constraint = self._joints[path]
-        drive = constraint.drive_of(dof)
-        given = {
+        given: dict[str, Any] = {
             "stiffness": stiffness, "damping": damping, "target_position": target_position,
             "target_velocity": target_velocity, "max_force": max_force,
+            "acceleration": None if type is None else type == "acceleration",
         }  # fmt: skip
-        for name, value in given.items():
-            if value is not None:
-                setattr(drive, name, value)
-        if type is not None:
-            drive.acceleration = type == "acceleration"
-        constraint.apply_drives(space.physics)
-        space.joint_changed(constraint)
+        engine, _ = self._joints[path]
+        changes = {name: value for name, value in given.items() if value is not None}
+        engine.set_drive(path, dof, replace(engine.drive(path, dof), **changes))
 
     def set_friction(
         self, material: str, friction: float, restitution: float | None = None, static: float | None = None
     ) -> None:  # fmt: skip
         """Change a physics material by path; "" is what all colliders without a material have. friction: of what
         slides; static: of what rests, where it is larger; None: the same."""
-        for space in self._spaces:
-            space.set_surface(material, friction, restitution, static)
+        for engine in self.engines:
+            engine.set_surface(material, friction, restitution, static)
 
     def set_mass(self, path: str, mass: float) -> None:
         """Set the mass, kg, of a dynamic body; its inertia follows. Raises KeyError for other bodies or mass <= 0."""
         if self.kinematic[self._index[path]] or not mass > 0.0:
             raise KeyError(path)
-        self._space_with(path).set_mass(path, mass)
+        self._engine_of(path).set_mass(path, mass)
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         """Switch a joint on or off; a broken joint stays broken. Raises KeyError for one that is not simulated."""
-        space, constraint = self._joints[path]
-        constraint.set_enabled(space.physics, enabled)
-        space.joint_changed(constraint)
+        self._joints[path][0].set_joint_enabled(path, enabled)
 
     def pose_joint(self, path: str, dof: str, value: float) -> tuple[str, ...]:
         """Set a degree of freedom to a value, m or rad, clamped to its limits, and move the carried bodies with it.
@@ -413,59 +374,60 @@ class World:
         No time passes. Returns the moved bodies, which are then at rest. Raises KeyError for an unknown joint or a
         degree of freedom that cannot move, InputError if the joint is part of a loop.
         """
-        space, constraint = self._joints[path]
-        freedom = constraint.moving()[dof]
-        bodies, is_first = self._carried(space, constraint)
-        now = constraint.relative(space.physics)
+        engine, facts = self._joints[path]
+        freedom = facts.moving[dof]
+        bodies, is_first = self._carried(engine, facts)
+        world0, world1 = engine.joint_frames(path)
         wanted = clamped(freedom, value)
-        relative = moved(constraint.facts, dof, now, wanted)
-        by = shift(*constraint.frames(space.physics), relative, is_first)
-        space.shift_bodies(bodies, by, constraint, relative, wanted)
-        for body in space.paths:
-            row = self._index[body]
-            self.positions[row], self.rotations[row] = space.pose(body)
-            self.awake[row] |= body in bodies
+        relative = moved(facts, dof, relative_pose(world0, world1), wanted)
+        engine.pose_joint(JointPose(path, wanted, relative, bodies, shift(world0, world1, relative, is_first)))
+        own = self._ranges[self.engines.index(engine)]
+        engine.read_poses(self.positions[own], self.rotations[own])
+        self.awake[[self._index[body] for body in bodies]] = True
         return bodies
 
     def aim_joint(self, path: str, dof: str, value: float) -> None:
         """Drive a degree of freedom to a value, m or rad, clamped to its limits: with its own drive, if that has a
         stiffness, else with a stiff one. Raises KeyError as `set_drive` does."""
-        space, constraint = self._joints[path]
-        drive = constraint.drive_of(dof)
-        wanted = clamped(constraint.moving()[dof], value)
-        if drive.stiffness > 0.0:
+        engine, facts = self._joints[path]
+        wanted = clamped(facts.moving[dof], value)
+        if engine.drive(path, dof).stiffness > 0.0:
             self.set_drive(path, dof, target_position=wanted)
             return
-        matter, weight = self._hanging(space, constraint, constraint.facts.names[dof])
+        matter, weight = self._hanging(engine, facts, facts.names[dof])
         stiffness = max(matter * (2.0 * math.pi * FIRM) ** 2, weight / SAG)
         self.set_drive(
             path, dof, stiffness=stiffness, damping=2.0 * math.sqrt(stiffness * matter), target_position=wanted,
             target_velocity=0.0, type="force",
         )  # fmt: skip
 
-    def _hanging(self, space: SolverSpace, constraint: Constraint, axis: int) -> tuple[float, float]:
+    def _hanging(self, engine: Engine, facts: JointFacts, axis: int) -> tuple[float, float]:
         """(mass (kg) or inertia about the joint (kg m2) to move, largest torque by gravity (N m); 0 if linear)."""
         try:
-            bodies, _ = self._carried(space, constraint)
+            bodies, _ = self._carried(engine, facts)
         except InputError:
-            bodies = tuple(space.weights)
-        weights = [(space.weights[body], space.handles[body]) for body in bodies]
+            bodies = tuple(engine.weights)
+        weights = [(engine.weights[body], self._index[body]) for body in bodies]
         if not 3 <= axis < 6:
             return sum(weight.mass for weight, _ in weights), 0.0
-        place = constraint.frames(space.physics)[0][:3, 3]
-        gravity = math.hypot(*space.gravity)
+        place = engine.joint_frames(facts.path)[0][:3, 3]
+        gravity = math.hypot(*engine.gravity)
         inertia = torque = 0.0
-        for weight, handle in weights:
-            body = matrix_of(space.physics.rigid_bodies[handle].position)
-            arm = float(np.linalg.norm(body[:3, :3] @ weight.center + body[:3, 3] - place))
+        for weight, row in weights:
+            arm = float(np.linalg.norm(self._point(row, weight.center) - place))
             inertia += weight.mass * arm**2 + max(weight.moments)
             torque += weight.mass * gravity * arm
         return inertia, torque
 
-    def _carried(self, space: SolverSpace, constraint: Constraint) -> tuple[tuple[str, ...], bool]:
-        holding = [item.facts for item in space.constraints if item.active]
-        held = [body for body in space.paths if self.kinematic[self._index[body]]]
-        return carried(constraint.facts, holding, held)
+    def _point(self, row: int, point: ArrayLike) -> Floats:
+        """Where a point (3,) in the frame of a body is in the world."""
+        turned: Floats = frames.matrix_of(self.rotations[row]) @ np.asarray(point) + self.positions[row]
+        return turned
+
+    def _carried(self, engine: Engine, facts: JointFacts) -> tuple[tuple[str, ...], bool]:
+        holding = [self._joints[path][1] for path in engine.joints if engine.is_holding(path)]
+        held = [path for path in self.paths if self.kinematic[self._index[path]]]
+        return carried(facts, holding, held)
 
     # ----------------------------------------------------------------------- hands
 
@@ -476,33 +438,38 @@ class World:
         """
         if self.kinematic[self._index[path]]:
             raise KeyError(path)
-        space = self._space_with(path)
+        if not self.can(Ability.GRABS):
+            raise InputError(f"{self._solver.name} does not {Ability.GRABS}; choose another engine.")
         number = next(self._ids)
-        self._grabs[number] = (space, space.grab(path, np.asarray(point, float)))
+        self._engine_of(path).grab(number, path, np.asarray(point, float))
         return number
+
+    def _held(self, number: int) -> Grab:
+        return next(engine.grabs[number] for engine in self.engines if number in engine.grabs)
 
     def move_grab(self, number: int, target: ArrayLike) -> None:
         """Set the target (3,) of the held point."""
         x, y, z = np.asarray(target, float).tolist()
-        self._grabs[number][1].target = (x, y, z)
+        self._held(number).target = (x, y, z)
 
     def grab_point(self, number: int) -> Floats:
         """Current position (3,) of the held point."""
-        held = self._grabs[number][1]
-        row = self._index[held.path]
-        turned: Floats = frames.matrix_of(self.rotations[row]) @ np.asarray(held.point) + self.positions[row]
-        return turned
+        held = self._held(number)
+        return self._point(self._index[held.path], held.point)
 
     @property
     def grabs(self) -> list[tuple[Floats, Floats]]:
         """(held point, its target) of each grab, (3,) each."""
-        return [(self.grab_point(number), np.array(held.target)) for number, (_, held) in self._grabs.items()]
+        return [
+            (self.grab_point(number), np.array(held.target))
+            for engine in self.engines for number, held in engine.grabs.items()
+        ]  # fmt: skip
 
     def release(self, number: int) -> None:
         """Release a grab. Unknown numbers, as after a reset, are ignored."""
-        found = self._grabs.pop(number, None)
-        if found is not None:
-            found[0].release(found[1])
+        for engine in self.engines:
+            if number in engine.grabs:
+                engine.release(number)
 
     # ----------------------------------------------------------------------- read-outs
 
@@ -513,31 +480,31 @@ class World:
 
     def contact_count(self) -> int:
         """Pairs of colliders that touch; takes some milliseconds for 1,000 bodies."""
-        return sum(space.contacts() for space in self._spaces)
+        return sum(engine.contact_count() for engine in self.engines)
 
     def contact_points(self, most: int = 4000) -> tuple[Floats, Floats]:
         """Points (n, 3) where colliders touch, m, and the normals (n, 3) there, away from the first; about `most`."""
-        found = [point for space in self._spaces for point in space.contact_points(most)]
+        found = [point for engine in self.engines for point in engine.contact_points(most)]
         both = np.array(found, float).reshape(-1, 6)
         return both[:, :3], both[:, 3:]
 
     def busiest(self) -> str:
         """Path of the dynamic body with the most points of contact; of the first without any contact, or ""."""
         counts = {path: 0 for path in self.paths if not self.kinematic[self._index[path]]}
-        for space in self._spaces:
-            for path, points in space.contact_counts().items():
+        for engine in self.engines:
+            for path, points in engine.contact_counts().items():
                 counts[path] += points
         return max(counts, key=lambda path: counts[path], default="")
 
     @property
     def broken_joints(self) -> tuple[str, ...]:
         """Paths, in the order of breaking."""
-        return tuple(path for space in self._spaces for path in space.broken)
+        return tuple(path for engine in self.engines for path in engine.broken)
 
     @property
     def static_colliders(self) -> tuple[str, ...]:
         """Paths of the static colliders, which `set_static_pose` can move."""
-        return tuple(path for space in self._spaces for path in space.static_handles)
+        return tuple(path for engine in self.engines for path in engine.statics)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -550,74 +517,59 @@ class World:
         A joint that cannot break is measured from the first call on, so that the first one returns zero. Of a broken
         joint it is the load under which it broke.
         """
-        space, constraint = self._joints[path]
-        if path in space.broken:
-            return space.last_loads[path][0]
-        space.loads.asked.add(path)
-        return constraint.load
+        return self._joints[path][0].joint_load(path)
 
     def joint_wrench(self, path: str) -> tuple[Vector, Vector]:
         """Force (N) and torque (N m), (3,) each, with which a joint acts on its second body at its frame there, along
         the axes of that frame. In the solver step that `joint_load` is of, and zero where that is. The torque of a
         joint in a loop is not known, and zero."""
-        load = self.joint_load(path)
-        space, constraint = self._joints[path]
-        if path in space.broken:
-            return space.last_loads[path][1]
-        return constraint.wrench_in_frame(space.physics) if any(load) else NO_WRENCH
+        return self._joints[path][0].joint_wrench(path)
 
     def joint_position(self, path: str, dof: str) -> float:
         """Position (m) or angle (rad) of a degree of freedom; angles are within half a turn."""
-        space, constraint = self._joints[path]
-        return constraint.position(space.physics, constraint.facts.names[dof])
+        engine, facts = self._joints[path]
+        return position_of(facts, relative_pose(*engine.joint_frames(path)), facts.names[dof])
 
     def joint_positions(self) -> dict[str, dict[str, float]]:
         """Positions of all movable degrees of freedom, by joint and name: m, or rad within half a turn."""
         return {
-            path: {dof: self.joint_position(path, dof) for dof in constraint.moving()}
-            for path, (_, constraint) in self._joints.items()
+            path: {dof: self.joint_position(path, dof) for dof in facts.moving}
+            for path, (_, facts) in self._joints.items()
         }
 
     def joint_range(self, path: str, dof: str) -> tuple[float, float]:
         """Limits of a movable degree of freedom, m or rad. Raises KeyError for any other."""
-        freedom = self._joints[path][1].moving()[dof]
+        freedom = self._joints[path][1].moving[dof]
         return freedom.low, freedom.high
 
     def joint_ends(self, path: str) -> tuple[Floats, list[Floats], float]:
         """(position of joint frame 0, centres of mass, (3,) each, larger distance from frame to centre); m, world."""
-        space, constraint = self._joints[path]
-        facts, bodies = constraint.facts, space.physics.rigid_bodies
+        engine, facts = self._joints[path]
         ends, arms = [], [0.0]
-        for handle, body, frame in zip(
-            constraint.handles, (facts.body0, facts.body1), (facts.frame0, facts.frame1), strict=True
-        ):
+        for body, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
             if body:
-                ends.append(np.array(bodies[handle].center_of_mass.to_tuple()))
-                arms.append(float(np.linalg.norm(frame[:3, 3] - bodies[handle].local_center_of_mass.to_tuple())))
-        return constraint.frames(space.physics)[0][:3, 3], ends, max(arms)
+                center = engine.weights[body].center if body in engine.weights else (0.0, 0.0, 0.0)
+                ends.append(self._point(self._index[body], center))
+                arms.append(float(np.linalg.norm(frame[:3, 3] - center)))
+        return engine.joint_frames(path)[0][:3, 3], ends, max(arms)
 
     def is_reduced(self, path: str) -> bool:
         """True for a joint that is simulated in reduced coordinates."""
-        return self._joints[path][1].state.reduced
+        return self._joints[path][0].is_reduced(path)
 
     def kinetic_energy(self) -> float:
-        """Of all dynamic bodies, J."""
-        return sum(space.kinetic_energy() for space in self._spaces)
-
-
-@contextmanager
-def _panics_named() -> Iterator[None]:
-    """Turn a panic of the solver, which is no Exception in Python, into an EngineError."""
-    try:
-        yield
-    except BaseException as error:
-        if not is_panic(error):
-            raise
-        text = " ".join(str(error).split())
-        raise EngineError(
-            f"The physics engine failed ({text}); look for huge or tiny sizes, masses and gains, and simulate parts of "
-            "the scene to find the body."
-        ) from None
+        """Of all dynamic bodies that are awake, J."""
+        found = 0.0
+        linear, angular = self.velocities()
+        for engine in self.engines:
+            for path, weight in engine.weights.items():
+                row = self._index[path]
+                if self.awake[row]:
+                    spin = frames.matrix_of(self.rotations[row]).T @ angular[row]
+                    found += 0.5 * (
+                        weight.mass * float(linear[row] @ linear[row]) + float(spin @ weight.inertia @ spin)
+                    )
+        return found
 
 
 def _cuts(model: PhysicsModel) -> set[str]:
@@ -627,17 +579,16 @@ def _cuts(model: PhysicsModel) -> set[str]:
 # --------------------------------------------------------------------------- building
 
 
-def _spaces(
-    found: Layout, notices: Notices, time_step: float, substeps: int, quality: Quality
-) -> Steps[list[SolverSpace]]:
-    """One solver space for each physics scene that has bodies or static colliders; in steps."""
+def _setups(found: Layout, notices: Notices, time_step: float, substeps: int, quality: str) -> list[Setup]:
+    """What is simulated in each physics scene that has bodies or static colliders."""
     joints = read_joints(found, notices)
     kinematic = {path for path, body in found.bodies.items() if body.is_kinematic} if joints else set()
     articulations = trees(found.model, joints, kinematic, notices) if joints else []
     chosen = _filters(found, joints, articulations, notices)
-    by_scene: dict[str, Setup] = {
-        scene: Setup(scene, gravity, {}, []) for scene, gravity in found.gravity.items()
-    }  # fmt: skip
+    by_scene = {
+        scene: Setup(found, notices, scene, gravity, chosen, time_step, substeps, quality)
+        for scene, gravity in found.gravity.items()
+    }
     if len(by_scene) == 1:
         next(iter(by_scene.values())).bodies = found.bodies
     for path, body in found.bodies.items() if len(by_scene) > 1 else ():
@@ -648,17 +599,32 @@ def _spaces(
         by_scene[joint.scene].joints.append(joint)
     for tree in articulations:
         by_scene[tree.links[0].joint.scene].trees.append(tree)
-    spaces = []
-    made, total = 0.0, len(found.bodies) + len(found.statics)
-    for setup in by_scene.values():
-        if setup.bodies or setup.statics:
-            space = SolverSpace(found, setup, notices, time_step, quality)
-            for more in space.steps(setup, chosen, substeps):
-                made += more
-                fraction = min(made / total, 1.0)
-                yield Next(fraction, more.about) if isinstance(more, Next) else fraction
-            spaces.append(space)
-    return spaces
+    return [setup for setup in by_scene.values() if setup.bodies or setup.statics]
+
+
+def _built(engines: Iterable[Engine], setups: Sequence[Setup]) -> Steps[None]:
+    """Build the engines of all scenes, in steps."""
+    made, total = 0.0, sum(len(setup.bodies) + len(setup.statics) for setup in setups)
+    for engine in engines:
+        for more in engine.build():
+            made += more
+            fraction = min(made / total, 1.0)
+            yield Next(fraction, more.about) if isinstance(more, Next) else fraction
+
+
+def _report_missing(chosen: Solver, found: Layout, setups: Sequence[Setup], notices: Notices) -> None:
+    """Name what the model needs and the engine is not able to do, each with the first prim that needs it."""
+    joints = [joint.prim for setup in setups for joint in setup.joints]
+    dynamic = [body for body in found.bodies.values() if not body.is_kinematic]
+    asked = {
+        Ability.MOTION: [body.prim for body in dynamic],
+        Ability.CONTACTS: [prim for body in dynamic for prim in body.colliders],
+        Ability.JOINTS: joints,
+        Ability.LOADS: [joint.prim for setup in setups for joint in setup.joints if joint.breaks],
+    }
+    for ability, prims in asked.items():
+        if prims and ability not in chosen.abilities:
+            notices.add("EngineLimits", prims[0], f"{chosen.name} does not {ability}, which {prims[0].display} needs.")
 
 
 def _filters(found: Layout, joints: list[JointFacts], articulations: list[Tree], notices: Notices) -> Filters:

@@ -19,7 +19,7 @@ from ..core import mass
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
-from ..simulation import quality
+from ..simulation import hanging
 from ..simulation.joint_facts import Drive, JointFacts, read_joints
 from ..simulation.layout import Layout, layout
 from ..simulation.notices import Notices
@@ -146,7 +146,7 @@ def fit(
 
     plain = with_iterations(arm, {})
     # The preview holds an arm only in reduced coordinates.
-    if (plain.keeps and arm.ratio <= quality.BEARABLE_REDUCED) or not may_add:
+    if (plain.keeps and arm.ratio <= hanging.BEARABLE_REDUCED) or not may_add:
         return plain
     for part in arm_motion.ARMATURES:
         added = _armatures(arm, tasks, part)
@@ -413,7 +413,7 @@ def _arm(scene: _Scene, moved: list[_Moved]) -> Arm:
     return Arm(
         tuple(each.joint.path for each in moved), inertia + least * np.eye(count), load, levers, reach or 1.0,
         np.array([drive.stiffness for drive in drives]), np.array([drive.damping for drive in drives]),
-        max(group.ratio for group in quality.hanging(ends, {path: body.mass for path, body in bodies.items()})),
+        max(group.ratio for group in hanging.hanging(ends, {path: body.mass for path, body in bodies.items()})),
     )  # fmt: skip
 
 

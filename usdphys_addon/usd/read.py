@@ -18,6 +18,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 from ..core import frames, schema, units, vendor_schemas
 from ..core.errors import InputError
 from ..core.model import EXTRAS_KEY, GRAVCOMP, Mesh, PhysicsModel, Prim, SpherePoints
+from ..core.prototypes import SharedSchemas
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.schemas.usd_geom import TAPERED
@@ -241,6 +242,7 @@ def read_stage(
     of the stage.
     """
     reader = _Reader(stage, local_meters)
+    shared = SharedSchemas()
     others = {}
     for one in usd_opinions.of_stage(stage) if opinions is None else opinions:
         path = one.path
@@ -254,7 +256,7 @@ def read_stage(
         if prim is None:
             others[path] = one.type_name
         else:
-            reader.model.add(prim)
+            shared.share(reader.model.add(prim))
     reader.bind_materials()
     reader.add_joint_targets(stage)
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()

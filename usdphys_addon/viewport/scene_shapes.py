@@ -18,11 +18,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import frames, gprims, hull, joint_kinds, mass, paths, schema
+from ..core.errors import MissingDependencyError
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.rules.base import Above
 from ..core.schemas import usd_geom, usd_physics
 from ..simulation.articulations import trees_of
+from ..simulation.engine import preview_engine
 from ..simulation.layout import Places
 from . import draw_data
 from .draw_data import Drawing, Vertices
@@ -238,23 +240,18 @@ def _mesh_lines(prim: Prim, geometry: Mesh, rotation: Matrix, stretch: Matrix, a
 def _solved_box(prim: Prim, geometry: Mesh, rotation: Matrix) -> Matrix | None:
     """Edge lengths (3,) of the box that the solver creates from a mesh, a flat one thickened; None without a solver."""
     try:
-        from ..simulation.rapier import shapes
-    except ImportError:
+        return preview_engine().box_of(prim, geometry, rotation)
+    except MissingDependencyError:
         return None
-    from ..simulation.notices import Notices
-
-    placed = shapes.shape_of(prim, geometry, rotation, Notices(), moves=True)
-    box = None if placed is None else placed[0].as_cuboid()
-    return None if box is None else 2.0 * np.array(box.half_extents.to_tuple(), float)
 
 
 def _solved(prim: Prim, geometry: Mesh, rotation: Matrix) -> Iterator[Vertices]:
     """Edges of the shapes that the solver creates from a mesh. Yields nothing without a solver or without shapes."""
     try:
-        from ..simulation.rapier import shapes
-    except ImportError:
+        engine = preview_engine()
+    except MissingDependencyError:
         return
-    for points, faces in shapes.surfaces_of(prim, geometry, rotation):
+    for points, faces in engine.surfaces_of(prim, geometry, rotation):
         yield draw_data.mesh_edges(points, faces)
 
 

@@ -18,15 +18,15 @@ from ...core import frames
 from ...core.errors import InputError
 from ...core.units import StageUnits
 from ...core.words import counted
+from ..engine import programs
 from ..record import Recording, quaternion_product
-from .table import ENGINES
 
 Floats = NDArray[np.float64]
 
 
 def python_of(engine: str, chosen: str = "") -> str:
     """The Python for an engine: the chosen path, else that of its environment variable. Raises InputError."""
-    known = ENGINES[engine]
+    known = programs()[engine]
     found = chosen or os.environ.get(known.variable, "")
     if not found:
         raise InputError(
@@ -51,7 +51,7 @@ class Run:
 
     def __init__(self, engine: str, python: str, file: Path, steps: int, seconds: float) -> None:
         """file: a USD file that the engine reads. seconds: of a step."""
-        self._engine, self._steps, self._file = ENGINES[engine], steps, file
+        self._engine, self._steps, self._file = programs()[engine], steps, file
         self._kept = tempfile.TemporaryDirectory(prefix="usdphys-run-")
         #: Folder of its files.
         self.folder = Path(self._kept.name)
@@ -218,7 +218,7 @@ def differences(one: Recording, other: Recording) -> list[Difference]:
 
 def told(found: list[Difference], engine: str, fps: float, most: int = 5) -> list[str]:
     """Lines about the largest differences between an engine and the preview."""
-    name = ENGINES[engine].name
+    name = programs()[engine].name
     if not found:
         return [f"{name}: no body moves by itself"]
     lines = [f"{name} against the preview, largest difference of {counted(len(found), 'body')}:"]

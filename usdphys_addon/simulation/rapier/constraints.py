@@ -21,6 +21,7 @@ from ...core.frames import Matrix
 from ...core.schema import Vector
 from ..articulations import Link
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
+from ..joint_poses import position_of, relative_pose
 
 JOINT_AXES = (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z, JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z)
 AXIS_BITS = (
@@ -113,8 +114,7 @@ class Constraint:
             facts.enabled, freedoms=copy.deepcopy(facts.freedoms), distance=copy.deepcopy(facts.distance),
             reduced=link is not None,
         )  # fmt: skip
-        moving = [index for index, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
-        self.turns = [index for index in moving if index >= 3] == [3]
+        self.turns = facts.turns
         self._turns = tuple(frames.quaternion_of(frame[:3, :3]) for frame in (facts.frame0, facts.frame1))
         self._anchors = tuple(_point(frame) for frame in (facts.frame0, facts.frame1))
         #: Force (N) and torque (N m) of the last solver step; and both on the second body, at its joint frame, along
@@ -298,13 +298,16 @@ class Constraint:
         self.apply_enabled(physics)
 
     def drive_of(self, dof: str) -> Drive:
-        """The drive of a degree of freedom, made where there is none. Raises KeyError for one that cannot move."""
+        """A copy of the drive of a degree of freedom. Raises KeyError for one that cannot move."""
         freedom = self._freedom(dof)
         if freedom.is_locked:
             raise KeyError(dof)
-        if freedom.drive is None or freedom.drive.is_friction:
-            freedom.drive = Drive()
-        return freedom.drive
+        return Drive() if freedom.drive is None or freedom.drive.is_friction else copy.copy(freedom.drive)
+
+    def set_drive_of(self, physics: PhysicsWorld, dof: str, drive: Drive) -> None:
+        """Replace the drive of a degree of freedom."""
+        self._freedom(dof).drive = drive
+        self.apply_drives(physics)
 
     def _freedom(self, dof: str) -> Freedom:
         index = self.facts.names[dof]
@@ -393,28 +396,11 @@ class Constraint:
 
     def relative(self, physics: PhysicsWorld) -> Matrix:
         """Pose (4, 4) of the frame on body 1 in the frame on body 0."""
-        world0, result = self.frames(physics)
-        result[:3, 3] -= world0[:3, 3]
-        result[:3] = world0[:3, :3].T @ result[:3]
-        return result
+        return relative_pose(*self.frames(physics))
 
     def position(self, physics: PhysicsWorld, axis: int) -> float:
         """Where a degree of freedom is, m or rad within half a turn; axis: as in `facts.names`."""
-        relative = self.relative(physics)
-        if axis == 6:
-            return float(np.linalg.norm(relative[:3, 3]))
-        if axis < 3:
-            return float(relative[axis, 3])
-        if self.turns:
-            return math.atan2(relative[2, 1] - relative[1, 2], relative[1, 1] + relative[2, 2])
-        return frames.angle_about(relative[:3, :3], axis - 3)
-
-    def moving(self) -> dict[str, Freedom]:
-        """The degrees of freedom that have a name and can move."""
-        found = {name: self.state.freedoms[axis] for name, axis in self.facts.names.items() if axis < 6}
-        if self.state.distance is not None:
-            found |= {name: self.state.distance for name, axis in self.facts.names.items() if axis == 6}
-        return {name: freedom for name, freedom in found.items() if not freedom.is_locked}
+        return position_of(self.facts, self.relative(physics), axis)
 
     def drives(self) -> list[tuple[int, Drive]]:
         """(axis, drive) of all that are driven."""

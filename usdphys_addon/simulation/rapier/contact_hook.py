@@ -16,8 +16,8 @@ import numpy as np
 from rapier3d import ActiveHooks, PhysicsHooks, PhysicsWorld
 
 from ..vendor_settings import Surface
+from ..weights import Weight
 from .constraints import matrix_of
-from .loads import Weight
 
 #: m/s: a contact that slides more slowly is at rest.
 REST = 0.005

@@ -16,9 +16,9 @@ from rapier3d import PhysicsWorld
 
 from ...core.joint_settings import Gearing, gearing_of
 from ...core.model import PhysicsModel
+from ..weights import Weight
 from .constraints import Constraint, matrix_of
 from .joint_effects import speed_of, where_is
-from .loads import Weight
 
 #: Share of the difference of places that is taken back in a step.
 _BACK = 0.2

@@ -12,6 +12,7 @@ import rapier3d
 from numpy.typing import ArrayLike
 from rapier3d import GenericJoint, JointAxesMask, JointAxis, MotorModel, PhysicsWorld
 
+from .. import engine
 from ..layout import EARTH_GRAVITY
 
 #: Natural frequency (Hz) and damping ratio of the spring; largest force as a multiple of the weight on earth.
@@ -21,14 +22,11 @@ SPIN_DAMPING = 2.0
 
 
 @dataclass(slots=True)
-class Grab:
-    """path: of the held body. hand, joint: handles of the solver. point: in the body's frame. target: in the world."""
+class Grab(engine.Grab):
+    """hand, joint: handles of the solver."""
 
-    path: str
     hand: Any
     joint: Any
-    point: tuple[float, float, float]
-    target: tuple[float, float, float]
 
 
 def grab(physics: PhysicsWorld, path: str, handle: Any, point: ArrayLike, mass: float) -> Grab:
@@ -49,7 +47,7 @@ def grab(physics: PhysicsWorld, path: str, handle: Any, point: ArrayLike, mass: 
         joint.set_motor_model(axis, MotorModel.ACCELERATION_BASED)
         joint.set_motor_velocity(axis, 0.0, SPIN_DAMPING)
     held = physics.impulse_joints.insert(hand, handle, joint)
-    return Grab(path, hand, held, local, place)
+    return Grab(path, local, place, hand, held)
 
 
 def pull(physics: PhysicsWorld, held: Grab, part: float) -> None:

@@ -15,14 +15,14 @@ from rapier3d import (
 )
 
 from ...core.joint_settings import GEAR, RACK, following
+from ..engine import Setup
 from ..joint_facts import JointFacts
 from ..layout import Layout
 from ..notices import Notices
+from ..weights import Weight
 from .constraints import FREE, Constraint, matrix_of
 from .followers import Follower, followers_of
 from .gears import Gear, gears_of
-from .loads import Weight
-from .setup import Setup
 from .start import close
 from .trees import Trees
 

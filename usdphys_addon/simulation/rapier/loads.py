@@ -16,43 +16,16 @@ from operator import attrgetter, methodcaller
 from typing import Any
 
 import numpy as np
-import rapier3d
 from rapier3d import PhysicsWorld
 
 from ...core import frames
 from ...core.frames import Matrix
-from ...core.mass import inertia_tensor
-from ...core.schema import Quaternion, Vector
+from ...core.schema import Vector
+from ..weights import Weight
+from . import tuning
 from .constraints import NO_WRENCH, Constraint
 
-#: Of overloaded joints, those break together whose overload is at least this fraction of the largest.
-FIRST = 0.9
 _LINEAR, _ANGULAR, _TO_TUPLE = attrgetter("linvel"), attrgetter("angvel"), methodcaller("to_tuple")
-
-
-@dataclass(slots=True)
-class Weight:
-    """Mass (kg), centre of mass (m), principal moments (kg m2) and their axes (w, x, y, z), in the body's own frame."""
-
-    mass: float
-    center: Vector
-    moments: Vector
-    axes: Quaternion
-
-    @property
-    def inertia(self) -> Matrix:
-        """Tensor (3, 3) about the centre of mass."""
-        return inertia_tensor(self.moments, self.axes)
-
-    @property
-    def of_solver(self) -> rapier3d.MassProperties:
-        """The same for the solver."""
-        return rapier3d.MassProperties(self.center, self.mass, self.moments, rapier3d.Rotation3(*self.axes))
-
-    def scaled_to(self, mass: float) -> Weight:
-        """The weight with another mass; moments scale with it."""
-        x, y, z = (moment * mass / self.mass for moment in self.moments)
-        return Weight(mass, self.center, (x, y, z), self.axes)
 
 
 @dataclass(slots=True)
@@ -388,9 +361,9 @@ def _pushes(physics: PhysicsWorld, constraint: Constraint) -> list[float]:
 
 
 def most_loaded(constraints: Sequence[Constraint]) -> list[Constraint]:
-    """Of overloaded joints, those whose overload is at least `FIRST` times the largest: they break first."""
+    """Of overloaded joints, those that break first: within `tuning.FIRST` of the largest share of what they bear."""
     shares = [_share(constraint) for constraint in constraints]
-    least = FIRST * max(shares, default=0.0)
+    least = tuning.FIRST * max(shares, default=0.0)
     return [constraint for constraint, share in zip(constraints, shares, strict=True) if share >= least]
 
 

@@ -20,7 +20,7 @@ from ...core.schema import Schema
 from ...core.schemas import usd_geom, usd_physics
 from ...core.steps import Steps, finished
 from ..layout import Body
-from .loads import Weight
+from ..weights import Weight
 
 Geometry = Mesh | SpherePoints | None
 #: Schemas on which a mass depends, besides geometry, pose and material.
@@ -39,6 +39,11 @@ _IGNORED = frozenset({"velocity", "angular_velocity", "simulation_owner", "start
 #: Weights by all that decides them: needed again at every start of the preview, and slow for heavy meshes.
 KNOWN: dict[Hashable, tuple[Weight, rapier3d.MassProperties]] = {}
 MOST_KNOWN = 10_000
+
+
+def of_solver(weight: Weight) -> rapier3d.MassProperties:
+    """A weight in the type of the solver."""
+    return rapier3d.MassProperties(weight.center, weight.mass, weight.moments, rapier3d.Rotation3(*weight.axes))
 
 
 class Geometries:
@@ -77,7 +82,7 @@ class Weigher:
                 KNOWN.clear()
             found = yield from properties_steps(self._part_of(body), body.prim.path)
             weight = Weight(found.mass, found.center_of_mass, found.diagonal_inertia, found.principal_axes)
-            known = KNOWN[key] = (weight, weight.of_solver)
+            known = KNOWN[key] = (weight, of_solver(weight))
         return known
 
     def _key(self, body: Body) -> Hashable:

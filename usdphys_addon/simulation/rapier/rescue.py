@@ -8,8 +8,8 @@ from typing import Any
 
 from rapier3d import PhysicsWorld
 
+from ..engine import FASTEST
 from .constraints import Constraint
-from .trees import FASTEST
 
 #: Time steps between states that are kept for a rescue.
 SANE_STEPS = 10

@@ -433,6 +433,13 @@ def _parts(moves: bool, mesh: Mesh) -> Steps[Placed | None]:
     return SharedShape.compound(parts), None, None
 
 
+def box_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> Matrix | None:
+    """Edges (3,), m, of the box that is simulated for a mesh, a flat one thickened; None if it is no box."""
+    placed = shape_of(prim, geometry, rotation, Notices(), moves=True)
+    box = None if placed is None else placed[0].as_cuboid()
+    return None if box is None else 2.0 * np.array(box.half_extents.to_tuple(), float)
+
+
 def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Points, Triangles]]:
     """Points (n, 3) and triangles (m, 3) of the shapes of a mesh in the prim's frame without scale, not rounded.
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,66 +19,53 @@ from rapier3d import (
     SpringCoefficients,
 )
 
-from ...core import frames
 from ...core.frames import Matrix
 from ...core.model import Prim
 from ...core.schema import Quaternion, Vector
 from ...core.steps import gains
+from ..engine import Engine, JointPose, Setup, Step
 from ..filters import Filters
-from ..joint_facts import NO_LIMIT
-from ..layout import Body, Layout, contact_material
-from ..notices import Notices
-from ..quality import (
-    CROWD,
-    JOINT_RELAXATIONS,
-    Quality,
+from ..hanging import hanging
+from ..joint_facts import NO_LIMIT, Drive
+from ..layout import Body, contact_material
+from ..vendor_settings import Surface
+from ..weights import Weight
+from . import joint_effects, tuning
+from .bodies import CLAMP, BodyMaker
+from .bonds import Bonds
+from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of
+from .contact_hook import ContactHook, Grip
+from .decomposition import decompose
+from .energy import PERIOD, EnergyWatch, Matter
+from .followers import Follower
+from .gears import Gear
+from .grab import Grab, grab, pull, release
+from .joint_builder import JointBuilder
+from .loads import Loads, most_loaded
+from .matter import Geometries, Weigher, of_solver
+from .panics import panics_named
+from .quality import (
+    QUALITIES,
     column_load,
     contact_steps,
-    hanging,
     impact_damping,
     is_bearable,
     joint_steps,
     joint_sweeps,
     rolling_steps,
     turning_steps,
-)  # fmt: skip
-from ..vendor_settings import (
-    Surface,
 )
-from . import joint_effects
-from .bodies import CLAMP, BodyMaker
-from .bonds import Bonds
-from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of
-from .contact_hook import ContactHook, Grip
-from .energy import EnergyWatch, Matter
-from .followers import Follower
-from .gears import Gear
-from .grab import Grab, grab, pull, release
-from .joint_builder import JointBuilder
-from .loads import Loads, Weight, most_loaded
-from .matter import Geometries, Weigher
 from .reduced import bend, follow, undamp
 from .rescue import Rescuer
-from .setup import Setup
-from .shapes import shape_steps
+from .shapes import box_of, shape_steps, surfaces_of
 from .start import put_to_sleep, row_that_bounces
 from .templates import Template, Twins, poses
 from .trees import is_axle
 
-#: Times that a step is made again because joints broke in it.
-MOST_BREAKS = 60
 #: Equal bodies that are made in one step of the build.
 TOGETHER = 100
-#: Bodies at the contacts of which the solver asks about friction, at most: each contact takes 10 us a step.
-MOST_GRIPS = 100
-#: By which part balls in a row that bounces are smaller.
-ROW_GAP = 0.003
-#: Distance (m), at most, in which a jointed body sees contacts: those that it can reach in a step.
-SEEN = 10.0
 #: Number, body and colliders of a template.
 _Ready = tuple[int, Any, list[Any]]
-#: Metres: bounds of the length unit to which the solver's tolerances are scaled.
-SMALLEST, LARGEST = 0.005, 1.0
 
 
 @dataclass(slots=True)
@@ -86,19 +73,25 @@ class SavedSpace:
     """State of a SolverSpace."""
 
     solver: bytes
+    gravity: Vector
     states: list[State]
-    grabs: list[Grab]
+    grabs: dict[int, Grab]
     weights: dict[str, Weight]
     broken: list[str]
     grips: dict[str, Grip]
+    frame: int
 
 
-class SolverSpace:
-    """The Rapier world of one physics scene; ready after `steps`."""
+class SolverSpace(Engine):
+    """The Rapier world of one physics scene; ready after `build`."""
 
-    def __init__(self, layout: Layout, setup: Setup, notices: Notices, time_step: float, quality: Quality) -> None:
-        self.scene, self.model, self.notices = setup.scene, layout.model, notices
-        self.layout, self.places = layout, layout.places
+    box_of = staticmethod(box_of)
+    surfaces_of = staticmethod(surfaces_of)
+    decompose = staticmethod(decompose)
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup, self.notices, self.layout = setup, setup.notices, setup.layout
+        self.model, self.places = self.layout.model, self.layout.places
         self.bodies = setup.bodies
         self.paths = tuple(setup.bodies)
         self.physics = PhysicsWorld(tuple(setup.gravity.tolist()))
@@ -116,14 +109,15 @@ class SolverSpace:
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
         self.gears: list[Gear] = []
-        self.grabs: list[Grab] = []
+        self._by_path: dict[str, Constraint] = {}
+        self.grabs: dict[int, Grab] = {}
         self.broken: list[str] = []
         #: Of broken joints: the load under which they broke, and `Constraint.wrench_in_frame`.
         self.last_loads: dict[str, tuple[tuple[float, float], tuple[Vector, Vector]]] = {}
         self._asleep: set[str] = set()
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
-        #: True if the bodies are not where their prims are, because joints were closed.
-        self.is_moved_at_start = False
+        #: Time steps made, and after how many of them energy is looked at.
+        self._frame, self._period = 0, max(1, round(PERIOD / setup.time_step))
         self._surfaces: dict[Any, Surface] = {}
         self._upkeep: list[Constraint] | None = None
         self._effective: list[Constraint] = []
@@ -131,14 +125,15 @@ class SolverSpace:
         self._slow: list[tuple[int, float, float]] = []
         self._limited: list[Constraint] = []
         self._rescuer = Rescuer()
-        self.time_step, self.quality = time_step, quality
+        self.time_step, self.quality = setup.time_step, QUALITIES[setup.quality]
 
-    def steps(self, setup: Setup, filters: Filters, substeps: int) -> Iterator[float]:
-        """Build in steps, each of which yields how many bodies and static colliders it made, or which part of one.
+    def build(self) -> Iterator[float]:
+        """Build in steps, each of which yields how many bodies and static colliders it made, or which part of one."""
+        with panics_named():
+            yield from self._build(self._setup)
 
-        substeps: steps of the solver in a time step; 0: by the quality.
-        """
-        time_step, quality = self.time_step, self.quality
+    def _build(self, setup: Setup) -> Iterator[float]:
+        time_step, quality, filters = self.time_step, self.quality, setup.filters
         maker = BodyMaker(self.layout, filters, self.notices)
         yield from self._add_bodies(maker, filters)
         yield from self._add_statics(setup.statics, maker)
@@ -149,12 +144,13 @@ class SolverSpace:
         joints.add(setup)
         joints.part(filters.pairs)
         self.constraints, self.followers, self.gears = joints.constraints, joints.followers, joints.gears
+        self._by_path = {constraint.facts.path: constraint for constraint in self.constraints}
         self.is_moved_at_start = joints.is_moved_at_start
         # In proportion to the time step, above 1/60 s.
         # Bonds give way, as contacts do.
         is_busy = self._is_bouncing or any(not item.facts.bond for item in self.constraints)
         steps = quality.busy_steps if is_busy else quality.steps
-        self.substeps = substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
+        self.substeps = setup.substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
         self.loads = Loads(self.handles, self.weights)
         self.bonds = Bonds(self.constraints)
         self._tune()
@@ -190,8 +186,8 @@ class SolverSpace:
         numbers = np.bincount(self._template_of, minlength=len(self._templates))
         extents = [(side, int(number)) for item, number in zip(self._templates, numbers, strict=True)
                    for _, side in item.sides]  # fmt: skip
-        size = _median(extents) if extents else LARGEST
-        parameters.length_unit = min(max(size, SMALLEST), LARGEST)
+        size = _median(extents) if extents else tuning.LARGEST
+        parameters.length_unit = min(max(size, tuning.SMALLEST), tuning.LARGEST)
         parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
         sizes = [template.size for template in self._templates]
         masses = [0.0 if item.weight is None or not item.sides else item.weight.mass for item in self._templates]
@@ -203,7 +199,7 @@ class SolverSpace:
             math.hypot(*self.gravity),
             [masses[kind] for kind in sized],
             [sizes[kind] for kind in sized],
-            0.0 if number > CROWD + 2 * len(self.constraints) else self._column(np.array(sizes, float)),
+            0.0 if number > tuning.CROWD + 2 * len(self.constraints) else self._column(np.array(sizes, float)),
             number,
         )
         parameters.num_solver_iterations = contacts.small_steps
@@ -236,10 +232,10 @@ class SolverSpace:
         chosen = np.flatnonzero((weighs & (sizes > 0.0))[kinds])
         up = -np.array(self.gravity, float)
         jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
-        if len(chosen) > CROWD + len(jointed) or not up.any():
+        if len(chosen) > tuning.CROWD + len(jointed) or not up.any():
             return 0.0
         rows = [row for row in chosen.tolist() if self.paths[row] not in jointed]
-        if not rows or len(rows) > CROWD:
+        if not rows or len(rows) > tuning.CROWD:
             return 0.0
         bodies = list(self.bodies.values())
         places = self.places.positions[[bodies[row].row for row in rows]]
@@ -253,7 +249,7 @@ class SolverSpace:
         step = self.time_step / self.substeps / parameters.num_solver_iterations
         for name, frequency in (
             ("contact_softness", self._frequency),
-            ("static_contact_softness", 2.0 * self._frequency),
+            ("static_contact_softness", tuning.STATIC_STIFFNESS * self._frequency),
         ):
             setattr(parameters, name, SpringCoefficients(frequency, impact_damping(frequency, step, rate)))
 
@@ -275,7 +271,7 @@ class SolverSpace:
         reduced = {path for facts in inside for path in (facts.body0, facts.body1)}
         is_brittle = breaks or any(constraint.facts.bond for constraint in self.constraints)
         if not is_brittle:
-            self.physics.integration_parameters.num_internal_stabilization_iterations = JOINT_RELAXATIONS
+            self.physics.integration_parameters.num_internal_stabilization_iterations = tuning.JOINT_RELAXATIONS
         driven = [
             item for item in self.constraints
             if not item.facts.bond and any(drive.stiffness > 0.0 for drive in item.facts.drives)
@@ -286,7 +282,7 @@ class SolverSpace:
         )
         for group, steps in zip(groups, wanted, strict=True):
             # Articulations come to rest later with it: of 6 falls of a ragdoll 3 did within 5 s, and all without it.
-            seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else SEEN
+            seen = 0.0 if is_brittle or not reduced.isdisjoint(group.bodies) else tuning.SEEN
             held = (sum(kind[path] for path in group.bodies) for kind in (springs, apart))
             sweeps = joint_sweeps(group, max(steps, small_steps), *held)
             for path in group.bodies:
@@ -311,7 +307,7 @@ class SolverSpace:
         twins = Twins(bodies, self.places, geometries, filters, self.model.angular_precision)
         add = self.physics.add_body
         positions, rotations = poses(self.places, twins.rows)
-        made: dict[Hashable, _Ready] = {}
+        made: dict[int, _Ready] = {}
         by_key: dict[Hashable, _Ready] = {}
         handles: list[Any] = []
         numbers: list[int] = []
@@ -321,7 +317,7 @@ class SolverSpace:
             for quick, position, rotation in zip(
                 twins.quick[chosen], positions[chosen], rotations[chosen], strict=True
             ):  # fmt: skip
-                if quick is not before:
+                if quick != before:
                     before, turn = quick, None
                     if quick not in made:
                         row = len(handles)
@@ -385,7 +381,7 @@ class SolverSpace:
 
     def _part_rows(self) -> None:
         """Make balls smaller that touch and bounce in a row, as in Newton's cradle: blows pass one after the other."""
-        if not self._is_bouncing or not 2 < len(self.weights) <= CROWD:
+        if not self._is_bouncing or not 2 < len(self.weights) <= tuning.CROWD:
             return
         kinds = self._template_of
         lively = np.array([item.bounce if item.weight is not None else -1.0 for item in self._templates], float)
@@ -400,11 +396,11 @@ class SolverSpace:
         prim = self.bodies[self.paths[rows[0]]].prim
         if all(ball is not None for _, ball in balls):
             for handle, ball in balls:
-                self.physics.colliders[handle].shape = rapier3d.SharedShape.ball(ball.radius * (1.0 - ROW_GAP))
+                self.physics.colliders[handle].shape = rapier3d.SharedShape.ball(ball.radius * (1.0 - tuning.ROW_GAP))
             self.notices.add(
                 "BouncesInRow", prim,
                 f"{prim.display} bounces and touches balls on both sides: the balls of the row are simulated "
-                f"{ROW_GAP:.1%} smaller, so that a hit passes from one to the next.",
+                f"{tuning.ROW_GAP:.1%} smaller, so that a hit passes from one to the next.",
             )  # fmt: skip
         else:
             self.notices.add(
@@ -438,14 +434,14 @@ class SolverSpace:
         if not uneven or not any(wanted):
             return
         number = int(np.array(wanted)[self._template_of].sum())
-        if number > MOST_GRIPS:
+        if number > tuning.MOST_GRIPS:
             for name in sorted(uneven):
                 material, grip = self.model.prims[name], self._grips[name]
                 self.notices.add(
                     "StaticFriction", material,
                     f"{material.display} has static friction {grip.static:g} and dynamic friction {grip.dynamic:g}: "
                     f"bodies at rest get the dynamic one, too, because {number} bodies may touch it, more than "
-                    f"{MOST_GRIPS}.",
+                    f"{tuning.MOST_GRIPS}.",
                 )  # fmt: skip
             return
         bodies = self.physics.rigid_bodies
@@ -466,13 +462,13 @@ class SolverSpace:
             handle = self.handles[facts.body1]
             if self.physics.rigid_bodies[handle].colliders:
                 found[handle] = self.weights[facts.body1]
-        if len(found) <= MOST_GRIPS:
+        if len(found) <= tuning.MOST_GRIPS:
             return found
         prim = self.bodies[next(path for path in self.paths if self.handles[path] in found)].prim
         self.notices.add(
             "WheelsTooMany", prim,
-            f"{prim.display} is one of {len(found)} driven wheels, more than {MOST_GRIPS}: robots with skid steering "
-            "turn up to 25 % too fast.",
+            f"{prim.display} is one of {len(found)} driven wheels, more than {tuning.MOST_GRIPS}: robots with skid "
+            "steering turn up to 25 % too fast.",
         )  # fmt: skip
         return {}
 
@@ -485,8 +481,19 @@ class SolverSpace:
 
     # ----------------------------------------------------------------------- stepping
 
-    def step(self) -> list[str]:
-        """One time step. Returns the paths of bodies whose state was not finite any more."""
+    def step(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
+        """One time step. Writes the poses of the bodies that are awake, (n, 3) and (n, 4), w first."""
+        before = positions.copy()
+        with panics_named():
+            lost = self._step()
+            awake = self.read_poses(positions, rotations, everything=False)
+            self._frame += 1
+            self.watch_fast(np.linalg.norm(positions - before, axis=1))
+            gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
+        return Step(awake, lost, gaining)
+
+    def _step(self) -> list[str]:
+        """Let the solver make a time step. Returns the paths of bodies whose state was not finite any more."""
         lost: list[str] = []
         self._rescuer.remember(self.physics, self.handles, self.constraints)
         starts = {path: self.pose(path) for path in self.targets}
@@ -498,7 +505,7 @@ class SolverSpace:
             before = self._states() if is_loop else []
             self._advance(number, steps, starts, measured)
             overloaded = self.loads.after(self.physics, measured, self.time_step / steps) if measured else []
-            for _ in range(MOST_BREAKS if before else 0):
+            for _ in range(tuning.MOST_BREAKS if before else 0):
                 # What breaks first takes the load from others: the same step again without it.
                 first = most_loaded(overloaded)
                 if len(first) == len(overloaded):
@@ -535,7 +542,7 @@ class SolverSpace:
         part, seconds = (number + 1) / steps, self.time_step / steps
         for path, (position, rotation) in self.targets.items():
             self._drive_kinematic(path, starts[path], position, rotation, part)
-        for held in self.grabs:
+        for held in self.grabs.values():
             pull(self.physics, held, 1.0 / (steps - number))
         for constraint in self._kept_up():
             constraint.upkeep(self.physics)
@@ -555,7 +562,7 @@ class SolverSpace:
 
     def _states(self) -> list[tuple[Any, Any, Any, Any]]:
         """Of each body, and of each hand that holds one: itself, its pose, its linear and its angular velocity."""
-        hands = [self.physics.rigid_bodies[held.hand] for held in self.grabs]
+        hands = [self.physics.rigid_bodies[held.hand] for held in self.grabs.values()]
         return [(view, view.position, view.linvel, view.angvel) for view in (*self._views, *hands)]
 
     def _slow_down(self) -> None:
@@ -603,7 +610,7 @@ class SolverSpace:
         colliders = self.physics.rigid_bodies[self.handles[path]].colliders
         return any(pair.has_any_active_contact for collider in colliders for pair in pairs(collider))
 
-    def made_energy(self, seconds: float) -> str:
+    def _made_energy(self, seconds: float) -> str:
         """Path of the body that gained most if energy grew unphysically since the last call, `seconds` ago; or ""."""
         row = self._watch.look(self.physics, self._views, self._matter, self.constraints, seconds)
         return self.paths[row] if row >= 0 else ""
@@ -654,7 +661,9 @@ class SolverSpace:
 
     # ----------------------------------------------------------------------- results
 
-    def read_poses(self, positions: NDArray[np.float64], rotations: NDArray[np.float64], everything: bool) -> Any:
+    def read_poses(
+        self, positions: NDArray[np.float64], rotations: NDArray[np.float64], everything: bool = True
+    ) -> Any:
         """Write the poses of bodies that are awake into (n, 3) and (n, 4), w first; returns the awake mask (n,).
 
         everything: write the poses of sleeping bodies too.
@@ -670,22 +679,12 @@ class SolverSpace:
             positions[chosen] = numbers[:, 4:]
         return awake
 
-    def kinetic_energy(self) -> float:
-        """Of all dynamic bodies, J; from their weights, because the solver knows inertia after its first step only."""
-        found = 0.0
-        for path, (vx, vy, vz, *spin) in zip(self.paths, self.velocities().tolist(), strict=True):
-            weight = self.weights.get(path)
-            if weight is not None and not self.physics.rigid_bodies[self.handles[path]].is_sleeping:
-                turn = frames.matrix_of(self.pose(path)[1]).T @ spin
-                found += 0.5 * weight.mass * (vx * vx + vy * vy + vz * vz) + 0.5 * float(turn @ weight.inertia @ turn)
-        return found
-
     def velocities(self) -> NDArray[np.float64]:
         """Linear velocities of the centres of mass and angular velocities (n, 6) in the world, m/s and rad/s."""
         rows = [(*view.linvel.to_tuple(), *view.angvel.to_tuple()) for view in self._views]
         return np.array(rows, float).reshape(-1, 6)
 
-    def contacts(self) -> int:
+    def contact_count(self) -> int:
         """Number of pairs of colliders that touch."""
         return sum(pair.has_any_active_contact for pair in self.physics.narrow_phase.contact_pairs())
 
@@ -718,16 +717,17 @@ class SolverSpace:
 
     # ----------------------------------------------------------------------- changes
 
-    def grab(self, path: str, point: Matrix) -> Grab:
-        """Hold a body at a world point."""
-        held = grab(self.physics, path, self.handles[path], point, self.weights[path].mass)
-        self.grabs.append(held)
-        return held
+    def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
+        """Let a kinematic body reach a pose at the end of the next time step."""
+        self.targets[path] = position, rotation
 
-    def release(self, held: Grab) -> None:
+    def grab(self, number: int, path: str, point: Matrix) -> None:
+        """Hold a body at a world point."""
+        self.grabs[number] = grab(self.physics, path, self.handles[path], point, self.weights[path].mass)
+
+    def release(self, number: int) -> None:
         """Let go."""
-        release(self.physics, held)
-        self.grabs.remove(held)
+        release(self.physics, self.grabs.pop(number))
         self._watch.forget()
 
     @property
@@ -743,7 +743,57 @@ class SolverSpace:
             self.physics.wake_up_all()
             self._watch.forget()
 
-    def joint_changed(self, constraint: Constraint) -> None:
+    @property
+    def statics(self) -> Collection[str]:
+        """Paths of the static colliders that it has."""
+        return self.static_handles.keys()
+
+    @property
+    def joints(self) -> Collection[str]:
+        """Paths of the joints."""
+        return self._by_path.keys()
+
+    def joint_frames(self, path: str) -> tuple[Matrix, Matrix]:
+        """The frames (4, 4) of a joint on both bodies, in the world."""
+        return self._by_path[path].frames(self.physics)
+
+    def is_holding(self, path: str) -> bool:
+        """False for a joint that is off or broken."""
+        return self._by_path[path].active
+
+    def is_reduced(self, path: str) -> bool:
+        """True for a joint in reduced coordinates."""
+        return self._by_path[path].state.reduced
+
+    def joint_load(self, path: str) -> tuple[float, float]:
+        """Force (N) and torque (N m) in the last step of the solver, measured from the first call on."""
+        if path in self.broken:
+            return self.last_loads[path][0]
+        self.loads.asked.add(path)
+        return self._by_path[path].load
+
+    def joint_wrench(self, path: str) -> tuple[Vector, Vector]:
+        """Both on the second body, at its joint frame and along the axes of that."""
+        load = self.joint_load(path)
+        if path in self.broken:
+            return self.last_loads[path][1]
+        return self._by_path[path].wrench_in_frame(self.physics) if any(load) else NO_WRENCH
+
+    def drive(self, path: str, dof: str) -> Drive:
+        """A copy of the drive of a degree of freedom. Raises KeyError for one that cannot move."""
+        return self._by_path[path].drive_of(dof)
+
+    def set_drive(self, path: str, dof: str, drive: Drive) -> None:
+        """Replace a drive."""
+        self._by_path[path].set_drive_of(self.physics, dof, drive)
+        self._joint_changed(self._by_path[path])
+
+    def set_joint_enabled(self, path: str, enabled: bool) -> None:
+        """Switch a joint; a broken one stays broken."""
+        self._by_path[path].set_enabled(self.physics, enabled)
+        self._joint_changed(self._by_path[path])
+
+    def _joint_changed(self, constraint: Constraint) -> None:
         """Update caches and wake the bodies after a change of a joint."""
         self._upkeep = None
         self.loads.forget()
@@ -788,26 +838,24 @@ class SolverSpace:
             if collider.parent is not None:
                 self.physics.wake_up(collider.parent)
 
-    def move_static(self, path: str, position: Matrix, rotation: Matrix) -> None:
+    def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         """Teleport a static collider."""
         self._watch.forget()
         body = self.physics.rigid_bodies[self.static_handles[path]]
-        w, x, y, z = (rotation / np.linalg.norm(rotation)).tolist()
+        w, x, y, z = rotation.tolist()
         body.position = Isometry3(tuple(position.tolist()), rapier3d.Rotation3(w, x, y, z))
 
-    def shift_bodies(self, paths: Sequence[str], by: Matrix, posed: Constraint, relative: Matrix, value: float) -> None:
-        """Teleport bodies by a matrix (4, 4), so that a joint is in a pose, and set their velocities to zero.
-
-        relative: wanted pose of joint frame 1 in frame 0. value: of the posed degree of freedom, m or rad.
-        """
+    def pose_joint(self, pose: JointPose) -> None:
+        """Teleport the bodies that a posed joint carries, and set their velocities to zero."""
+        posed, paths = self._by_path[pose.path], pose.bodies
         bodies, reduced = self.physics.rigid_bodies, [item for item in self.constraints if item.state.reduced]
         if posed.state.reduced:
-            bend(self.physics, posed, relative, value)
+            bend(self.physics, posed, pose.relative, pose.value)
         elif posed.turns:
-            posed.turn_to(self.physics, value)
+            posed.turn_to(self.physics, pose.value)
         for path in paths:
             body = bodies[self.handles[path]]
-            body.position = isometry(by @ matrix_of(body.position))
+            body.position = isometry(pose.by @ matrix_of(body.position))
             body.linvel = body.angvel = (0.0, 0.0, 0.0)
         # Trees have their own coordinates in the solver.
         chosen = {self.handles[path] for path in paths}
@@ -822,7 +870,7 @@ class SolverSpace:
         self.weights[path] = self.weights[path].scaled_to(mass)
         self.loads.forget()
         body = self.physics.rigid_bodies[self.handles[path]]
-        body.set_additional_mass_properties(self.weights[path].of_solver, True)
+        body.set_additional_mass_properties(of_solver(self.weights[path]), True)
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         self._watch.forget()
 
@@ -831,8 +879,9 @@ class SolverSpace:
     def save(self) -> SavedSpace:
         """Copy of the state."""
         return SavedSpace(
-            self.physics.snapshot(), [constraint.saved() for constraint in self.constraints],
-            [copy.copy(held) for held in self.grabs], dict(self.weights), list(self.broken), dict(self._grips),
+            self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
+            {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
+            dict(self._grips), self._frame,
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -841,7 +890,7 @@ class SolverSpace:
         for constraint, state in zip(self.constraints, saved.states, strict=True):
             constraint.load_state(state)
             constraint.load, constraint.wrench = (0.0, 0.0), NO_WRENCH
-        self.grabs[:] = [copy.copy(held) for held in saved.grabs]
+        self.grabs = {number: copy.copy(held) for number, held in saved.grabs.items()}
         self.weights.clear()
         self.weights.update(saved.weights)
         self.broken = list(saved.broken)
@@ -858,6 +907,7 @@ class SolverSpace:
         self.loads.forget()
         self.bonds.forget()
         self._watched = np.array([view.ccd_enabled for view in self._views], bool)
+        self._frame, self.gravity = saved.frame, saved.gravity
 
 
 def _median(counted: Sequence[tuple[float, int]]) -> float:

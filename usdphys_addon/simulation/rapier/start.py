@@ -18,8 +18,9 @@ from rapier3d import GenericJoint, PhysicsWorld, RigidBody
 from ...core import frames
 from ...core.frames import Matrix
 from ..joint_facts import NO_LIMIT, Freedom, JointFacts
+from ..weights import Weight
 from .constraints import JOINT_AXES, isometry, locked_mask, matrix_of
-from .loads import Weight
+from .matter import of_solver
 
 #: Frames are apart from here on: relative to the size of the joint's bodies, and rad.
 APART, TURNED = 2e-5, 1e-4
@@ -130,7 +131,7 @@ def close(physics: PhysicsWorld, joints: Sequence[Jointed], weights: Mapping[str
         moves = path in weights
         builder = (RigidBody.dynamic() if moves else RigidBody.fixed()).position(bodies[handle].position)
         if moves:
-            builder = builder.additional_mass_properties(weights[path].of_solver).can_sleep(False)
+            builder = builder.additional_mass_properties(of_solver(weights[path])).can_sleep(False)
         copies[handle] = scratch.add_body(builder)
     for facts, (first, second) in listed:
         if gap(facts, poses[first], poses[second]).angle > BACK:

@@ -14,22 +14,16 @@ from rapier3d import PhysicsWorld
 from ...core.frames import Matrix
 from ...core.model import Prim
 from ..articulations import WORLD, Link, Tree
+from ..engine import FASTEST, Setup
+from ..hanging import hanging
 from ..joint_facts import NO_LIMIT, JointFacts
 from ..notices import Notices
-from ..quality import BEARABLE_REDUCED, EVENING, MOST_REDUCED, hanging
-from . import joint_effects
+from ..weights import Weight
+from . import joint_effects, tuning
 from .constraints import Constraint, isometry, matrix_of
-from .loads import Weight
+from .matter import of_solver
 from .panics import is_panic
 from .reduced import start_tree
-from .setup import Setup
-
-#: m/s. A faster body counts as unstable.
-FASTEST = 1000.0
-#: Trial steps for which a tree in reduced coordinates must stay stable.
-TRIAL_STEPS = 60
-#: m/s. A free tree whose centre of mass gains more than this in its trial, gravity aside, is unstable.
-STRAY_SPEED = 0.05
 
 
 class Trees:
@@ -48,7 +42,7 @@ class Trees:
         found = {}
         for tree in self.setup.trees:
             prim = prims[tree.prim]
-            if why := self._too_much(tree):
+            if why := self._why_maximal(tree):
                 notices.add(
                     "ArticulationNotReduced", prim,
                     f"{prim.display} is simulated in maximal coordinates, because {why}.",
@@ -97,41 +91,59 @@ class Trees:
                         f"{prim.display} has friction beside a drive, which the preview ignores in an articulation.",
                     )  # fmt: skip
 
-    def _too_much(self, tree: Tree) -> str:
+    def _why_maximal(self, tree: Tree) -> str:
         """Why a tree is better in maximal coordinates; or empty."""
-        inside = {link.joint.path for link in tree.links}
-        bodies = {path for link in tree.links for path in (link.parent, link.child)}
-        # Trees that hang on the world are one.
-        joined = bodies | {WORLD} if tree.root == WORLD else bodies
-        for other in self.setup.trees if tree.root == WORLD else ():
-            if other.root == WORLD:
-                joined |= {link.child for link in other.links}
-                inside |= {link.joint.path for link in other.links}
+        reasons = (self._joint_beside, self._joint_inside, self._wheels, self._size, self._unevenness)
+        return next(filter(None, (find(tree) for find in reasons)), "")
+
+    def _joint_beside(self, tree: Tree) -> str:
+        """A joint that is not one of the tree, but closes a loop of it or has a limit that the solver leaves out."""
+        together = [tree]
+        if tree.root == WORLD:
+            # Trees that hang on the world are one.
+            together += [other for other in self.setup.trees if other.root == WORLD]
+        inside = {link.joint.path for one in together for link in one.links}
+        own = {path for link in tree.links for path in (link.parent, link.child)}
+        joined = own | {tree.root} | {link.child for one in together for link in one.links}
         for joint in self.setup.joints:
             ends = {joint.body0, joint.body1}
-            is_loop = joint.path not in inside and ends <= joined and not ends.isdisjoint(bodies - {WORLD})
+            if joint.path in inside or not joint.enabled or ends.isdisjoint(own - {WORLD}):
+                continue
             # The rows of such a joint depend on those of the tree: in the solver they drive each other up.
-            holds = joint.enabled and joint.kind != "DistanceJoint"
-            if is_loop and holds and any(freedom.is_locked for freedom in joint.freedoms):
+            locks = joint.kind != "DistanceJoint" and any(freedom.is_locked for freedom in joint.freedoms)
+            if locks and ends <= joined:
                 return f"{joint.prim.display} closes a loop of it"
-            if joint.path not in inside and joint.enabled and not ends.isdisjoint(bodies - {WORLD}):
-                # The solver leaves out limits of several axes together where a body is in reduced coordinates.
-                if joint.cone is not None:
-                    return f"the cone limit of {joint.prim.display} acts on it"
-                if joint.distance is not None and (joint.distance.high < NO_LIMIT or joint.distance.drive is not None):
-                    return f"the distance limit of {joint.prim.display} acts on it"
+            # The solver leaves out limits of several axes together where a body is in reduced coordinates.
+            if joint.cone is not None:
+                return f"the cone limit of {joint.prim.display} acts on it"
+            if joint.distance is not None and (joint.distance.high < NO_LIMIT or joint.distance.drive is not None):
+                return f"the distance limit of {joint.prim.display} acts on it"
+        return ""
+
+    def _joint_inside(self, tree: Tree) -> str:
+        """A joint of the tree with a setting that the solver lacks there."""
         for link in tree.links:
             for freedom in link.joint.freedoms:
                 if why := joint_effects.why_not_reduced(freedom):
                     return f"{link.joint.prim.display} has {why}"
+        return ""
+
+    def _wheels(self, tree: Tree) -> str:
+        """Several wheels: in reduced coordinates friction is too small, and depends on the direction in the world."""
         wheels = [link for link in tree.links if tree.root != WORLD and self._is_wheel(link)]
-        if len(wheels) > 1:
-            # In reduced coordinates friction is too small and depends on the direction in the world.
-            prim = self.setup.bodies[wheels[0].child].prim
-            return f"{prim.display} rolls, and friction is exact there"
+        return (
+            f"{self.setup.bodies[wheels[0].child].prim.display} rolls, and friction is exact there"
+            if wheels[1:]
+            else ""
+        )
+
+    def _size(self, tree: Tree) -> str:
+        """Too many degrees of freedom."""
         freedoms = sum(not freedom.is_locked for link in tree.links for freedom in link.joint.freedoms)
-        if freedoms > MOST_REDUCED:
-            return f"it has {freedoms} degrees of freedom"
+        return f"it has {freedoms} degrees of freedom" if freedoms > tuning.MOST_REDUCED else ""
+
+    def _unevenness(self, tree: Tree) -> str:
+        """A body that holds too many times its own mass."""
         # The mass of a base that nothing can move does not matter.
         still = {WORLD}
         for link in tree.links:
@@ -140,9 +152,9 @@ class Trees:
         masses = {path: weight.mass for path, weight in self.weights.items() if path not in still}
         groups = hanging([(link.parent, link.child) for link in tree.links], masses)
         worst = max(groups, key=lambda group: group.ratio, default=None)
-        if worst is not None and worst.ratio > BEARABLE_REDUCED and not self._is_evened(tree):
-            return f"{self.setup.bodies[worst.body].prim.display} holds {worst.ratio:.2g} times its own mass"
-        return ""
+        if worst is None or worst.ratio <= tuning.BEARABLE_REDUCED or self._is_evened(tree):
+            return ""
+        return f"{self.setup.bodies[worst.body].prim.display} holds {worst.ratio:.2g} times its own mass"
 
     def _is_evened(self, tree: Tree) -> bool:
         """True if all its joints have an armature that is a part of what moves with the first one: the inertias that
@@ -150,7 +162,7 @@ class Trees:
         paths = list(dict.fromkeys(link.child for link in tree.links))
         masses = np.array([self.weights[path].mass if path in self.weights else 0.0 for path in paths])
         places = np.array([self.setup.bodies[path].position for path in paths])
-        least = EVENING * np.array([masses.sum(), masses @ np.square(places - places[0]).sum(axis=1)])
+        least = tuning.EVENING * np.array([masses.sum(), masses @ np.square(places - places[0]).sum(axis=1)])
         return all(
             freedom.settings.armature > least[axis // 3]
             for link in tree.links for axis, freedom in enumerate(link.joint.freedoms) if not freedom.is_locked
@@ -161,7 +173,7 @@ class Trees:
         return is_axle(link.joint) and bool(self.physics.rigid_bodies[self.handles[link.child]].colliders)
 
     def _survives(self, tree: Tree) -> bool:
-        """Simulate the tree alone for TRIAL_STEPS: its state must stay finite and slower than FASTEST.
+        """Simulate the tree alone for `tuning.TRIAL_STEPS`: its state must stay finite and slower than FASTEST.
 
         A tree that does not hang on the world must fall: limits that are violated at the start can drive it through
         space, because the solver's rows of a multibody do not keep its momentum.
@@ -175,7 +187,7 @@ class Trees:
                     source = self.physics.rigid_bodies[self.handles[path]]
                     builder = rapier3d.RigidBody.dynamic().position(source.position).can_sleep(False)
                     builder = builder.linvel(source.linvel).angvel(source.angvel)
-                    handles[path] = physics.add_body(builder.additional_mass_properties(self.weights[path].of_solver))
+                    handles[path] = physics.add_body(builder.additional_mass_properties(of_solver(self.weights[path])))
         root = handles[tree.root] if tree.root != WORLD else physics.add_body(rapier3d.RigidBody.fixed())
         joints = []
         for link in tree.links:
@@ -187,7 +199,7 @@ class Trees:
         start_tree(physics, joints)
         masses = {path: self.weights[path].mass for path in handles}
         before = _speed_of_all(physics, handles, masses)
-        for _ in range(TRIAL_STEPS):
+        for _ in range(tuning.TRIAL_STEPS):
             try:
                 physics.step()
             except BaseException as error:
@@ -197,9 +209,9 @@ class Trees:
             if not physics.quarantine.is_empty():
                 return False
         if tree.root != WORLD:
-            seconds = TRIAL_STEPS * physics.integration_parameters.dt
+            seconds = tuning.TRIAL_STEPS * physics.integration_parameters.dt
             gained = _speed_of_all(physics, handles, masses) - before - self.setup.gravity * seconds
-            if not np.linalg.norm(gained) <= STRAY_SPEED:
+            if not np.linalg.norm(gained) <= tuning.STRAY_SPEED:
                 return False
         speeds = [physics.rigid_bodies[handle].linvel.norm() for handle in handles.values()]
         return all(math.isfinite(speed) and speed < FASTEST for speed in speeds)

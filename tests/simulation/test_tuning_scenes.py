@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Scenes for rows of the tuning that no other test proves; see `test_tuning.py`."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.simulation.rapier.quality import rolling_steps, turning_steps
+from usdphys_ext.usdphys_addon.simulation.world import World
+
+from .author import File, block
+from .helpers import codes, place, run, world_of
+
+W = "/World"
+G = 9.81
+
+
+def stack(count: int, size: float, seconds: float, gap: float = 0.0) -> World:
+    """Boxes on the ground, one on the other, after some time."""
+    file = File()
+    file.add(file.ground(size=max(50 * size, 1.0)))
+    for index in range(count):
+        file.add(file.body(f"Box{index}", (0, 0, size * (index + 0.5) + gap * index), size=(size,) * 3))
+    return run(world_of(file), seconds)
+
+
+def sag(count: int, size: float) -> float:
+    """How far the top of a stack has sunk after five seconds, mm."""
+    return 1e3 * (size * (count - 0.5) - float(place(stack(count, size, 5.0), f"Box{count - 1}")[2]))
+
+
+def test_a_stack_of_large_boxes_hardly_sinks() -> None:
+    assert sag(6, 5.0) < 1.0
+
+
+def test_the_lowest_contact_of_a_stack_bears_all_of_it() -> None:
+    assert sag(5, 2.0) < 0.39
+
+
+def test_small_cubes_sink_by_a_part_of_their_size() -> None:
+    assert sag(2, 0.005) < 0.015
+
+
+def test_a_column_of_small_cubes_sinks_by_a_part_of_its_height() -> None:
+    assert sag(10, 0.02) < 0.005 * 200
+
+
+def test_grains_of_a_millimetre_come_to_rest() -> None:
+    assert stack(4, 0.001, 3.0).awake_count == 0
+
+
+def test_boxes_of_thirty_metres_lie_on_each_other() -> None:
+    world = stack(4, 30.0, 8.0, gap=2.0)
+    assert [place(world, f"Box{index}")[2] for index in range(4)] == pytest.approx([15, 45, 75, 105], abs=0.002)
+
+
+def test_a_bar_holds_many_times_its_mass() -> None:
+    """A drive of 1 % sag at 3 kg on a bar of 0.1 kg and 5 cm, in maximal coordinates."""
+    arm, load = 0.05, 3.0
+    stiffness = G * arm * (load + 0.05) / 0.01
+    file = File()
+    file.add(
+        file.body("Bar", (arm / 2, 0, 1), size=(arm, 0.005, 0.005), mass=0.1, inertia=(1e-6, 2e-5, 2e-5),
+                  collides=False),
+        file.body("Load", (arm, 0, 1), size=(0.02,) * 3, mass=load, inertia=(1e-4,) * 3, collides=False),
+        file.joint("Weld", "Fixed", f"{W}/Bar", f"{W}/Load", pos0=(arm / 2, 0, 0)),
+        file.joint("Hinge", "Revolute", "", f"{W}/Bar", pos0=(0, 0, 1), pos1=(-arm / 2, 0, 0), axis="Y",
+                   drives={"angular": {"stiffness": stiffness, "damping": 2.0 * arm * math.sqrt(stiffness * load)}}),
+    )  # fmt: skip
+    world = run(world_of(file), 2.0)
+    assert (1.0 - place(world, "Load")[2]) / arm == pytest.approx(0.01, abs=0.0005)
+
+
+def test_a_fuse_breaks_before_what_it_protects() -> None:
+    """A hook pulls on a beam by a weak joint; the two hinges that hold the beam are overloaded until that breaks."""
+    file = File()
+    file.add(
+        file.body("Beam", (0, 0, 3), size=(2, 0.2, 0.2), mass=4.0),
+        file.body("Hook", (0, 0, 4), kinematic=True, collides=False),
+        file.joint("Left", "Revolute", "", f"{W}/Beam", pos0=(-1, 0, 3), pos1=(-1, 0, 0), axis="Y", break_force=2000.0),
+        file.joint("Right", "Revolute", "", f"{W}/Beam", pos0=(1, 0, 3), pos1=(1, 0, 0), axis="Y", break_force=2000.0),
+        file.joint("Fuse", "Fixed", f"{W}/Hook", f"{W}/Beam", pos0=(0, 0, -1), break_force=50.0),
+    )
+    world = world_of(file)
+    for step in range(20):
+        world.set_kinematic_pose(f"{W}/Hook", (0, 0, 4 + 0.3 * min(step, 5)), (1, 0, 0, 0))
+        world.step()
+    assert world.broken_joints == (f"{W}/Fuse",)
+
+
+def whip(count: int, ratio: float, inertia: float, spin: float, *, is_free: bool) -> World:
+    """An articulation of balls in a row that spins."""
+    file, inside = File(), []
+    for index in range(count):
+        mass = ratio ** (-(index % 2))
+        inside.append(file.body(f"Link{index}", (0.2 * index + 0.1, 0, 2), mass=mass, inertia=(inertia,) * 3,
+                                spin=(spin, 0, spin), collides=False))  # fmt: skip
+        if index or not is_free:
+            before, anchor = (f"{W}/R/Link{index - 1}", (0.1, 0, 0)) if index else ("", (0, 0, 2))
+            inside.append(
+                file.joint(f"Ball{index}", "Spherical", before, f"{W}/R/Link{index}", pos0=anchor, pos1=(-0.1, 0, 0))
+            )
+    return world_of(file.add(block("Xform", "R", inside, ["PhysicsArticulationRootAPI"])))
+
+
+def test_an_articulation_that_reduced_coordinates_lose_is_simulated_in_maximal_ones() -> None:
+    world = whip(6, 3.0, 1e-4, 200.0, is_free=False)
+    assert codes(world) == ["ArticulationUnstable"]
+    assert run(world, 1.0).unstable == {}
+
+
+def test_a_free_articulation_that_spins_falls_straight_down() -> None:
+    world = whip(4, 1.0, 1e-3, 30.0, is_free=True)
+    middle, speed = world.positions.mean(axis=0), world.velocities()[0].mean(axis=0)
+    run(world, 1.0)
+    moved = world.positions.mean(axis=0) - middle - speed
+    assert np.abs(moved - (0, 0, -G / 2)).max() < 0.05
+
+
+def test_what_turns_ever_faster_takes_no_more_steps_for_ever() -> None:
+    assert turning_steps(1 / 60, 3000.0) < 100
+    assert rolling_steps(1 / 60, 1e6, 4) < 100

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The door for physics engines: how one is called, what it may be able to do, and the list of them.
+
+An engine is one row of `ENGINES` and one class or program. A `Solver` runs in this process, behind the protocol
+`Engine`; a `Program` runs in a Python of its own, and gets a USD file (`engines/`). All numbers are SI, radians, Z up.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+
+from ..core.errors import InputError, MissingDependencyError
+
+if TYPE_CHECKING:
+    from numpy import bool_, float64
+    from numpy.typing import NDArray
+
+    from ..core.fitting import Surface
+    from ..core.frames import Matrix
+    from ..core.model import Mesh, Prim
+    from ..core.schema import Vector
+    from .articulations import Tree
+    from .filters import Filters
+    from .joint_facts import Drive, JointFacts
+    from .layout import Body, Layout
+    from .notices import Notices
+    from .weights import Weight
+
+#: m/s. A faster body counts as unstable.
+FASTEST = 1000.0
+
+
+class Ability(StrEnum):
+    """What an engine may be able to do, in the words that follow "does not" where it is not."""
+
+    MOTION = "move bodies by itself"
+    CONTACTS = "stop bodies where colliders touch"
+    JOINTS = "simulate joints"
+    LOADS = "measure what joints bear"
+    GRABS = "let bodies be grabbed"
+    #: Without it a world is built anew after an edit.
+    EDITS = "take edits"
+    SHAPES = "tell its shapes"
+
+
+@dataclass(slots=True)
+class Setup:
+    """One physics scene, which an engine is made of.
+
+    gravity: (3,), m/s2. bodies: by path, in the order of the rows of all arrays. statics: static colliders. joints:
+    with their frames. trees: joints that may be simulated in reduced coordinates. filters: who does not collide.
+    time_step: s. substeps: steps of the solver in each, 0: by the quality, a key of `core.qualities`.
+    """
+
+    layout: Layout
+    notices: Notices
+    scene: str
+    gravity: Matrix
+    filters: Filters
+    time_step: float
+    substeps: int
+    quality: str
+    bodies: dict[str, Body] = field(default_factory=dict)
+    statics: list[Prim] = field(default_factory=list)
+    joints: list[JointFacts] = field(default_factory=list)
+    trees: list[Tree] = field(default_factory=list)
+
+
+class Step(NamedTuple):
+    """What a time step did. awake: (n,), bodies that do not sleep. lost: paths of bodies whose numbers were not finite.
+
+    gaining: path of a body that gains energy from no source, or "".
+    """
+
+    awake: NDArray[bool_]
+    lost: Sequence[str] = ()
+    gaining: str = ""
+
+
+@dataclass(slots=True)
+class Grab:
+    """A held body: its path, the held point in the body's frame, m, and where that is pulled to in the world."""
+
+    path: str
+    point: Vector
+    target: Vector
+
+
+class JointPose(NamedTuple):
+    """A joint that is posed by hand. value: m or rad, of the degree of freedom. relative: (4, 4), pose of its frame 1
+    in frame 0. bodies: paths of those that move along, by the matrix `by` (4, 4), to rest.
+    """
+
+    path: str
+    value: float
+    relative: Matrix
+    bodies: Sequence[str]
+    by: Matrix
+
+
+class Engine(Protocol):
+    """One physics scene in an engine, stepped in time steps of `setup.time_step`.
+
+    Positions (n, 3) and rotations (n, 4), quaternions w first, are those of the bodies of the setup, in its order.
+    Bodies, static colliders and joints are named by their paths. Only what the abilities of its row promise is called;
+    an engine that derives from this class need not write the rest.
+    """
+
+    #: Steps of the solver in each time step.
+    substeps: int = 1
+    #: True if bodies are not where their prims are once it is built, because joints were closed.
+    is_moved_at_start: bool = False
+    #: m/s2; may be set while it runs.
+    gravity: Vector
+    #: Of dynamic bodies.
+    weights: Mapping[str, Weight]
+    #: Joints that have broken, in that order.
+    broken: Sequence[str] = ()
+    #: By the number that `grab` got.
+    grabs: Mapping[int, Grab]
+
+    def __init__(self, setup: Setup) -> None: ...
+
+    @property
+    def statics(self) -> Collection[str]:
+        """The static colliders that it has."""
+        return ()
+
+    @property
+    def joints(self) -> Collection[str]:
+        """The joints that it simulates."""
+        return ()
+
+    def build(self) -> Iterator[float]:
+        """Make what is simulated, in steps that each yield how many bodies and static colliders were made in them."""
+        ...
+
+    # ----------------------------------------------------------------------- running
+
+    def step(self, positions: NDArray[float64], rotations: NDArray[float64]) -> Step:
+        """One time step. Writes the poses of the bodies that are awake. Raises EngineError."""
+        ...
+
+    def read_poses(self, positions: NDArray[float64], rotations: NDArray[float64]) -> None:
+        """Write the poses of all bodies."""
+        ...
+
+    def velocities(self) -> NDArray[float64]:
+        """Linear velocities of the centres of mass and angular ones (n, 6) in the world, m/s and rad/s."""
+        ...
+
+    def save(self) -> Any:
+        """A copy of the state."""
+        ...
+
+    def load(self, saved: Any) -> None:
+        """Restore what `save` of this engine gave, bit for bit; edits since then are undone, too."""
+        ...
+
+    # ----------------------------------------------------------------------- what others move
+
+    def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
+        """Let a kinematic body reach a pose at the end of the next time step."""
+
+    def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
+        """Teleport a static collider."""
+
+    # ----------------------------------------------------------------------- Ability.CONTACTS
+
+    def contact_count(self) -> int:
+        """Pairs of colliders that touch."""
+        return 0
+
+    def contact_counts(self) -> Mapping[str, int]:
+        """Points of contact of each dynamic body that has any."""
+        return {}
+
+    def contact_points(self, most: int) -> Sequence[tuple[float, ...]]:
+        """(x, y, z) where colliders touch, m, and the normal there, away from the first; about `most`."""
+        return ()
+
+    # ----------------------------------------------------------------------- Ability.JOINTS
+
+    def joint_frames(self, path: str) -> tuple[Matrix, Matrix]:
+        """The frames (4, 4) of a joint on both bodies, in the world."""
+        raise KeyError(path)
+
+    def is_holding(self, path: str) -> bool:
+        """False for a joint that is off or broken."""
+        raise KeyError(path)
+
+    def is_reduced(self, path: str) -> bool:
+        """True for a joint in reduced coordinates, which cannot give way."""
+        raise KeyError(path)
+
+    def pose_joint(self, pose: JointPose) -> None:
+        """Move the bodies of a pose. No time passes."""
+        raise KeyError(pose.path)
+
+    def drive(self, path: str, dof: str) -> Drive:
+        """A copy of the drive of a degree of freedom that can move; a drive without gains where it has none."""
+        raise KeyError(path)
+
+    def set_drive(self, path: str, dof: str, drive: Drive) -> None:
+        """Replace a drive."""
+        raise KeyError(path)
+
+    # ----------------------------------------------------------------------- Ability.LOADS
+
+    def joint_load(self, path: str) -> tuple[float, float]:
+        """Force (N) and torque (N m) of a joint in the last step of the solver, or under which it broke.
+
+        An engine may measure a joint from the first call on, which returns zero.
+        """
+        return (0.0, 0.0)
+
+    def joint_wrench(self, path: str) -> tuple[Vector, Vector]:
+        """Both on the second body, at its joint frame and along the axes of that; of the same step."""
+        return ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
+
+    # ----------------------------------------------------------------------- Ability.GRABS
+
+    def grab(self, number: int, path: str, point: Matrix) -> None:
+        """Hold a dynamic body at a world point (3,) with a spring. The target of the grab may be set then."""
+        raise KeyError(path)
+
+    def release(self, number: int) -> None:
+        """Let go."""
+        raise KeyError(number)
+
+    # ----------------------------------------------------------------------- Ability.EDITS
+
+    def set_surface(self, material: str, friction: float, restitution: float | None, static: float | None) -> None:
+        """Change a physics material; "" is what colliders without one have. None: restitution as it is, static friction
+        as the dynamic one."""
+
+    def set_mass(self, path: str, mass: float) -> None:
+        """Scale the mass of a dynamic body, kg, and its inertia with it."""
+
+    def set_joint_enabled(self, path: str, enabled: bool) -> None:
+        """Switch a joint; a broken one stays broken."""
+
+    # ----------------------------------------------------------------------- Ability.SHAPES
+
+    @staticmethod
+    def box_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> Matrix | None:
+        """Edges (3,), m, of the box that is simulated for a mesh; None if it is none. rotation: (3, 3) of the prim."""
+        return None
+
+    @staticmethod
+    def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Matrix, NDArray[Any]]]:
+        """Points (n, 3) and triangles (m, 3) of what is simulated for a mesh, in the prim's frame without scale."""
+        return []
+
+    @staticmethod
+    def decompose(surface: Surface, most: int) -> list[Surface]:
+        """At most `most` convex parts that fill a mesh. Raises InputError if it is flat."""
+        return [surface]
+
+
+# --------------------------------------------------------------------------- the list
+
+
+@dataclass(frozen=True, slots=True)
+class Solver:
+    """An engine in this process. name: as users read it. doc: what it is, for a tooltip. engine: "module:class", the
+    module from this package on, or anywhere.
+    """
+
+    name: str
+    doc: str
+    engine: str
+    abilities: frozenset[Ability] = frozenset()
+
+    def load(self) -> type[Engine]:
+        """The class. Raises MissingDependencyError."""
+        module, _, name = self.engine.partition(":")
+        try:
+            return cast("type[Engine]", getattr(importlib.import_module(module, __package__), name))
+        except ImportError as error:
+            raise MissingDependencyError(
+                f"The physics engine is missing ({error}); install the zip of the extension for this platform."
+            ) from error
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An engine in a Python of the user's own. program: file in `engines/`. packages: what its Python needs, as pip
+    takes it. variable: environment variable with the path of that Python.
+    """
+
+    name: str
+    doc: str
+    program: str
+    packages: str
+    variable: str
+
+
+#: The engine that everything runs in unless another one is chosen.
+PREVIEW = "preview"
+#: By the name that the command line takes. Command line, panel and preferences loop over the rows. The preference with
+#: the Python of a program is its name here with `_python`.
+ENGINES: dict[str, Solver | Program] = {
+    PREVIEW: Solver("Preview", "Rapier, the engine of the preview", ".rapier.space:SolverSpace", frozenset(Ability)),
+    "physx": Program(
+        "PhysX", "PhysX, the engine of Isaac Sim and Omniverse", "run_physx.py",
+        "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON",
+    ),
+    # Newton needs scipy for colliders that are meshes, and does not bring it.
+    "newton": Program(
+        "Newton", "Newton with the solver of MuJoCo", "run_newton.py",
+        '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON",
+    ),
+}  # fmt: skip
+
+
+def preview_engine() -> type[Engine]:
+    """The engine of the preview. Raises MissingDependencyError."""
+    return solver(PREVIEW).load()
+
+
+def solver(key: str) -> Solver:
+    """The row of an engine in this process. Raises InputError."""
+    known = solvers()
+    if key not in known:
+        raise InputError(f"There is no engine '{key}' that runs in this process; choose one of {', '.join(known)}.")
+    return known[key]
+
+
+def solvers() -> dict[str, Solver]:
+    """The engines in this process."""
+    return {key: row for key, row in ENGINES.items() if isinstance(row, Solver)}
+
+
+def programs() -> dict[str, Program]:
+    """The engines in a Python of the user's own."""
+    return {key: row for key, row in ENGINES.items() if isinstance(row, Program)}

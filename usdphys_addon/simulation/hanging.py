@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Groups of jointed bodies, and the mass that hangs on each body, which decides how hard they are to simulate."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+#: Mass that hangs on a body of an articulation, relative to its own, up to which reduced coordinates hold it.
+BEARABLE_REDUCED = 100.0
+
+
+class Hanging(NamedTuple):
+    """A group of jointed bodies. ratio: the largest of the mass that hangs on one of them to its own; on `body`."""
+
+    bodies: tuple[str, ...]
+    body: str
+    ratio: float
+
+
+def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> list[Hanging]:
+    """The groups of bodies that joints connect. ends: the two bodies of each joint; one without a mass is fixed.
+
+    What hangs on a body is what it holds on all its sides but the heaviest, or but that of the fixed end. Joints that
+    close a loop are left out.
+    """
+    at: dict[str, list[str]] = defaultdict(list)
+    fixed: set[str] = set()
+    for first, second in ends:
+        for path, other in ((first, second), (second, first)):
+            if path not in masses:
+                continue
+            if other in masses:
+                at[path].append(other)
+            else:
+                fixed.add(path)
+                at.setdefault(path, [])
+    found: list[Hanging] = []
+    seen: set[str] = set()
+    for start in [*sorted(fixed), *sorted(at, key=lambda path: -masses[path])]:
+        if start in seen:
+            continue
+        seen.add(start)
+        order, parents = [start], {start: ""}
+        for path in order:
+            for other in at[path]:
+                if other not in seen:
+                    seen.add(other)
+                    parents[other] = path
+                    order.append(other)
+        below = {path: masses[path] for path in order}
+        sides: dict[str, list[float]] = defaultdict(list)
+        for path in reversed(order):
+            parent = parents[path]
+            if parent:
+                below[parent] += below[path]
+                sides[parent].append(below[path])
+        total, is_held = below[start], start in fixed
+        worst, ratio = start, 0.0
+        for path in order:
+            around = sides[path] if is_held else [*sides[path], total - below[path]]
+            hangs = sum(around) - (0.0 if is_held else max(around, default=0.0))
+            if hangs > ratio * masses[path]:
+                worst, ratio = path, hangs / masses[path] if masses[path] > 0.0 else math.inf
+        found.append(Hanging(tuple(order), worst, ratio))
+    return found

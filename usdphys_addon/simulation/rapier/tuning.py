@@ -1,0 +1,241 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The tuning of the preview in one table. Each row names the scene, a test, that fails without it.
+
+A row without effect has its neutral value. `tests/simulation/test_tuning.py` gives each row that value in turn.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple, TypeVar
+
+from ..hanging import BEARABLE_REDUCED as _BEARABLE_REDUCED
+
+_Value = TypeVar("_Value")
+#: More than any number of bodies or steps.
+_ANY = 10**9
+
+
+class Row(NamedTuple):
+    """scene: what fails with the neutral value: `FILE::TEST` of `tests/simulation`, or `measures::NAME`."""
+
+    value: Any
+    neutral: Any
+    what: str
+    why: str
+    scene: str
+
+
+#: By the name of the constant.
+ROWS: dict[str, Row] = {}
+
+
+def tuned(name: str, value: _Value, neutral: _Value, what: str, why: str, scene: str) -> _Value:
+    """Add a row to the table. Returns its value."""
+    ROWS[name] = Row(value, neutral, what, why, scene)
+    return value
+
+
+# --------------------------------------------------------------------------- contacts
+
+SMALL_STEPS = tuned(
+    "SMALL_STEPS", 4, 1, "Small steps in each step of the solver, at least.",
+    "Not proven: no scene is known that falls without it, because STIFFNESS asks for as many in Normal. In Exact "
+    "it is what all accuracies were measured with.",
+    "",
+)  # fmt: skip
+STIFFNESS = tuned(
+    "STIFFNESS", 120.0, 30.0, "Frequency (Hz) of contacts as springs, at least.",
+    "The solver's own 30 Hz is jelly: stacks sink into each other.",
+    "test_tuning_scenes::test_a_stack_of_large_boxes_hardly_sinks",
+)  # fmt: skip
+STIFFEST = tuned(
+    "STIFFEST", 0.25, math.inf, "Frequency (Hz) of contacts times the length (s) of a small step, at most.",
+    "Stiffer contacts tremble.", "measures::ten cubes of 1 cm: top moves",
+)  # fmt: skip
+STATIC_STIFFNESS = tuned(
+    "STATIC_STIFFNESS", 2.0, 1.0, "Frequency of contacts with what does not move, relative to that of the others.",
+    "The lowest contact of a stack bears all of it.",
+    "test_tuning_scenes::test_the_lowest_contact_of_a_stack_bears_all_of_it",
+)  # fmt: skip
+DAMPING_RATIO = tuned(
+    "DAMPING_RATIO", 10.0, 1.0, "Damping ratio of contacts as springs.",
+    "With a ratio of 1 a cube of 20 g jumps out from below 2 kg.",
+    "measures::2 kg on 20 g, 5 cm: top moves",
+)  # fmt: skip
+IMPACT = tuned(
+    "IMPACT", 0.1, math.inf, "Part of its size by which a fast body may enter another one on impact.",
+    "A fast body is through a thin wall before the spring of its contact stops it.",
+    "measures::0.5 cm at 300 m/s against a static wall of 1 cm: behind it",
+)  # fmt: skip
+CROWD = tuned(
+    "CROWD", 200, _ANY,
+    "Number of dynamic bodies from which contacts are softer, and from which columns and rows are not looked for.",
+    "A large pile with softer contacts comes to rest much sooner.",
+    "test_quality::test_smaller_and_more_uneven_bodies_get_smaller_steps_and_stiffer_contacts",
+)  # fmt: skip
+SAG = tuned(
+    "SAG", 0.001, math.inf, "How far a body may sink under its own weight, relative to its size.",
+    "Contacts of one frequency let a body sink by a length, which for a small body is a large part of it.",
+    "test_tuning_scenes::test_small_cubes_sink_by_a_part_of_their_size",
+)  # fmt: skip
+HEAVY_SAG = tuned(
+    "HEAVY_SAG", 0.015, math.inf, "How far a body may sink under the heaviest of all bodies, relative to its size.",
+    "A heavy body on a light one presses its contact by the ratio of their masses deeper.",
+    "measures::1 t on 1 kg, 0.4 m: top moves",
+)  # fmt: skip
+COLUMN_SAG = tuned(
+    "COLUMN_SAG", 0.0022, math.inf, "How far the top of a column of bodies may sink, m.",
+    "The sags of all contacts in a column add up at its top.", "measures::fifteen boxes of 15 cm: top moves",
+)  # fmt: skip
+HIGH_SAG = tuned(
+    "HIGH_SAG", 0.005, math.inf, "The same, relative to the height of the column.",
+    "For a column of small bodies 2 mm are much.",
+    "test_tuning_scenes::test_a_column_of_small_cubes_sinks_by_a_part_of_its_height",
+)  # fmt: skip
+YIELD = tuned(
+    "YIELD", 1.76, 1.0, "How many times as far as a spring a contact in a column yields.",
+    "Measured: a column that is as stiff as a row of springs would ask for sinks further than it may.",
+    "measures::fifteen boxes of 15 cm: top moves",
+)  # fmt: skip
+SMALLEST = tuned(
+    "SMALLEST", 0.005, 0.0, "Smallest length unit (m) to which the tolerances of the solver are scaled.",
+    "With a smaller one grains of a millimetre never come to rest.",
+    "test_tuning_scenes::test_grains_of_a_millimetre_come_to_rest",
+)  # fmt: skip
+LARGEST = tuned(
+    "LARGEST", 1.0, math.inf, "Largest length unit (m) to which the tolerances of the solver are scaled.",
+    "With a larger one boxes of 30 m rest 4 mm above each other.",
+    "test_tuning_scenes::test_boxes_of_thirty_metres_lie_on_each_other",
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- bodies that turn, roll and bounce
+
+DRIFT = tuned(
+    "DRIFT", 0.004, math.inf,
+    "Part of its distance from the axis by which a turning platform may carry a body outwards in a second.",
+    "A body on a platform moves along a tangent in each step of the solver.",
+    "measures::box on a turntable of 4 rad/s at 0.15 m: radius after 5 s",
+)  # fmt: skip
+MOST_TURNING_STEPS = tuned(
+    "MOST_TURNING_STEPS", 48, _ANY, "Steps of the solver in a time step for a turning platform, at most.",
+    "Their number grows with the square of the speed: a fan of 3,000 turns a minute would take 200,000.",
+    "test_tuning_scenes::test_what_turns_ever_faster_takes_no_more_steps_for_ever",
+)  # fmt: skip
+ROLL = tuned(
+    "ROLL", 0.5, math.inf, "Angle (rad) by which a rolling body may turn in a step of the solver.",
+    "The points of contact turn with the body during a step: it sinks into what it rolls on, and is slowed down.",
+    "measures::ball of 10 mm rolls down 20 degrees for 1 s: way",
+)  # fmt: skip
+MOST_ROLLING_STEPS = tuned(
+    "MOST_ROLLING_STEPS", 4, _ANY, "Steps that this makes of one, at most.",
+    "A body that spins ever faster would take ever more.",
+    "test_tuning_scenes::test_what_turns_ever_faster_takes_no_more_steps_for_ever",
+)  # fmt: skip
+ROW_GAP = tuned(
+    "ROW_GAP", 0.003, 0.0, "By which part balls in a row that bounces are smaller.",
+    "The solver spreads a blow over all balls that touch; with gaps it passes from one to the next.",
+    "measures::cradle of five balls that touch, from 30 degrees: the last one rises",
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- jointed bodies
+
+SMALL_JOINT_STEPS = tuned(
+    "SMALL_JOINT_STEPS", ((8, 16), (64, 8)), (),
+    "(most bodies, small steps): small steps in each step for a group of so many jointed bodies, at least.",
+    "Swinging bodies lose energy in proportion to the length of a small step.",
+    "measures::2 rods on revolute joints: change of energy in 5 s",
+)  # fmt: skip
+BEARABLE = tuned(
+    "BEARABLE", 700.0, math.inf, "Mass that hangs on a jointed body, relative to its own, that four small steps bear.",
+    "Joints yield with the ratio of the masses; the small steps that they need grow with its square root.",
+    "test_quality::test_a_body_that_far_too_much_hangs_on_is_named",
+)  # fmt: skip
+UNEVEN = tuned(
+    "UNEVEN", 60.0, math.inf, "From this ratio on, seven more sweeps are made in spite of small steps.",
+    "One sweep carries a load over one joint.",
+    "measures::chain of 10 links of 1 kg with 3000 kg: longest, of its length",
+)  # fmt: skip
+FEW_SPRINGS = tuned(
+    "FEW_SPRINGS", 3, _ANY, "A group of jointed bodies with more drives that have a stiffness gets SPRING_SWEEPS.",
+    "Each sweep leaves a velocity in an arm that such drives hold.",
+    "test_drive_design::test_an_arm_holds_itself_and_each_hinge_takes_its_time",
+)  # fmt: skip
+SPRING_SWEEPS = tuned(
+    "SPRING_SWEEPS", 15, 1, "Sweeps for such a group, and for one with such a drive in maximal coordinates.",
+    "An arm of 7 equal links sags by 0.8 % of its reach with 15, by 1.1 % with 7, by 2.4 % with 1.",
+    "test_drive_design::test_an_arm_holds_itself_and_each_hinge_takes_its_time",
+)  # fmt: skip
+HEAVY_LOAD = tuned(
+    "HEAVY_LOAD", 10.0, math.inf,
+    "From this ratio of masses on, a driven group in maximal coordinates gets HEAVY_SWEEPS.",
+    "13 times its mass on a bar of 5 cm sag by 0.95 % with 75 sweeps, by 3.2 % with 15.",
+    "test_tuning_scenes::test_a_bar_holds_many_times_its_mass",
+)  # fmt: skip
+HEAVY_SWEEPS = tuned(
+    "HEAVY_SWEEPS", 75, 15, "Sweeps for such a group.",
+    "As above.", "test_tuning_scenes::test_a_bar_holds_many_times_its_mass",
+)  # fmt: skip
+JOINT_RELAXATIONS = tuned(
+    "JOINT_RELAXATIONS", 4, 1,
+    "Sweeps of each small step that take out the velocities with which joints and contacts are corrected.",
+    "What one sweep leaves of them drives a ragdoll: its arms slid on the floor by 0.2 m/s for ever with one, by "
+    "0.07 with two, and rest with three. Not where joints break: their loads would be others.",
+    "test_joints_at_rest::test_a_heap_of_jointed_boxes_comes_to_rest",
+)  # fmt: skip
+SEEN = tuned(
+    "SEEN", 10.0, 0.0,
+    "Distance (m), at most, in which a jointed body sees contacts: those that it can reach in a step.",
+    "The solver puts a fast body that meets a static one back to where they touch, without those joined to it.",
+    "test_joints_at_rest::test_a_wrist_holds_where_a_light_hand_hits_the_floor",
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- articulations in reduced coordinates
+
+MOST_REDUCED = tuned(
+    "MOST_REDUCED", 48, _ANY, "Degrees of freedom of an articulation in reduced coordinates, at most.",
+    "Their cost grows with the cube of the number.",
+    "test_quality::test_an_articulation_that_is_long_or_bears_much_is_simulated_in_maximal_coordinates",
+)  # fmt: skip
+BEARABLE_REDUCED = tuned(
+    "BEARABLE_REDUCED", _BEARABLE_REDUCED, math.inf,
+    "Mass that hangs on a body of such an articulation, relative to its own, at most.",
+    "More makes it unstable.",
+    "test_quality::test_an_articulation_that_is_long_or_bears_much_is_simulated_in_maximal_coordinates",
+)  # fmt: skip
+EVENING = tuned(
+    "EVENING", 0.001, math.inf,
+    "The latter does not matter where each joint has an armature of this part of the mass and inertia of all bodies.",
+    "Seven links, each 1.3 times as long as the one before, hold with 0.3 %; in maximal coordinates they do not.",
+    "test_drive_design::test_an_arm_whose_links_grow_towards_the_tip_holds_itself_by_the_armature_that_it_gets",
+)  # fmt: skip
+TRIAL_STEPS = tuned(
+    "TRIAL_STEPS", 60, 0,
+    "Steps for which an articulation must stay stable alone before it is simulated in reduced coordinates.",
+    "Which masses and poses the solver takes cannot be told from them.",
+    "test_tuning_scenes::test_an_articulation_that_reduced_coordinates_lose_is_simulated_in_maximal_ones",
+)  # fmt: skip
+STRAY_SPEED = tuned(
+    "STRAY_SPEED", 0.05, math.inf,
+    "Speed (m/s), at most, that the centre of mass of a free articulation gains in its trial, gravity aside.",
+    "Limits that are violated at the start drive it through space: its rows do not keep its momentum.",
+    "test_tuning_scenes::test_a_free_articulation_that_spins_falls_straight_down",
+)  # fmt: skip
+
+# --------------------------------------------------------------------------- joints that break, and what costs much
+
+FIRST = tuned(
+    "FIRST", 0.9, 0.0,
+    "Of overloaded joints, those break together whose overload is at least this part of the largest.",
+    "What breaks first takes the load from others.", "test_tuning_scenes::test_a_fuse_breaks_before_what_it_protects",
+)  # fmt: skip
+MOST_BREAKS = tuned(
+    "MOST_BREAKS", 60, 0, "Times that a step of the solver is made again because joints broke in it, at most.",
+    "Without the joints that broke first, the others may hold.",
+    "test_tuning_scenes::test_a_fuse_breaks_before_what_it_protects",
+)  # fmt: skip
+MOST_GRIPS = tuned(
+    "MOST_GRIPS", 100, _ANY, "Bodies at the contacts of which the solver asks about friction, at most.",
+    "Each contact takes 10 microseconds of Python in a step.",
+    "test_wheels::test_wheels_that_skid_as_the_solver_lets_them_are_named_because_there_are_too_many",
+)  # fmt: skip
