@@ -19,7 +19,7 @@ from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.prototypes import SharedSchemas
 from usdphys_ext.usdphys_addon.core.schema import Attribute
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.core.units import SI
+from usdphys_ext.usdphys_addon.core.units import SI, StageUnits
 from usdphys_ext.usdphys_addon.gltf import additions, keep
 from usdphys_ext.usdphys_addon.gltf import write as gltf_write
 from usdphys_ext.usdphys_addon.gltf.document import Document
@@ -33,7 +33,7 @@ COPIES = 5
 KINDS = ("box", "mesh", "whole", "vendors")
 #: The copy that is changed; another one of the same kind comes before it, and after it.
 CHANGED = "/Body2"
-CENTIMETERS = SI._replace(meters_per_unit=0.01, up_axis="Y")
+CENTIMETERS = StageUnits(meters_per_unit=0.01, up_axis="Y")
 
 
 def scene(kind: str) -> PhysicsModel:
