@@ -48,7 +48,7 @@ class _Role(_Action):
     role = ""
 
     @classmethod
-    def description(cls, context: bpy.types.Context, _properties: Any) -> str:
+    def description(cls, context: bpy.types.Context, _properties: bpy.types.OperatorProperties) -> str:
         """Tooltip: the docstring, and a sentence about the effect on the current selection."""
         from ..usdphys_addon.authoring import tagging
 

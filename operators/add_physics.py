@@ -41,7 +41,7 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
     )  # fmt: skip
 
     @classmethod
-    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return tr(next(doc for kind, _, _, doc in KINDS if kind == properties.kind))
 
     @classmethod
@@ -82,7 +82,7 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
     )
 
     @classmethod
-    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         doc = next(doc for kind, _, _, doc in SAMPLES if kind == properties.kind)
         return tr(phrase("{sample}, in a scene of its own", sample=phrase(doc)))
 

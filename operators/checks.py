@@ -116,7 +116,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         return _can_fix(cls, context)
 
     @classmethod
-    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         """Tooltip: the whole text of the issue; the panel shows only its beginning."""
         from ..usdphys_addon.checks import live as checks
 
@@ -170,7 +170,7 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
         return _can_fix(cls, context)
 
     @classmethod
-    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         """Tooltip: the effect of the fix."""
         from ..usdphys_addon.checks import fixes
 

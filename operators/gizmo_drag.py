@@ -27,7 +27,7 @@ def _value_of(operator: Any) -> float:
     return float(operator.value)
 
 
-def _tag_update(obj: Any) -> None:
+def _tag_update(obj: bpy.types.Object) -> None:
     """Tag the object: changes of custom Python properties do not tag the dependency graph."""
     obj.update_tag(refresh={"OBJECT"})
 
@@ -91,7 +91,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         return True
 
     @classmethod
-    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         from ..usdphys_addon.viewport import gizmos
 
         text = gizmos.labels.get(properties.handle, "Value")
@@ -165,7 +165,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             self.report({"ERROR"}, tr("The drag was stopped and the value restored"))
             return self.end(context, {"CANCELLED"})
 
-    def handle_event(self, context: bpy.types.Context, event: bpy.types.Event, obj: Any) -> set[Any]:
+    def handle_event(self, context: bpy.types.Context, event: bpy.types.Event, obj: bpy.types.Object) -> set[Any]:
         kind, is_press = event.type, event.value == "PRESS"
         if kind == "MOUSEMOVE" or kind in _MODIFIERS:
             self._mouse = (event.mouse_region_x, event.mouse_region_y) if kind == "MOUSEMOVE" else self._mouse
@@ -187,7 +187,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}
 
-    def follow(self, context: bpy.types.Context, event: bpy.types.Event, obj: Any) -> None:
+    def follow(self, context: bpy.types.Context, event: bpy.types.Event, obj: bpy.types.Object) -> None:
         from ..usdphys_addon.viewport import handles
 
         drag = self._drag

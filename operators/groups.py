@@ -29,7 +29,7 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
     other = StringProperty(name="Other Group")
 
     @classmethod
-    def description(cls, context: bpy.types.Context, properties: Any) -> str:
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         try:
             for name in (properties.one, properties.other):
                 group_edits.group_named(context.scene, name)

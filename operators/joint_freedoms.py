@@ -66,7 +66,7 @@ class USDPHYS_OT_joint_motion(_OnActiveJoint, bpy.types.Operator):
     motion = EnumProperty(name="Motion", items=_MOTIONS)
 
     @classmethod
-    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return next(text for name, _, text in _MOTIONS if name == properties.motion)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:

@@ -41,7 +41,7 @@ class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
     bl_label = "Add Value"
 
     @classmethod
-    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         from ..usdphys_addon.core.concepts import concepts
 
         found = concepts().get(properties.concept)

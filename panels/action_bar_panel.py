@@ -152,7 +152,7 @@ class USDPHYS_PT_actions(bpy.types.Panel):
         if is_new(context.scene):
             self.draw_hint(layout.box().column())
 
-    def draw_hint(self, column: Any) -> None:
+    def draw_hint(self, column: UILayout) -> None:
         """What to do first."""
         draw_text(column, "Add a Ground, select your objects, press Dynamic, then Play.", "INFO")
         column.label(text="Or look at a sample scene:")

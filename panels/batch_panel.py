@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.types import Context, UILayout
+from bpy.types import Context, PropertyGroup, UILayout
 
 from ..operators.batch_files import summary
 from ..usdphys_addon.viewport.wrapped_text import draw_text
@@ -21,7 +21,7 @@ class USDPHYS_UL_batch_jobs(bpy.types.UIList):
         _context: Context,
         layout: UILayout,
         _data: Any,
-        item: Any,
+        item: PropertyGroup,
         _icon: int,
         _owner: Any,
         _index: str,

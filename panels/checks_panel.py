@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.types import Context
+from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.checks import live as checks
@@ -61,7 +61,7 @@ class USDPHYS_PT_checks(bpy.types.Panel):
             column.label(text=tr(phrase("and {count} more", count=len(report.issues) - MAX_ROWS)))
 
 
-def _draw_issue(column: Any, issue: report.FoundIssue) -> None:
+def _draw_issue(column: UILayout, issue: report.FoundIssue) -> None:
     row = column.row(align=True)
     draw_text(row.column(align=True), issue.short, ICONS[issue.severity], taken=_BUTTONS)
     if issue.kind in ("object", "material", "group"):

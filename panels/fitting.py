@@ -135,7 +135,7 @@ def icon_for(text: str, icon: str, taken: float = 0.0) -> str:
     return icon if text_width(shown(text)) + _EDGES + _ICON + taken <= room() else "NONE"
 
 
-def labelled(column: Any, text: str, needed: float) -> Any:
+def labelled(column: UILayout, text: str, needed: float) -> Any:
     """A row with a label on its left side, as properties have one, or above it. needed: width of what is in the row.
 
     Returns the row.

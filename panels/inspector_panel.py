@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import bpy
-from bpy.types import Context, UILayout
+from bpy.types import Context, PropertyGroup, UILayout
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core import units
@@ -51,7 +50,7 @@ class USDPHYS_PT_inspector(bpy.types.Panel):
         row.operator("usdphys.preview_reset", text="Discard", icon="LOOP_BACK")
 
 
-def _draw_gains(layout: UILayout, row: Any) -> None:
+def _draw_gains(layout: UILayout, row: PropertyGroup) -> None:
     """Stiffness and damping of the drive; a running preview uses new values at once."""
     # Finding an object by name is a linear search: too slow for many rows.
     obj = bpy.data.objects.get(row.joint)
@@ -67,7 +66,7 @@ def _limit(layout: UILayout, index: int, which: str, icon: str) -> None:
     button.index, button.which = index, which
 
 
-def _range_text(row: Any) -> str:
+def _range_text(row: PropertyGroup) -> str:
     # Blender stores infinity as the largest finite float.
     low, high = (
         "" if units.is_infinite(value) else f"{round(math.degrees(value), 4):.4g}°" if row.is_angular

@@ -4,7 +4,7 @@
 from typing import Any
 
 import bpy
-from bpy.types import Context, UILayout
+from bpy.types import Context, PropertyGroup, UILayout
 
 from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.environment import NO_USD, usd_is_supported
@@ -103,7 +103,7 @@ class USDPHYS_UL_colliders(bpy.types.UIList):
         context: Context,
         layout: UILayout,
         _data: Any,
-        item: Any,
+        item: PropertyGroup,
         _icon: int,
         _owner: Any,
         _index: str,
@@ -226,7 +226,7 @@ class USDPHYS_UL_objects(bpy.types.UIList):
         context: Context,
         layout: UILayout,
         _data: Any,
-        item: Any,
+        item: PropertyGroup,
         _icon: int,
         _owner: Any,
         _index: str,
@@ -240,7 +240,7 @@ class USDPHYS_UL_memberships(bpy.types.UIList):
         context: Context,
         layout: UILayout,
         _data: Any,
-        item: Any,
+        item: PropertyGroup,
         _icon: int,
         _owner: Any,
         _index: str,
@@ -261,7 +261,7 @@ class _GroupMemberships(_SubPart):
         )
 
 
-def _draw_approximation(column: Any, context: Context, collider: Any, path: str) -> None:
+def _draw_approximation(column: UILayout, context: Context, collider: PropertyGroup, path: str) -> None:
     """The approximation of UsdPhysics, or the word of a simulator in its place."""
     word = "" if collider.is_property_set("approximation") else collider.other_approximation
     text, icon = ("", "DOWNARROW_HLT") if not word else (tr(phrase("Other: {word}", word=word)), "NONE")
@@ -283,7 +283,7 @@ def _fold(layout: UILayout, name: str, label: str) -> Any:
     return body
 
 
-def _draw_owner(layout: UILayout, context: Context, group: Any) -> None:
+def _draw_owner(layout: UILayout, context: Context, group: PropertyGroup) -> None:
     fitting.prop(
         layout, group, "simulation_owner", text="Scene",
         search_data=context.scene.usdphys, search_property="physics_scenes", icon="SCENE_DATA",
@@ -305,7 +305,7 @@ def _draw_computed_mass(layout: UILayout, computed: readout.MassReadout | None) 
         draw_text(box, note, "INFO", _BOX)
 
 
-def _draw_mass(layout: UILayout, group: Any, path: str, computed: readout.MassReadout | None) -> None:
+def _draw_mass(layout: UILayout, group: PropertyGroup, path: str, computed: readout.MassReadout | None) -> None:
     """computed: adds a button that authors the computed value to each value that is not authored."""
     offered = {} if computed is None or computed.problem else dict(computed.sources)
     for name in attributes.fields_of(usd_physics.MassAPI):

@@ -6,14 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.types import Context, UILayout
+from bpy.types import Context, PropertyGroup, UILayout
 
 from ..usdphys_addon.viewport import overlay_settings
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 
 
-def _draw_parts(layout: UILayout, settings: Any) -> None:
+def _draw_parts(layout: UILayout, settings: PropertyGroup) -> None:
     layout.use_property_split = True
     layout.use_property_decorate = False
     layout.active = settings.show
@@ -33,7 +33,7 @@ def _draw_parts(layout: UILayout, settings: Any) -> None:
     fitting.prop(layout, settings, "line_width")
 
 
-def _ticks(layout: UILayout, settings: Any, heading: str, names: tuple[str, ...]) -> None:
+def _ticks(layout: UILayout, settings: PropertyGroup, heading: str, names: tuple[str, ...]) -> None:
     declared = settings.bl_rna.properties
     row = fitting.labelled(layout, heading, max(fitting.tick_width(declared[name].name) for name in names))
     column = row.column(align=True)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.types import Context
+from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
@@ -120,14 +120,14 @@ class USDPHYS_PT_preview_state(bpy.types.Panel):
             draw_text(column, text, "ERROR")
 
 
-def _readout(column: Any, name: str, value: str) -> None:
+def _readout(column: UILayout, name: str, value: str) -> None:
     # A load and the largest one take more room than the name.
     row = column.split(factor=0.4)
     row.label(text=name)
     row.label(text=tr(value))
 
 
-def _draw_loads(column: Any, name: str, loads: Any, *, is_active: bool) -> None:
+def _draw_loads(column: UILayout, name: str, loads: Any, *, is_active: bool) -> None:
     """The load of a selected joint; of the active one its parts along the joint frame on the second body, too."""
     from ..usdphys_addon.viewport import load_plot
 

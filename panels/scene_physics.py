@@ -4,7 +4,7 @@
 from typing import Any
 
 import bpy
-from bpy.types import Context, UILayout
+from bpy.types import Context, PropertyGroup, UILayout
 
 from ..operators.edit_lists import FIRST_SCENE
 from ..usdphys_addon.authoring import group_edits
@@ -58,7 +58,7 @@ class USDPHYS_UL_groups(bpy.types.UIList):
         context: Context,
         layout: UILayout,
         _data: Any,
-        item: Any,
+        item: PropertyGroup,
         _icon: int,
         _owner: Any,
         _index: str,
@@ -72,7 +72,7 @@ class USDPHYS_UL_group_references(bpy.types.UIList):
         context: Context,
         layout: UILayout,
         _data: Any,
-        item: Any,
+        item: PropertyGroup,
         _icon: int,
         _owner: Any,
         _index: str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bpy.types import Context, UILayout
+from bpy.types import Context, PropertyGroup, UILayout
 
 from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.language import tr_label
@@ -32,7 +32,7 @@ _SIZES = (2, 3, 4)
 _BUTTONS = 44.0
 
 
-def view_of(row: Any) -> str:
+def view_of(row: PropertyGroup) -> str:
     """Name of the property that shows the value of a row as what it is."""
     if row.type == "rel":
         return "target" if row.target is not None or not row.text else "text"
@@ -138,14 +138,14 @@ def _draw_concepts(
             button.data_path, button.concept, button.dof = data_path, concept.identifier, dof
 
 
-def _draw_concept(layout: UILayout, row: Any, label: str, identifier: str, dof: str, data_path: str) -> None:
+def _draw_concept(layout: UILayout, row: PropertyGroup, label: str, identifier: str, dof: str, data_path: str) -> None:
     line = layout.row(align=True)
     _draw_value(line, row, label)
     button = line.operator("usdphys.concept_remove", text="", icon="X", emboss=False)
     button.data_path, button.concept, button.dof = data_path, identifier, dof
 
 
-def _draw_value(line: Any, row: Any, label: str) -> None:
+def _draw_value(line: UILayout, row: PropertyGroup, label: str) -> None:
     if not row.name:
         line.label(text=label, icon="CHECKMARK")
         return
@@ -159,7 +159,7 @@ def _draw_value(line: Any, row: Any, label: str) -> None:
 
 
 def _draw_search(
-    line: Any, owner: str, places: tuple[Place, ...], runtime: str, data_path: str, text: str
+    line: UILayout, owner: str, places: tuple[Place, ...], runtime: str, data_path: str, text: str
 ) -> None:  # fmt: skip
     if runtime == "Other":
         line.operator("usdphys.vendor_add_other", text=text, icon="ADD").data_path = data_path
@@ -190,6 +190,6 @@ def _draw_box(layout: UILayout, data_path: str, rows: list[Any]) -> None:
             _draw_remove(line, data_path, applied, row.name)
 
 
-def _draw_remove(line: Any, data_path: str, applied: str, name: str) -> None:
+def _draw_remove(line: UILayout, data_path: str, applied: str, name: str) -> None:
     button = line.operator("usdphys.vendor_remove", text="", icon="X", emboss=False)
     button.data_path, button.applied, button.attribute = data_path, applied, name

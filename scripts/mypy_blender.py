@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mypy.nodes import MDEF, SymbolTableNode, Var
+from mypy.nodes import ARG_POS, MDEF, Argument, SymbolTableNode, Var
 from mypy.plugin import AttributeContext, ClassDefContext, MethodContext, MethodSigContext, Plugin
+from mypy.plugins.common import add_method_to_class
 from mypy.typeops import make_simplified_union
 from mypy.types import (
     AnyType,
@@ -20,19 +21,21 @@ from mypy.types import (
     get_proper_type,
 )
 
-#: Members that are registered, by the class of Blender.
-REGISTERED = {
+#: Members that the add-on registers, or that some kinds of a class have, by the class of Blender.
+MEMBERS = {
     "bpy.types.Object": ("usdphys",),
     "bpy.types.Scene": ("usdphys",),
     "bpy.types.Material": ("usdphys",),
+    "bpy.types.Modifier": ("object",),
+    "bpy.types.Constraint": ("chain_count", "target", "use_tail"),
     "bpy.types.WindowManager": ("usdphys_batch", "usdphys_inspector"),
 }
 _ANY = AnyType(TypeOfAny.special_form)
 
 
-def _register(context: ClassDefContext) -> None:
+def _add_members(context: ClassDefContext) -> None:
     info = context.cls.info
-    for name in REGISTERED[info.fullname]:
+    for name in MEMBERS[info.fullname]:
         member = Var(name, _ANY)
         member.info = info
         info.names[name] = SymbolTableNode(MDEF, member)
@@ -43,13 +46,19 @@ def _items(found: Type) -> list[Type]:
     return list(map(get_proper_type, proper.items)) if isinstance(proper, UnionType) else [proper]
 
 
+def _add_any_member(context: ClassDefContext) -> None:
+    """The members of a group are those of its class, and those of an operator are found by its name."""
+    name = Argument(Var("name"), context.api.named_type("builtins.str"), None, ARG_POS)
+    add_method_to_class(context.api, context.cls, "__getattr__", [name], _ANY)
+
+
 def _there(context: AttributeContext) -> Type:
     """Members of a context are there where a poll says so, and the layout where something is drawn."""
-    return make_simplified_union([item for item in _items(context.default_attr_type) if not isinstance(item, NoneType)])
+    return _without_none(context.default_attr_type)
 
 
 def _any(_context: AttributeContext) -> Type:
-    """Which kind of space it is follows from where a panel is."""
+    """Which kind of space or of data it is follows from where a panel is, and from the type of an object."""
     return _ANY
 
 
@@ -68,26 +77,34 @@ def _loose(context: MethodSigContext) -> FunctionLike:
     return signature.copy_modified(arg_types=found)
 
 
-def _properties(_context: MethodContext) -> Type:
-    """The properties of an operator are those of its class, which is found by its name."""
-    return _ANY
+def _without_none(found: Type) -> Type:
+    return make_simplified_union([item for item in _items(found) if not isinstance(item, NoneType)])
+
+
+def _returned(context: MethodContext) -> Type:
+    """Blender always returns the copy of an object, and the properties of a button's operator."""
+    return _without_none(context.default_return_type)
 
 
 class BlenderPlugin(Plugin):
     def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
-        return _register if fullname in REGISTERED else None
+        if fullname in ("bpy.types.PropertyGroup", "bpy.types.OperatorProperties"):
+            return _add_any_member
+        return _add_members if fullname in MEMBERS else None
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
-        if fullname == "bpy.types.Context.space_data":
+        if fullname in ("bpy.types.Context.space_data", "bpy.types.Object.data"):
             return _any
         is_there = fullname.startswith("bpy.types.") and fullname.endswith(".layout")
+        is_there = is_there or fullname in ("bpy.types.Object.pose", "bpy.types.Object.animation_data")
         return _there if is_there or fullname.startswith("bpy.types.Context.") else None
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
         return _loose if fullname.startswith(("bpy.types.UILayout.", "bpy.types.WindowManager.")) else None
 
     def get_method_hook(self, fullname: str) -> Callable[[MethodContext], Type] | None:
-        return _properties if fullname.startswith("bpy.types.UILayout.operator") else None
+        is_copy = fullname in ("bpy.types.Object.copy", "bpy.types.ID.copy")
+        return _returned if is_copy or fullname.startswith("bpy.types.UILayout.operator") else None
 
 
 def plugin(_version: str) -> type[Plugin]:

@@ -66,7 +66,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         return {"FINISHED"}
 
 
-def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
+def draw_menu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
     menu.layout.operator(USDPHYS_OT_export_layer.bl_idname, text="USD Physics Layer over the Import (.usda)")
 
 

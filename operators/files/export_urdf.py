@@ -36,7 +36,7 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
         return {"FINISHED"}
 
 
-def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
+def draw_menu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
     menu.layout.operator(USDPHYS_OT_export_urdf.bl_idname, text="URDF (.urdf)")
 
 

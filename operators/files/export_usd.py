@@ -173,7 +173,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         )  # fmt: skip
 
 
-def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
+def draw_menu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
     menu.layout.operator(USDPHYS_OT_export_usd.bl_idname, text="USD Physics (.usd, .usda, .usdc, .usdz)")
 
 

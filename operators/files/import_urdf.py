@@ -157,7 +157,7 @@ class USDPHYS_FH_urdf(bpy.types.FileHandler):
         return context.area is not None and context.area.type in ("VIEW_3D", "OUTLINER")
 
 
-def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
+def draw_menu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
     menu.layout.operator(USDPHYS_OT_import_urdf.bl_idname, text="URDF / Xacro (.urdf, .xacro)")
 
 

@@ -118,7 +118,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
         if body:
             self.draw_overview(body.column(align=True))
 
-    def draw_overview(self, column: Any) -> None:
+    def draw_overview(self, column: bpy.types.UILayout) -> None:
         column.use_property_split = False
         from ...usdphys_addon.system.console import printable
 
@@ -190,7 +190,7 @@ _ICONS = {
 }  # fmt: skip
 
 
-def draw_menu(menu: Any, _context: bpy.types.Context) -> None:
+def draw_menu(menu: bpy.types.Menu, _context: bpy.types.Context) -> None:
     menu.layout.operator(USDPHYS_OT_import_usd.bl_idname, text="USD Physics (.usd, .usda, .usdc, .usdz)")
 
 

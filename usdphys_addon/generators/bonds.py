@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Context, Object
 
 from ..authoring.material_presets import apply_material_preset
 from ..authoring.tagging import Tagging
@@ -44,7 +45,7 @@ class Bonded:
     joints: list[Any]
 
 
-def bond(context: Any, objects: Sequence[Any], options: BondOptions) -> Bonded:
+def bond(context: Context, objects: Sequence[Object], options: BondOptions) -> Bonded:
     """Make pieces rigid bodies, and join those that touch by joints that yield and break. Raises InputError.
 
     A single object is split into its loose parts first. The strength follows from the area and the material.
@@ -102,7 +103,7 @@ def bond(context: Any, objects: Sequence[Any], options: BondOptions) -> Bonded:
     return Bonded(pieces, made)
 
 
-def _fasten(joint: Any, bond: contact_area.Bond, meters: float) -> None:
+def _fasten(joint: Object, bond: contact_area.Bond, meters: float) -> None:
     """Let a joint, whose X axis is the normal, hold by drives up to what a bond bears, and break where it gives way."""
     reach = bond.reach / meters
     for dof in joints.TRANSLATIONS:
@@ -122,7 +123,7 @@ def _facing(place: Any, normal: Any) -> frames.Matrix:
     return frames.transform(place, np.array(turn.to_matrix()))
 
 
-def _split(context: Any, obj: Any) -> list[Any]:
+def _split(context: Context, obj: Object) -> list[Any]:
     """The loose parts of a mesh as objects of their own, each with its origin in its middle."""
     if obj.modifiers or obj.data.shape_keys is not None:
         raise InputError(f"'{obj.name}' has modifiers or shape keys; apply them first.")

@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from bpy.types import Object
+
 from ..authoring import vendor_edits
 from ..core import vendor_schemas
 
 _SCHEMA = "PhysxRigidBodyAPI"
 
 
-def set_rows(obj: Any, values: dict[str, Any]) -> None:
+def set_rows(obj: Object, values: dict[str, Any]) -> None:
     """Give a body attributes of PhysxRigidBodyAPI. values: by name without the prefix, in the units of the rows."""
     for name, value in values.items():
         attribute = vendor_schemas.attribute_named(_SCHEMA, f"physxRigidBody:{name}")
@@ -19,6 +21,6 @@ def set_rows(obj: Any, values: dict[str, Any]) -> None:
         vendor_edits.apply_row(obj.usdphys, _SCHEMA, attribute, value)
 
 
-def damp_body(obj: Any, linear: float, angular: float) -> None:
+def damp_body(obj: Object, linear: float, angular: float) -> None:
     """linear, angular: share of its speed that a body loses in each second, 1/s."""
     set_rows(obj, {"linearDamping": linear, "angularDamping": angular})

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from bpy.types import Context
 
 from ..authoring.joint_maker import JointMaker, JointOptions
 from ..bridge.writing import unit_length
@@ -23,13 +22,13 @@ _WOOD, _LOAD = 600.0, 100.0
 _SPREAD = 6.0
 
 
-def row(context: Any, slack: float) -> tuple[float, float]:
+def row(context: Context, slack: float) -> tuple[float, float]:
     """(radius, width) of a row along the selection, Blender units. Raises InputError."""
     meters, length = unit_length(context.scene), ropes.length_of(context, slack)
     return min(_THICK / meters, length / 160.0), min(_WIDE / meters, length / 3.0)
 
 
-def weight(context: Any, kind: str, radius: float, width: float) -> float:
+def weight(context: Context, kind: str, radius: float, width: float) -> float:
     """Mass of a row, kg for each metre, from its radius and width, Blender units."""
     meters = unit_length(context.scene)
     if kind == "BRIDGE":
@@ -37,37 +36,37 @@ def weight(context: Any, kind: str, radius: float, width: float) -> float:
     return (radius * meters / _THICK) ** 2
 
 
-def stiffness(context: Any, radius: float) -> float:
+def stiffness(context: Context, radius: float) -> float:
     """Stiffness of a cable, N m², from its radius, Blender units."""
     return (radius * unit_length(context.scene) / _THICK) ** 4
 
 
-def load(context: Any, slack: float, radius: float, width: float) -> float:
+def load(context: Context, slack: float, radius: float, width: float) -> float:
     """What a bridge is to bear, kg: no more than twice its weight in wood. Raises InputError."""
     length = ropes.length_of(context, slack) * unit_length(context.scene)
     return min(_LOAD, 2.0 * length * weight(context, "BRIDGE", radius, width))
 
 
-def car(context: Any) -> tuple[float, float]:
+def car(context: Context) -> tuple[float, float]:
     """(travel, speed) of a vehicle by its smallest wheel, Blender units and a second. Raises InputError."""
     meters = unit_length(context.scene)
     radius = vehicle.smallest_wheel(context)
     return min(_TRAVEL / meters, radius / 3.0), _DRIVE / meters * min(1.0, radius * meters / _WHEEL) ** 0.5
 
 
-def rise(context: Any, stages: int) -> float:
+def rise(context: Context, stages: int) -> float:
     """How far a scissor lift is lifted, Blender units. Raises InputError."""
     wanted, most = _RISE / unit_length(context.scene), linkages.highest(context, stages)
     return min(wanted, 0.75 * most) if most > 0.0 else wanted
 
 
-def run(context: Any) -> float:
+def run(context: Context) -> float:
     """Speed of the surface of a conveyor, Blender units a second: no more than half of its length."""
-    lengths = [float(max(obj.dimensions)) for obj in context.selected_objects]
+    lengths = [max(obj.dimensions.to_tuple()) for obj in context.selected_objects]
     return min(_RUN / unit_length(context.scene), max(lengths, default=2.0) / 2.0)
 
 
-def spread(context: Any) -> float:
+def spread(context: Context) -> float:
     """Radius in which copies of the selected objects are scattered, Blender units."""
     maker = JointMaker(context, JointOptions())
     points = [maker.surface(obj)[0] for obj in context.selected_objects]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from bpy.types import Context, Object
 
 from ..authoring import vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions
@@ -27,13 +28,13 @@ ROTATIONS = ("rotX", "rotY", "rotZ")
 _BODILESS = frozenset({"CAMERA", "LIGHT", "LIGHT_PROBE", "SPEAKER"})
 
 
-def check_holder(obj: Any, maker: JointMaker, *, moves: bool = False) -> None:
+def check_holder(obj: Object, maker: JointMaker, *, moves: bool = False) -> None:
     """Raises InputError for a camera and the like without faces below it; moves: and for anything without faces."""
     if (moves or obj.type in _BODILESS) and not is_body(obj) and not len(maker.surface(obj)[1]):
         raise InputError(f"'{obj.name}' has no faces and is no rigid body; select an object with faces.")
 
 
-def check_free(context: Any, parts: Sequence[Any], base: Any = ...) -> None:
+def check_free(context: Context, parts: Sequence[Object], base: Any = ...) -> None:
     """Raises InputError for a part that a joint holds already: a second one would double its springs and drives.
 
     base: only joints with it count, None for the world; without it, all.
@@ -49,13 +50,14 @@ def check_free(context: Any, parts: Sequence[Any], base: Any = ...) -> None:
 class Joiner:
     """Makes joints at given frames. The bodies must be in the scene and up to date."""
 
-    def __init__(self, context: Any) -> None:
+    def __init__(self, context: Context) -> None:
         context.view_layer.update()
         self._makers: dict[str, JointMaker] = {}
         self._context = context
 
     def add(
-        self, kind: str, body0: Any | None, body1: Any, frame: Matrix, frame1: Matrix | None = None, axis: str = "X"
+        self, kind: str, body0: Object | None, body1: Object, frame: Matrix, frame1: Matrix | None = None,
+        axis: str = "X",
     ) -> Any:  # fmt: skip
         """Join two bodies; body0: None for the world. frame, frame1: of the two sides in the world, Blender units.
 
@@ -74,25 +76,25 @@ class Joiner:
         return obj
 
 
-def lock(joint: Any, dofs: Sequence[str]) -> None:
+def lock(joint: Object, dofs: Sequence[str]) -> None:
     """Lock degrees of freedom of a generic joint."""
     for dof in dofs:
         limit(joint, dof, 1.0, -1.0)
 
 
-def limit(joint: Any, dof: str, low: float, high: float) -> None:
+def limit(joint: Object, dof: str, low: float, high: float) -> None:
     """Limit a degree of freedom of a generic joint: rad or Blender units."""
     group = getattr(joint.usdphys.joint.limits, dof)
     group.is_applied = True
     group.low, group.high = low, high
 
 
-def free(joint: Any, dof: str) -> None:
+def free(joint: Object, dof: str) -> None:
     """Say that a degree of freedom of a generic joint is free: Newton locks those without a limit."""
     limit(joint, dof, -math.inf, math.inf)
 
 
-def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0, target: float = 0.0) -> None:
+def damp(joint: Object, dof: str, damping: float, stiffness: float = 0.0, target: float = 0.0) -> None:
     """Drive a degree of freedom to a target, rad or Blender units, by force. Gains: SI, per radian where it turns."""
     drive = getattr(joint.usdphys.joint.drives, dof)
     scale = math.radians(1.0) if dof.startswith("rot") or dof == "angular" else 1.0
@@ -105,33 +107,33 @@ def damp(joint: Any, dof: str, damping: float, stiffness: float = 0.0, target: f
         drive.target_position = target
 
 
-def hold(joint: Any, dof: str, stiffness: float, damping: float, most: float) -> None:
+def hold(joint: Object, dof: str, stiffness: float, damping: float, most: float) -> None:
     """Hold a degree of freedom at zero, with no more than a largest force or torque. SI, per radian where it turns."""
     damp(joint, dof, damping, stiffness)
     getattr(joint.usdphys.joint.drives, dof).max_force = most
 
 
-def soften(joint: Any, dof: str, stiffness: float) -> None:
+def soften(joint: Object, dof: str, stiffness: float) -> None:
     """Make a limit a spring, N/m, as attributes of PhysX."""
     _set_row(joint, f"PhysxLimitAPI:{dof}", f"physxLimit:{dof}:stiffness", stiffness)
 
 
-def slow(joint: Any, dof: str, speed: float) -> None:
+def slow(joint: Object, dof: str, speed: float) -> None:
     """Let a degree of freedom that turns go no faster than speed, rad/s, as attributes of PhysX."""
     _set_row(joint, f"PhysxJointAxisAPI:{dof}", f"physxJointAxis:{dof}:maxJointVelocity", speed)
 
 
-def add_armature(joint: Any, inertia: float) -> None:
+def add_armature(joint: Object, inertia: float) -> None:
     """Give the rotations of a joint more inertia, kg m², in the words of Newton."""
     _set_row(joint, "NewtonJointAPI", "newton:armature", inertia)
 
 
-def rub(joint: Any, torque: float) -> None:
+def rub(joint: Object, torque: float) -> None:
     """Let the rotations of a joint resist with a torque, N m, at any speed. PhysX reads Newton's word."""
     _set_row(joint, "NewtonJointAPI", "newton:friction", torque)
 
 
-def _set_row(joint: Any, applied: str, name: str, value: float) -> None:
+def _set_row(joint: Object, applied: str, name: str, value: float) -> None:
     """Give a joint an attribute of a simulator. value: SI, rad."""
     attribute = vendor_schemas.attribute_named(applied, name)
     assert attribute is not None
@@ -140,7 +142,7 @@ def _set_row(joint: Any, applied: str, name: str, value: float) -> None:
     row.text = text_of(attribute.value, value / factor)
 
 
-def let_through(body: Any, other: Any) -> None:
+def let_through(body: Object, other: Object) -> None:
     """Keep two objects from colliding with each other; of one without colliders or a body, the colliders below it.
 
     Newton ignores pairs with what is neither.
@@ -152,7 +154,7 @@ def let_through(body: Any, other: Any) -> None:
         pairs.filtered_pairs.add().object = one
 
 
-def anchor(body: Any) -> Any:
+def anchor(body: Object) -> Any:
     """An Empty at the origin of the world, for a fixed joint: only these hold the root of an articulation.
 
     Newton places joints with the world in the space of that root.

@@ -11,6 +11,7 @@ import bmesh
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Collection, Context, Object
 
 from ..authoring.joint_maker import JointMaker, JointOptions
 from ..authoring.tagging import Tagging
@@ -31,7 +32,7 @@ _DENSITY = 2700.0
 _FREQUENCY, _STRENGTH = 2.0, 2.0
 
 
-def make_scissor_lift(context: Any, stages: int, rise: float) -> list[Any]:
+def make_scissor_lift(context: Context, stages: int, rise: float) -> list[Any]:
     """Make crossed bars between the active object, the base, and the other selected one, the platform above it.
 
     rise: how far the drive at the base lifts the platform, Blender units. Returns the joints, the driven one first.
@@ -94,14 +95,14 @@ def make_scissor_lift(context: Any, stages: int, rise: float) -> list[Any]:
     return made
 
 
-def highest(context: Any, stages: int) -> float:
+def highest(context: Context, stages: int) -> float:
     """How far a lift between the selected objects can lift at most, Blender units. Raises InputError."""
     base, platform, maker = _parts(context)
     bottom, top, _, low, high = _room(maker.surface(base)[0], maker.surface(platform)[0])
     return _STEEPEST * stages * math.hypot(_SPAN * (high - low), (top - bottom) / stages) - (top - bottom)
 
 
-def _parts(context: Any) -> tuple[Any, Any, JointMaker]:
+def _parts(context: Context) -> tuple[Any, Any, JointMaker]:
     """(base, platform, maker) of the selection. Raises InputError where the platform is not above the base."""
     base, platform = _pair(context)
     maker = JointMaker(context, JointOptions())
@@ -120,14 +121,14 @@ def _room(below: Any, above: Any) -> tuple[float, float, int, float, float]:
     return float(below[:, 2].max()), float(above[:, 2].min()), along, float(low), float(high)
 
 
-def _pair(context: Any) -> tuple[Any, Any]:
+def _pair(context: Context) -> tuple[Any, Any]:
     chosen, active = list(context.selected_objects), context.active_object
     if len(chosen) != 2 or active not in chosen:
         raise InputError("Select the platform, and then the base below it, so that this is the active object.")
     return active, next(obj for obj in chosen if obj != active)
 
 
-def _bar(collection: Any, name: str, place: Any, length: float, width: float, meters: float) -> Any:
+def _bar(collection: Collection, name: str, place: Any, length: float, width: float, meters: float) -> Any:
     """A bar along X of two rails, without a collider."""
     thick = _THICK * length
     made = bmesh.new()
@@ -149,7 +150,7 @@ def _bar(collection: Any, name: str, place: Any, length: float, width: float, me
     return obj
 
 
-def _slide(joiner: joints.Joiner, body0: Any, body1: Any, frame: Any, span: float, length: float) -> Any:
+def _slide(joiner: joints.Joiner, body0: Object, body1: Object, frame: Any, span: float, length: float) -> Any:
     """A joint that turns about Y and slides along X."""
     joint = joiner.add("GENERIC", body0, body1, frame)
     joints.lock(joint, ("transY", "transZ", "rotX", "rotZ"))
@@ -157,7 +158,7 @@ def _slide(joiner: joints.Joiner, body0: Any, body1: Any, frame: Any, span: floa
     return joint
 
 
-def _lift(joint: Any, load: float, stages: int, sizes: Sequence[float], meters: float) -> None:
+def _lift(joint: Object, load: float, stages: int, sizes: Sequence[float], meters: float) -> None:
     """Drive the slide of a lift to where the platform is at its height. sizes: span, stage and wanted stage, m."""
     span, stage, wanted = sizes
     end = math.sqrt(span**2 + stage**2 - wanted**2)
@@ -178,7 +179,7 @@ def _lift(joint: Any, load: float, stages: int, sizes: Sequence[float], meters: 
 _PART, _THIN, _ROPE_MASS = 0.25, 0.08, 0.1
 
 
-def make_pulley(context: Any) -> list[Any]:
+def make_pulley(context: Context) -> list[Any]:
     """Let the two other selected objects hang from a rope over the active one, a wheel. Returns the bodies of the rope.
 
     Raises InputError, with nothing changed.

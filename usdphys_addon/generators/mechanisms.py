@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from bpy.types import Context, Object
 
 from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions, bodies_of
@@ -27,7 +28,7 @@ _DRAWN = 0.8
 _HINGES = {"DOOR": "AUTO", "LID": "AUTO", "WHEEL": "AUTO", "LEVER": "CLOSEST", "TURNTABLE": "CENTER_1"}
 
 
-def make_mechanism(context: Any, kind: str, speed: float, *, articulation: bool = False) -> list[Any]:
+def make_mechanism(context: Context, kind: str, speed: float, *, articulation: bool = False) -> list[Any]:
     """Make each selected object a part that moves against the active one, or against the world. Returns the joints.
 
     speed: of a turntable, rad/s, or of a conveyor, Blender units a second, along its longest side.
@@ -92,7 +93,7 @@ def make_mechanism(context: Any, kind: str, speed: float, *, articulation: bool 
     return made
 
 
-def hang_on_anchor(context: Any, made: Sequence[Any]) -> None:
+def hang_on_anchor(context: Context, made: Sequence[Object]) -> None:
     """Let joints with what stands still hang on an anchor that is fixed to the world: they are an articulation then, as
     PhysX and Newton want it. Other joints are left as they are."""
     anchor = None
@@ -133,7 +134,7 @@ def _span(maker: JointMaker, plan: tuple[Any, Any, Any, str]) -> tuple[float, fl
     return (0.0, _DRAWN * length) if out >= 0.0 else (-_DRAWN * length, 0.0)
 
 
-def _conveyor(context: Any, obj: Any, speed: float) -> None:
+def _conveyor(context: Context, obj: Object, speed: float) -> None:
     """Make an object a kinematic body whose surface runs along its longest side, as attributes of PhysX."""
     Tagging(context.evaluated_depsgraph_get(), [obj], "KINEMATIC").apply()
     attribute = vendor_schemas.attribute_named("PhysxSurfaceVelocityAPI", "physxSurfaceVelocity:surfaceVelocity")

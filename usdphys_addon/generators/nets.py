@@ -11,6 +11,7 @@ import bmesh
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Context
 
 from ..bridge.writing import unit_length
 from ..core import frames
@@ -34,7 +35,7 @@ class NetOptions:
     mass: float = 0.5
 
 
-def make_net(context: Any, options: NetOptions) -> list[Any]:
+def make_net(context: Context, options: NetOptions) -> list[Any]:
     """Make a net at the 3D cursor, level with it: knots with half of each string, joined in the middle of strings."""
     meters = unit_length(context.scene)
     collection = shapes.new_collection(context, "Net")

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Collection, Context, Object
 
 from ..bridge import mesh as meshes
 from ..bridge import scene_read
@@ -69,7 +70,7 @@ class Ragdoll:
     is_human: bool
 
 
-def armature_of(context: Any) -> Any:
+def armature_of(context: Context) -> Any:
     """The armature that is selected, or that moves the selected mesh. Raises InputError."""
     rigs = [obj for obj in context.selected_objects if obj.type == "ARMATURE"]
     if len(rigs) > 1:
@@ -87,7 +88,7 @@ def armature_of(context: Any) -> Any:
     raise InputError("Select an armature, or a mesh that an armature deforms.")
 
 
-def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
+def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
     """Make the ragdoll of the selected armature in its present pose. Raises InputError."""
     armature = armature_of(context)
     if armature.library is not None:
@@ -162,7 +163,7 @@ def _even(place: Any) -> Any:
 # --------------------------------------------------------------------------- vertices
 
 
-def _points(context: Any, armature: Any, bones: Any, parts: Any, places: Any) -> list[Any]:
+def _points(context: Context, armature: Object, bones: Any, parts: Any, places: Any) -> list[Any]:
     """Vertices (n, 3) that each part moves most, in the space of its bone."""
     owners = {bones[row].name: number for number, part in enumerate(parts) for row in part.bones}
     depsgraph = context.evaluated_depsgraph_get()
@@ -209,7 +210,7 @@ def _points(context: Any, armature: Any, bones: Any, parts: Any, places: Any) ->
 
 
 def _bodies(
-    context: Any, armature: Any, bones: Any, parts: Any, fits: Any, places: Any, options: RagdollOptions
+    context: Context, armature: Object, bones: Any, parts: Any, fits: Any, places: Any, options: RagdollOptions
 ) -> list[Any]:  # fmt: skip
     collection = bpy.data.collections.new(f"{armature.name} Ragdoll")
     context.collection.children.link(collection)
@@ -236,7 +237,7 @@ def _bodies(
     return found
 
 
-def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollOptions) -> list[Any]:
+def _joints(context: Context, bones: Any, parts: Any, bodies: Any, options: RagdollOptions) -> list[Any]:
     meters = unit_length(context.scene)
     axes = ragdolls.character_axes(bones, parts)
     joiner = joints.Joiner(context)
@@ -271,7 +272,7 @@ def _joints(context: Any, bones: Any, parts: Any, bodies: Any, options: RagdollO
     return made
 
 
-def _filter(context: Any, bodies: Any, parts: Any) -> int:
+def _filter(context: Context, bodies: Any, parts: Any) -> int:
     """Filter pairs of bodies that overlap and have no joint with each other. Returns their number."""
     context.view_layer.update()
     model: PhysicsModel = scene_read.read_scene(context.evaluated_depsgraph_get()).model
@@ -299,7 +300,7 @@ def _filter(context: Any, bodies: Any, parts: Any) -> int:
 # --------------------------------------------------------------------------- an active ragdoll
 
 
-def _lead(context: Any, armature: Any, bones: Any, parts: Any, bodies: Any, options: RagdollOptions) -> None:
+def _lead(context: Context, armature: Object, bones: Any, parts: Any, bodies: Any, options: RagdollOptions) -> None:
     """Pull each body after its animated bone: a kinematic Empty copies the bone, and a joint with springs leads on.
 
     The bones of the armature follow the bodies, so a copy of it plays the animation.
@@ -326,11 +327,11 @@ def _lead(context: Any, armature: Any, bones: Any, parts: Any, bodies: Any, opti
             joints.damp(joint, dof, 2.0 * inertia * rate, inertia * rate**2)
 
 
-def _turn(obj: Any) -> Any:
+def _turn(obj: Object) -> Any:
     return frames.rotation_of(np.array(obj.matrix_world))
 
 
-def _animated_copy(context: Any, armature: Any, collection: Any) -> Any:
+def _animated_copy(context: Context, armature: Any, collection: Collection) -> Any:
     """A hidden copy of an armature with its animation; what refers to the armature itself refers to the copy there."""
     copy = armature.copy()
     copy.name = f"{armature.name} Animation"
@@ -353,7 +354,7 @@ def _animated_copy(context: Any, armature: Any, collection: Any) -> Any:
 # --------------------------------------------------------------------------- bones
 
 
-def _follow(context: Any, armature: Any, bones: Any, parts: Any, bodies: list[Any]) -> None:
+def _follow(context: Context, armature: Any, bones: Any, parts: Any, bodies: list[Any]) -> None:
     """Let bones copy the transforms of bodies, with one influence for all: a property of the armature.
 
     In rigs with controls, other bones have constraints that hold them where the controls are: they follow as well.
@@ -372,7 +373,7 @@ def _follow(context: Any, armature: Any, bones: Any, parts: Any, bodies: list[An
         if constraint.path_from_id("influence") not in {item.data_path for item in _drivers(armature)}:
             _drive(armature, constraint, f"{constraint.influence:g} * (1 - {INFLUENCE})")
     for name, body in _left_behind(context, armature, bones, parts, bodies):
-        place = armature.matrix_world @ armature.pose.bones[name].matrix
+        place = np.array(armature.matrix_world @ armature.pose.bones[name].matrix)
         point = shapes.add_object(body.users_collection[0], f"{name} Follower", None, place)
         point.parent, point.matrix_parent_inverse = body, body.matrix_world.inverted()
         point.empty_display_size = body.empty_display_size / 2.0
@@ -380,13 +381,13 @@ def _follow(context: Any, armature: Any, bones: Any, parts: Any, bodies: list[An
         _copy(armature, name, point)
 
 
-def _copy(armature: Any, name: str, target: Any) -> None:
+def _copy(armature: Object, name: str, target: Any) -> None:
     constraint = armature.pose.bones[name].constraints.new("COPY_TRANSFORMS")
     constraint.name, constraint.target = CONSTRAINT, target
     _drive(armature, constraint, INFLUENCE)
 
 
-def _drive(armature: Any, constraint: Any, expression: str) -> None:
+def _drive(armature: Object, constraint: Any, expression: str) -> None:
     """Drive the influence of a constraint by a simple expression, which Blender reads without Python."""
     driver = constraint.driver_add("influence").driver
     driver.type, driver.expression = "SCRIPTED", expression
@@ -396,11 +397,11 @@ def _drive(armature: Any, constraint: Any, expression: str) -> None:
     variable.targets[0].data_path = f'["{INFLUENCE}"]'
 
 
-def _drivers(armature: Any) -> list[Any]:
+def _drivers(armature: Object) -> list[Any]:
     return list(armature.animation_data.drivers) if armature.animation_data is not None else []
 
 
-def _solvers(armature: Any, names: set[str]) -> list[Any]:
+def _solvers(armature: Object, names: set[str]) -> list[Any]:
     """Constraints of inverse kinematics that place one of the bones: Blender solves chains after other constraints."""
     found = []
     for bone in armature.pose.bones:
@@ -416,7 +417,7 @@ def _solvers(armature: Any, names: set[str]) -> list[Any]:
 
 
 def _left_behind(
-    context: Any, armature: Any, bones: Any, parts: Any, bodies: list[Any]
+    context: Context, armature: Object, bones: Any, parts: Any, bodies: list[Any]
 ) -> list[tuple[str, Any]]:  # fmt: skip
     """(bone, body) of deforming bones that stay behind when all bodies are moved, parents first."""
 
@@ -446,7 +447,7 @@ def _left_behind(
     return sorted(found, key=lambda pair: len(armature.pose.bones[pair[0]].parent_recursive))
 
 
-def _followers(armature: Any) -> list[tuple[Any, Any]]:
+def _followers(armature: Object) -> list[tuple[Any, Any]]:
     """(bone, constraint) of the bones that follow, parents first."""
     found = []
     for bone in armature.pose.bones:
@@ -454,7 +455,7 @@ def _followers(armature: Any) -> list[tuple[Any, Any]]:
     return sorted(found, key=lambda pair: len(pair[0].parent_recursive))
 
 
-def bake_bones(context: Any, start: int, end: int) -> tuple[int, int]:
+def bake_bones(context: Context, start: int, end: int) -> tuple[int, int]:
     """Simulate a range of frames and key the bones; afterwards they follow their keys.
 
     Returns (number of bones, number of constraints and drivers that would hide the keys and were switched off). Raises
@@ -497,7 +498,7 @@ def bake_bones(context: Any, start: int, end: int) -> tuple[int, int]:
     return len(followers), muted
 
 
-def _mute_rivals(armature: Any, names: set[str]) -> int:
+def _mute_rivals(armature: Object, names: set[str]) -> int:
     """Switch off what would overrule keys of bones. Returns the number of constraints and drivers."""
     found = _solvers(armature, names)
     for name in names:

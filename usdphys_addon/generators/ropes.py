@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Collection, Context, Object
 
 from ..authoring.joint_maker import JointMaker, JointOptions, make_body
 from ..bridge import mesh as meshes
@@ -65,8 +66,8 @@ class RopeOptions:
 @dataclass(slots=True)
 class _Path:
     points: Array
-    start: Any | None
-    end: Any | None
+    start: Object | None
+    end: Object | None
     is_start_fixed: bool
     is_end_fixed: bool
     idle: frozenset[str] = frozenset()
@@ -83,17 +84,17 @@ class Row(NamedTuple):
     idle: frozenset[str]
 
 
-def make_row(context: Any, options: RopeOptions) -> Row:
+def make_row(context: Context, options: RopeOptions) -> Row:
     """Make a rope, cable, chain or bridge from the selection, and select its bodies. Raises InputError."""
     return _make(context, options, _path(context, options))
 
 
-def make_between(context: Any, options: RopeOptions, points: Array, start: Any, end: Any) -> Row:
+def make_between(context: Context, options: RopeOptions, points: Array, start: Object, end: Object) -> Row:
     """Make a row along points (n, 3) in the world that is fixed to two objects, and select its bodies."""
     return _make(context, options, _Path(points, start, end, True, True))
 
 
-def _make(context: Any, options: RopeOptions, path: _Path) -> Row:
+def _make(context: Context, options: RopeOptions, path: _Path) -> Row:
     if options.articulation:
         path.start, path.end = _carrier(path.start), _carrier(path.end)
     if options.articulation and path.is_end_fixed and _moves(path.start) and not _moves(path.end):
@@ -115,7 +116,7 @@ def _make(context: Any, options: RopeOptions, path: _Path) -> Row:
 # --------------------------------------------------------------------------- where it runs
 
 
-def _path(context: Any, options: RopeOptions) -> _Path:
+def _path(context: Context, options: RopeOptions) -> _Path:
     """The points between the bodies of a row. Raises InputError."""
     chosen = [obj for obj in context.selected_objects if not is_joint(obj)]
     maker = JointMaker(context, JointOptions())
@@ -130,7 +131,7 @@ def _path(context: Any, options: RopeOptions) -> _Path:
     return _between(context, options, active, next(obj for obj in chosen if obj is not active))
 
 
-def _along_curve(context: Any, options: RopeOptions, curve: Any, holders: Sequence[Any]) -> _Path:
+def _along_curve(context: Context, options: RopeOptions, curve: Object, holders: Sequence[Object]) -> _Path:
     """holders: hold the end that they are next to."""
     points, is_closed = _curve_points(context, curve)
     count = options.segments or _fitting(rope_shapes.length_of(points, is_closed=is_closed), options)
@@ -147,7 +148,7 @@ def _along_curve(context: Any, options: RopeOptions, curve: Any, holders: Sequen
     )  # fmt: skip
 
 
-def _between(context: Any, options: RopeOptions, start: Any, end: Any) -> _Path:
+def _between(context: Context, options: RopeOptions, start: Object, end: Object) -> _Path:
     ends = [_hold(context, start, end), _hold(context, end, start)]
     straight = float(np.linalg.norm(ends[1] - ends[0]))
     if straight <= 0.0:
@@ -157,7 +158,7 @@ def _between(context: Any, options: RopeOptions, start: Any, end: Any) -> _Path:
     return _Path(rope_shapes.catenary(ends[0], ends[1], length, count), start, end, True, True, frozenset(["ends"]))
 
 
-def length_of(context: Any, slack: float) -> float:
+def length_of(context: Context, slack: float) -> float:
     """Length of a row along the selection, Blender units. Raises InputError."""
     return float(np.linalg.norm(np.diff(_path(context, RopeOptions(slack=slack)).points, axis=0), axis=1).sum())
 
@@ -168,7 +169,7 @@ def _fitting(length: float, options: RopeOptions) -> int:
     return max(2, min(200, round(length / max(part, 1e-9))))
 
 
-def _curve_points(context: Any, obj: Any) -> tuple[Array, bool]:
+def _curve_points(context: Context, obj: Object) -> tuple[Array, bool]:
     """World points (n, 3) of the first spline of a curve, and whether it is closed."""
     if not obj.data.splines:
         raise InputError(f"'{obj.name}' has no points.")
@@ -192,7 +193,7 @@ def _curve_points(context: Any, obj: Any) -> tuple[Array, bool]:
     return flat.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3], bool(spline.use_cyclic_u)
 
 
-def _hold(context: Any, obj: Any, other: Any) -> Array:
+def _hold(context: Context, obj: Object, other: Object) -> Array:
     """Where a row leaves an object towards another one: its surface, or the origin of an object without one."""
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)
@@ -218,7 +219,7 @@ def _hold(context: Any, obj: Any, other: Any) -> Array:
 
 
 def _bodies(
-    context: Any, collection: Any, options: RopeOptions, points: Array, turned: Array, lengths: Array
+    context: Context, collection: Collection, options: RopeOptions, points: Array, turned: Array, lengths: Array
 ) -> list[Any]:  # fmt: skip
     meters = unit_length(context.scene)
     label = collection.name.split(".")[0]
@@ -277,7 +278,7 @@ class _Gains(NamedTuple):
         return float(self.resistance + 2.0 * _STEP * self.pulls[place] * self.part)
 
 
-def _gains(context: Any, options: RopeOptions, path: _Path, lengths: Array) -> _Gains:
+def _gains(context: Context, options: RopeOptions, path: _Path, lengths: Array) -> _Gains:
     """lengths: (n,), m."""
     part = float(lengths.mean())
     # Critical for a segment that swings like the whole row: inertia times angular frequency.
@@ -296,7 +297,7 @@ def _frequency(lengths: Array) -> float:
 
 
 def _joints(
-    context: Any, options: RopeOptions, path: _Path, bodies: Sequence[Any], turned: Array, lengths: Array
+    context: Context, options: RopeOptions, path: _Path, bodies: Sequence[Object], turned: Array, lengths: Array
 ) -> int:  # fmt: skip
     """Join a row. Returns the time steps a second with which PhysX holds it."""
     for holder in (path.start, path.end):
@@ -339,7 +340,7 @@ class _RowJoiner:
     context: Any
     options: RopeOptions
     path: _Path
-    bodies: Sequence[Any]
+    bodies: Sequence[Object]
     turned: Array
     gains: _Gains
     anchor: Any | None
@@ -397,7 +398,7 @@ class _RowJoiner:
             return one, one, np.array(frames.rotation_vector(after.T @ before))
         return one, other, np.zeros(3)
 
-    def restrain(self, joint: Any, place: int, bend: Array) -> None:
+    def restrain(self, joint: Object, place: int, bend: Array) -> None:
         """Limit and drive the rotations of a generic joint; bend: rad, in its zero pose."""
         joints.lock(joint, joints.TRANSLATIONS)
         is_inner, resists = 0 < place < len(self.bodies), self.gains.damping_of(place)
@@ -419,7 +420,7 @@ class _RowJoiner:
         return start if is_link else self.bodies[0]
 
 
-def _pulls(context: Any, options: RopeOptions, path: _Path, lengths: Array) -> Array:
+def _pulls(context: Context, options: RopeOptions, path: _Path, lengths: Array) -> Array:
     """Pull (n + 1,), N, at the joints of a row of lengths (n,), m.
 
     PhysX takes the joints of an articulation as coordinates, so that a pull T on a segment of length l acts as a spring
@@ -428,7 +429,9 @@ def _pulls(context: Any, options: RopeOptions, path: _Path, lengths: Array) -> A
     steps.
     """
     masses = options.mass * lengths
-    carried = [weights.mass_of(context, end) if _moves(end) else 0.0 for end in (path.start, path.end)]
+    carried = [
+        weights.mass_of(context, end) if end is not None and is_body(end) else 0.0 for end in (path.start, path.end)
+    ]
     is_held = (path.is_start_fixed and not _moves(path.start), path.is_end_fixed and not _moves(path.end))
     if all(is_held):
         weight = float(masses.sum()) + (options.load if options.kind == "BRIDGE" else 0.0)
@@ -440,11 +443,11 @@ def _pulls(context: Any, options: RopeOptions, path: _Path, lengths: Array) -> A
     return 9.81 * (beyond if is_held[0] else before if is_held[1] else np.minimum(beyond, before))
 
 
-def _moves(obj: Any | None) -> bool:
+def _moves(obj: Object | None) -> bool:
     return obj is not None and is_body(obj)
 
 
-def _carrier(obj: Any | None) -> Any | None:
+def _carrier(obj: Object | None) -> Any | None:
     """The body at or above an object; the object itself if there is none."""
     above = obj
     while above is not None and not is_body(above):
@@ -452,7 +455,7 @@ def _carrier(obj: Any | None) -> Any | None:
     return above or obj
 
 
-def _can_be_link(context: Any, obj: Any | None, bodies: Sequence[Any]) -> bool:
+def _can_be_link(context: Context, obj: Object | None, bodies: Sequence[Object]) -> bool:
     """True for a dynamic body that no other joint holds: the tree of an articulation may end in it."""
     if obj is None or not is_body(obj) or obj.usdphys.rigid_body.kinematic_enabled:
         return False
@@ -460,7 +463,7 @@ def _can_be_link(context: Any, obj: Any | None, bodies: Sequence[Any]) -> bool:
     return not any(obj in (joint.body0, joint.body1) and not {joint.body0, joint.body1} & {*bodies} for joint in joined)
 
 
-def moving_ends(context: Any, bodies: Sequence[Any]) -> list[str]:
+def moving_ends(context: Context, bodies: Sequence[Object]) -> list[str]:
     """Names of the moving bodies that hold an articulated row without being links of it."""
     joined = [obj.usdphys.joint for obj in context.scene.objects if is_joint(obj)]
     still = {joint.body1 for joint in joined if joint.type == "FIXED" and joint.body0 is None}
@@ -473,7 +476,13 @@ def moving_ends(context: Any, bodies: Sequence[Any]) -> list[str]:
     return list(found)
 
 
-def _skin(context: Any, collection: Any, options: RopeOptions, points: Array, bodies: Sequence[Any]) -> None:
+def _skin(
+    context: Context,
+    collection: Collection,
+    options: RopeOptions,
+    points: Array,
+    bodies: Sequence[Object],
+) -> None:
     """A curve with thickness whose points follow the bodies; these are not rendered."""
     data = bpy.data.curves.new(f"{collection.name} Skin", "CURVE")
     data.dimensions, data.bevel_depth, data.bevel_resolution = "3D", options.radius, 3

@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Context, Object, Scene
 
 from ..authoring import generators, joint_edits, joint_maker, robot_arm
 from ..authoring.generator_kinds import SAMPLES
@@ -35,7 +36,7 @@ BONES = (
 )  # fmt: skip
 
 
-def make(context: Any, kind: str) -> Any:
+def make(context: Context, kind: str) -> Any:
     """Make a sample in a new scene, which the window shows then. kind: of `SAMPLES`. Returns the scene."""
     label = next(label for name, label, *_ in SAMPLES if name == kind)
     scene: Any = bpy.data.scenes.new(label)
@@ -51,7 +52,7 @@ def make(context: Any, kind: str) -> Any:
     return scene
 
 
-def frame(scene: Any, view: Any) -> None:
+def frame(scene: Scene, view: Any) -> None:
     """Let a view (`RegionView3D`) show what a sample has besides its ground, which is far wider."""
     shown = [obj for obj in scene.objects if obj.type != "EMPTY" and not obj.name.startswith("Ground")]
     corners = np.concatenate([np.array(obj.bound_box) @ np.array(obj.matrix_world)[:3, :3].T
@@ -61,7 +62,7 @@ def frame(scene: Any, view: Any) -> None:
     view.view_distance = _FRAMED * float(np.linalg.norm(high - low))
 
 
-def _select(context: Any, objects: Sequence[Any]) -> None:
+def _select(context: Context, objects: Sequence[Object]) -> None:
     """Select these objects alone; the first is active."""
     for obj in context.scene.objects:
         obj.select_set(obj in objects)
@@ -69,14 +70,14 @@ def _select(context: Any, objects: Sequence[Any]) -> None:
     context.view_layer.update()
 
 
-def _box(context: Any, name: str, place: Sequence[float], size: Sequence[float]) -> Any:
+def _box(context: Context, name: str, place: Sequence[float], size: Sequence[float]) -> Any:
     obj: Any = bpy.data.objects.new(name, generators.box(name, size))
     context.collection.objects.link(obj)
     obj.location = place
     return obj
 
 
-def _dominoes(context: Any) -> None:
+def _dominoes(context: Context) -> None:
     """A ball rolls into a row of dominoes."""
     generators.add(context, "DOMINOES", count=DOMINOES)
     context.scene.cursor.location = (-1.0, 0.0, 0.0)
@@ -84,7 +85,7 @@ def _dominoes(context: Any) -> None:
     context.scene.cursor.location = (0.0, 0.0, 0.0)
 
 
-def _car(context: Any) -> None:
+def _car(context: Context) -> None:
     """A car with four driven wheels."""
     chassis = _box(context, "Chassis", (0.0, 0.0, 0.6), (2.4, 1.0, 0.4))
     make_body([chassis], moves=True)
@@ -101,7 +102,7 @@ def _car(context: Any) -> None:
     joint_edits.add_motors(context, [(joint, "angular", TURNS) for joint in joints], holds=False, response=0.5)
 
 
-def _arm(context: Any) -> None:
+def _arm(context: Context) -> None:
     """A robot arm that holds itself, and swings its first link by a quarter of a right angle."""
     parts = [_box(context, "Base", (0.0, 0.0, 0.5), (0.4, 0.4, 1.0))]
     parts += [_box(context, f"Link {n}", (0.7 + n, 0.0, 0.9), (0.9, 0.15, 0.15)) for n in range(3)]
@@ -109,7 +110,7 @@ def _arm(context: Any) -> None:
     robot_arm.add_arm(context, order="NEAREST", limits=(-2.0, 2.0), response=0.1)
 
 
-def _chimney(context: Any) -> None:
+def _chimney(context: Context) -> None:
     """A ball breaks a chimney of bricks."""
     brick = _box(context, "Brick", (0.0, 0.0, BRICK[2] / 2.0), BRICK)
     _select(context, [brick])
@@ -122,7 +123,7 @@ def _chimney(context: Any) -> None:
     context.scene.cursor.location = (0.0, 0.0, 0.0)
 
 
-def _ragdoll(context: Any) -> None:
+def _ragdoll(context: Context) -> None:
     """A figure falls down a flight of stairs."""
     steps = [_box(context, "Step", (0.0, -0.4 * n, 0.5 - 0.1 * n), (2.0, 0.4, 1.0 - 0.2 * n)) for n in range(5)]
     make_body([_box(context, "Landing", (0.0, 0.7, 0.5), (2.0, 1.0, 1.0))], moves=False)
@@ -142,7 +143,7 @@ def _ragdoll(context: Any) -> None:
         part.rotation_euler = (0.0, 0.0, 0.0 if item.shape == "CUBE" else math.pi / 2.0)
 
 
-def add_figure(context: Any) -> Any:
+def add_figure(context: Context) -> Any:
     """Add an armature of a figure of 1.8 m that stands with its arms spread, and select it alone."""
     data: Any = bpy.data.armatures.new("Figure")
     rig: Any = bpy.data.objects.new("Figure", data)
@@ -159,7 +160,7 @@ def add_figure(context: Any) -> Any:
     return rig
 
 
-def _bridge(context: Any) -> None:
+def _bridge(context: Context) -> None:
     """Crates fall on a bridge."""
     posts = [_box(context, "Post", (x, 0.0, 1.0), (0.4, 1.4, 2.0)) for x in (-3.0, 3.0)]
     _select(context, posts)
@@ -168,7 +169,7 @@ def _bridge(context: Any) -> None:
         make_body([_box(context, "Crate", (n - 1.0, 0.0, 2.5 + 0.5 * n), (0.4, 0.4, 0.4))], moves=True)
 
 
-def _machines(context: Any) -> None:
+def _machines(context: Context) -> None:
     """A pulley with two loads, and a scissor lift with a crate."""
     wheel: Any = bpy.data.objects.new("Pulley", generators.cylinder("Pulley", 0.3, 0.2))
     context.collection.objects.link(wheel)

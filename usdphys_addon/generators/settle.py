@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Context, Object
 
 from ..authoring.collider_choice import exports_faces
 from ..authoring.edit_report import LINKED
@@ -63,7 +64,7 @@ class Settled:
 
 
 def settle_steps(
-    context: Any, objects: Sequence[Any], options: SettleOptions, *, is_shown: bool = False
+    context: Context, objects: Sequence[Object], options: SettleOptions, *, is_shown: bool = False
 ) -> Generator[float, None, Settled]:  # fmt: skip
     """Let objects fall onto the visible objects of the scene. Yields the completed fraction.
 
@@ -134,7 +135,7 @@ def settle_steps(
     return Settled(text, seconds, at_rest, names, notes)
 
 
-def settle(context: Any, objects: Sequence[Any], options: SettleOptions | None = None) -> Settled:
+def settle(context: Context, objects: Sequence[Object], options: SettleOptions | None = None) -> Settled:
     """Run `settle_steps` to the end."""
     return finished(settle_steps(context, objects, options or SettleOptions()))
 
@@ -142,7 +143,7 @@ def settle(context: Any, objects: Sequence[Any], options: SettleOptions | None =
 # --------------------------------------------------------------------------- who moves, who holds still
 
 
-def _movers(objects: Sequence[Any]) -> list[Any]:
+def _movers(objects: Sequence[Object]) -> list[Any]:
     """The objects that fall: those below others of them fall with them. Raises InputError."""
     chosen = [obj for obj in objects if obj.library is None and not is_joint(obj)]
     known = {obj.name_full for obj in chosen}
@@ -154,7 +155,7 @@ def _movers(objects: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _with_children(objects: Sequence[Any]) -> list[Any]:
+def _with_children(objects: Sequence[Object]) -> list[Any]:
     """Objects and all below them, each once."""
     below: dict[str, list[Any]] = {}
     for obj in bpy.data.objects:
@@ -170,7 +171,7 @@ def _with_children(objects: Sequence[Any]) -> list[Any]:
     return list(found.values())
 
 
-def _held(context: Any, movers: Sequence[Any]) -> list[Any]:
+def _held(context: Context, movers: Sequence[Object]) -> list[Any]:
     """Visible objects with faces, and all with physics, that do not move."""
     moving = {obj.name_full for obj in _with_children(movers)}
     depsgraph = context.evaluated_depsgraph_get()
@@ -184,7 +185,7 @@ def _held(context: Any, movers: Sequence[Any]) -> list[Any]:
     return found
 
 
-def _give_physics(context: Any, movers: Sequence[Any], held: Sequence[Any]) -> tuple[Any, list[str]]:
+def _give_physics(context: Context, movers: Sequence[Object], held: Sequence[Object]) -> tuple[Any, list[str]]:
     """Make the movers dynamic and the others static. Returns (gives them their bodies back after all, notes)."""
     depsgraph = context.evaluated_depsgraph_get()
     for obj in held:
@@ -206,14 +207,14 @@ def _give_physics(context: Any, movers: Sequence[Any], held: Sequence[Any]) -> t
     return keeps, plan.refusals()
 
 
-def _is_carried(obj: Any) -> bool:
+def _is_carried(obj: Object) -> bool:
     return any(is_body(above) and applies(above, "rigid_body") for above in parents_of(obj))
 
 
 # --------------------------------------------------------------------------- scattering
 
 
-def _scatter(context: Any, sources: Sequence[Any], options: SettleOptions) -> list[Any]:
+def _scatter(context: Context, sources: Sequence[Object], options: SettleOptions) -> list[Any]:
     """Copies of objects, which share their data, at random places about the 3D cursor and above it."""
     depsgraph = context.evaluated_depsgraph_get()
     reach = {}
@@ -234,10 +235,10 @@ def _scatter(context: Any, sources: Sequence[Any], options: SettleOptions) -> li
         copy = obj.copy()
         copy.parent = None
         (obj.users_collection or (context.collection,))[0].objects.link(copy)
-        linear = obj.matrix_world.to_3x3().to_4x4()
+        basis: Any = obj.matrix_world.to_3x3().to_4x4()
         if options.turns:
-            linear = mathutils.Quaternion(turn.tolist()).to_matrix().to_4x4() @ linear
-        set_world_matrix(copy, mathutils.Matrix.Translation((home + place).tolist()) @ linear)
+            basis = mathutils.Quaternion(turn.tolist()).to_matrix().to_4x4() @ basis
+        set_world_matrix(copy, mathutils.Matrix.Translation((home + place).tolist()) @ basis)
         made.append(copy)
     return made
 

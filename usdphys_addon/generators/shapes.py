@@ -11,6 +11,7 @@ import bmesh
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Collection, Context, Object
 
 from ..authoring.generators import box, cylinder
 from ..core.frames import Matrix
@@ -64,14 +65,14 @@ def link(name: str, wire: float, length: float, width: float) -> Any:
     return _finish(name, made, is_smooth=True)
 
 
-def new_collection(context: Any, name: str) -> Any:
+def new_collection(context: Context, name: str) -> Any:
     """A new collection below that of the context."""
     collection = bpy.data.collections.new(name)
     context.collection.children.link(collection)
     return collection
 
 
-def select_only(context: Any, objects: Sequence[Any]) -> None:
+def select_only(context: Context, objects: Sequence[Object]) -> None:
     """Select these objects and no others; the first becomes active."""
     for obj in list(context.selected_objects):
         obj.select_set(False)
@@ -80,7 +81,7 @@ def select_only(context: Any, objects: Sequence[Any]) -> None:
     context.view_layer.objects.active = objects[0]
 
 
-def add_object(collection: Any, name: str, data: Any, place: Matrix) -> Any:
+def add_object(collection: Collection, name: str, data: Any, place: Matrix) -> Any:
     """A new object in a collection, with quaternions. place: world matrix (4, 4)."""
     obj: Any = bpy.data.objects.new(name, data)
     collection.objects.link(obj)
@@ -89,7 +90,9 @@ def add_object(collection: Any, name: str, data: Any, place: Matrix) -> Any:
     return obj
 
 
-def give_capsule(obj: Any, radius: float, height: float, axis: str = "X", center: Sequence[float] = (0, 0, 0)) -> Any:
+def give_capsule(
+    obj: Object, radius: float, height: float, axis: str = "X", center: Sequence[float] = (0, 0, 0)
+) -> Any:
     """Add a capsule as a collider of its own size, Blender units."""
     item = obj.usdphys.colliders.add()
     item.shape, item.axis, item.location = "CAPSULE", axis, center
@@ -97,7 +100,7 @@ def give_capsule(obj: Any, radius: float, height: float, axis: str = "X", center
     return item
 
 
-def give_box(obj: Any, size: Sequence[float], center: Sequence[float] = (0, 0, 0)) -> Any:
+def give_box(obj: Object, size: Sequence[float], center: Sequence[float] = (0, 0, 0)) -> Any:
     """Add a box as a collider of its own size, Blender units."""
     item = obj.usdphys.colliders.add()
     item.shape, item.size, item.location = "CUBE", size, center

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Collection, Context, Object, Scene
 
 from ..authoring.joint_maker import JointMaker, JointOptions
 from ..authoring.material_presets import apply_material_preset
@@ -91,7 +92,7 @@ class _Found(NamedTuple):
     others: list[Any]
 
 
-def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
+def make_vehicle(context: Context, options: VehicleOptions) -> Vehicle:
     """Make a vehicle of the selected objects. Raises InputError, with nothing changed."""
     context.view_layer.update()
     chassis, wheels, carriers, others = _found(context)
@@ -142,7 +143,7 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
 # --------------------------------------------------------------------------- what is a wheel
 
 
-def _found(context: Any) -> _Found:
+def _found(context: Context) -> _Found:
     """What the selection holds, by name, else by form. Raises InputError."""
     chosen = [
         obj for obj in context.selected_objects
@@ -176,13 +177,13 @@ def _found(context: Any) -> _Found:
     return found
 
 
-def _forms(maker: JointMaker, objects: Sequence[Any]) -> dict[Any, Wheel]:
+def _forms(maker: JointMaker, objects: Sequence[Object]) -> dict[Any, Wheel]:
     """Objects that may be wheels or parts of wheels, by name."""
     found = {obj: form_of(maker, obj) for obj in sorted(objects, key=lambda obj: str(obj.name))}
     return {obj: form for obj, form in found.items() if form is not None and not _NO_WHEEL.search(obj.name)}
 
 
-def _wheels(forms: dict[Any, Wheel], active: Any) -> list[Wheel]:
+def _wheels(forms: dict[Any, Wheel], active: Object) -> list[Wheel]:
     """Round objects named like a wheel, or, without two of them, narrow ones; not their rims and discs."""
     found = [form for obj, form in forms.items() if _WHEEL.search(obj.name)]
     if len(found) < 2:
@@ -209,12 +210,12 @@ def _is_inside(box: Any, corners: Any) -> bool:
     return bool((middle >= low).all() and (middle <= top).all())
 
 
-def smallest_wheel(context: Any) -> float:
+def smallest_wheel(context: Context) -> float:
     """Radius of the smallest wheel of the selected vehicle, Blender units. Raises InputError."""
     return min(wheel.radius for wheel in _found(context).wheels)
 
 
-def form_of(maker: JointMaker, obj: Any) -> Wheel | None:
+def form_of(maker: JointMaker, obj: Object) -> Wheel | None:
     """An object as a wheel, as high as it is long; None if it is not."""
     points = maker.surface(obj)[0]
     if len(points) < 8:
@@ -238,7 +239,7 @@ def _check_in_line(wheels: Sequence[Wheel], left: Any) -> None:
             raise InputError(f"'{wheel.obj.name}' does not stand in line with the other wheels; turn it.")
 
 
-def _reparent(context: Any, wheels: Sequence[Wheel], carriers: Sequence[tuple[Any, Any]]) -> None:
+def _reparent(context: Context, wheels: Sequence[Wheel], carriers: Sequence[tuple[Any, Any]]) -> None:
     """Free the wheels from their parents, and put the parts below what carries them; all stay where they are."""
     for wheel in wheels:
         if wheel.obj.parent is not None:
@@ -296,7 +297,7 @@ def _make_sphere(wheel: Wheel, weight: float) -> None:
         physics.mass.mass = weight
 
 
-def _hub(collection: Any, wheel: Wheel, weight: float, turn: Any, meters: float) -> Any:
+def _hub(collection: Collection, wheel: Wheel, weight: float, turn: Any, meters: float) -> Any:
     """An Empty that carries a wheel: it moves on the spring, and is steered."""
     hub = shapes.add_object(collection, f"{wheel.obj.name} Hub", None, frames.transform(wheel.center, turn))
     hub.empty_display_size = wheel.radius / 2.0
@@ -311,7 +312,8 @@ def _hub(collection: Any, wheel: Wheel, weight: float, turn: Any, meters: float)
 
 
 def _suspension(
-    joiner: joints.Joiner, chassis: Any, hub: Any, wheel: Wheel, frame: Any, options: VehicleOptions, meters: float
+    joiner: joints.Joiner, chassis: Object, hub: Object, wheel: Wheel, frame: Any, options: VehicleOptions,
+    meters: float,
 ) -> Any:  # fmt: skip
     joint = joiner.add("GENERIC", chassis, hub, frame)
     joints.lock(joint, ("transX", "transY", "rotX", "rotY"))
@@ -332,7 +334,7 @@ def _suspension(
 
 
 def _axle(
-    joiner: joints.Joiner, hub: Any, wheel: Wheel, frame: Any, options: VehicleOptions, total: float, driven: int,
+    joiner: joints.Joiner, hub: Object, wheel: Wheel, frame: Any, options: VehicleOptions, total: float, driven: int,
     meters: float,
 ) -> Any:  # fmt: skip
     joint = joiner.add("REVOLUTE", hub, wheel.obj, frame, axis="X")
@@ -351,7 +353,7 @@ def _axle(
 # --------------------------------------------------------------------------- driving
 
 
-def is_there(scene: Any) -> bool:
+def is_there(scene: Scene) -> bool:
     """True if a scene has a vehicle that can be driven."""
     return any(SPEED in obj.keys() or STEERING in obj.keys() for obj in scene.objects if is_joint(obj))
 

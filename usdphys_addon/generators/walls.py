@@ -9,6 +9,7 @@ from typing import Any
 
 import mathutils
 import numpy as np
+from bpy.types import Context
 
 from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
@@ -36,7 +37,7 @@ class WallOptions:
     seed: int = 0
 
 
-def make_wall(context: Any, options: WallOptions) -> list[Any]:
+def make_wall(context: Context, options: WallOptions) -> list[Any]:
     """Make copies of the active object, which share its data, rigid bodies in courses. Raises InputError."""
     brick = context.active_object
     if brick is None or not brick.select_get() or brick.type not in meshes.GEOMETRY_TYPES:

@@ -3,13 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from bpy.types import Context, Object
 
 from ..bridge import scene_read
 from ..core import mass
 
 
-def mass_of(context: Any, obj: Any) -> float:
+def mass_of(context: Context, obj: Object) -> float:
     """Mass of a rigid body, kg."""
     context.view_layer.update()
     model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
