@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.types import Context, PropertyGroup
 
 from ..bridge.known_names import KnownNames
 from ..core import paths
@@ -38,7 +39,7 @@ def _filling() -> Iterator[None]:
         _is_filling = False
 
 
-def _pose(row: Any, context: Any) -> None:
+def _pose(row: PropertyGroup, context: Context) -> None:
     """Update callback of a slider: bring the joint to its value."""
     session = preview_guard.current()
     if _is_filling or session is None:
@@ -59,7 +60,7 @@ def _pose(row: Any, context: Any) -> None:
         _pose_coupled(session, inspector, row.path, value)
 
 
-def _pose_coupled(session: "PreviewSession", inspector: Any, path: str, value: float) -> None:
+def _pose_coupled(session: "PreviewSession", inspector: PropertyGroup, path: str, value: float) -> None:
     """Bring the joints that follow a posed one to where they are then, and the one that it follows itself."""
     from ..core.joint_settings import following
 
@@ -90,14 +91,14 @@ def _pose_coupled(session: "PreviewSession", inspector: Any, path: str, value: f
             pending.append((name, wanted))
 
 
-def _follow(inspector: Any, _context: Any) -> None:
+def _follow(inspector: PropertyGroup, _context: Context) -> None:
     """Update callback of `physics`: play if it is on, pause if it is off."""
     session = preview_guard.current()
     if session is not None:
         session.play() if inspector.physics else session.pause()
 
 
-def _show(row: Any, value: float) -> None:
+def _show(row: PropertyGroup, value: float) -> None:
     with _filling():
         setattr(row, "angle" if row.is_angular else "distance", value)
 
@@ -151,14 +152,14 @@ class USDPHYS_PG_inspector(KnownNames, bpy.types.PropertyGroup):
         problem: bpy.props.StringProperty()
 
 
-def open_rows(context: bpy.types.Context) -> int:
+def open_rows(context: Context) -> int:
     """Fill the rows with the joints of the selection, or all if it has none. Returns how many. Raises InputError."""
     session = preview_guard.current()
     if session is None:
         raise InputError("The preview is not running; press Play first.")
     global _session
     _session = weakref.ref(session)
-    inspector = context.window_manager.usdphys_inspector  # type: ignore[union-attr]
+    inspector = context.window_manager.usdphys_inspector
     inspector.rows.clear()
     inspector.problem = ""
     positions = session.joint_positions()
@@ -177,7 +178,7 @@ def open_rows(context: bpy.types.Context) -> int:
     return len(inspector.rows)
 
 
-def live_rows(context: Any) -> list[tuple[int, Any]]:
+def live_rows(context: Context) -> list[tuple[int, Any]]:
     """(index, row) of the rows whose joint is still simulated, and not deleted since."""
     session = preview_guard.current()
     if session is None or _session is None or session is not _session():
@@ -187,7 +188,7 @@ def live_rows(context: Any) -> list[tuple[int, Any]]:
     return [(index, row) for index, row in enumerate(rows) if row.path in known and row.joint in bpy.data.objects]
 
 
-def _chosen(context: Any, session: "PreviewSession", known: set[str]) -> list[str]:
+def _chosen(context: Context, session: "PreviewSession", known: set[str]) -> list[str]:
     """Paths of the selected joints and those of selected bodies and articulations; all if there are none."""
     selected = {obj.name for obj in context.selected_objects}
     bodies = {session.shown.body_at(name) for name in selected} - {""}
@@ -203,7 +204,7 @@ def _chosen(context: Any, session: "PreviewSession", known: set[str]) -> list[st
     return sorted(found or known, key=order.__getitem__)
 
 
-def set_limit(row: Any, which: str) -> None:
+def set_limit(row: PropertyGroup, which: str) -> None:
     """Set a limit of a joint to its current value. which: LOWER or UPPER. Raises InputError."""
     from ..bridge import joint_frames
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Scene
 
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
@@ -15,7 +16,7 @@ from ..simulation.world import World
 
 
 def simulate_scene(
-    scene: Any, model: PhysicsModel, seconds: float, fps: float, *, substeps: int = 0, quality: str = NORMAL,
+    scene: Scene, model: PhysicsModel, seconds: float, fps: float, *, substeps: int = 0, quality: str = NORMAL,
     with_loads: bool = False,
 ) -> tuple[World, Recording]:  # fmt: skip
     """Simulate the model of a scene. Animated objects move as they are keyed, for which frames are set.
