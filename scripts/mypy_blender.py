@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mypy.nodes import ARG_POS, MDEF, Argument, SymbolTableNode, Var
+from mypy.nodes import MDEF, SymbolTableNode, Var
 from mypy.plugin import AttributeContext, ClassDefContext, MethodContext, MethodSigContext, Plugin
-from mypy.plugins.common import add_method_to_class
 from mypy.typeops import make_simplified_union
 from mypy.types import (
     AnyType,
@@ -23,12 +22,23 @@ from mypy.types import (
 
 #: Members that the add-on registers, or that some kinds of a class have, by the class of Blender.
 MEMBERS = {
-    "bpy.types.Object": ("usdphys",),
-    "bpy.types.Scene": ("usdphys",),
-    "bpy.types.Material": ("usdphys",),
+    "bpy.types.ID": ("usdphys",),
+    "bpy.types.Bone": ("usdphys",),
     "bpy.types.Modifier": ("object",),
     "bpy.types.Constraint": ("chain_count", "target", "use_tail"),
     "bpy.types.WindowManager": ("usdphys_batch", "usdphys_inspector"),
+}
+#: Groups and properties, whose members their class or name tells; what numpy and tuples take as arrays.
+OPEN = {
+    *(f"bpy.types.{name}" for name in ("OperatorProperties", "PropertyGroup", "bpy_prop_array")),
+    *(f"mathutils.{name}" for name in ("Color", "Euler", "Matrix", "MatrixAccess", "Quaternion", "Vector")),
+}
+#: Members whose type or texts follow from something else.
+OF_ANY_TYPE = {"data", "rotation_axis_angle", "rotation_mode", "type"}
+#: Members that are there, by the end of their full names, besides those of a context.
+THERE = {
+    *("Object.pose", "Object.animation_data", "bpy_struct.id_data", "Scene.collection", "Scene.cursor"),
+    *("Window.scene", "Window.screen", "Window.view_layer"),
 }
 _ANY = AnyType(TypeOfAny.special_form)
 
@@ -46,10 +56,8 @@ def _items(found: Type) -> list[Type]:
     return list(map(get_proper_type, proper.items)) if isinstance(proper, UnionType) else [proper]
 
 
-def _add_any_member(context: ClassDefContext) -> None:
-    """The members of a group are those of its class, and those of an operator are found by its name."""
-    name = Argument(Var("name"), context.api.named_type("builtins.str"), None, ARG_POS)
-    add_method_to_class(context.api, context.cls, "__getattr__", [name], _ANY)
+def _open(context: ClassDefContext) -> None:
+    context.cls.info.fallback_to_any = True
 
 
 def _there(context: AttributeContext) -> Type:
@@ -88,16 +96,18 @@ def _returned(context: MethodContext) -> Type:
 
 class BlenderPlugin(Plugin):
     def get_customize_class_mro_hook(self, fullname: str) -> Callable[[ClassDefContext], None] | None:
-        if fullname in ("bpy.types.PropertyGroup", "bpy.types.OperatorProperties"):
-            return _add_any_member
+        if fullname in OPEN:
+            return _open
         return _add_members if fullname in MEMBERS else None
 
     def get_attribute_hook(self, fullname: str) -> Callable[[AttributeContext], Type] | None:
-        if fullname in ("bpy.types.Context.space_data", "bpy.types.Object.data"):
+        if not fullname.startswith("bpy.types."):
+            return None
+        owner, _, member = fullname.removeprefix("bpy.types.").partition(".")
+        if (owner == "Object" and member in OF_ANY_TYPE) or fullname == "bpy.types.Context.space_data":
             return _any
-        is_there = fullname.startswith("bpy.types.") and fullname.endswith(".layout")
-        is_there = is_there or fullname in ("bpy.types.Object.pose", "bpy.types.Object.animation_data")
-        return _there if is_there or fullname.startswith("bpy.types.Context.") else None
+        is_there = owner == "Context" or member == "layout" or f"{owner}.{member}" in THERE
+        return _there if is_there else None
 
     def get_method_signature_hook(self, fullname: str) -> Callable[[MethodSigContext], FunctionLike] | None:
         return _loose if fullname.startswith(("bpy.types.UILayout.", "bpy.types.WindowManager.")) else None

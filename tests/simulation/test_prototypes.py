@@ -19,7 +19,7 @@ from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.prototypes import SharedSchemas
 from usdphys_ext.usdphys_addon.core.schema import Attribute
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.core.units import SI, StageUnits
+from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.gltf import additions, keep
 from usdphys_ext.usdphys_addon.gltf import write as gltf_write
 from usdphys_ext.usdphys_addon.gltf.document import Document

@@ -15,6 +15,7 @@ from typing import Any
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Material, Object, PropertyGroup, Scene
 
 from ..bridge.roles import is_animated, parents_of
 
@@ -112,9 +113,7 @@ class Conversion:
     notes: list[str] = field(default_factory=list)
 
 
-def convert_scene(
-    scene: bpy.types.Scene, objects: Iterable[bpy.types.Object] | None = None, *, replace: bool = False
-) -> Conversion:
+def convert_scene(scene: Scene, objects: Iterable[Object] | None = None, *, replace: bool = False) -> Conversion:
     """Convert the rigid body world of a scene to USD Physics properties. objects: convert only these.
 
     Existing bodies, colliders, materials, groups and joints are kept unless `replace` is set.
@@ -123,7 +122,7 @@ def convert_scene(
 
 
 class _Converter:
-    def __init__(self, scene: bpy.types.Scene, objects: Iterable[bpy.types.Object] | None, replace: bool) -> None:
+    def __init__(self, scene: Scene, objects: Iterable[Object] | None, replace: bool) -> None:
         self.scene = scene
         self.world: Any = scene.rigidbody_world
         self.replace = replace
@@ -134,9 +133,9 @@ class _Converter:
         self.wanted = list(scene.objects if objects is None else objects)
         self.bodies = self.members("collection", "rigid_body")
         self.constraints = self.members("constraints", "rigid_body_constraint")
-        self.materials: dict[tuple[float, float], bpy.types.Material] = {}
+        self.materials: dict[tuple[float, float], Material] = {}
 
-    def members(self, collection: str, settings: str) -> dict[str, bpy.types.Object]:
+    def members(self, collection: str, settings: str) -> dict[str, Object]:
         """Objects that Blender simulates, by name. collection: of the world. settings: attribute of the objects."""
         group = getattr(self.world, collection, None)
         return {
@@ -161,7 +160,7 @@ class _Converter:
         self.result.notes = [_sentence(NOTES[key], list(names)) for key, names in self.noted.items()]
         return self.result
 
-    def chosen(self, members: dict[str, bpy.types.Object], settings: str) -> Iterator[bpy.types.Object]:
+    def chosen(self, members: dict[str, Object], settings: str) -> Iterator[Object]:
         for obj in self.wanted:
             if getattr(obj, settings) is None:
                 continue
@@ -172,7 +171,7 @@ class _Converter:
             else:
                 yield obj
 
-    def note(self, key: str, obj: bpy.types.Object | None = None) -> None:
+    def note(self, key: str, obj: Object | None = None) -> None:
         names = self.noted.setdefault(key, {})
         if obj is not None:
             names[obj.name] = None
@@ -190,7 +189,7 @@ class _Converter:
             if applies:
                 self.note(key)
 
-    def is_free(self, obj: bpy.types.Object, authored: bool, *parts: str) -> bool:
+    def is_free(self, obj: Object, authored: bool, *parts: str) -> bool:
         """True if parts of an object's physics may be written; these parts are then cleared.
 
         Clearing invalidates references to property groups of these parts.
@@ -204,7 +203,7 @@ class _Converter:
 
     # ------------------------------------------------------------------ bodies
 
-    def convert_object(self, obj: bpy.types.Object) -> None:
+    def convert_object(self, obj: Object) -> None:
         physics = _physics(obj)
         has_body = physics.rigid_body.is_applied or physics.mass.is_applied
         if self.is_free(obj, has_body, "rigid_body", "mass"):
@@ -215,7 +214,7 @@ class _Converter:
         if self.is_free(obj, physics.physics_material is not None, "physics_material"):
             self.convert_material(obj)
 
-    def convert_body(self, obj: bpy.types.Object) -> None:
+    def convert_body(self, obj: Object) -> None:
         source, body = _body(obj), _physics(obj).rigid_body
         if _compound_of(obj) is not None or not self.has_body(obj):
             return
@@ -235,7 +234,7 @@ class _Converter:
         if any(any(lock) for lock in locks):
             self.note("locks", obj)
 
-    def has_body(self, obj: bpy.types.Object) -> bool:
+    def has_body(self, obj: Object) -> bool:
         """True if the object needs a body; a static collider needs none."""
         if _body(obj).type == "ACTIVE" or _body(obj).kinematic:
             return True
@@ -247,16 +246,16 @@ class _Converter:
             return True
         return False
 
-    def moves(self, obj: bpy.types.Object) -> bool:
+    def moves(self, obj: Object) -> bool:
         source = _body(obj)
         return obj.name_full in self.bodies and (source.kinematic or (source.type == "ACTIVE" and source.enabled))
 
-    def is_dynamic(self, obj: bpy.types.Object) -> bool:
+    def is_dynamic(self, obj: Object) -> bool:
         """True if the solver moves the object, or the compound that it is a part of."""
         source = _body(_compound_of(obj) or obj)
         return source.type == "ACTIVE" and source.enabled and not source.kinematic
 
-    def convert_mass(self, obj: bpy.types.Object) -> None:
+    def convert_mass(self, obj: Object) -> None:
         source, mass = _body(obj), _physics(obj).mass
         if source.type != "ACTIVE" or _compound_of(obj) is not None:
             return
@@ -267,7 +266,7 @@ class _Converter:
 
     # ------------------------------------------------------------------ colliders
 
-    def convert_collider(self, obj: bpy.types.Object) -> None:
+    def convert_collider(self, obj: Object) -> None:
         source = _body(obj)
         shape = source.collision_shape
         if shape == "COMPOUND":
@@ -293,7 +292,7 @@ class _Converter:
         if has_gap and source.collision_margin:
             self.note("gap", obj)
 
-    def approximation(self, obj: bpy.types.Object) -> str:
+    def approximation(self, obj: Object) -> str:
         if _body(obj).collision_shape == "CONVEX_HULL":
             return "convexHull"
         if self.is_dynamic(obj):
@@ -301,7 +300,7 @@ class _Converter:
             return "convexDecomposition"
         return "none"
 
-    def note_mesh(self, obj: bpy.types.Object) -> None:
+    def note_mesh(self, obj: Object) -> None:
         source = _body(obj)
         shown = {modifier.type for modifier in obj.modifiers if modifier.show_viewport}
         lost = {
@@ -315,7 +314,7 @@ class _Converter:
         if _compound_of(obj) is not None and any(abs(part - 1.0) > 1e-4 for part in _scale(obj.matrix_local)):
             self.note("child_scale", obj)
 
-    def dimensions(self, obj: bpy.types.Object, shape: str) -> dict[str, Any]:
+    def dimensions(self, obj: Object, shape: str) -> dict[str, Any]:
         """Size of the primitive that Bullet creates from the bounding box, about the origin, in the object's space.
 
         Bullet scales a compound's children with the compound's scale only, and the radius of a round shape with the
@@ -340,7 +339,7 @@ class _Converter:
             )
         return values
 
-    def thick(self, length: float, obj: bpy.types.Object) -> float:
+    def thick(self, length: float, obj: Object) -> float:
         if length > 0:
             return length
         self.note("flat", obj)
@@ -348,7 +347,7 @@ class _Converter:
 
     # ------------------------------------------------------------------ materials
 
-    def convert_material(self, obj: bpy.types.Object) -> None:
+    def convert_material(self, obj: Object) -> None:
         if _body(obj).collision_shape == "COMPOUND":
             return
         source = _body(_compound_of(obj) or obj)
@@ -380,7 +379,7 @@ class _Converter:
                 self.define_group(pattern, [other for other in distinct if not _shares(pattern, other)])
             self.result.groups = len(distinct)
 
-    def join_group(self, obj: bpy.types.Object, patterns: dict[str, Pattern]) -> None:
+    def join_group(self, obj: Object, patterns: dict[str, Pattern]) -> None:
         own = patterns[obj.name_full]
         inherited = {patterns[above.name_full]: None for above in parents_of(obj) if above.name_full in patterns}
         memberships = _physics(obj).collision_groups
@@ -391,7 +390,7 @@ class _Converter:
                 item.name, item.exclude = _group_name(pattern), True
 
     def define_group(self, pattern: Pattern, filtered: list[Pattern]) -> None:
-        groups = self.scene.usdphys.collision_groups  # type: ignore[attr-defined]
+        groups = self.scene.usdphys.collision_groups
         name = _group_name(pattern)
         group = groups.get(name)
         if group is None:
@@ -404,7 +403,7 @@ class _Converter:
 
     # ------------------------------------------------------------------ constraints
 
-    def convert_constraint(self, obj: bpy.types.Object) -> None:
+    def convert_constraint(self, obj: Object) -> None:
         source = _constraint(obj)
         if source.object1 is None and source.object2 is None:
             self.note("no_bodies", obj)
@@ -432,10 +431,10 @@ class _Converter:
         self.convert_motor(obj)
         self.result.joints += 1
 
-    def is_simulated(self, obj: bpy.types.Object | None) -> bool:
+    def is_simulated(self, obj: Object | None) -> bool:
         return obj is not None and obj.name_full in self.bodies and _compound_of(obj) is None
 
-    def convert_breaking(self, obj: bpy.types.Object) -> None:
+    def convert_breaking(self, obj: Object) -> None:
         source, joint = _constraint(obj), _physics(obj).joint
         if not source.use_breaking:
             return
@@ -456,7 +455,7 @@ class _Converter:
         for dof in LIMITED.get(source.type, ()):
             _set_limits(getattr(joint.limits, dof), ("low", "high"), _limits(source, DOFS[dof]), locks=True)
 
-    def convert_springs(self, obj: bpy.types.Object) -> None:
+    def convert_springs(self, obj: Object) -> None:
         source, joint = _constraint(obj), _physics(obj).joint
         if source.type != "GENERIC_SPRING":
             return
@@ -477,7 +476,7 @@ class _Converter:
         """Blender's torque per radian in N·m per degree."""
         return math.radians(self.meters**2)
 
-    def convert_motor(self, obj: bpy.types.Object) -> None:
+    def convert_motor(self, obj: Object) -> None:
         """Bullet drives object 1 relative to object 2, and uses "Max Impulse" as a force. Measured in Blender."""
         source, joint = _constraint(obj), _physics(obj).joint
         if source.type != "MOTOR":
@@ -501,19 +500,19 @@ class _Converter:
 # ---------------------------------------------------------------------- helpers
 
 
-def _physics(obj: bpy.types.Object) -> Any:
-    return obj.usdphys  # type: ignore[attr-defined]
+def _physics(obj: Object) -> Any:
+    return obj.usdphys
 
 
-def _body(obj: bpy.types.Object) -> Any:
+def _body(obj: Object) -> Any:
     return obj.rigid_body
 
 
-def _constraint(obj: bpy.types.Object) -> Any:
+def _constraint(obj: Object) -> Any:
     return obj.rigid_body_constraint
 
 
-def _compound_of(obj: bpy.types.Object) -> bpy.types.Object | None:
+def _compound_of(obj: Object) -> Object | None:
     """The outermost compound that an object is a shape of."""
     found = None
     for above in parents_of(obj):
@@ -528,7 +527,7 @@ def _scale(matrix: mathutils.Matrix) -> list[float]:
     return [float(length) or 1.0 for length in np.linalg.norm(np.array(matrix)[:3, :3], axis=0)]
 
 
-def _material(friction: float, restitution: float) -> bpy.types.Material:
+def _material(friction: float, restitution: float) -> Material:
     """A physics material with these values: that of an earlier conversion if there is one, else a new one."""
     name = f"Friction {round(friction, 3)} Restitution {round(restitution, 3)}"
     wanted = {"static_friction": friction, "dynamic_friction": friction, "restitution": restitution}
@@ -536,15 +535,15 @@ def _material(friction: float, restitution: float) -> bpy.types.Material:
         if material.library is None and material.name.startswith(name) and _has_values(material, wanted):
             return material
     material = bpy.data.materials.new(name)
-    physics = material.usdphys.physics_material  # type: ignore[attr-defined]
+    physics = material.usdphys.physics_material
     physics.is_applied = True
     for key, value in wanted.items():
         setattr(physics, key, value)
     return material
 
 
-def _has_values(material: bpy.types.Material, wanted: dict[str, float]) -> bool:
-    physics = material.usdphys.physics_material  # type: ignore[attr-defined]
+def _has_values(material: Material, wanted: dict[str, float]) -> bool:
+    physics = material.usdphys.physics_material
     if not physics.is_applied or physics.is_property_set("density"):
         return False
     return all(math.isclose(getattr(physics, key), value, abs_tol=1e-5) for key, value in wanted.items())
@@ -567,7 +566,9 @@ def _limits(source: Any, name: str) -> tuple[float, float] | None:
     return (-high, -low) if name.startswith("ang") and source.type in REVERSED_ANGLES else (low, high)
 
 
-def _set_limits(group: Any, names: tuple[str, str], limits: tuple[float, float] | None, *, locks: bool = False) -> None:
+def _set_limits(
+    group: PropertyGroup, names: tuple[str, str], limits: tuple[float, float] | None, *, locks: bool = False
+) -> None:
     """Author a pair of limits. locks: apply the schema, and write (0, 0) as low > high, which locks the axis in USD."""
     if limits is None:
         return

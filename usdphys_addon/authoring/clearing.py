@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import Any
 
 import bpy
+from bpy.types import Object, PropertyGroup
 
 from ..bridge import property_values, props, vendor_rows
 from ..bridge.roles import applies
@@ -25,7 +25,7 @@ _INDICES = ("active_collider_index", "active_group_index")
 _FROM_LIBRARY = "The physics comes from a library file and has to be removed there: {names}"
 
 
-def clear_physics(objects: Iterable[Any]) -> EditReport:
+def clear_physics(objects: Iterable[Object]) -> EditReport:
     """Remove all `PHYSICS_PARTS` of objects. Raises InputError, with nothing changed, if there are none."""
     left_out: dict[str, list[str]] = defaultdict(list)
     chosen = []
@@ -72,20 +72,20 @@ def clear_physics(objects: Iterable[Any]) -> EditReport:
     return EditReport(text, notes, [obj.name for obj in chosen])
 
 
-def _joins(obj: Any, names: set[str]) -> bool:
+def _joins(obj: Object, names: set[str]) -> bool:
     if not applies(obj, "joint"):
         return False
     joint = obj.usdphys.joint
     return any(body is not None and body.name_full in names for body in (joint.body0, joint.body1))
 
 
-def has_any(obj: Any) -> bool:
+def has_any(obj: Object) -> bool:
     """True if any physics property of an object is set."""
     physics = obj.usdphys
     return any(part in physics.bl_rna.properties and _is_set(physics, part) for part in PHYSICS_PARTS)
 
 
-def _is_set(group: Any, name: str) -> bool:
+def _is_set(group: PropertyGroup, name: str) -> bool:
     if not group.is_property_set(name):
         return False
     value = getattr(group, name)

@@ -6,10 +6,10 @@ from __future__ import annotations
 import hashlib
 from collections import OrderedDict
 from dataclasses import dataclass
-from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Depsgraph, Object
 from numpy.typing import NDArray
 
 from ..bridge import mesh as meshes
@@ -62,7 +62,12 @@ _KNOWN_MESHES = 128
 
 
 def choose(
-    obj: Any, role: str, depsgraph: Any, *, moves: bool | None = None, forms: dict[str, Form | None] | None = None
+    obj: Object,
+    role: str,
+    depsgraph: Depsgraph,
+    *,
+    moves: bool | None = None,
+    forms: dict[str, Form | None] | None = None,
 ) -> ColliderChoice | None:
     """The best collider for an object in a role; None if it has no faces.
 
@@ -93,19 +98,19 @@ def choose(
     return ColliderChoice("MESH", "convexDecomposition", "a convex decomposition", reason)
 
 
-def _mesh_key(obj: Any) -> str:
+def _mesh_key(obj: Object) -> str:
     """Cache key of an object's form: its mesh, or the object itself if modifiers or shape keys change the mesh."""
     if obj.data is None or obj.modifiers or getattr(obj.data, "shape_keys", None) is not None:
         return f"object {obj.name_full}"
     return f"{obj.type} {obj.data.name_full}"
 
 
-def is_written_as_lines(obj: Any) -> bool:
+def is_written_as_lines(obj: Object) -> bool:
     """True if Blender's USD export writes an object as curves, without faces, even if it is shown with faces."""
     return obj.type == "CURVE" or (obj.type == "SURFACE" and bpy.app.version < (5, 2, 0))
 
 
-def exports_faces(obj: Any, depsgraph: Any) -> bool:
+def exports_faces(obj: Object, depsgraph: Depsgraph) -> bool:
     """True if an object is exported with faces, so that its mesh can collide."""
     if is_written_as_lines(obj) or obj.type not in meshes.GEOMETRY_TYPES:
         return False
@@ -115,7 +120,7 @@ def exports_faces(obj: Any, depsgraph: Any) -> bool:
     return meshes.has_faces(evaluated)
 
 
-def _form_of(evaluated: Any) -> Form | None:
+def _form_of(evaluated: Object) -> Form | None:
     """Form of an evaluated object; None if it has no faces. Cached by the content of the mesh."""
     if evaluated.type not in meshes.GEOMETRY_TYPES:
         return None
@@ -188,7 +193,7 @@ def _directions(count: int) -> Floats:
     return np.stack([across * np.cos(angle), across * np.sin(angle), height], axis=1)
 
 
-def write_collider(obj: Any, choice: ColliderChoice) -> None:
+def write_collider(obj: Object, choice: ColliderChoice) -> None:
     """Add a collider to an object. Shape AUTO and an empty approximation are not set, but left at their defaults."""
     item = obj.usdphys.colliders.add()
     if choice.shape != "AUTO":

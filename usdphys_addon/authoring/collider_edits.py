@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Context, Depsgraph, Object, PropertyGroup, Scene
 
 from ..bridge import mesh as meshes
 from ..bridge import physics_collections, props
@@ -47,7 +48,7 @@ class EditCounts:
 # --------------------------------------------------------------------------- selection
 
 
-def editable(objects: Iterable[Any], outcome: EditCounts) -> list[Any]:
+def editable(objects: Iterable[Object], outcome: EditCounts) -> list[Any]:
     """The objects that are not linked; adds a note for each linked one. Raises InputError if there are none."""
     chosen: list[Any] = []
     linked: list[Any] = []
@@ -62,7 +63,7 @@ def editable(objects: Iterable[Any], outcome: EditCounts) -> list[Any]:
 
 
 def _with_surface(
-    context: Any, objects: Iterable[Any], outcome: EditCounts
+    context: Context, objects: Iterable[Object], outcome: EditCounts
 ) -> list[tuple[Any, Surface, frames.Matrix]]:
     """(object, evaluated surface in object space, world matrix) of the objects with faces; notes for the others.
 
@@ -93,7 +94,7 @@ def _with_surface(
 # --------------------------------------------------------------------------- properties as values
 
 
-def _settings(obj: Any, outcome: EditCounts) -> dict[str, Any]:
+def _settings(obj: Object, outcome: EditCounts) -> dict[str, Any]:
     """All properties of the first collider of an object except its geometry."""
     items = list(obj.usdphys.colliders)
     if not items:
@@ -103,7 +104,7 @@ def _settings(obj: Any, outcome: EditCounts) -> dict[str, Any]:
     return {name: value for name, value in snapshot(items[0]).items() if name not in _FORM}
 
 
-def _shared(settings: dict[str, Any], share: float, name: str, outcome: EditCounts) -> dict[str, Any]:
+def _shared(settings: dict[str, PropertyGroup], share: float, name: str, outcome: EditCounts) -> dict[str, Any]:
     """The settings for one of several colliders that replace one. share: its fraction of the mass."""
     mass = settings.get("mass")
     if not mass:
@@ -130,7 +131,7 @@ def _shares(volumes: Sequence[float]) -> list[float]:
 # --------------------------------------------------------------------------- compounds
 
 
-def compound(context: Any, objects: Sequence[Any], active: Any, *, target: str, role: str) -> EditCounts:
+def compound(context: Context, objects: Sequence[Object], active: Object, *, target: str, role: str) -> EditCounts:
     """Make the objects one rigid body (role DYNAMIC) or one static compound (STATIC) by parenting.
 
     target: ACTIVE parents them to the active object, EMPTY to a new Empty. Raises InputError before anything is
@@ -223,7 +224,7 @@ def _check_active(active: Any, names: set[str], role: str) -> None:
             )
 
 
-def _is_carried(obj: Any, names: set[str]) -> bool:
+def _is_carried(obj: Object, names: set[str]) -> bool:
     """True if the object is below another part, with no rigid body in between."""
     for above in parents_of(obj):
         if above.name in names:
@@ -233,7 +234,7 @@ def _is_carried(obj: Any, names: set[str]) -> bool:
     return False
 
 
-def _common_parent(roots: list[Any], role: str) -> Any:
+def _common_parent(roots: list[Object], role: str) -> Any:
     """The common parent of all roots; None if they have none, or the compound must not be below it."""
     parents = {obj.parent for obj in roots}
     common = parents.pop() if len(parents) == 1 else None
@@ -244,7 +245,13 @@ def _common_parent(roots: list[Any], role: str) -> Any:
     return None if frames.is_flat(common.matrix_world.determinant()) else common
 
 
-def _new_empty(context: Any, named_by: Any, parts: list[Any], common: Any, depsgraph: Any) -> bpy.types.Object:
+def _new_empty(
+    context: Context,
+    named_by: Any,
+    parts: list[Object],
+    common: Any,
+    depsgraph: Depsgraph,
+) -> Object:
     """Create the Empty of a compound, at the centre of mass of the bounding boxes of its parts."""
     centers, volumes = [], []
     for obj in parts:
@@ -271,7 +278,7 @@ def _new_empty(context: Any, named_by: Any, parts: list[Any], common: Any, depsg
     return empty  # type: ignore[no-any-return]
 
 
-def _home(scene: bpy.types.Scene, obj: Any) -> Any:
+def _home(scene: Scene, obj: Object) -> Any:
     """The collection for new objects: the first editable one of an object in the scene, else that of the scene."""
     inside = {scene.collection, *scene.collection.children_recursive}
     for collection in obj.users_collection:
@@ -280,7 +287,7 @@ def _home(scene: bpy.types.Scene, obj: Any) -> Any:
     return scene.collection
 
 
-def _parent_space(obj: Any) -> frames.Matrix:
+def _parent_space(obj: Object) -> frames.Matrix:
     """World matrix (4, 4) of the space that the object's `matrix_basis` is in."""
     if obj.parent is None:
         return np.eye(4)
@@ -290,14 +297,14 @@ def _parent_space(obj: Any) -> frames.Matrix:
     return np.asarray(np.array(obj.matrix_world) @ np.linalg.pinv(np.array(obj.matrix_basis)), float)
 
 
-def _parent(obj: Any, parent: Any, inverse: Any) -> None:
+def _parent(obj: Object, parent: Object, inverse: Any) -> None:
     """Parent an object to another. inverse: its `matrix_parent_inverse` (4, 4)."""
     obj.parent = parent
     obj.parent_type = "OBJECT"
     obj.matrix_parent_inverse = mathutils.Matrix(np.asarray(inverse, float).tolist())
 
 
-def _move_mass_to_colliders(obj: Any, depsgraph: Any, outcome: EditCounts) -> None:
+def _move_mass_to_colliders(obj: Object, depsgraph: Depsgraph, outcome: EditCounts) -> None:
     """Move the mass of a body to its colliders, in proportion to their volumes."""
     mass, items = obj.usdphys.mass, list(obj.usdphys.colliders)
     if not mass.is_applied:
@@ -321,7 +328,7 @@ def _move_mass_to_colliders(obj: Any, depsgraph: Any, outcome: EditCounts) -> No
     unset_all(mass)
 
 
-def _volume(obj: Any, item: Any, depsgraph: Any) -> float:
+def _volume(obj: Object, item: PropertyGroup, depsgraph: Depsgraph) -> float:
     """Volume of a collider in its object's space; of the convex hull for a mesh."""
     evaluated = obj.evaluated_get(depsgraph)
     if item.shape in props.GPRIM_SHAPES:
@@ -331,11 +338,11 @@ def _volume(obj: Any, item: Any, depsgraph: Any) -> float:
     return found.volume if found is not None else 0.0
 
 
-def _retarget_joints(scene: bpy.types.Scene, removed: set[str], body: Any, outcome: EditCounts) -> None:
+def _retarget_joints(scene: Scene, removed: set[str], body: Object, outcome: EditCounts) -> None:
     """Attach the joints of removed bodies to the body that replaces them, or add a note about them."""
     inside = removed | {body.name}
     for obj in scene.objects:
-        joint = obj.usdphys.joint  # type: ignore[attr-defined]
+        joint = obj.usdphys.joint
         if not joint.is_applied:
             continue
         ends = [joint.body0, joint.body1]
@@ -375,7 +382,8 @@ class _Part:
 
 
 def make_collider_objects(
-    context: Any, objects: Sequence[Any], kind: str, *, margin: float = 0.0, axis: str = "AUTO", turned: bool = False,
+    context: Context, objects: Sequence[Object], kind: str, *, margin: float = 0.0, axis: str = "AUTO",
+    turned: bool = False,
     most: int = 16, replace: bool = True,
 ) -> EditCounts:  # fmt: skip
     """Make collider objects, drawn as wires, below the visible objects.
@@ -393,7 +401,7 @@ def make_collider_objects(
     return outcome
 
 
-def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turned: bool, most: int) -> list[_Part]:
+def _parts_of(obj: Object, seen: Surface, kind: str, margin: float, axis: str, turned: bool, most: int) -> list[_Part]:
     if kind in fitting.PRIMITIVE_KINDS:
         return [_Part(fitting.contain(seen.points, [kind], axis=axis, turned=turned, margin=margin))]
     if kind == "DECOMPOSITION":
@@ -417,7 +425,8 @@ def _parts_of(obj: Any, seen: Surface, kind: str, margin: float, axis: str, turn
 
 
 def split_loose(
-    context: Any, objects: Sequence[Any], *, mode: str, limit: int = 64, margin: float = 0.0, turned: bool = True,
+    context: Context, objects: Sequence[Object], *, mode: str, limit: int = 64, margin: float = 0.0,
+    turned: bool = True,
     replace: bool = True,
 ) -> EditCounts:  # fmt: skip
     """Make one collider for each loose part: child objects (mode OBJECTS) or primitives of the object (PRIMITIVES).
@@ -457,7 +466,7 @@ def _keeps(world: frames.Matrix) -> bool:
     return frames.is_uniform(np.linalg.norm(world[:3, :3], axis=0), 1e-4) and not frames.is_sheared(world)
 
 
-def _replace_by_primitives(obj: Any, world: frames.Matrix, shapes: list[Primitive], outcome: EditCounts) -> None:
+def _replace_by_primitives(obj: Object, world: frames.Matrix, shapes: list[Primitive], outcome: EditCounts) -> None:
     settings = _settings(obj, outcome)
     colliders = obj.usdphys.colliders
     colliders.clear()
@@ -469,7 +478,7 @@ def _replace_by_primitives(obj: Any, world: frames.Matrix, shapes: list[Primitiv
     obj.usdphys.active_collider_index = 0
 
 
-def _set_primitive(item: Any, shape: Primitive) -> None:
+def _set_primitive(item: PropertyGroup, shape: Primitive) -> None:
     """Author shape, place and size of a collider. shape: in object space, Blender units."""
     for name in ("approximation", "other_approximation", "has_mesh_collision", "rotation", "axis", *_PLACED):
         item.property_unset(name)
@@ -482,7 +491,10 @@ def _set_primitive(item: Any, shape: Primitive) -> None:
 
 
 def _make(
-    context: Any, planned: list[tuple[Any, frames.Matrix, list[_Part]]], replace: bool, outcome: EditCounts
+    context: Context,
+    planned: list[tuple[Any, frames.Matrix, list[_Part]]],
+    replace: bool,
+    outcome: EditCounts,
 ) -> None:
     for obj, world, parts in planned:
         settings = _settings(obj, outcome)
@@ -521,7 +533,7 @@ def _make(
     context.view_layer.update()
 
 
-def _collider_object(name: str, part: _Part, obj: Any, world: frames.Matrix, home: Any) -> Any:
+def _collider_object(name: str, part: _Part, obj: Object, world: frames.Matrix, home: Any) -> Any:
     """Create a child object that is drawn as a wire, is not rendered and has no scale in the world.
 
     The mesh of a primitive has only edges. Below a sheared object, the child is sheared like it, because its own
@@ -552,7 +564,7 @@ def _collider_object(name: str, part: _Part, obj: Any, world: frames.Matrix, hom
     return child
 
 
-def _earlier(obj: Any) -> list[Any]:
+def _earlier(obj: Object) -> list[Any]:
     """Collider objects that an earlier call made for an object, recognised by name, type and visibility."""
     return [
         child for child in obj.children
@@ -561,14 +573,14 @@ def _earlier(obj: Any) -> list[Any]:
     ]  # fmt: skip
 
 
-def _remove(obj: Any) -> None:
+def _remove(obj: Object) -> None:
     data = obj.data
     bpy.data.objects.remove(obj)
     if data is not None and not data.users:
         bpy.data.meshes.remove(data)
 
 
-def _material_of(obj: Any) -> Any:
+def _material_of(obj: Object) -> Any:
     """The physics material of an object: its own, else the first physical one of its slots, else None."""
     if obj.usdphys.physics_material is not None:
         return obj.usdphys.physics_material
@@ -581,7 +593,7 @@ def _material_of(obj: Any) -> Any:
 # --------------------------------------------------------------------------- fitted primitives
 
 
-def _as_written(item: Any, points: Any, world: frames.Matrix) -> Primitive:
+def _as_written(item: PropertyGroup, points: Any, world: frames.Matrix) -> Primitive:
     """The primitive, in object space, that an export writes for a collider. points: (n, 3) in object space."""
     shape = _fitted(item, points, world)
     if item.is_property_set("location"):
@@ -594,12 +606,12 @@ def _as_written(item: Any, points: Any, world: frames.Matrix) -> Primitive:
     return shape
 
 
-def _fitted(item: Any, points: Any, world: frames.Matrix) -> Primitive:
+def _fitted(item: PropertyGroup, points: Any, world: frames.Matrix) -> Primitive:
     rotation = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
     return primitives.fit_in(props.GPRIM_SHAPES[item.shape], points, "XYZ".index(item.axis), rotation, world)
 
 
-def _items(obj: Any, only_active: bool) -> list[Any]:
+def _items(obj: Object, only_active: bool) -> list[Any]:
     items = list(obj.usdphys.colliders)
     if not only_active:
         return items
@@ -607,7 +619,9 @@ def _items(obj: Any, only_active: bool) -> list[Any]:
     return items[index : index + 1]
 
 
-def fit_colliders(context: Any, objects: Sequence[Any], *, explicit: bool, only_active: bool = False) -> EditCounts:
+def fit_colliders(
+    context: Context, objects: Sequence[Object], *, explicit: bool, only_active: bool = False
+) -> EditCounts:
     """Fit primitive colliders to the mesh again: automatically, or by setting place and size if `explicit`.
 
     Raises InputError if there is no primitive collider or no mesh to fit it to.
@@ -664,7 +678,9 @@ def _is_plain(shape: Primitive) -> bool:
     return shape.kind is not usd_geom.Cube or float(np.ptp(shape.size)) <= least
 
 
-def to_primitives(context: Any, objects: Sequence[Any], *, turned: bool = False, margin: float = 0.0) -> EditCounts:
+def to_primitives(
+    context: Context, objects: Sequence[Object], *, turned: bool = False, margin: float = 0.0
+) -> EditCounts:
     """Replace automatic and mesh colliders by the primitive of least volume that contains the mesh.
 
     turned: allow primitives that are not aligned with the object. margin: Blender units. Raises InputError if there is

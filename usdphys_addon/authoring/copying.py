@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 import bpy
+from bpy.types import Object, PropertyGroup
 
 from ..bridge import property_values, props
 from ..core.errors import InputError
@@ -44,7 +45,7 @@ _NO_JOINT = "Joint settings can be copied to joints only, so they are not copied
 _NOT_THERE = "The property does not exist on {names}"
 
 
-def copy_physics(source: Any, targets: Iterable[Any], parts: Collection[str]) -> EditReport:
+def copy_physics(source: Any, targets: Iterable[Object], parts: Collection[str]) -> EditReport:
     """Replace parts of the physics of other objects by those of one object. parts: keys of `PARTS`.
 
     Raises InputError, with nothing changed, if there is nothing to copy or no object to copy to.
@@ -74,7 +75,7 @@ def copy_physics(source: Any, targets: Iterable[Any], parts: Collection[str]) ->
     return EditReport(text, notes, [obj.name for obj, _ in written])
 
 
-def _editable(source: Any, targets: Iterable[Any], left_out: dict[str, list[str]]) -> list[Any]:
+def _editable(source: Any, targets: Iterable[Object], left_out: dict[str, list[str]]) -> list[Any]:
     chosen = []
     for obj in targets:
         if obj == source:
@@ -88,7 +89,7 @@ def _editable(source: Any, targets: Iterable[Any], left_out: dict[str, list[str]
     return chosen
 
 
-def _suits(source: Any, obj: Any, part: str, left_out: dict[str, list[str]]) -> bool:
+def _suits(source: Any, obj: Object, part: str, left_out: dict[str, list[str]]) -> bool:
     physics = source.usdphys
     if part == "JOINT":
         if not physics.joint.is_applied:
@@ -103,7 +104,7 @@ def _suits(source: Any, obj: Any, part: str, left_out: dict[str, list[str]]) -> 
     return True
 
 
-def _copy_part(source: Any, obj: Any, part: str) -> None:
+def _copy_part(source: Any, obj: Object, part: str) -> None:
     for name in PARTS[part]:
         property_values.copy_property(source.usdphys, obj.usdphys, name, _left_out)
     if part in _VENDOR_PLACES:
@@ -125,7 +126,7 @@ def _left_out(group: Any) -> Collection[str]:
     return ()
 
 
-def _without_itself(group: Any, obj: Any) -> None:
+def _without_itself(group: PropertyGroup, obj: Object) -> None:
     """Remove pairs of an object with itself."""
     for index in reversed(range(len(group.filtered_pairs))):
         if group.filtered_pairs[index].object == obj:
@@ -135,7 +136,7 @@ def _without_itself(group: Any, obj: Any) -> None:
 # --------------------------------------------------------------------------- one property
 
 
-def copy_one_property(source: Any, targets: Iterable[Any], data_path: str) -> EditReport:
+def copy_one_property(source: Any, targets: Iterable[Object], data_path: str) -> EditReport:
     """Copy one property, or one property group, to other objects.
 
     data_path: from `object.usdphys`, such as "mass.mass". Raises InputError, with nothing changed, if no object has it.
@@ -172,7 +173,7 @@ def copy_one_property(source: Any, targets: Iterable[Any], data_path: str) -> Ed
                    [obj.name for obj in written])  # fmt: skip
 
 
-def _resolved(obj: Any, path: str) -> tuple[Any, str]:
+def _resolved(obj: Object, path: str) -> tuple[Any, str]:
     """(property group, name) of a path; (None, "") if the object has no such property."""
     owner_path, _, name = path.rpartition(".")
     try:
@@ -186,7 +187,7 @@ def _resolved(obj: Any, path: str) -> tuple[Any, str]:
     return owner, name
 
 
-def _applies(obj: Any, path: str) -> bool:
+def _applies(obj: Object, path: str) -> bool:
     """False if a property group along the path has `is_applied` and it is off."""
     steps = path.split(".")[:-1]
     for end in range(1, len(steps) + 1):

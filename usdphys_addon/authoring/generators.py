@@ -9,6 +9,7 @@ from typing import Any
 import bmesh
 import bpy
 import mathutils
+from bpy.types import Context, Scene
 
 from ..bridge.roles import has_physics, is_body
 from ..bridge.writing import unit_length
@@ -42,7 +43,7 @@ def _wedge(name: str, size: Vector3) -> Any:
     """Rises along X."""
     x, y, z = (part / 2.0 for part in size)
 
-    def fill(mesh: Any) -> None:
+    def fill(mesh: bmesh.types.BMesh) -> None:
         low = [mesh.verts.new(corner) for corner in ((-x, -y, -z), (x, -y, -z), (x, y, -z), (-x, y, -z))]
         top = [mesh.verts.new(corner) for corner in ((x, -y, z), (x, y, z))]
         for face in (low[::-1], (low[0], low[1], top[0]), (low[3], top[1], low[2]),
@@ -55,7 +56,7 @@ def _wedge(name: str, size: Vector3) -> Any:
 def cylinder(name: str, radius: float, depth: float) -> Any:
     """Mesh of a cylinder about its centre, along Z. radius, depth: Blender units."""
 
-    def fill(mesh: Any) -> None:
+    def fill(mesh: bmesh.types.BMesh) -> None:
         bmesh.ops.create_cone(
             mesh, cap_ends=True, segments=32, radius1=radius, radius2=radius, depth=depth,
         )  # fmt: skip
@@ -64,7 +65,7 @@ def cylinder(name: str, radius: float, depth: float) -> Any:
 
 
 def sphere(name: str, radius: float) -> Any:
-    def fill(mesh: Any) -> None:
+    def fill(mesh: bmesh.types.BMesh) -> None:
         bmesh.ops.create_uvsphere(mesh, u_segments=32, v_segments=16, radius=radius)
 
     data = _mesh(name, fill)
@@ -73,7 +74,7 @@ def sphere(name: str, radius: float) -> Any:
     return data
 
 
-def _aimed(context: Any, unit: float, flight: float) -> tuple[Any, Vector3] | None:
+def _aimed(context: Context, unit: float, flight: float) -> tuple[Any, Vector3] | None:
     """(place that a ball stands on, its velocity) so that it hits the selected bodies; None without any.
 
     unit: Blender units that count as a metre. flight: in seconds.
@@ -94,7 +95,7 @@ def _aimed(context: Any, unit: float, flight: float) -> tuple[Any, Vector3] | No
     return place, (speed, 0.0, 9.81 / unit_length(context.scene) * flight / 2.0)
 
 
-def _reach(context: Any) -> float:
+def _reach(context: Context) -> float:
     """How far bodies, and selected meshes without physics, reach from the 3D cursor along X or Y, in Blender units."""
     cursor = context.scene.cursor.location
     standing = [
@@ -105,14 +106,14 @@ def _reach(context: Any) -> float:
     return max((abs(part) for corner in corners for part in corner[:2]), default=0.0)
 
 
-def ground(scene: Any, place: Vector3, width: float) -> Any:
+def ground(scene: Scene, place: Vector3, width: float) -> Any:
     """Add a static box whose surface is at a place; it is at least as wide as `add` makes it. Blender units."""
     x, y, thickness = (part / unit_length(scene) for part in GROUND)
     data = box("Ground", (max(x, width), max(y, width), thickness))
     return _new(scene.collection, "Ground", data, (place[0], place[1], place[2] - thickness / 2.0), moves=False)
 
 
-def _new(collection: Any, name: str, data: Any, place: Any, *, moves: bool) -> Any:
+def _new(collection: bpy.types.Collection, name: str, data: Any, place: Any, *, moves: bool) -> Any:
     """Add an object with a collider. moves: it is a rigid body, too."""
     obj: Any = bpy.data.objects.new(name, data)
     collection.objects.link(obj)
@@ -122,7 +123,7 @@ def _new(collection: Any, name: str, data: Any, place: Any, *, moves: bool) -> A
 
 
 def add(
-    context: Any, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0), throw: bool = False,
+    context: Context, kind: str, *, count: int = 5, velocity: Vector3 = (0.0, 0.0, 0.0), throw: bool = False,
     scale: float = 1.0,
 ) -> list[Any]:  # fmt: skip
     """Add objects at the 3D cursor, standing on its height, and select them.

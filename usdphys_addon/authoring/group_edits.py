@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import bpy
+from bpy.types import Object, PropertyGroup, Scene
 
 from ..bridge.roles import applies
 from ..core import paths
@@ -20,7 +21,7 @@ from .edit_report import LINKED, NOT_JOINTS, EditReport, sentences
 _LINKED_SCENE = "The scene '{name}' is linked and cannot get a collision group; work in a scene of this file"
 
 
-def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: bool = False) -> EditReport:
+def add_group(scene: Scene, objects: Iterable[Object], name: str, *, ignores_itself: bool = False) -> EditReport:
     """Make a collision group with these members. A taken name gets a number. Raises InputError."""
     if scene.library is not None:
         raise InputError(phrase(_LINKED_SCENE, name=scene.name))
@@ -37,7 +38,7 @@ def add_group(scene: Any, objects: Iterable[Any], name: str, *, ignores_itself: 
     if not members:
         raise InputError(joined(". ", notes or ["There are no objects to make a group of; select some"]))
     free = _free_group_name(name)
-    colliding = {obj.name_full for obj in bpy.data.objects if len(obj.usdphys.colliders)}  # type: ignore[attr-defined]
+    colliding = {obj.name_full for obj in bpy.data.objects if len(obj.usdphys.colliders)}
     reached = set()
     for key in colliding:
         above: Any = bpy.data.objects.get(key)
@@ -63,12 +64,12 @@ def _free_group_name(name: str) -> str:
     """The name, with a number appended if a group of any scene or a membership uses it."""
     owners: list[Any] = [*bpy.data.scenes, *bpy.data.objects]
     taken = {item.name for owner in owners for item in owner.usdphys.collision_groups}
-    taken |= {item.name for obj in bpy.data.objects for collider in obj.usdphys.colliders  # type: ignore[attr-defined]
+    taken |= {item.name for obj in bpy.data.objects for collider in obj.usdphys.colliders
               for item in collider.collision_groups}  # fmt: skip
     return paths.free(name.strip() or "Group", taken.__contains__, "{}", 2)
 
 
-def group_named(scene: Any, name: str) -> Any:
+def group_named(scene: Scene, name: str) -> Any:
     """The collision group with this name. Raises InputError if there is none."""
     found = next((group for group in scene.usdphys.collision_groups if group.name == name), None)
     if found is None:
@@ -76,7 +77,7 @@ def group_named(scene: Any, name: str) -> Any:
     return found
 
 
-def merged_groups(scene: Any) -> MergedGroups:
+def merged_groups(scene: Scene) -> MergedGroups:
     """The collision groups of a scene by name; groups with the same merge group count as one."""
     return merge({
         group.name: usd_physics.CollisionGroup(
@@ -87,13 +88,13 @@ def merged_groups(scene: Any) -> MergedGroups:
     })  # fmt: skip
 
 
-def are_ignored(scene: Any, one: str, other: str) -> bool:
+def are_ignored(scene: Scene, one: str, other: str) -> bool:
     """True if the members of two groups, given by name, pass through each other."""
     merged = merged_groups(scene)
     return merged.ignore_each_other(merged.number[one], merged.number[other])
 
 
-def set_ignored(scene: Any, one: str, other: str, ignored: bool) -> None:
+def set_ignored(scene: Scene, one: str, other: str, ignored: bool) -> None:
     """Let the members of two groups, given by name, pass through each other, or collide.
 
     Groups that are merged with one of the two do the same. Raises InputError if there is no group with a name.
@@ -117,7 +118,7 @@ def _merging_with(merged: MergedGroups, name: str) -> set[str]:
     return {other for other, number in merged.number.items() if number == merged.number[name]}
 
 
-def _set_rule(group: Any, targets: set[str], name: str, *, ignored: bool) -> None:
+def _set_rule(group: PropertyGroup, targets: set[str], name: str, *, ignored: bool) -> None:
     """Add a group to the filtered groups of another, or remove it; the reverse if the other inverts its list.
 
     targets: the names that count as this group, its own and those merged with it.
@@ -131,16 +132,16 @@ def _set_rule(group: Any, targets: set[str], name: str, *, ignored: bool) -> Non
             group.filtered_groups.remove(index)
 
 
-def members(name: str) -> list[bpy.types.Object]:
+def members(name: str) -> list[Object]:
     """The objects that are members of a group themselves, not through a parent."""
     return [
         obj for obj in bpy.data.objects
-        if "collision_groups" in (physics := obj.usdphys).keys()  # type: ignore[attr-defined]
+        if "collision_groups" in (physics := obj.usdphys).keys()
         and any(item.name == name and not item.exclude for item in physics.collision_groups)
     ]  # fmt: skip
 
 
-def add_members(name: str, objects: Iterable[Any]) -> int:
+def add_members(name: str, objects: Iterable[Object]) -> int:
     """Put objects into a group, except linked ones. Returns how many were not in it before."""
     added = 0
     for obj in objects:
@@ -153,12 +154,12 @@ def add_members(name: str, objects: Iterable[Any]) -> int:
     return added
 
 
-def remove_members(name: str, objects: Iterable[Any]) -> int:
+def remove_members(name: str, objects: Iterable[Object]) -> int:
     """Take objects out of a group, except linked ones. Exclusions from the group stay. Returns how many were in it."""
     return sum(_remove(obj.usdphys.collision_groups, name, exclude=False) for obj in objects if obj.is_editable)
 
 
-def _remove(memberships: Any, name: str, *, exclude: bool) -> bool:
+def _remove(memberships: PropertyGroup, name: str, *, exclude: bool) -> bool:
     """Remove an object's memberships in a group, or its exclusions from it. True if there were any."""
     found = [
         index for index, item in enumerate(memberships) if item.name == name and bool(item.exclude) == exclude

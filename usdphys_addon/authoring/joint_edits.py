@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import bpy
 import mathutils
+from bpy.types import Context, Object, PropertyGroup
 
 from ..bridge import props, scene_read, vendor_rows
 from ..bridge.joint_frames import (
@@ -44,7 +45,7 @@ _MOST_STOPS = 0.0025
 _DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
 
 
-def align(context: Any, objects: Sequence[Any], side: int) -> None:
+def align(context: Context, objects: Sequence[Object], side: int) -> None:
     """Move the joint object, and the frames of both sides, to the frame of one side (0 or 1)."""
     depsgraph = context.evaluated_depsgraph_get()
     wanted = [side_frames(obj, depsgraph)[side] for obj in objects]
@@ -52,7 +53,7 @@ def align(context: Any, objects: Sequence[Any], side: int) -> None:
         place_joint(obj, (frame, frame), depsgraph)
 
 
-def fix_frames(context: Any, objects: Sequence[Any]) -> None:
+def fix_frames(context: Context, objects: Sequence[Object]) -> None:
     """Store the current frames of both sides of joints as local frames of their bodies."""
     depsgraph = context.evaluated_depsgraph_get()
     wanted = [side_frames(obj, depsgraph) for obj in objects]
@@ -61,7 +62,7 @@ def fix_frames(context: Any, objects: Sequence[Any]) -> None:
             store_frame(obj, side, both[side], depsgraph)
 
 
-def _taken(group: Any, name: str) -> Any:
+def _taken(group: PropertyGroup, name: str) -> Any:
     """Value of a property; None if it is not authored."""
     if not group.is_property_set(name):
         return None
@@ -69,21 +70,21 @@ def _taken(group: Any, name: str) -> Any:
     return value if isinstance(value, str | float | bool | int | bpy.types.ID) or value is None else tuple(value)
 
 
-def _put(group: Any, name: str, value: Any) -> None:
+def _put(group: PropertyGroup, name: str, value: Any) -> None:
     if value is None:
         group.property_unset(name)
     else:
         setattr(group, name, value)
 
 
-def exchange(group: Any, one: str, other: str, change: Callable[[Any], Any] = lambda value: value) -> None:
+def exchange(group: PropertyGroup, one: str, other: str, change: Callable[[Any], Any] = lambda value: value) -> None:
     """Swap two properties, with `change` applied to both values. An unauthored property unsets the other."""
     first, second = _taken(group, one), _taken(group, other)
     _put(group, one, None if second is None else change(second))
     _put(group, other, None if first is None else change(first))
 
 
-def negate(group: Any, name: str) -> None:
+def negate(group: PropertyGroup, name: str) -> None:
     """Negate a property if it is authored."""
     if group.is_property_set(name):
         setattr(group, name, -getattr(group, name))
@@ -99,7 +100,7 @@ def turn_round(joint: Any, names: Iterable[str]) -> None:
         negate(drive, "target_velocity")
 
 
-def swap_bodies(obj: Any) -> str:
+def swap_bodies(obj: Object) -> str:
     """Swap body 0 and body 1 so that the joint behaves the same. Returns a note if it cannot do so exactly, else ""."""
     joint = obj.usdphys.joint
     bodies = [getattr(joint, f"body{side}") for side in (0, 1)]
@@ -118,7 +119,7 @@ def swap_bodies(obj: Any) -> str:
     )  # fmt: skip
 
 
-def _swaps_exactly(joint: Any) -> bool:
+def _swaps_exactly(joint: PropertyGroup) -> bool:
     """False if a rotation of the joint turns the axes that its limits are about."""
     if joint.type == "SPHERICAL":
         cone = joint.spherical
@@ -141,13 +142,13 @@ def _swaps_exactly(joint: Any) -> bool:
     return not moved or (len(moved) == 2 and not any(is_set[index] for index in moved))
 
 
-def _is_pinned(limit: Any) -> bool:
+def _is_pinned(limit: PropertyGroup) -> bool:
     """True for a translation that is held at zero."""
     is_at_zero = limit.low == limit.high == 0.0
     return bool(limit.is_applied and (joint_kinds.is_locked(limit.low, limit.high) or is_at_zero))
 
 
-def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str) -> list[str]:
+def limits_from_pose(context: Context, objects: Sequence[Object], which: str, dof: str) -> list[str]:
     """Set a limit of joints to the current pose of their bodies. which: LOWER or UPPER. dof: for generic joints.
 
     Frames that follow the joint object are stored in the bodies first, which makes the current pose their zero.
@@ -188,14 +189,14 @@ def limits_from_pose(context: Any, objects: Sequence[Any], which: str, dof: str)
     return notes
 
 
-def set_limits(obj: Any, low: float, high: float) -> None:
+def set_limits(obj: Object, low: float, high: float) -> None:
     """Set both limits of a revolute, prismatic or distance joint: rad or Blender units. They are put in order."""
     group, lower, upper, _ = limit_of(obj, "")
     setattr(group, lower, min(low, high))
     setattr(group, upper, max(low, high))
 
 
-def move_root(source: Any, target: Any) -> None:
+def move_root(source: Any, target: Object) -> None:
     """Make an object the articulation root in place of another, with what simulators read at a root."""
     target.usdphys.articulation_root.is_applied = True
     vendor_edits.copy_rows(source.usdphys, target.usdphys, "articulation")
@@ -204,7 +205,7 @@ def move_root(source: Any, target: Any) -> None:
     source.usdphys.articulation_root.is_applied = False
 
 
-def travel(context: Any, obj: Any) -> tuple[float, float]:
+def travel(context: Context, obj: Object) -> tuple[float, float]:
     """Limits of a slide in Blender units: as far as body 1 is long along the axis, away from the middle of body 0."""
     context.view_layer.update()
     joint = obj.usdphys.joint
@@ -219,7 +220,7 @@ def travel(context: Any, obj: Any) -> tuple[float, float]:
     return (-length, 0.0) if is_inwards else (0.0, length)
 
 
-def driven_dof(obj: Any, dof: str) -> str:
+def driven_dof(obj: Object, dof: str) -> str:
     """The degree of freedom that a joint can drive. dof: for joints with several. Raises InputError if it has none."""
     joint = obj.usdphys.joint
     dofs = joint_kinds.BY_IDENTIFIER[joint.type].drives
@@ -231,7 +232,7 @@ def driven_dof(obj: Any, dof: str) -> str:
     return dofs[0] if len(dofs) == 1 else dof
 
 
-def drivable(objects: Sequence[Any], dof: str) -> tuple[list[tuple[Any, str]], list[str]]:
+def drivable(objects: Sequence[Object], dof: str) -> tuple[list[tuple[Any, str]], list[str]]:
     """([(joint, degree of freedom)], a note about each joint that no drive can move). dof: for joints with several.
 
     Raises InputError if none can be driven.
@@ -255,7 +256,7 @@ class DrivenKinds(NamedTuple):
     asks: bool
 
 
-def driven_kinds(context: Any, dof: str) -> DrivenKinds:
+def driven_kinds(context: Context, dof: str) -> DrivenKinds:
     """All True where no joint is chosen."""
     try:
         joints = joint_maker.joints_of(context)
@@ -286,8 +287,8 @@ class Motor:
 
 
 def add_motors(
-    context: Any,
-    targets: Sequence[tuple[Any, str, float]],
+    context: Context,
+    targets: Sequence[tuple[Object, str, float]],
     *,
     holds: bool,
     response: float,
@@ -399,7 +400,7 @@ class Servos(NamedTuple):
 
 
 def add_servos(
-    context: Any, targets: Sequence[tuple[Any, str, float]], *, response: float, may_add: bool = True
+    context: Context, targets: Sequence[tuple[Object, str, float]], *, response: float, may_add: bool = True
 ) -> Servos:  # fmt: skip
     """Let joints hold positions, and fit their articulations to PhysX: its iterations and, if these are not enough, the
     armature of the joints. The sag is to be less than 1 % of the reach.
@@ -441,7 +442,7 @@ def add_servos(
 
 
 def _keep_awake(
-    context: Any, model: Any, motors: Sequence[Motor], roots: Mapping[str, str], chosen: Mapping[str, Any]
+    context: Context, model: Any, motors: Sequence[Motor], roots: Mapping[str, str], chosen: Mapping[str, Any]
 ) -> None:  # fmt: skip
     """Let PhysX move slow servos to their positions: what is slow falls asleep before."""
     paths = {obj.name: path for path, (obj, _) in chosen.items()}

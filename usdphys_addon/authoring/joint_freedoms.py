@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from bpy.types import Context, Object, PropertyGroup
 
 from ..bridge import scene_read
 from ..bridge.joint_frames import imported_frames, is_fixed, place_joint, side_frames
@@ -34,7 +35,7 @@ _OWN = {
 }
 
 
-def apply_preset(context: Any, obj: Any, identifier: str) -> list[str]:
+def apply_preset(context: Context, obj: Object, identifier: str) -> list[str]:
     """Make a joint a generic one and lock all but the degrees of freedom of a preset; these keep limits and drives.
 
     X of the presets is the axis that the joint had. Returns notes about what cannot be kept. Raises InputError.
@@ -49,7 +50,7 @@ def apply_preset(context: Any, obj: Any, identifier: str) -> list[str]:
     return notes
 
 
-def _make_generic(context: Any, obj: Any, free: Collection[str]) -> list[str]:
+def _make_generic(context: Context, obj: Object, free: Collection[str]) -> list[str]:
     """Turn the axis of a joint to X, and take its limits and its drive over where they act on what is free."""
     joint, kind = obj.usdphys.joint, obj.usdphys.joint.type
     axis = "XYZ".index(joint.axis) if kind in (*_OWN, "SPHERICAL") else 0
@@ -90,7 +91,7 @@ def _take_over(source: Any, target: Any, names: Mapping[str, str | None]) -> Non
             target.property_unset(other or name)
 
 
-def preset_of(joint: Any) -> str:
+def preset_of(joint: PropertyGroup) -> str:
     """The preset that a generic joint has now; empty for other combinations."""
     free = tuple(dof for dof in AXIS_DOFS if motion_of(joint, dof) != "LOCKED")
     return next((name for name, preset in PRESETS.items() if preset.free == free), "")
@@ -160,7 +161,7 @@ class Tuning:
     oscillator: Oscillator | None
 
 
-def inertia_of(context: Any, obj: Any, dof: str) -> tuple[float, bool]:
+def inertia_of(context: Context, obj: Object, dof: str) -> tuple[float, bool]:
     """(inertia that a drive moves, kg or kg m2; True for a rotation). Raises InputError where it moves no body."""
     model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
     path = next((path for path, prim in model.joints.items() if prim.label == obj.name), "")
@@ -170,14 +171,14 @@ def inertia_of(context: Any, obj: Any, dof: str) -> tuple[float, bool]:
     return task.inertia, task.is_angular
 
 
-def tuning_of(drive: Any, inertia: float, is_angular: bool) -> Tuning:
+def tuning_of(drive: PropertyGroup, inertia: float, is_angular: bool) -> Tuning:
     """What a drive does now. inertia: of what it moves."""
     unit = math.radians(1.0) if is_angular else 1.0
     seen = 1.0 if drive.type == "acceleration" else inertia
     return Tuning(inertia, is_angular, oscillator_of(drive.stiffness / unit, drive.damping / unit, seen))
 
 
-def tune(drive: Any, oscillator: Oscillator, inertia: float, is_angular: bool) -> None:
+def tune(drive: PropertyGroup, oscillator: Oscillator, inertia: float, is_angular: bool) -> None:
     """Set the gains of a drive; those of angular ones are per degree."""
     unit = math.radians(1.0) if is_angular else 1.0
     stiffness, damping = gains(oscillator, 1.0 if drive.type == "acceleration" else inertia)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Context, Object
 from numpy.typing import NDArray
 
 from ..bridge import mesh as meshes
@@ -66,7 +67,7 @@ class Face(NamedTuple):
 # --------------------------------------------------------------------------- selection
 
 
-def bodies_of(context: Any) -> list[tuple[Any, Any]]:
+def bodies_of(context: Context) -> list[tuple[Any, Any]]:
     """(body 0, body 1) of each joint: the active object and each other one; (None, object) if only one is selected.
 
     Raises InputError if no object is selected, or none of several is active.
@@ -84,7 +85,7 @@ def bodies_of(context: Any) -> list[tuple[Any, Any]]:
     return [(active, obj) for obj in others]
 
 
-def group_of(context: Any) -> tuple[Any, list[Any]]:
+def group_of(context: Context) -> tuple[Any, list[Any]]:
     """(active object, other selected objects). Raises InputError unless there are both."""
     active = context.active_object
     others = [obj for obj in context.selected_objects if obj != active]
@@ -93,7 +94,7 @@ def group_of(context: Any) -> tuple[Any, list[Any]]:
     return active, others
 
 
-def joints_of(context: Any) -> list[Any]:
+def joints_of(context: Context) -> list[Any]:
     """The selected joints; without any, the joints whose body 1 is selected, else those whose body 0 is.
 
     Raises InputError if there are none.
@@ -110,7 +111,7 @@ def joints_of(context: Any) -> list[Any]:
     raise InputError("Neither a joint nor a body of one is selected; select a joint.")
 
 
-def without_linked(objects: Iterable[Any]) -> tuple[list[Any], list[str]]:
+def without_linked(objects: Iterable[Object]) -> tuple[list[Any], list[str]]:
     """(objects of this file, a note about each linked one). Raises InputError if all are linked."""
     own, notes = [], []
     for obj in objects:
@@ -123,7 +124,7 @@ def without_linked(objects: Iterable[Any]) -> tuple[list[Any], list[str]]:
     return own, notes
 
 
-def picked_face(context: Any) -> Face:
+def picked_face(context: Context) -> Face:
     """The active face of the active mesh if it is selected, else its only selected face. Raises InputError."""
     obj = context.active_object
     if obj is None or obj.type != "MESH":
@@ -139,7 +140,7 @@ def picked_face(context: Any) -> Face:
     return Face(world[:3, :3] @ chosen[0] + world[:3, 3], normal / length)
 
 
-def _edited_face(obj: Any) -> tuple[Array, Array] | None:
+def _edited_face(obj: Object) -> tuple[Array, Array] | None:
     import bmesh
 
     mesh = bmesh.from_edit_mesh(obj.data)
@@ -152,7 +153,7 @@ def _edited_face(obj: Any) -> tuple[Array, Array] | None:
     return np.array(face.calc_center_median()), np.array(face.normal)
 
 
-def _kept_face(obj: Any) -> tuple[Array, Array] | None:
+def _kept_face(obj: Object) -> tuple[Array, Array] | None:
     polygons = obj.data.polygons
     chosen = np.zeros(len(polygons), bool)
     polygons.foreach_get("select", chosen)
@@ -169,7 +170,7 @@ def _kept_face(obj: Any) -> tuple[Array, Array] | None:
 # --------------------------------------------------------------------------- making joints
 
 
-def make_body(parts: Sequence[Any], *, moves: bool) -> None:
+def make_body(parts: Sequence[Object], *, moves: bool) -> None:
     """Add an automatic collider to each part with geometry, unless any part has one. moves: make parts[0] a body."""
     if moves:
         parts[0].usdphys.rigid_body.is_applied = True
@@ -182,7 +183,7 @@ def make_body(parts: Sequence[Any], *, moves: bool) -> None:
 class JointMaker:
     """Makes joints between objects. `plan` raises all errors; `make` then changes the scene."""
 
-    def __init__(self, context: Any, choice: JointOptions, face: Face | None = None) -> None:
+    def __init__(self, context: Context, choice: JointOptions, face: Face | None = None) -> None:
         self.context, self.choice, self.face = context, choice, face
         self.depsgraph = context.evaluated_depsgraph_get()
         self.planned: list[tuple[Any, Any, Matrix, str]] = []
@@ -194,10 +195,10 @@ class JointMaker:
                 self.below.setdefault(obj.parent.name_full, []).append(obj)
         self._surfaces: dict[str, tuple[Array, Array]] = {}
 
-    def world(self, obj: Any) -> Matrix:
+    def world(self, obj: Object) -> Matrix:
         return world_of(obj, self.depsgraph)
 
-    def parts(self, body: Any) -> list[Any]:
+    def parts(self, body: Object) -> list[Any]:
         """An object and all below it, except joints and other rigid bodies with what is below them."""
         found = [body]
         for obj in found:
@@ -207,13 +208,13 @@ class JointMaker:
             ]  # fmt: skip
         return found
 
-    def is_body(self, obj: Any) -> bool:
+    def is_body(self, obj: Object) -> bool:
         """True if an object is a rigid body or is planned to become one."""
         return is_body(obj) or self.to_tag.get(obj.name_full, (obj, False))[1]
 
     # ------------------------------------------------------------------ planning
 
-    def plan(self, body0: Any | None, body1: Any) -> None:
+    def plan(self, body0: Object | None, body1: Object) -> None:
         """Plan a joint between two objects; None is the world. Raises InputError."""
         for body in (body0, body1):
             if body is None:
@@ -232,7 +233,7 @@ class JointMaker:
         place[:3, 3] = self.position(body0, body1, where) if guess is None else guess.position
         self.planned.append((body0, body1, place, axis))
 
-    def plan_bodies(self, body0: Any | None, body1: Any) -> None:
+    def plan_bodies(self, body0: Object | None, body1: Object) -> None:
         """Plan which objects become bodies: body 1 a rigid one, body 0 a static one unless it is rigid already."""
         carrier0, carrier1 = self.carrier(body0), self.carrier(body1)
         if carrier1 is None:
@@ -251,7 +252,7 @@ class JointMaker:
         elif carrier0 == body1 and carrier0 != body0:
             self.note_tag(body0, moves=True)
 
-    def note_tag(self, obj: Any, *, moves: bool) -> None:
+    def note_tag(self, obj: Object, *, moves: bool) -> None:
         known = self.to_tag.get(obj.name_full)
         if known is not None and (known[1] or not moves):
             return
@@ -266,10 +267,10 @@ class JointMaker:
                 )  # fmt: skip
         self.to_tag[obj.name_full] = (obj, moves)
 
-    def is_static(self, obj: Any) -> bool:
+    def is_static(self, obj: Object) -> bool:
         return any(len(part.usdphys.colliders) for part in self.parts(obj))
 
-    def carrier(self, obj: Any | None) -> Any | None:
+    def carrier(self, obj: Object | None) -> Any | None:
         """The nearest object at or above one that is, or is planned to become, a rigid body."""
         while obj is not None:
             if self.is_body(obj):
@@ -277,7 +278,7 @@ class JointMaker:
             obj = obj.parent
         return None
 
-    def guess(self, body0: Any, body1: Any) -> joint_guess.Guess | None:
+    def guess(self, body0: Object, body1: Object) -> joint_guess.Guess | None:
         """Place and axis of a hinge or slide from the forms of the bodies; None if they say nothing."""
         (points0, triangles0), (points1, triangles1) = self.surface(body0), self.surface(body1)
         if not len(triangles1):
@@ -289,7 +290,7 @@ class JointMaker:
             return joint_guess.slide(points0, triangles0, points1, axes)
         return None
 
-    def orientation(self, body1: Any, where: str, guess: joint_guess.Guess | None = None) -> tuple[Matrix, str]:
+    def orientation(self, body1: Object, where: str, guess: joint_guess.Guess | None = None) -> tuple[Matrix, str]:
         """(frame (4, 4) at the origin of the world, axis of the joint in it: X, Y or Z)."""
         axis = self.choice.axis
         if axis == "SYMMETRY":
@@ -308,7 +309,7 @@ class JointMaker:
             return frames.transform((0, 0, 0), frames.rotation_of(self.world(body1))), axis[-1]
         return np.eye(4), axis[-1] if axis != "AUTO" else "Z"
 
-    def position(self, body0: Any | None, body1: Any, where: str) -> Array:
+    def position(self, body0: Object | None, body1: Object, where: str) -> Array:
         if where == "CURSOR":
             return np.array(self.context.scene.cursor.location)
         if where == "FACE":
@@ -343,7 +344,7 @@ class JointMaker:
         points = np.concatenate(corners)
         return np.asarray((points.min(axis=0) + points.max(axis=0)) / 2)
 
-    def gaps(self, body: Any, others: Sequence[Any]) -> list[float]:
+    def gaps(self, body: Object, others: Sequence[Object]) -> list[float]:
         """Distances of surfaces from that of a body; for those that are not the nearest, at least the least one."""
         box = self.box(body)
         # What the boxes leave between them is the least that the surfaces can.
@@ -357,12 +358,12 @@ class JointMaker:
             best = min(best, found[at])
         return found
 
-    def box(self, body: Any) -> tuple[Array, Array]:
+    def box(self, body: Object) -> tuple[Array, Array]:
         """Least and largest corner (3,), (3,) of the surface of a body."""
         points = self.surface(body)[0]
         return points.min(axis=0), points.max(axis=0)
 
-    def surface(self, body: Any) -> tuple[Array, Array]:
+    def surface(self, body: Object) -> tuple[Array, Array]:
         """World points (n, 3) and triangles (m, 3) of an object and its parts; its origin alone if none has faces."""
         known = self._surfaces.get(body.name_full)
         if known is not None:
@@ -401,7 +402,7 @@ class JointMaker:
                 layer.objects.active = obj
         return made
 
-    def make_one(self, body0: Any | None, body1: Any, place: Matrix, axis: str) -> Any:
+    def make_one(self, body0: Object | None, body1: Object, place: Matrix, axis: str) -> Any:
         anchor = body1 if body0 is None else body0
         obj: Any = bpy.data.objects.new(joint_name(body1, anchor), None)
         root = self.context.scene.collection
@@ -429,7 +430,7 @@ class JointMaker:
         self.part_from_static(body0, body1)
         return obj
 
-    def part_from_static(self, body0: Any | None, body1: Any | None) -> bool:
+    def part_from_static(self, body0: Object | None, body1: Object | None) -> bool:
         """Filter the contacts of a body with the static collider that it is joined to. Returns whether it did.
 
         The joint alone does that in the preview and for UsdPhysics. PhysX takes what has no body for the world, and a
@@ -456,7 +457,7 @@ def frame_along(axis: Array) -> tuple[Matrix, str]:
     return frames.transform((0, 0, 0), np.array(turn.to_matrix())), "Z"
 
 
-def joint_name(body1: Any, parent: Any) -> str:
+def joint_name(body1: Object, parent: Object) -> str:
     """Name for a joint of a body; "Arm Joint.L" for "Arm.L", so that Blender can flip its side."""
     found = _SIDE.match(body1.name)
     name = f"{found['stem']} Joint{found['side']}" if found else f"{body1.name} Joint"
@@ -466,14 +467,14 @@ def joint_name(body1: Any, parent: Any) -> str:
     return name
 
 
-def hang(obj: Any, parent: Any | None, world: Matrix, place: Matrix) -> None:
+def hang(obj: Object, parent: Object | None, world: Matrix, place: Matrix) -> None:
     """Parent an object whose parent has the matrix `world`, so that `place` is both its basis and its world matrix."""
     obj.parent = parent
     obj.matrix_parent_inverse = mathutils.Matrix(np.linalg.inv(world).tolist())
     obj.matrix_basis = mathutils.Matrix(place.tolist())
 
 
-def add_joint(context: Any, choice: JointOptions, face: Face | None = None) -> list[Any]:
+def add_joint(context: Context, choice: JointOptions, face: Face | None = None) -> list[Any]:
     """Join the active object to each other selected one, or a single object to the world. Raises InputError."""
     maker = JointMaker(context, choice, face)
     for body0, body1 in bodies_of(context):
@@ -481,7 +482,7 @@ def add_joint(context: Any, choice: JointOptions, face: Face | None = None) -> l
     return maker.make()
 
 
-def add_chain(context: Any, choice: JointOptions, order: str) -> list[Any]:
+def add_chain(context: Context, choice: JointOptions, order: str) -> list[Any]:
     """Join the selected objects in a chain from the active one. order: NEAREST, or NAME (natural order).
 
     By name, the chain starts at the first name, or at the last if the active object has it. Raises InputError.
@@ -492,7 +493,7 @@ def add_chain(context: Any, choice: JointOptions, order: str) -> list[Any]:
     return maker.make()
 
 
-def chain_of(context: Any, order: str, maker: JointMaker | None = None) -> list[Any]:
+def chain_of(context: Context, order: str, maker: JointMaker | None = None) -> list[Any]:
     """The selected objects in order; see `add_chain`. Raises InputError unless several are selected.
 
     maker: to let the gaps between surfaces say which object is nearest, and the centres only among equal ones.
@@ -521,7 +522,7 @@ def _natural(name: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
 
 
-def weld(context: Any, choice: JointOptions) -> list[Any]:
+def weld(context: Context, choice: JointOptions) -> list[Any]:
     """Join the active object to each other selected one. Raises InputError."""
     active, others = group_of(context)
     maker = JointMaker(context, choice)

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 import bpy
+from bpy.types import Material, Object
 
 from ..core.common_materials import BY_KEY, MATERIALS, MaterialPreset
 from ..core.errors import InputError
 from .collider_edits import EditCounts, editable
 
 
-def apply_material_preset(objects: Sequence[Any], key: str) -> EditCounts:
+def apply_material_preset(objects: Sequence[Object], key: str) -> EditCounts:
     """Set the values of a preset on the material of each object; give objects without one a physics material.
 
     key: of `presets.BY_KEY`. Raises InputError if nothing can be changed.
@@ -39,14 +40,14 @@ def apply_material_preset(objects: Sequence[Any], key: str) -> EditCounts:
     return outcome
 
 
-def _author(material: Any, preset: MaterialPreset) -> None:
+def _author(material: Material, preset: MaterialPreset) -> None:
     group = material.usdphys.physics_material
     group.is_applied = True
     for name, value in preset.values.items():
         setattr(group, name, value)
 
 
-def _has_values(material: Any, preset: MaterialPreset) -> bool:
+def _has_values(material: Material, preset: MaterialPreset) -> bool:
     group = material.usdphys.physics_material
     return group.is_applied and all(
         group.is_property_set(name) and abs(getattr(group, name) - value) <= 1e-6 * max(1.0, value)
@@ -54,7 +55,7 @@ def _has_values(material: Any, preset: MaterialPreset) -> bool:
     )
 
 
-def _is_preset(material: Any) -> bool:
+def _is_preset(material: Material) -> bool:
     """True if a material was made from a preset and has not been edited since."""
     base = material.name.rsplit(".", 1)[0]
     return any(base == _name(preset) and _has_values(material, preset) for preset in MATERIALS)

@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Context, Object, PropertyGroup
 from numpy.typing import NDArray
 
 from ..bridge import joint_frames, physics_collections, property_values, props, vendor_rows
@@ -52,7 +54,7 @@ def flip_name(name: str) -> str:
     return flipped if flipped != name else "".join(map(bpy.utils.flip_name, re.split("([ :])", name)))
 
 
-def mirror(context: Any, axis: str, *, about_active: bool = False) -> Mirrored:
+def mirror(context: Context, axis: str, *, about_active: bool = False) -> Mirrored:
     """Copy the physics of the selected parts of one side, mirrored, to their counterparts on the other.
 
     axis: X, Y or Z of the world, or of the active object with `about_active`: the normal of the mirror plane, which
@@ -100,7 +102,7 @@ class _JointPlan:
 
 
 class _Mirror:
-    def __init__(self, context: Any, axis: str, about_active: bool) -> None:
+    def __init__(self, context: Context, axis: str, about_active: bool) -> None:
         self.context = context
         self.depsgraph = context.evaluated_depsgraph_get()
         self.selected = list(context.selected_objects)
@@ -117,7 +119,7 @@ class _Mirror:
         self.maker = joint_maker.JointMaker(context, joint_maker.JointOptions())
         self.groups = {item.name for item in self.scene.usdphys.collision_groups}
 
-    def world(self, obj: Any) -> Matrix:
+    def world(self, obj: Object) -> Matrix:
         return joint_frames.world_of(obj, self.depsgraph)
 
     # ------------------------------------------------------------------ who becomes what
@@ -161,10 +163,10 @@ class _Mirror:
                 self.mirror_prim(obj, made)
         return self.result
 
-    def note_linked(self, obj: Any) -> None:
+    def note_linked(self, obj: Object) -> None:
         self.result.notes.append(f"'{obj.name}' is linked and was left alone; make a library override of it first.")
 
-    def counterpart(self, obj: Any) -> Any:
+    def counterpart(self, obj: Object) -> Any:
         """The object of the flipped name; the object itself if its name has no side. Raises InputError."""
         name = flip_name(obj.name)
         if name == obj.name:
@@ -174,11 +176,11 @@ class _Mirror:
             raise InputError(f"'{obj.name}' has no counterpart '{name}' in the scene; make it first.")
         return found
 
-    def check_scale(self, obj: Any) -> None:
+    def check_scale(self, obj: Object) -> None:
         if frames.is_flat(frames.determinant(self.world(obj))):
             raise InputError(f"'{obj.name}' is scaled to nothing, so its physics cannot be mirrored; give it a scale.")
 
-    def check_references(self, obj: Any) -> None:
+    def check_references(self, obj: Object) -> None:
         physics = obj.usdphys
         for owner in (physics, *physics.colliders):
             for reference in owner.filtered_pairs.filtered_pairs:
@@ -196,7 +198,7 @@ class _Mirror:
 
     # ------------------------------------------------------------------ the parts
 
-    def write_part(self, obj: Any, target: Any) -> None:
+    def write_part(self, obj: Object, target: Object) -> None:
         self.say_misplaced(obj, target)
         source, wanted = obj.usdphys, target.usdphys
         space = _Space(self.plane, self.world(obj), self.world(target))
@@ -217,7 +219,7 @@ class _Mirror:
             own.mirror_vendor(collider)
         self.result.parts += 1
 
-    def say_misplaced(self, obj: Any, target: Any) -> None:
+    def say_misplaced(self, obj: Object, target: Object) -> None:
         maker = self.maker
         wanted = self.plane[:3, :3] @ maker.center(obj) + self.plane[:3, 3]
         size = max(physics_collections.span([obj]), 1e-9)
@@ -236,7 +238,7 @@ class _Mirror:
 
     # ------------------------------------------------------------------ the joints
 
-    def joints_to_mirror(self, parts: list[Any]) -> list[Any]:
+    def joints_to_mirror(self, parts: list[Object]) -> list[Any]:
         """The joints among the selected objects, and those that hold a selected part."""
         chosen = {*parts, *(obj for obj in self.selected if joint_frames.is_joint(obj))}
         found = []
@@ -254,7 +256,7 @@ class _Mirror:
                 found.append(obj)
         return found
 
-    def plan_joint(self, obj: Any, claimed: list[Any]) -> _JointPlan | None:
+    def plan_joint(self, obj: Object, claimed: Sequence[Object | None]) -> _JointPlan | None:
         joint = obj.usdphys.joint
         both = joint_frames.side_frames(obj, self.depsgraph)
         bodies = [None if body is None else self.counterpart(body) for body in (joint.body0, joint.body1)]
@@ -282,7 +284,9 @@ class _Mirror:
             return None
         return _JointPlan(obj, target, (bodies[0], bodies[1]), (first, second), axis)
 
-    def existing_joint(self, obj: Any, bodies: list[Any], place: Matrix, claimed: list[Any]) -> Any | None:
+    def existing_joint(
+        self, obj: Object, bodies: list[Any], place: Matrix, claimed: Sequence[Object | None]
+    ) -> Any | None:
         """The joint of the flipped name, else the nearest one of the same type between the mirrored bodies, or None."""
         found = self.scene.objects.get(self.joint_name(obj))
         if found is not None and found != obj and (joint_frames.is_joint(found) or is_bare(found)):
@@ -298,7 +302,7 @@ class _Mirror:
             alike, key=lambda other: float(np.linalg.norm(self.world(other)[:3, 3] - place[:3, 3])), default=None
         )
 
-    def joint_name(self, obj: Any) -> str:
+    def joint_name(self, obj: Object) -> str:
         """The flipped name of a joint, or its name with the name of a body in it flipped."""
         name = flip_name(obj.name)
         if name != obj.name:
@@ -309,7 +313,7 @@ class _Mirror:
                 return name.replace(body.name, flip_name(body.name))
         return name
 
-    def mirror_prim(self, obj: Any, made: dict[Any, Any]) -> None:
+    def mirror_prim(self, obj: Object, made: dict[Any, Any]) -> None:
         """Mirror a gear, rack or the like of mirrored joints. Angles and ways keep their signs, so ratios do."""
         name = flip_name(obj.name)
         for joint, image in made.items():
@@ -323,7 +327,7 @@ class _Mirror:
             target = self.new_empty(obj, name, place)
         self.mirror_rows(obj, {**made, obj: target}, "prim")
 
-    def mirror_rows(self, obj: Any, made: dict[Any, Any], *places: Place) -> None:
+    def mirror_rows(self, obj: Object, made: dict[Any, Any], *places: Place) -> None:
         """Give the mirror image of an object its vendor schemas. made: mirror images by object."""
         target = made[obj]
         vendor_edits.copy_rows(obj.usdphys, target.usdphys, *places)
@@ -356,7 +360,7 @@ class _Mirror:
         self.result.joints += 1
         return target
 
-    def new_empty(self, obj: Any, name: str, place: Matrix) -> Any:
+    def new_empty(self, obj: Object, name: str, place: Matrix) -> Any:
         """An Empty like another one, below the mirror image of its parent."""
         made: Any = bpy.data.objects.new(name, None)
         made.empty_display_type, made.empty_display_size = obj.empty_display_type, obj.empty_display_size
@@ -375,11 +379,11 @@ class _Mirror:
         return made
 
 
-def _has_physics(obj: Any) -> bool:
+def _has_physics(obj: Object) -> bool:
     return props.is_physical(obj)
 
 
-def _is_plain_joint(obj: Any) -> bool:
+def _is_plain_joint(obj: Object) -> bool:
     """True if an object is a joint and an otherwise bare Empty."""
     return joint_frames.is_joint(obj) and is_bare(obj)
 
@@ -387,7 +391,7 @@ def _is_plain_joint(obj: Any) -> bool:
 # --------------------------------------------------------------------------- the sign rule
 
 
-def reversed_axis(joint: Any, frame: Matrix, plane: Matrix) -> int:
+def reversed_axis(joint: PropertyGroup, frame: Matrix, plane: Matrix) -> int:
     """The axis of a joint's frames that is reversed to keep their mirror images right-handed.
 
     In a frame that is mirrored and has its axis k reversed, rotation about k keeps its sign and rotation about the
@@ -437,7 +441,7 @@ class _Space:
         """An angular velocity, a pseudovector: a reflection also negates it."""
         return np.asarray(-self.unscaled @ spin)
 
-    def mirror_values(self, group: Any, cls: type[Schema]) -> None:
+    def mirror_values(self, group: PropertyGroup, cls: type[Schema]) -> None:
         """Mirror the values whose schema attribute has `mirror` set; sentinel values for "automatic" stay."""
         for attribute in cls.attributes:
             name = attribute.field
@@ -445,12 +449,12 @@ class _Space:
             if value is not None:
                 setattr(group, name, getattr(self, attribute.mirror)(np.array(value)))
 
-    def mirror_mass(self, mass: Any) -> None:
+    def mirror_mass(self, mass: PropertyGroup) -> None:
         """Mirror the mass of an object, or of a collider whose prim has the space of the object."""
         self.mirror_values(mass, usd_physics.MassAPI)
         mirror_inertia(mass, self.unscaled)
 
-    def mirror_vendor(self, thing: Any) -> None:
+    def mirror_vendor(self, thing: PropertyGroup) -> None:
         """Mirror the vendor schemas of an object or a collider."""
         if "vendor" not in thing.keys():
             return
@@ -463,7 +467,7 @@ class _Space:
                 mirrored = getattr(self, attribute.mirror)(np.array(value))
                 row.text = text_of(attribute.value, tuple(map(float, mirrored)))
 
-    def mirror_primitive(self, item: Any) -> _Space:
+    def mirror_primitive(self, item: PropertyGroup) -> _Space:
         """Mirror the size and place of a primitive collider. Returns the space of its prims, about their centres."""
         axes = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
         axis = "XYZ".index(item.axis)
@@ -485,7 +489,7 @@ class _Space:
         return _Space(_about_origin(self.plane), own_source, _own_space(item, self.worlds[1]))
 
 
-def _own_space(item: Any, world: Matrix) -> Matrix:
+def _own_space(item: PropertyGroup, world: Matrix) -> Matrix:
     """Prim space to world (4, 4), without translation, of the prim that an export writes for a primitive collider."""
     rotation = frames.matrix_of(item.rotation) if item.is_property_set("rotation") else np.eye(3)
     shape = Primitive(
@@ -502,7 +506,7 @@ def _about_origin(matrix: Matrix) -> Matrix:
     return result
 
 
-def mirror_inertia(mass: Any, turn: Matrix) -> None:
+def mirror_inertia(mass: PropertyGroup, turn: Matrix) -> None:
     """Turn the principal axes of an inertia by a rotation or reflection (3, 3); the moments about them stay."""
     before = decided(mass, usd_physics.MassAPI, "principal_axes")
     if before is None and decided(mass, usd_physics.MassAPI, "diagonal_inertia") is None:

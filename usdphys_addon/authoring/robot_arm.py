@@ -7,6 +7,7 @@ import itertools
 from typing import Any
 
 import numpy as np
+from bpy.types import Context, Object
 
 from ..bridge import reading
 from ..core import frames
@@ -21,7 +22,7 @@ _APART = 0.25
 
 
 def add_arm(
-    context: Any, *, order: str, limits: tuple[float, float], response: float, armature: bool = True
+    context: Context, *, order: str, limits: tuple[float, float], response: float, armature: bool = True
 ) -> tuple[list[Any], joint_edits.Servos]:  # fmt: skip
     """Make the selected parts an arm, starting with the active object, its base.
 
@@ -54,7 +55,7 @@ def add_arm(
     return hinges, servos._replace(notes=[*apart, *servos.notes])
 
 
-def _apart_text(context: Any, body0: Any, body1: Any, gap: float) -> str:
+def _apart_text(context: Context, body0: Object, body1: Object, gap: float) -> str:
     first, second = body0.name, body1.name
     length = length_text(gap * reading.scene_units(context.scene).meters_per_unit, 2)
     return f"'{first}' and '{second}' are {length} apart: is the base active, and the order right?"

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import bpy
+from bpy.types import Context, Depsgraph, Object, PropertyGroup
 
 from ..bridge.roles import applies, is_body, is_moved
 from ..core.errors import InputError
@@ -62,7 +63,7 @@ class Tagging:
     parent does not.
     """
 
-    def __init__(self, depsgraph: Any, objects: Iterable[Any], role: str, *, separate: bool = False) -> None:
+    def __init__(self, depsgraph: Depsgraph, objects: Iterable[Object], role: str, *, separate: bool = False) -> None:
         self.depsgraph = depsgraph
         self.role = role
         self.has_body = role in ("DYNAMIC", "KINEMATIC")
@@ -89,7 +90,7 @@ class Tagging:
 
     # ------------------------------------------------------------------ objects
 
-    def _can_be(self, obj: Any) -> bool:
+    def _can_be(self, obj: Object) -> bool:
         if obj.library is not None:
             self.left_out[LINKED].append(obj.name)
         elif obj.type == "EMPTY" and applies(obj, "joint"):
@@ -98,7 +99,7 @@ class Tagging:
             return True
         return False
 
-    def _is_part(self, obj: Any) -> bool:
+    def _is_part(self, obj: Object) -> bool:
         """True if an object will belong to a chosen parent without faces, which becomes the body."""
         if is_body(obj):
             return False
@@ -111,13 +112,13 @@ class Tagging:
             above = above.parent
         return False
 
-    def has_faces(self, obj: Any) -> bool:
+    def has_faces(self, obj: Object) -> bool:
         key = obj.name_full
         if key not in self._faces:
             self._faces[key] = exports_faces(obj, self.depsgraph)
         return self._faces[key]
 
-    def _below(self, obj: Any) -> list[Any]:
+    def _below(self, obj: Object) -> list[Any]:
         """An object and the visible or chosen objects below it, down to other bodies."""
         found = [obj]
         for child in self._children.get(obj.name_full, ()):
@@ -125,7 +126,7 @@ class Tagging:
                 found += self._below(child)
         return found + self._instanced(obj)
 
-    def _instanced(self, obj: Any) -> list[Any]:
+    def _instanced(self, obj: Object) -> list[Any]:
         """The objects that a collection instance shows, except other bodies, what is below them, and joints."""
         if obj.type != "EMPTY" or obj.instance_type != "COLLECTION" or obj.instance_collection is None:
             return []
@@ -139,12 +140,12 @@ class Tagging:
                 found.append(part)
         return found
 
-    def _will_be_body(self, obj: Any) -> bool:
+    def _will_be_body(self, obj: Object) -> bool:
         if obj.name_full in self._owners and self.role != "COLLIDER":
             return self.has_body
         return is_body(obj)
 
-    def _add(self, obj: Any) -> None:
+    def _add(self, obj: Object) -> None:
         below = self._below(obj)
         lines = [part.name for part in below if is_written_as_lines(part) and not len(part.usdphys.colliders)]
         candidates = [obj] if self.has_faces(obj) else [part for part in below if self.has_faces(part)]
@@ -174,14 +175,14 @@ class Tagging:
 
     # ------------------------------------------------------------------ in words
 
-    def choice(self, part: Any) -> ColliderChoice | None:
+    def choice(self, part: Object) -> ColliderChoice | None:
         """The collider that an object gets; None if it has no faces."""
         key = part.name_full
         if key not in self._choices:
             self._choices[key] = choose(part, self.role, self.depsgraph, moves=self._will_move(part), forms=self._forms)
         return self._choices[key]
 
-    def _will_move(self, obj: Any) -> bool:
+    def _will_move(self, obj: Object | None) -> bool:
         while obj is not None:
             if self.role != "COLLIDER" and obj.name_full in self._owners:
                 if self.has_body:
@@ -217,7 +218,7 @@ class Tagging:
         parts = counted(len(step.parts), "part")
         return phrase("{name} with {parts} ({shown})", name=name, parts=parts, shown=and_more(shown, len(step.parts)))
 
-    def _words(self, part: Any) -> str:
+    def _words(self, part: Object) -> str:
         choice = self.choice(part)
         if choice is None:
             return phrase("nothing")
@@ -267,7 +268,7 @@ class Tagging:
                             found.append((part, index, choice.approximation or "convexHull"))
         return found
 
-    def _write_body(self, obj: Any) -> None:
+    def _write_body(self, obj: Object) -> None:
         if self.role == "COLLIDER":
             return
         if not self.has_body and not is_body(obj):
@@ -307,7 +308,7 @@ class Tagging:
         return notes
 
 
-def _is_carried(obj: Any) -> bool:
+def _is_carried(obj: Object | None) -> bool:
     while obj is not None:
         if is_body(obj):
             return True
@@ -315,11 +316,11 @@ def _is_carried(obj: Any) -> bool:
     return False
 
 
-def _has_mass(obj: Any) -> bool:
+def _has_mass(obj: Object) -> bool:
     return applies(obj, "mass") and obj.usdphys.mass.mass > 0.0
 
 
-def _take_back(obj: Any, group: Any, name: str, value: bool = False) -> None:
+def _take_back(obj: Object, group: PropertyGroup, name: str, value: bool = False) -> None:
     """Unset a flag, or on a library override set it to `value`: unsetting would bring back the library's value."""
     if obj.override_library is None:
         group.property_unset(name)
@@ -327,7 +328,7 @@ def _take_back(obj: Any, group: Any, name: str, value: bool = False) -> None:
         setattr(group, name, value)
 
 
-def is_animated(obj: Any) -> bool:
+def is_animated(obj: Object) -> bool:
     """True if keyframes, NLA strips or drivers animate the transform of an object."""
     data = obj.animation_data
     if data is None:
@@ -351,14 +352,16 @@ def _paths(action: Any, slot: Any) -> list[str]:
 # --------------------------------------------------------------------------- actions
 
 
-def tag(context: Any, objects: Iterable[Any], role: str, *, separate: bool = False) -> EditReport:
+def tag(context: Context, objects: Iterable[Object], role: str, *, separate: bool = False) -> EditReport:
     """Give objects a role (see `Tagging`), or remove all physics with "CLEAR". Raises InputError."""
     if role == "CLEAR":
         return clear_physics(objects)
     return Tagging(context.evaluated_depsgraph_get(), objects, role, separate=separate).apply()
 
 
-def tag_by_name(context: Any, pattern: str, role: str, collection: str = "", *, match_case: bool = False) -> EditReport:
+def tag_by_name(
+    context: Context, pattern: str, role: str, collection: str = "", *, match_case: bool = False
+) -> EditReport:
     """Give a role to objects of the scene, or of a collection, by a pattern of names (*, ?). Raises InputError."""
     if not pattern.strip():
         raise InputError("No name is given; type one, with * for any text")
@@ -373,7 +376,7 @@ def tag_by_name(context: Any, pattern: str, role: str, collection: str = "", *, 
     return outcome
 
 
-def tag_collection(context: Any, name: str, role: str) -> EditReport:
+def tag_collection(context: Context, name: str, role: str) -> EditReport:
     """Give a role to all objects of a collection and of its child collections. Raises InputError."""
     if not name:
         raise InputError("No collection is chosen; choose one")
@@ -393,7 +396,7 @@ def _objects_of(collection: str) -> list[Any]:
     return list(found.all_objects)
 
 
-def describe(context: Any, role: str) -> str:
+def describe(context: Context, role: str) -> str:
     """Sentence about what giving the selection a role would do; empty if nothing is selected."""
     objects = getattr(context, "selected_objects", None)
     if not objects:

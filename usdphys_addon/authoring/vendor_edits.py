@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 import bpy
+from bpy.types import Object, PropertyGroup, Scene
 
 from ..bridge import vendor_rows
 from ..bridge.property_units import property_factor
@@ -28,19 +29,19 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 _NAMES = re.compile(r"[A-Za-z_]\w*(:[A-Za-z_]\w*)*")
 
 
-def targets_of(scene: Any) -> tuple[str, ...]:
+def targets_of(scene: Scene) -> tuple[str, ...]:
     """What a scene is written for, in the order of `concepts.TARGETS`."""
     chosen = {name.title() for name in scene.usdphys.targets}
     return tuple(name for name in concepts.TARGETS if name.title() in chosen) or (concepts.NEUTRAL,)
 
 
-def dofs_of(thing: Any) -> tuple[str, ...]:
+def dofs_of(thing: PropertyGroup) -> tuple[str, ...]:
     """Degrees of freedom of the joint that an owner of rows belongs to."""
     return concepts.dofs_of(vendor_rows.joint_type(thing.id_data))
 
 
 def wanted_rows(
-    thing: Any, concept: Concept, targets: Collection[str], dof: str = ""
+    thing: PropertyGroup, concept: Concept, targets: Collection[str], dof: str = ""
 ) -> list[tuple[str, str]]:  # fmt: skip
     """(applied schema, attribute) of all rows that a concept has for the targets. dof: only this degree of freedom."""
     dofs = (dof,) if dof else dofs_of(thing)
@@ -68,7 +69,7 @@ def rows_of(thing: Any, concept: Concept, dof: str = "") -> list[Any]:
     return found
 
 
-def add_concept(scene: Any, thing: Any, concept: Concept, dof: str = "") -> list[Any]:
+def add_concept(scene: Scene, thing: PropertyGroup, concept: Concept, dof: str = "") -> list[Any]:
     """Add the rows of a concept for the targets of the scene. Returns them.
 
     They get the value of a row that is there already. Raises InputError if no target has a word for it.
@@ -87,7 +88,7 @@ def add_concept(scene: Any, thing: Any, concept: Concept, dof: str = "") -> list
     return made
 
 
-def put_concept(scene: Any, thing: Any, identifier: str, value: float, dof: str) -> None:
+def put_concept(scene: Scene, thing: PropertyGroup, identifier: str, value: float, dof: str) -> None:
     """Give all rows of a concept a value in SI and radians, and add those that the targets of the scene want.
 
     A target without a word for it gets that of Newton, which the preview reads.
@@ -105,7 +106,7 @@ def put_concept(scene: Any, thing: Any, identifier: str, value: float, dof: str)
         row.text = text_of(attribute.value, value / factor)
 
 
-def add_attribute(thing: Any, applied: str, name: str, scene: Any) -> Any:
+def add_attribute(thing: PropertyGroup, applied: str, name: str, scene: Scene) -> Any:
     """Apply a schema and, with a name, give its attribute the fallback. Returns the row."""
     attribute = vendor_schemas.attribute_named(applied, name)
     if attribute is None:
@@ -117,7 +118,7 @@ def add_attribute(thing: Any, applied: str, name: str, scene: Any) -> Any:
     return apply_row(thing, applied, attribute, value)
 
 
-def add_other(thing: Any, applied: str, name: str, type_: str, text: str) -> Any:
+def add_other(thing: PropertyGroup, applied: str, name: str, type_: str, text: str) -> Any:
     """Add an attribute that no table has. Raises InputError for names that USD refuses, and a value of another type."""
     base = schema.split_applied(applied)[0]
     if not _NAME.fullmatch(base) or not _NAMES.fullmatch(applied) or not _NAMES.fullmatch(name):
@@ -138,7 +139,7 @@ def add_other(thing: Any, applied: str, name: str, type_: str, text: str) -> Any
 _JOINT_API = {"physxJoint:armature": "newton:armature", "physxJoint:maxJointVelocity": "newton:velocityLimit"}
 
 
-def convert_joint_api(thing: Any) -> bool:
+def convert_joint_api(thing: PropertyGroup) -> bool:
     """Say what PhysxJointAPI says in the words of Newton. Its friction is a share of the load and is dropped.
 
     False where there is no such schema. Values that Newton's schema has already stay.
@@ -154,7 +155,7 @@ def convert_joint_api(thing: Any) -> bool:
     return True
 
 
-def convert_deprecated(scene: Any, thing: Any) -> bool:
+def convert_deprecated(scene: Scene, thing: PropertyGroup) -> bool:
     """Say in the words of Newton what an owner of rows says in words that their simulator has given up.
 
     False where there is nothing to convert. Values that Newton's schemas have already stay.
@@ -186,7 +187,7 @@ def convert_deprecated(scene: Any, thing: Any) -> bool:
     return bool(found or mimics)
 
 
-def _convert_mimic(scene: Any, thing: Any, applied: str) -> None:
+def _convert_mimic(scene: Scene, thing: PropertyGroup, applied: str) -> None:
     """PhysX: place + gearing * place of the other + offset = 0. Newton: place = offset + ratio * place of the other."""
     rows = {row.name.rsplit(":", 1)[-1]: row for row in thing.vendor if row.applied == applied and row.name}
     leader = rows["referenceJoint"]
@@ -204,21 +205,21 @@ def _convert_mimic(scene: Any, thing: Any, applied: str) -> None:
 _MIMIC = {"newton:mimicCoef0": "offset", "newton:mimicCoef1": "gearing"}
 
 
-def remove_concept(thing: Any, concept: Concept, dof: str = "") -> None:
+def remove_concept(thing: PropertyGroup, concept: Concept, dof: str = "") -> None:
     """Remove all rows of a concept, and the schemas that have no row left."""
     places = [(row.applied, row.name) for row in rows_of(thing, concept, dof)]
     for applied, name in places:
         remove_attribute(thing, applied, name)
 
 
-def remove_attribute(thing: Any, applied: str, name: str) -> None:
+def remove_attribute(thing: PropertyGroup, applied: str, name: str) -> None:
     """Remove an attribute, and its schema if it was the last; without a name, the schema with all its attributes."""
     remove_rows(thing, applied, name)
     if name and not any(row.name for row in thing.vendor if row.applied == applied):
         remove_rows(thing, applied)
 
 
-def _equal(scene: Any, source: Any, rows: Iterable[Any]) -> None:
+def _equal(scene: Scene, source: Any, rows: Iterable[PropertyGroup]) -> None:
     """Give rows of one concept the value of one of them: the same in SI, whatever their units are."""
     attribute = vendor_rows.attribute_of(source)
     value = vendor_rows.value_of(source)
@@ -233,7 +234,14 @@ def _equal(scene: Any, source: Any, rows: Iterable[Any]) -> None:
             row.text = text_of(other.value, made)
 
 
-def _translated(scene: Any, source: Any, attribute: Attribute, value: Any, row: Any, other: Attribute) -> Any:
+def _translated(
+    scene: Scene,
+    source: Any,
+    attribute: Attribute,
+    value: Any,
+    row: PropertyGroup,
+    other: Attribute,
+) -> Any:
     if other.type == attribute.type and not attribute.value.has_unit:
         return value
     if not (attribute.value.is_number and other.value.is_number):
@@ -251,14 +259,14 @@ def _translated(scene: Any, source: Any, attribute: Attribute, value: Any, row: 
     return value if other.value.accepts(value) else None
 
 
-def _for_simulator(row: Any) -> float:
+def _for_simulator(row: PropertyGroup) -> float:
     """Factor from the number that is meant to that of a row, where another simulator's word says what is meant."""
     attribute = vendor_rows.attribute_of(row)
     instance = schema.split_applied(row.applied)[1]
     return vendor_schemas.number_for_simulator(attribute, instance) if attribute is not None else 1.0
 
 
-def correct_limits(scene: Any, thing: Any) -> bool:
+def correct_limits(scene: Scene, thing: PropertyGroup) -> bool:
     """Give PhysX stiffness and damping of soft limits per radian, as it takes them; Newton's words say what is meant.
 
     Returns False where there is nothing to do. Raises InputError where Newton's words, which are for all degrees of
@@ -295,7 +303,7 @@ def correct_limits(scene: Any, thing: Any) -> bool:
 _following = Switch()
 
 
-def _follow(row: Any) -> None:
+def _follow(row: PropertyGroup) -> None:
     """Give the other rows of a concept the value that was set on one of them."""
     known = concepts.concept_of(row.applied, row.name)
     if known is None or _following.is_on:
@@ -309,7 +317,7 @@ def _follow(row: Any) -> None:
 vendor_rows.follow("concept", _follow)
 
 
-def choices(places: Collection[Place], runtime: str, thing: Any) -> list[tuple[str, Attribute | None]]:
+def choices(places: Collection[Place], runtime: str, thing: PropertyGroup) -> list[tuple[str, Attribute | None]]:
     """(applied schema, attribute) of all that can be added to an owner; None for a physics scene that is not made yet.
 
     runtime: only of one; empty: of all.
@@ -334,7 +342,7 @@ def choices(places: Collection[Place], runtime: str, thing: Any) -> list[tuple[s
     return found
 
 
-def _applied(cls: Any, thing: Any) -> list[str]:
+def _applied(cls: Any, thing: PropertyGroup) -> list[str]:
     """Names under which a schema can be applied: of a multiple-apply schema, its instances."""
     if cls.kind != "multiple":
         return [cls.usd_name]
@@ -353,7 +361,7 @@ def _applied(cls: Any, thing: Any) -> list[str]:
 # --------------------------------------------------------------------------- rows
 
 
-def apply_row(thing: Any, applied: str, attribute: Attribute | None = None, value: Any = None) -> Any:
+def apply_row(thing: PropertyGroup, applied: str, attribute: Attribute | None = None, value: Any = None) -> Any:
     """Apply a schema and, with an attribute, give it a value in the units of rows. Returns the row.
 
     value: None for the fallback. A row that is there already keeps its place.
@@ -375,7 +383,7 @@ def apply_row(thing: Any, applied: str, attribute: Attribute | None = None, valu
     return found
 
 
-def add_unknown(thing: Any, applied: str, name: str, kind: ValueType, value: Any) -> Any:
+def add_unknown(thing: PropertyGroup, applied: str, name: str, kind: ValueType, value: Any) -> Any:
     """Give an attribute that no table has a value. Returns its row."""
     if applied not in vendor_rows.applied_names(thing):
         vendor_rows.add_row(thing, applied, "", "", "")
@@ -398,7 +406,7 @@ def _start(attribute: Attribute) -> Any:
     return fallback
 
 
-def start_value(thing: Any, applied: str, attribute: Attribute, meters: float) -> Any:
+def start_value(thing: PropertyGroup, applied: str, attribute: Attribute, meters: float) -> Any:
     """The fallback of an attribute in the units of rows."""
     value = _start(attribute)
     if not attribute.value.has_unit or not isinstance(value, float):
@@ -419,7 +427,7 @@ def remove_rows(thing: Any, applied: str, name: str = "") -> None:
             thing.vendor.remove(index)
 
 
-def copy_rows(source: Any, target: Any, *places: Place) -> None:
+def copy_rows(source: Any, target: Object, *places: Place) -> None:
     """Replace the vendor schemas of an owner that belong to one of these places by those of another."""
     if not any("vendor" in thing.keys() for thing in (source, target)):
         return

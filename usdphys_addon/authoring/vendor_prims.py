@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.types import ID, Context, Object
 
 from ..bridge import physics_collections, roles, vendor_rows
 from ..core import vendor_schemas
@@ -20,14 +21,14 @@ def types() -> list[type[Schema]]:
     return [cls for cls in vendor_schemas.all_schemas("prim") if cls.kind == "typed"]
 
 
-def add_prim(context: Any, type_name: str) -> Any:
+def add_prim(context: Context, type_name: str) -> Any:
     """Add an Empty that stands for a prim of a vendor's type. Raises InputError for an unknown type."""
     if type_name not in {cls.usd_name for cls in types()}:
         raise InputError(f"No known simulator has the type of prim '{type_name}'; search for another")
     return _add(context, type_name.removeprefix("PhysxPhysics"), type_name, tuple(context.scene.cursor.location))
 
 
-def couple(context: Any, *, ratio: float, radius: float, is_reversed: bool) -> Any:
+def couple(context: Context, *, ratio: float, radius: float, is_reversed: bool) -> Any:
     """Couple two selected joints: hinges by a gear, a hinge and a slide by a rack and pinion. Returns the new Empty.
 
     ratio: turns of the active hinge for one of the other. radius: of the pinion, Blender units. Raises InputError.
@@ -60,7 +61,7 @@ def couple(context: Any, *, ratio: float, radius: float, is_reversed: bool) -> A
     return empty
 
 
-def _moving_body(joint: Any) -> Any:
+def _moving_body(joint: Object) -> Any:
     """The body that a joint moves. Raises InputError."""
     group = joint.usdphys.joint
     bodies = [body for body in (group.body1, group.body0) if body is not None]
@@ -70,13 +71,13 @@ def _moving_body(joint: Any) -> Any:
     return moving
 
 
-def _lead(empty: Any, type_name: str, name: str, target: Any) -> None:
+def _lead(empty: Object, type_name: str, name: str, target: Object) -> None:
     attribute = vendor_schemas.attribute_named(type_name, name)
     row = vendor_edits.apply_row(empty.usdphys, type_name, attribute, ())
     row.target = target
 
 
-def _add(context: Any, name: str, type_name: str, place: tuple[float, ...]) -> Any:
+def _add(context: Context, name: str, type_name: str, place: tuple[float, ...]) -> Any:
     empty: Any = bpy.data.objects.new(name, None)
     context.collection.objects.link(empty)
     empty.location = place
@@ -92,7 +93,7 @@ def _add(context: Any, name: str, type_name: str, place: tuple[float, ...]) -> A
     return empty
 
 
-def add_target(thing: Any, applied: str, name: str) -> Any:
+def add_target(thing: ID, applied: str, name: str) -> Any:
     """Add a further target to a relationship."""
     attribute = vendor_schemas.attribute_named(applied, name)
     if attribute is None or not attribute.is_relationship:

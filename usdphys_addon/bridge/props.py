@@ -10,6 +10,7 @@ import atexit
 from typing import Any
 
 import bpy
+from bpy.types import ID, PropertyGroup
 
 from ..core import schema
 from ..core.qualities import NORMAL, QUALITY_TEXTS
@@ -532,7 +533,7 @@ MaterialPhysicsProperties = make_group(
 )  # fmt: skip
 
 #: In the order of registration: the targets of pointers come first.
-CLASSES: tuple[type[bpy.types.PropertyGroup], ...] = (
+CLASSES: tuple[type[PropertyGroup], ...] = (
     VendorRow, RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties,
     MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties,
     PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties,
@@ -573,7 +574,7 @@ def unregister() -> None:
         bpy.utils.unregister_class(cls)
 
 
-def is_physical(obj: bpy.types.Object) -> bool:
+def is_physical(obj: ID) -> bool:
     """True if any physics is applied to the object itself."""
     physics = obj.usdphys  # type: ignore[attr-defined]
     return holds_physics(physics, physics.keys())

@@ -11,6 +11,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Context, Object, Scene
 
 from ..core.errors import InputError
 from ..core.frames import without_jumps
@@ -25,7 +26,7 @@ MARK = "usdphys_bake"
 STARTED, SLICE = 0.1, 0.05
 
 
-def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[float, None, int]:
+def bake_steps(context: Context, start: int, end: int) -> Generator[float, None, int]:
     """Simulate from the authored poses at frame `start` to frame `end`, and key every body on every frame.
 
     An earlier bake is removed first. Yields the completed fraction; keys are written at the end, so closing the
@@ -73,7 +74,7 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
     return len(names)
 
 
-def bake(context: bpy.types.Context, start: int, end: int) -> int:
+def bake(context: Context, start: int, end: int) -> int:
     """Run `bake_steps` to the end. Returns the number of objects."""
     return finished(bake_steps(context, start, end))
 
@@ -102,7 +103,7 @@ def key(names: list[str], authored: dict[str, Transform], frames: Any, places: A
                 curve.update()
 
 
-def _curves(action: Any, obj: Any) -> Any:
+def _curves(action: Any, obj: Object) -> Any:
     """The F-curve collection of a new action for an object, with a new slot assigned to it."""
     slot = action.slots.new("OBJECT", obj.name)
     strip = action.layers.new("Bake").strips.new(type="KEYFRAME")
@@ -110,7 +111,7 @@ def _curves(action: Any, obj: Any) -> Any:
     return strip.channelbag(slot, ensure=True).fcurves
 
 
-def baked(scene: bpy.types.Scene) -> list[str]:
+def baked(scene: Scene) -> list[str]:
     """Names of the objects of a scene that a bake has keyed."""
     return [
         obj.name for obj in scene.objects
@@ -119,7 +120,7 @@ def baked(scene: bpy.types.Scene) -> list[str]:
     ]  # fmt: skip
 
 
-def clear_bake(scene: bpy.types.Scene) -> int:
+def clear_bake(scene: Scene) -> int:
     """Remove the keyframes of the last bake and restore the authored transforms. Returns the number of objects."""
     names = baked(scene)
     for name in names:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
+from bpy.types import Context
 
 from ..core.errors import InputError
 from ..core.frames import without_jumps
@@ -34,7 +35,7 @@ class EngineBake(NamedTuple):
 
 
 def engine_bake_steps(
-    context: Any, start: int, end: int, engine: str, python: str, export: Callable[[Path], StageUnits]
+    context: Context, start: int, end: int, engine: str, python: str, export: Callable[[Path], StageUnits]
 ) -> Generator[float, None, EngineBake]:
     """Simulate from frame `start` to `end` in another simulator, and key every body on every frame.
 
@@ -65,7 +66,7 @@ def engine_bake_steps(
         scene.frame_set(before)
 
 
-def _key(context: Any, start: int, engine: str, poses: external.Poses, fps: float) -> EngineBake:
+def _key(context: Context, start: int, engine: str, poses: external.Poses, fps: float) -> EngineBake:
     """Key the poses, and compare them with the preview."""
     session = PreviewSession(context, frequency=fps)
     try:

@@ -164,7 +164,7 @@ def _after_undo_step(*_: Any) -> None:
         if obj is not None and is_simulated(obj):
             restored(obj, before)
     for scene in bpy.data.scenes:
-        preview = scene.usdphys.preview  # type: ignore[attr-defined]
+        preview = scene.usdphys.preview
         if preview.is_running:
             preview.property_unset("is_running")
 
@@ -190,7 +190,7 @@ def _guarded(act: Callable[[], Any]) -> None:
 def _before_playback(scene: bpy.types.Scene, *_: Any) -> None:
     """The timeline is about to play: start a session if it is to play physics, too."""
     context: Any = bpy.context
-    preview = scene.usdphys.preview  # type: ignore[attr-defined]
+    preview = scene.usdphys.preview
     if not preview.with_timeline or context.scene != scene or context.mode != "OBJECT":
         return
     runs = _running.session is not None and _running.session.scene_name == scene.name

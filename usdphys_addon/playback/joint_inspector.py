@@ -9,6 +9,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.types import Context, PropertyGroup
 
 from ..bridge.known_names import KnownNames
 from ..core import paths
@@ -27,7 +28,7 @@ _filling = Switch()
 _owner: "weakref.WeakSet[PreviewSession]" = weakref.WeakSet()
 
 
-def _pose(row: Any, context: Any) -> None:
+def _pose(row: PropertyGroup, context: Context) -> None:
     """Update callback of a slider: bring the joint to its value."""
     session = preview_guard.current()
     if _filling.is_on or session is None:
@@ -48,7 +49,7 @@ def _pose(row: Any, context: Any) -> None:
         _pose_coupled(session, inspector, row.path, value)
 
 
-def _pose_coupled(session: "PreviewSession", inspector: Any, path: str, value: float) -> None:
+def _pose_coupled(session: "PreviewSession", inspector: PropertyGroup, path: str, value: float) -> None:
     """Bring the joints that follow a posed one to where they are then, and the one that it follows itself."""
     from ..core.joint_settings import following
 
@@ -79,7 +80,7 @@ def _pose_coupled(session: "PreviewSession", inspector: Any, path: str, value: f
             pending.append((name, wanted))
 
 
-def _follow(inspector: Any, _context: Any) -> None:
+def _follow(inspector: PropertyGroup, _context: Context) -> None:
     """Update callback of `physics`: play if it is on, pause if it is off."""
     session = preview_guard.current()
     if session is not None:
@@ -140,7 +141,7 @@ class USDPHYS_PG_inspector(KnownNames, bpy.types.PropertyGroup):
         problem: bpy.props.StringProperty()
 
 
-def open_rows(context: bpy.types.Context) -> int:
+def open_rows(context: Context) -> int:
     """Fill the rows with the joints of the selection, or all if it has none. Returns how many. Raises InputError."""
     session = preview_guard.current()
     if session is None:
@@ -166,7 +167,7 @@ def open_rows(context: bpy.types.Context) -> int:
     return len(inspector.rows)
 
 
-def live_rows(context: Any) -> list[tuple[int, Any]]:
+def live_rows(context: Context) -> list[tuple[int, Any]]:
     """(index, row) of the rows whose joint is still simulated, and not deleted since."""
     session = preview_guard.current()
     if session is None or session not in _owner:
@@ -176,7 +177,7 @@ def live_rows(context: Any) -> list[tuple[int, Any]]:
     return [(index, row) for index, row in enumerate(rows) if row.path in known and row.joint in bpy.data.objects]
 
 
-def _chosen(context: Any, session: "PreviewSession", known: set[str]) -> list[str]:
+def _chosen(context: Context, session: "PreviewSession", known: set[str]) -> list[str]:
     """Paths of the selected joints and those of selected bodies and articulations; all if there are none."""
     selected = {obj.name for obj in context.selected_objects}
     bodies = {session.shown.body_at(name) for name in selected} - {""}
@@ -192,7 +193,7 @@ def _chosen(context: Any, session: "PreviewSession", known: set[str]) -> list[st
     return sorted(found or known, key=order.__getitem__)
 
 
-def set_limit(row: Any, which: str) -> None:
+def set_limit(row: PropertyGroup, which: str) -> None:
     """Set a limit of a joint to its current value. which: LOWER or UPPER. Raises InputError."""
     from ..bridge import joint_frames
 

@@ -98,4 +98,4 @@ class LedBodies:
 
 
 def _frame(context: bpy.types.Context) -> float:
-    return float(context.scene.frame_current_final)  # type: ignore[union-attr]
+    return float(context.scene.frame_current_final)

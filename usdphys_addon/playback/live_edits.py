@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from bpy.types import Scene
 
 from ..core import frames, schema
 from ..core.model import PhysicsModel
@@ -21,13 +22,13 @@ if TYPE_CHECKING:
 _FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 
 
-def silent_values(scene: Any) -> list[Any]:
+def silent_values(scene: Scene) -> list[Any]:
     """Values whose changes cause no depsgraph update: physics scenes, and materials that only physics uses."""
     values: list[Any] = [] if scene is None else [bool(scene.use_gravity), *scene.gravity]
     for item in () if scene is None else scene.usdphys.physics_scenes:
         values += [item.name, item.gravity_magnitude, *item.gravity_direction]
     for material in bpy.data.materials:
-        group = material.usdphys.physics_material  # type: ignore[attr-defined]
+        group = material.usdphys.physics_material
         if group.is_applied:
             values += [material.name, group.dynamic_friction, group.restitution, group.density]
     return values

@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Object
 from numpy.typing import NDArray
 
 from ..core import frames
@@ -29,14 +30,14 @@ class Transform:
     """The transform properties of an object, and the constraints that were active."""
 
     location: tuple[float, ...]
-    mode: str
+    mode: Any
     quaternion: tuple[float, ...]
     euler: tuple[float, ...]
     axis_angle: tuple[float, ...]
     constraints: tuple[str, ...]
 
 
-def saved(obj: Any) -> Transform:
+def saved(obj: Object) -> Transform:
     """The current transform properties of an object."""
     return Transform(
         tuple(obj.location), obj.rotation_mode, tuple(obj.rotation_quaternion), tuple(obj.rotation_euler),
@@ -44,7 +45,7 @@ def saved(obj: Any) -> Transform:
     )  # fmt: skip
 
 
-def freed(obj: Any) -> None:
+def freed(obj: Object) -> None:
     """Make location and quaternion alone determine an object: set the rotation mode, mute the constraints."""
     obj.rotation_mode = "QUATERNION"
     for constraint in obj.constraints:
@@ -52,12 +53,12 @@ def freed(obj: Any) -> None:
     obj.rotation_axis_angle = _SIMULATED
 
 
-def is_simulated(obj: Any) -> bool:
+def is_simulated(obj: Object) -> bool:
     """True from `freed` to `restored` or `applied`."""
     return obj.rotation_mode == "QUATERNION" and tuple(obj.rotation_axis_angle) == _SIMULATED
 
 
-def restored(obj: Any, before: Transform) -> None:
+def restored(obj: Object, before: Transform) -> None:
     """Restore a saved transform exactly, and unmute its constraints."""
     obj.rotation_mode = before.mode
     obj.location = before.location
@@ -66,7 +67,7 @@ def restored(obj: Any, before: Transform) -> None:
     _unmute(obj, before)
 
 
-def applied(obj: Any, before: Transform) -> None:
+def applied(obj: Object, before: Transform) -> None:
     """Keep the current transform of an object, converted to the rotation mode of `before`; unmute its constraints."""
     # Each rotation mode has a delta rotation of its own.
     turned = obj.delta_rotation_quaternion.normalized() @ obj.rotation_quaternion.normalized()
@@ -83,7 +84,7 @@ def applied(obj: Any, before: Transform) -> None:
     _unmute(obj, before)
 
 
-def _unmute(obj: Any, before: Transform) -> None:
+def _unmute(obj: Object, before: Transform) -> None:
     for name in before.constraints:
         if name in obj.constraints:
             obj.constraints[name].mute = False
@@ -129,9 +130,9 @@ class PoseWriter:
                 self._undelta[row] = np.array(obj.delta_rotation_quaternion.to_matrix()).T
             self._delta[row] = obj.delta_location
 
-    def _space_above(self, obj: Any, rows: dict[str, int]) -> tuple[Floats, int]:
+    def _space_above(self, obj: Object, rows: dict[str, int]) -> tuple[Floats, int]:
         """(matrix (4, 4) from basis to the nearest moving ancestor, or to the world; row of that ancestor, or -1)."""
-        if obj.parent_type == "OBJECT":
+        if obj.parent_type == "OBJECT" and obj.parent is not None:
             space = np.array(obj.parent.matrix_world) @ np.array(obj.matrix_parent_inverse)
         else:
             space = np.array(obj.matrix_world) @ np.linalg.pinv(np.array(obj.matrix_basis))
@@ -142,7 +143,7 @@ class PoseWriter:
             return space, -1
         return np.linalg.pinv(np.array(parent.matrix_world)) @ space, rows[parent.name]
 
-    def _depth_of(self, obj: Any, rows: dict[str, int]) -> int:
+    def _depth_of(self, obj: Object, rows: dict[str, int]) -> int:
         depth, parent = 0, obj.parent
         while parent is not None:
             depth += parent.name in rows
@@ -245,7 +246,7 @@ class PoseWriter:
         return [self.names[row] for row in rows[~there]]
 
 
-def _is_carried(obj: Any, rows: Mapping[str, int]) -> bool:
+def _is_carried(obj: Object, rows: Mapping[str, int]) -> bool:
     """True if a parent below the next moving one (rows: by name) is animated, or constrained."""
     parent = obj.parent
     while parent is not None and parent.name not in rows:

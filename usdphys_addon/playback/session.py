@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
+from bpy.types import Context, Depsgraph
 
 from ..bridge import joint_frames, reading, scene_read
 from ..core import clock
@@ -61,7 +62,7 @@ class PreviewSession:
     The objects hold the simulated poses until `stop` or `apply`. shown: those objects. led: the kinematic bodies.
     """
 
-    def __init__(self, context: bpy.types.Context, *, frequency: float = 0.0) -> None:
+    def __init__(self, context: Context, *, frequency: float = 0.0) -> None:
         """frequency: time steps per second, Hz; 0 for that of the scene.
 
         Raises MissingDependencyError if the engine is missing, InputError if nothing can move.
@@ -69,7 +70,7 @@ class PreviewSession:
         finished(self._start(context, frequency))
 
     @classmethod
-    def steps(cls, context: bpy.types.Context, *, frequency: float = 0.0) -> Steps[PreviewSession]:
+    def steps(cls, context: Context, *, frequency: float = 0.0) -> Steps[PreviewSession]:
         """Start a session in steps. The last one alone changes the scene.
 
         No step may follow a change of the scene: the steps hold evaluated objects.
@@ -78,7 +79,7 @@ class PreviewSession:
         yield from session._start(context, frequency)
         return session
 
-    def _start(self, context: bpy.types.Context, frequency: float) -> Steps[None]:
+    def _start(self, context: Context, frequency: float) -> Steps[None]:
         scene: Any = context.scene
         self.scene_name = str(scene.name)
         self._frequency = frequency
@@ -94,7 +95,7 @@ class PreviewSession:
         yield from part(self._begin(context, reading, time_step), _READ, 1.0)
 
     def _begin(
-        self, context: bpy.types.Context, reading: reading.SceneReading, time_step: float,
+        self, context: Context, reading: reading.SceneReading, time_step: float,
         before: World | None = None, old_paths: Mapping[str, str] | None = None, motion: Motion | None = None,
     ) -> Steps[None]:  # fmt: skip
         """Build the world from a reading of the authored scene, and let the objects follow it.
@@ -148,7 +149,7 @@ class PreviewSession:
     def pause(self) -> None:
         self.is_playing = False
 
-    def advance(self, context: bpy.types.Context) -> int:
+    def advance(self, context: Context) -> int:
         """Simulate the time that has passed since the last call, and show it. Returns the number of steps.
 
         Raises UnstableError and SlowStepError, after which the caller ends the session.
@@ -157,7 +158,7 @@ class PreviewSession:
         passed, self._time = now - self._time, now
         if not self.is_playing:
             return 0
-        settings = context.scene.usdphys.preview  # type: ignore[union-attr]
+        settings = context.scene.usdphys.preview
         step = self.world.time_step
         made = 0
         if settings.is_fast:
@@ -180,7 +181,7 @@ class PreviewSession:
             self.real_time_factor += 0.1 * (made * step / passed - self.real_time_factor)
         return made
 
-    def play_on(self, context: bpy.types.Context) -> None:
+    def play_on(self, context: Context) -> None:
         """Simulate one time step of many. Raises SlowStepError, and UnstableError."""
         self.simulate(context)
         if self.world.step_milliseconds > SLOWEST:
@@ -192,12 +193,12 @@ class PreviewSession:
                 "choose the quality Draft."
             )
 
-    def step_once(self, context: bpy.types.Context) -> None:
+    def step_once(self, context: Context) -> None:
         """Simulate and show one time step."""
         self.simulate(context)
         self.show(context)
 
-    def simulate(self, context: bpy.types.Context) -> None:
+    def simulate(self, context: Context) -> None:
         """Simulate one time step without showing it. Raises UnstableError."""
         if self.has_edits:
             self.take_edits(context)
@@ -215,11 +216,11 @@ class PreviewSession:
 
     # ------------------------------------------------------------------ showing
 
-    def show(self, context: bpy.types.Context) -> None:
+    def show(self, context: Context) -> None:
         """Move the objects to their bodies."""
         self.shown.show(context)
 
-    def show_all(self, context: bpy.types.Context) -> None:
+    def show_all(self, context: Context) -> None:
         """Move all objects to their bodies while the frame changes: animation may have moved them elsewhere."""
         self._contacts = self.world.contact_count()
         self.shown.show_all(context)
@@ -314,7 +315,7 @@ class PreviewSession:
 
     # ------------------------------------------------------------------ edits while it plays
 
-    def note_updates(self, depsgraph: bpy.types.Depsgraph) -> None:
+    def note_updates(self, depsgraph: Depsgraph) -> None:
         """Handle a depsgraph update: a change that the session has not made may be an edit of the physics."""
         if self.shown.is_writing:
             return
@@ -328,7 +329,7 @@ class PreviewSession:
         """True if something has changed that may be an edit of the physics."""
         return self._edited or live_edits.silent_values(self.scene) != self._silent
 
-    def take_edits(self, context: bpy.types.Context, motion: Motion | None = None) -> bool:
+    def take_edits(self, context: Context, motion: Motion | None = None) -> bool:
         """Apply edits to the running world if it can change them; otherwise rebuild the world in its current state.
 
         Returns True if there were any. motion: of an earlier moment, from which a rebuilt world goes on in any case.
@@ -354,13 +355,13 @@ class PreviewSession:
             self._rebuild(context, reading, motion)
         return True
 
-    def go_on_from(self, context: bpy.types.Context, motion: Motion) -> None:
+    def go_on_from(self, context: Context, motion: Motion) -> None:
         """Rebuild the world from the scene as it is now, with the bodies as they moved at an earlier moment."""
         reading = self._reread(context)
         live_edits.keep_frames(self.model, reading.model)
         self._rebuild(context, reading, motion)
 
-    def _reread(self, context: bpy.types.Context) -> reading.SceneReading:
+    def _reread(self, context: Context) -> reading.SceneReading:
         """Read the authored scene: with the authored transforms, while the objects show simulated ones."""
         shown = self.put_authored()
         try:
@@ -368,7 +369,7 @@ class PreviewSession:
         finally:
             self.put_shown(shown)
 
-    def _rebuild(self, context: Any, reading: reading.SceneReading, motion: Motion | None = None) -> None:
+    def _rebuild(self, context: Context, reading: reading.SceneReading, motion: Motion | None = None) -> None:
         """Build a new world, because the structure has changed; bodies in both worlds keep their states."""
         old, was_playing = self.world, self.is_playing
         self.stop()
@@ -384,7 +385,7 @@ class PreviewSession:
 
     # ------------------------------------------------------------------ ending
 
-    def reset(self, context: bpy.types.Context) -> None:
+    def reset(self, context: Context) -> None:
         """Back to the start, ready to play again."""
         if self._is_restarted:
             self.restart(context)
@@ -392,7 +393,7 @@ class PreviewSession:
         self._history.forget()
         self.shown.show_all(context)
 
-    def restart(self, context: bpy.types.Context) -> None:
+    def restart(self, context: Context) -> None:
         """Begin anew with the scene as it is now. Raises InputError if nothing can move any more."""
         self.stop()
         self.__init__(context, frequency=self._frequency)  # type: ignore[misc]
@@ -403,13 +404,13 @@ class PreviewSession:
         self.shown.restore()
         self._mark(False)
 
-    def apply(self, context: bpy.types.Context) -> None:
+    def apply(self, context: Context) -> None:
         """End the session and keep the current poses as authored; joint objects move with their first body."""
         self.is_playing = False
         after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
         self.shown.apply(context)
         self._mark(False)
-        context.view_layer.update()  # type: ignore[union-attr]
+        context.view_layer.update()
         joint_frames.keep(self.model, after, self.meters)
 
     def put_authored(self) -> dict[str, Transform]:

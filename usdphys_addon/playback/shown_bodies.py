@@ -134,7 +134,7 @@ class ShownBodies:
                 )
             else:
                 gone = self._writer.write(self._scaled_matrices()[rows], changed[rows])
-            context.view_layer.update()  # type: ignore[union-attr]
+            context.view_layer.update()
         finally:
             self.is_writing = False
         if gone:

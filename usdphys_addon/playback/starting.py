@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import bpy
+from bpy.types import Context
 
 from ..bridge import scene_watch
 from ..bridge.environment import gc_paused
@@ -17,7 +15,7 @@ from .timeline import Timeline
 class Starting:
     """A session that is being started. Nothing has changed in the scene before it is `done`."""
 
-    def __init__(self, context: bpy.types.Context, *, with_timeline: bool, frequency: float = 0.0) -> None:
+    def __init__(self, context: Context, *, with_timeline: bool, frequency: float = 0.0) -> None:
         """frequency: time steps in a second, for a session without the timeline; 0: that of the scene."""
         self.with_timeline, self.frequency = with_timeline, frequency
         #: Completed part of the work.
@@ -27,7 +25,7 @@ class Starting:
         self.done: PreviewSession | Timeline | None = None
         self._begin(context)
 
-    def _begin(self, context: bpy.types.Context) -> None:
+    def _begin(self, context: Context) -> None:
         self._state = _state(context)
         self._steps: Steps[PreviewSession | Timeline]
         if self.with_timeline:
@@ -35,7 +33,7 @@ class Starting:
         else:
             self._steps = PreviewSession.steps(context, frequency=self.frequency)
 
-    def advance(self, context: bpy.types.Context, seconds: float) -> bool:
+    def advance(self, context: Context, seconds: float) -> bool:
         """Work for some seconds. Returns True when the session has begun.
 
         A scene that has changed since the last slice is read anew, and then at once: it may change all the time.
@@ -63,7 +61,7 @@ class Starting:
         self._steps.close()
 
 
-def _state(context: Any) -> tuple[int, str, str]:
+def _state(context: Context) -> tuple[int, str, str]:
     """What a change of the scene changes: after an update, which frees the evaluated objects that it replaces."""
     context.view_layer.update()
     return scene_watch.moves(), context.scene.name, context.view_layer.name

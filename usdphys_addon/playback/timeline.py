@@ -6,12 +6,15 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import bpy
 import numpy as np
+from bpy.types import Context, Scene
+from numpy.typing import NDArray
 
 from ..core.steps import Steps
 from ..core.words import named, phrase
 from .session import PreviewSession
+
+Floats = NDArray[np.floating]
 
 #: Frames that one change of frame simulates at most: a slow scene falls behind instead of hanging, and a jump over
 #: more frames shows the last simulated one.
@@ -30,12 +33,12 @@ class _Frame(NamedTuple):
     broken: tuple[str, ...]
 
 
-def time_steps_per_frame(scene: Any) -> int:
+def time_steps_per_frame(scene: Scene) -> int:
     """Time steps in which the preview simulates a frame, so that it has at least the frequency of the scene."""
     return max(1, math.ceil(float(scene.usdphys.preview.frequency) / frame_rate(scene) - 1e-6))
 
 
-def frame_rate(scene: Any) -> float:
+def frame_rate(scene: Scene) -> float:
     """Frames per second."""
     return float(scene.render.fps / scene.render.fps_base)
 
@@ -48,13 +51,13 @@ class Timeline:
     """
 
     @classmethod
-    def steps(cls, context: bpy.types.Context) -> Steps[Timeline]:
+    def steps(cls, context: Context) -> Steps[Timeline]:
         """Start in steps. They raise MissingDependencyError and InputError as those of PreviewSession do."""
         frequency = frame_rate(context.scene) * time_steps_per_frame(context.scene)
         session = yield from PreviewSession.steps(context, frequency=frequency)
         return cls(context, session)
 
-    def __init__(self, context: bpy.types.Context, session: PreviewSession) -> None:
+    def __init__(self, context: Context, session: PreviewSession) -> None:
         """session: at the frame rate of the scene times the time steps per frame."""
         scene: Any = context.scene
         self._steps, self._rate = time_steps_per_frame(scene), frame_rate(scene)
@@ -79,11 +82,11 @@ class Timeline:
         """The frames that can be shown without simulating them, in order, without a gap."""
         return sorted(self._frames)
 
-    def is_at_rate(self, scene: Any) -> bool:
+    def is_at_rate(self, scene: Scene) -> bool:
         """False if the frame rate or the frequency has changed: then the session must be started again."""
         return self._rate == frame_rate(scene) and self._steps == time_steps_per_frame(scene)
 
-    def show_frame(self, context: bpy.types.Context) -> None:
+    def show_frame(self, context: Context) -> None:
         """Show the current frame of the scene; simulate it before if it is one of the next.
 
         Raises UnstableError and SlowStepError, after which the caller ends the session.
@@ -110,14 +113,14 @@ class Timeline:
         """Places of the kinematic bodies, as `animated_places`, by the names of their objects."""
         return dict(zip(self.session.led.names, places, strict=True))
 
-    def note_updates(self, context: bpy.types.Context) -> None:
+    def note_updates(self, context: Context) -> None:
         """Remember where animated bodies begin, which only an update at the start says."""
         if context.scene is not None and context.scene.frame_current == self.start and self.session.has_edits:
             places = self.session.led.places(context)
             self._start_places = self._named(places)
             self._start_carriers = self.session.shown.carriers()
 
-    def _take_edits(self, context: bpy.types.Context, at: int, places: Any, *, is_anew: bool) -> None:
+    def _take_edits(self, context: Context, at: int, places: Any, *, is_anew: bool) -> None:
         """Let the bodies go on from a kept frame with the edited physics, if there are edits.
 
         places: of the kinematic bodies, where they are not as kept. is_anew: their animation has changed.
@@ -150,14 +153,14 @@ class Timeline:
             start=self.start,
         )
 
-    def _is_animated_anew(self, frame: int, scene: Any, animated: Any) -> bool:
+    def _is_animated_anew(self, frame: int, scene: Scene, animated: Floats) -> bool:
         """True if the animation of a kinematic body has changed since this frame was simulated."""
         kept = self._frames.get(frame)
         if kept is None or kept.animated is None or frame != scene.frame_current:
             return False
         return kept.animated.shape != animated.shape or not np.allclose(kept.animated, animated, rtol=1e-6, atol=1e-5)
 
-    def _begin_anew(self, context: bpy.types.Context) -> None:
+    def _begin_anew(self, context: Context) -> None:
         """Build the world from the edited scene, as it is in the first frame."""
         self.session.restart(context)
         here = self.session.led.places(context)
@@ -175,7 +178,7 @@ class Timeline:
         self.edited = ""
         self._keep(places)
 
-    def _simulate(self, context: bpy.types.Context, frame: int, animated: Any) -> None:
+    def _simulate(self, context: Context, frame: int, animated: Floats | None) -> None:
         """Simulate until a frame, but not too many. Animated bodies move evenly from the last simulated frame to it."""
         self._show_front()
         self.session.led.aim(context, (frame - self.front) * self._steps)
@@ -185,7 +188,7 @@ class Timeline:
             self.front += 1
             self._keep(animated if self.front == frame else None)
 
-    def _keep(self, animated: Any) -> None:
+    def _keep(self, animated: Floats | None) -> None:
         self._front_poses = self._poses()
         world = self.session.world
         self._frames[self.front] = _Frame(world.motion(), animated, tuple(world.broken_joints))
@@ -199,7 +202,7 @@ class Timeline:
         world = self.session.world
         world.positions[:], world.rotations[:] = self._front_poses
 
-    def _show(self, context: bpy.types.Context, frame: int) -> None:
+    def _show(self, context: Context, frame: int) -> None:
         """Show a kept frame."""
         world = self.session.world
         if frame != self.front:
@@ -212,7 +215,7 @@ class Timeline:
         self.session.show_all(context)
 
 
-def _plays(context: bpy.types.Context) -> bool:
+def _plays(context: Context) -> bool:
     """True while Blender plays the timeline, which may skip frames."""
     screen = context.screen
     return screen is not None and bool(screen.is_animation_playing)
