@@ -9,6 +9,7 @@ from typing import Any
 
 #: In the order of registration; each has register() and unregister().
 _MODULES = (
+    ".usdphys_addon.worker.jobs",
     ".usdphys_addon.bridge.props",
     ".usdphys_addon.stored.handlers",
     ".usdphys_addon.stored.overrides",

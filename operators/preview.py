@@ -11,6 +11,8 @@ from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.system import faults
+from ..usdphys_addon.worker import jobs
+from ..usdphys_addon.worker.queue import Job
 from .action_bar import can_edit
 from .outcome import refuse
 from .stepped import SLICE, Stepped
@@ -188,21 +190,25 @@ class Listener:
         return {"PASS_THROUGH"}
 
 
-def _listen_everywhere() -> float | None:
-    """Timer: let the windows listen that do not yet, such as new ones."""
-    if preview_guard.current() is None:
-        return None
+def listen_everywhere() -> Job:
+    """Job: let the windows listen that do not yet, such as new ones, as long as the preview runs."""
+    yield _LOOK
+    while preview_guard.current() is not None:
+        _listen_in_new_windows()
+        yield _LOOK
+
+
+def _listen_in_new_windows() -> None:
     for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
         if window.as_pointer() not in listening:
             with bpy.context.temp_override(window=window):
                 bpy.ops.usdphys.preview_listen()  # type: ignore[attr-defined]
-    return _LOOK
 
 
 def _listen_soon() -> None:
     """Let all windows listen, unless Blender runs without one."""
-    if not bpy.app.background and not bpy.app.timers.is_registered(_listen_everywhere):
-        bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
+    if not bpy.app.background:
+        jobs.add(listen_everywhere)
 
 
 #: Seconds in which Blender shows the frame to which a cancelled animation returns; a change restarts the preparation.
@@ -210,18 +216,18 @@ _SETTLED = 0.05
 
 
 def _hold_timeline() -> None:
-    """Timer: the timeline waits until the session has begun, which is started slice by slice and with progress."""
+    """The timeline waits until the session has begun, which is started slice by slice and with progress."""
     preview_guard.stop()
     for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
         if window.screen.is_animation_playing:
             with bpy.context.temp_override(window=window):
                 bpy.ops.screen.animation_cancel(restore_frame=True)
-            bpy.app.timers.register(_start_in_window, first_interval=_SETTLED)
+            jobs.call_later(_start_in_window, _SETTLED)
             return
 
 
 def _start_in_window() -> None:
-    """Timer: begin in the first window; Blender may have closed the one that played."""
+    """Begin in the first window; Blender may have closed the one that played."""
     for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
         with bpy.context.temp_override(window=window):
             if bpy.ops.usdphys.preview_play.poll():  # type: ignore[attr-defined]
@@ -231,7 +237,7 @@ def _start_in_window() -> None:
 
 def _start_soon() -> None:
     """A handler cannot stop what has called it."""
-    bpy.app.timers.register(_hold_timeline, first_interval=0.0)
+    jobs.call_later(_hold_timeline)
 
 
 def register() -> None:
@@ -349,8 +355,8 @@ class Player(Listener):
             if notice.severity != "info":
                 self.report({"WARNING"}, tr(joined(" ", (notice.message, notice.fix))))
         self.play(context, session)
-        if context.window is not None and not bpy.app.timers.is_registered(_listen_everywhere):
-            bpy.app.timers.register(_listen_everywhere, first_interval=_LOOK)
+        if context.window is not None:
+            jobs.add(listen_everywhere)
         return self.listen(context)
 
     def play_timeline(self, context: Any) -> set[Any]:

@@ -19,32 +19,37 @@ class Stepped:
     slice = SLICE
     #: What is reported after Esc.
     cancelled = ""
-    _steps: Any = None
-    _timer: Any = None
+    #: The running work; None before it.
+    steps: Any = None
+    timer: Any = None
 
     def run(self, context: Any, steps: Any) -> set[Any]:
         """Begin the work in a window, or do all of it where there is none."""
         from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.core.steps import finished
 
         if self.is_in_window(context):
-            self._steps = steps
-            self._timer = context.window_manager.event_timer_add(0.01, window=context.window)
+            self.steps = steps
+            self.timer = context.window_manager.event_timer_add(0.01, window=context.window)
             context.window_manager.modal_handler_add(self)
             return {"RUNNING_MODAL"}
         try:
-            return self.done(finished(steps))
+            return self.done(self.run_now(steps))
         except UsdPhysError as error:
             return refuse(self, error)
+
+    def run_now(self, steps: Any) -> Any:
+        """Do all of the work at once. Returns its result."""
+        from ..usdphys_addon.core.steps import finished
+
+        return finished(steps)
 
     def is_in_window(self, context: Any) -> bool:
         """False for a call by a script, which waits for the end."""
         return context.window is not None and may_go_on(self)
 
     def modal(self, context: Any, event: Any) -> set[Any]:
-        from ..usdphys_addon.core import clock
         from ..usdphys_addon.core.errors import UsdPhysError
-        from ..usdphys_addon.core.steps import Next
+        from ..usdphys_addon.core.steps import advance
 
         if event.type == "ESC":
             self.cancel(context)
@@ -52,11 +57,8 @@ class Stepped:
             return {"CANCELLED"}
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
-        until = clock.now() + self.slice
         try:
-            fraction = next(self._steps)
-            while clock.now() < until and not isinstance(fraction, Next):
-                fraction = next(self._steps)
+            fraction = advance(self.steps, self.slice)
         except StopIteration as end:
             self.end(context)
             return self.done(end.value)
@@ -69,12 +71,13 @@ class Stepped:
         return {"RUNNING_MODAL"}
 
     def cancel(self, context: Any) -> None:
-        """Blender calls this when the window is closed during the work."""
-        self._steps.close()
-        self.end(context)
+        """Blender calls this when the window is closed during the work, and when a file browser is before it."""
+        if self.steps is not None:
+            self.steps.close()
+            self.end(context)
 
     def end(self, context: Any) -> None:
-        context.window_manager.event_timer_remove(self._timer)
+        context.window_manager.event_timer_remove(self.timer)
         context.workspace.status_text_set(None)
 
     def done(self, result: Any) -> set[Any]:

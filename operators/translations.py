@@ -15,6 +15,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge.language import know_messages
+from ..usdphys_addon.worker.handlers import Handlers
 
 #: Columns of the files, by the language of Blender's locale.
 LANGUAGES = {"de": 1, "fr": 2}
@@ -74,16 +75,16 @@ def _subscribe(*_: Any) -> None:
     bpy.msgbus.subscribe_rna(key=_LANGUAGE, owner=_owner, args=(), notify=follow_language)
 
 
-_subscribe_again = bpy.app.handlers.persistent(_subscribe)
+_handlers = Handlers(("load_post", _subscribe))
 
 
 def register() -> None:
     follow_language()
     _subscribe()
-    bpy.app.handlers.load_post.append(_subscribe_again)
+    _handlers.register()
 
 
 def unregister() -> None:
-    bpy.app.handlers.load_post.remove(_subscribe_again)
+    _handlers.unregister()
     bpy.msgbus.clear_by_owner(_owner)
     _forget()

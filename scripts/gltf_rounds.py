@@ -69,7 +69,8 @@ class Rounds:
         """Open a file as the scene; returns the report."""
         from usdphys_ext.usdphys_addon import formats
 
-        return [issue.message for issue in formats.format_of(str(file)).load(str(file), formats.LoadOptions())]
+        kind = formats.format_of(str(file))
+        return [issue.message for issue in kind.load(str(file), kind.options())]
 
     def write_usd(self, file: Path) -> list[str]:
         from usdphys_ext.usdphys_addon import formats

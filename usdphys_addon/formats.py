@@ -8,7 +8,7 @@ imported all the same: what needs it is imported by the functions that do.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -26,32 +26,15 @@ if TYPE_CHECKING:
     from .urdf.layout import Base, Drives
     from .usd.robot_files import RobotOptions
 
+    #: Options of reading that somebody has set, by name.
+    Choices = Mapping[str, Any]
     Reading = AbstractContextManager[tuple[PhysicsModel, list[Issue]]]
     StageFile = AbstractContextManager[tuple[str, list[Issue]]]
 
 
 @dataclass(frozen=True, slots=True)
-class LoadOptions:
-    """What is read of a file.
-
-    variants: choices like "/Prim{set=choice}". prim: only this prim and below. onto: a .blend that gets the physics.
-    Of robots: packages are NAME=FOLDER, arguments NAME:=VALUE, base and the rest as in `urdf.layout.LayoutOptions`.
-    """
-
-    variants: tuple[str, ...] = ()
-    prim: str = ""
-    onto: str = ""
-    packages: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = ()
-    base: Base | None = None
-    merge_fixed: bool = False
-    prefix: str = ""
-    srdf: str = ""
-    approximation: str | None = None
-    drives: Drives | None = None
-    no_self_collision: bool = False
-    no_visuals: bool = False
-    visual_colliders: bool = False
+class NoOptions:
+    """What is read of a file that is read as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +68,7 @@ class Conversion:
     physics by kind. heeds: names of WriteOptions that it understands; others need Blender.
     """
 
-    run: Callable[[str, LoadOptions, str, WriteOptions], tuple[list[Issue], dict[str, int]]]
+    run: Callable[[str, Any, str, WriteOptions], tuple[list[Issue], dict[str, int]]]
     heeds: frozenset[str]
 
 
@@ -94,8 +77,8 @@ class Format:
     """One kind of file.
 
     load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
-    as a model, with what could not be read. write: writes the open scene; None if such files are only read. takes:
-    names of LoadOptions that it understands. heeds: names of WriteOptions that it understands. is_scene: it is
+    as a model, with what could not be read. write: writes the open scene; None if such files are only read. options:
+    dataclass of what is read, which all of these get. heeds: names of WriteOptions that it understands. is_scene: it is
     Blender's own, converted to other formats only. checks: further targets to validate a file for.
 
     What needs Blender: load and write; read, if is_scene. as_stage: the file as a USD file, while a block runs, with
@@ -105,15 +88,24 @@ class Format:
 
     name: str
     suffixes: tuple[str, ...]
-    load: Callable[[str, LoadOptions], list[Issue]]
-    read: Callable[[str, LoadOptions], Reading]
+    load: Callable[[str, Any], list[Issue]]
+    read: Callable[[str, Any], Reading]
     write: Callable[[str, WriteOptions], ExportResult] | None
-    takes: frozenset[str] = frozenset()
+    options: type[Any] = NoOptions
     heeds: frozenset[str] = frozenset()
     is_scene: bool = False
-    as_stage: Callable[[str, LoadOptions], StageFile] | None = None
-    checks: Mapping[str, Callable[[str, LoadOptions], list[Issue]]] = field(default_factory=dict)
+    as_stage: Callable[[str, Any], StageFile] | None = None
+    checks: Mapping[str, Callable[[str, Any], list[Issue]]] = field(default_factory=dict)
     conversions: Mapping[str, Conversion] = field(default_factory=dict)
+
+    @property
+    def takes(self) -> tuple[str, ...]:
+        """Names of the options of reading."""
+        return tuple(item.name for item in fields(self.options))
+
+    def chosen(self, choices: Choices) -> Any:
+        """The options of reading with those of the choices that this format has."""
+        return self.options(**{name: value for name, value in choices.items() if name in self.takes})
 
     def targets(self) -> list[Format]:
         """The formats that a file of this one can be converted to."""
@@ -145,10 +137,10 @@ def require_stage(file: str) -> Format:
     return known
 
 
-def check_conversion(source: str, target: str, options: LoadOptions) -> tuple[Format, Format]:
+def check_conversion(source: str, target: str, choices: Choices) -> tuple[Format, Format]:
     """(format of the source, of the target). Raises InputError where one cannot be made of the other as asked."""
     known = format_of(source)
-    check_options(source, options)
+    check_choices(source, choices)
     targets = known.targets()
     for row in targets:
         if Path(target).suffix.lower() in row.suffixes:
@@ -158,35 +150,23 @@ def check_conversion(source: str, target: str, options: LoadOptions) -> tuple[Fo
     )
 
 
-#: The flags of LoadOptions that are not called like them.
-_FLAGS = {"variants": "--variant", "packages": "--package", "arguments": "--arg"}
+#: The arguments of the command line that are not called like the options of reading that they set.
+ARGUMENTS = {"variants": "variant", "packages": "package", "arguments": "arg"}
 
 
-def check_options(source: str, options: LoadOptions) -> None:
-    """Raise UsageError for options that the format of a file does not understand."""
+def check_choices(source: str, choices: Choices) -> None:
+    """Raise UsageError for options of reading that the format of a file does not have."""
     known = format_of(source)
-    for item in fields(options):
-        if getattr(options, item.name) and item.name not in known.takes:
-            takers = [row for row in FORMATS if item.name in row.takes]
-            flag = _FLAGS.get(item.name, f"--{item.name.replace('_', '-')}")
-            raise UsageError(
-                f"'{source}' is a {known.name}; {flag} is for {' or '.join(f'{row.name}s' for row in takers)}."
-            )
+    for name in choices:
+        if name not in known.takes:
+            takers = " or ".join(f"{row.name}s" for row in FORMATS if name in row.takes)
+            flag = ARGUMENTS.get(name, name).replace("_", "-")
+            raise UsageError(f"'{source}' is a {known.name}; --{flag} is for {takers}.")
 
 
-def set_names(options: LoadOptions | WriteOptions) -> list[str]:
+def set_names(options: WriteOptions) -> list[str]:
     """Names of the options that somebody has set."""
     return [item.name for item in fields(options) if getattr(options, item.name) != item.default]
-
-
-def only(options: LoadOptions, names: Collection[str]) -> LoadOptions:
-    """The options with these names; the others are as if nobody had set them."""
-    return LoadOptions(**{item.name: getattr(options, item.name) for item in fields(options) if item.name in names})
-
-
-def without(options: LoadOptions, names: Collection[str]) -> LoadOptions:
-    """The options but for these, which are as if nobody had set them."""
-    return only(options, frozenset(LoadOptions.__slots__) - frozenset(names))
 
 
 def suffixes() -> list[str]:
@@ -201,6 +181,18 @@ def _suffixes(formats: list[Format] | tuple[Format, ...]) -> list[str]:
 # --------------------------------------------------------------------------- USD
 
 
+@dataclass(frozen=True, slots=True)
+class StageOptions:
+    """What is read of a USD file.
+
+    variants: choices like "/Prim{set=choice}". prim: only this prim and below. onto: a .blend that gets the physics.
+    """
+
+    variants: tuple[str, ...] = ()
+    prim: str = ""
+    onto: str = ""
+
+
 def expose_pxr() -> None:
     """Make the pxr that Blender bundles importable; outside Blender a pxr of its own does as well."""
     if not blender.is_here():
@@ -210,7 +202,7 @@ def expose_pxr() -> None:
     require_usd()
 
 
-def _load_usd(file: str, options: LoadOptions) -> list[Issue]:
+def _load_usd(file: str, options: StageOptions) -> list[Issue]:
     """An empty scene with a USD file in it, or a scene with the physics of a USD file on its objects."""
     import bpy
 
@@ -219,7 +211,7 @@ def _load_usd(file: str, options: LoadOptions) -> list[Issue]:
     if options.onto:
         if format_of(options.onto) is not BLEND:
             raise InputError(f"'{options.onto}' is no .blend file; --onto needs one.")
-        issues = _load_blend(options.onto, LoadOptions())
+        issues = _load_blend(options.onto, NoOptions())
     else:
         issues = []
     wanted = usd_import.ImportOptions(
@@ -229,12 +221,12 @@ def _load_usd(file: str, options: LoadOptions) -> list[Issue]:
 
 
 @contextmanager
-def _usd_itself(file: str, _options: LoadOptions) -> Iterator[tuple[str, list[Issue]]]:
+def _usd_itself(file: str, _options: StageOptions) -> Iterator[tuple[str, list[Issue]]]:
     yield file, []
 
 
 @contextmanager
-def _read_usd(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+def _read_usd(file: str, _options: Any = None) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     expose_pxr()
     from .usd import opinions as usd_opinions
     from .usd import overview
@@ -273,14 +265,14 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
 # --------------------------------------------------------------------------- Blender
 
 
-def _load_blend(file: str, _options: LoadOptions) -> list[Issue]:
+def _load_blend(file: str, _options: NoOptions) -> list[Issue]:
     from .exchange import blend_file
 
     return blend_file.open_blend(file)
 
 
 @contextmanager
-def _read_blend(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+def _read_blend(file: str, _options: NoOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     import bpy
 
     from .bridge import scene_read
@@ -308,19 +300,37 @@ def _write_blend(file: str, _options: WriteOptions) -> ExportResult:
 # --------------------------------------------------------------------------- URDF
 
 
-def robot_options(options: LoadOptions) -> RobotOptions:
-    """What is read of a robot."""
+@dataclass(frozen=True, slots=True)
+class RobotChoices:
+    """What is read of a robot.
+
+    packages: NAME=FOLDER. arguments: NAME:=VALUE. base and the rest: as in `urdf.layout.LayoutOptions`.
+    """
+
+    packages: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    base: Base = "file"
+    merge_fixed: bool = False
+    prefix: str = ""
+    srdf: str = ""
+    approximation: str = "convexHull"
+    drives: Drives = "effort"
+    no_self_collision: bool = False
+    no_visuals: bool = False
+    visual_colliders: bool = False
+
+
+def robot_options(options: RobotChoices) -> RobotOptions:
     from .usd import robot_files
 
     return robot_files.RobotOptions(
         robot_files.parse_packages(options.packages), robot_files.parse_arguments(options.arguments),
-        options.base or "file", options.prefix, options.merge_fixed, options.approximation or "convexHull",
-        options.srdf, options.drives or "effort", not options.no_self_collision, not options.no_visuals,
-        options.visual_colliders,
+        options.base, options.prefix, options.merge_fixed, options.approximation, options.srdf, options.drives,
+        not options.no_self_collision, not options.no_visuals, options.visual_colliders,
     )  # fmt: skip
 
 
-def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
+def _load_robot(file: str, options: RobotChoices) -> list[Issue]:
     """An empty scene with a robot in it."""
     import bpy
 
@@ -331,7 +341,7 @@ def _load_robot(file: str, options: LoadOptions) -> list[Issue]:
 
 
 @contextmanager
-def _robot_as_stage(file: str, options: LoadOptions) -> Iterator[tuple[str, list[Issue]]]:
+def _robot_as_stage(file: str, options: RobotChoices) -> Iterator[tuple[str, list[Issue]]]:
     expose_pxr()
     from .usd import robot_files
 
@@ -340,12 +350,12 @@ def _robot_as_stage(file: str, options: LoadOptions) -> Iterator[tuple[str, list
 
 
 @contextmanager
-def _read_robot(file: str, options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
-    with _robot_as_stage(file, options) as (stage_file, issues), _read_usd(stage_file, options) as (model, more):
+def _read_robot(file: str, options: RobotChoices) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    with _robot_as_stage(file, options) as (stage_file, issues), _read_usd(stage_file) as (model, more):
         yield model, issues + more
 
 
-def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
+def _check_for_ros(file: str, options: RobotChoices) -> list[Issue]:
     from .urdf import ros_rules
     from .usd import robot_files
 
@@ -354,7 +364,7 @@ def _check_for_ros(file: str, options: LoadOptions) -> list[Issue]:
 
 
 def _robot_to_usd(
-    file: str, load: LoadOptions, target: str, options: WriteOptions
+    file: str, load: RobotChoices, target: str, options: WriteOptions
 ) -> tuple[list[Issue], dict[str, int]]:  # fmt: skip
     from .usd import robot_files
 
@@ -375,7 +385,7 @@ def _write_robot(file: str, options: WriteOptions) -> ExportResult:
 # --------------------------------------------------------------------------- glTF
 
 
-def _load_gltf(file: str, _options: LoadOptions) -> list[Issue]:
+def _load_gltf(file: str, _options: NoOptions) -> list[Issue]:
     """An empty scene with a glTF file in it."""
     import bpy
 
@@ -392,7 +402,7 @@ def _load_gltf(file: str, _options: LoadOptions) -> list[Issue]:
 
 
 @contextmanager
-def _read_gltf(file: str, _options: LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+def _read_gltf(file: str, _options: NoOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     from .gltf import document, read
 
     reading = read.read(document.Document.load(file))
@@ -417,22 +427,18 @@ def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
 
 
 USD = Format(
-    "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, takes=frozenset({"variants", "prim", "onto"}),
+    "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, StageOptions,
     heeds=frozenset(WriteOptions.__slots__) - {"ros_package"}, as_stage=_usd_itself,
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
-_ROBOT = frozenset({
-    "packages", "arguments", "base", "merge_fixed", "prefix", "srdf", "approximation", "drives", "no_self_collision",
-    "no_visuals", "visual_colliders",
-})  # fmt: skip
 _FOR_ROS = {"ros": _check_for_ros}
 _ROBOT_WITHOUT_BLENDER = {USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_attributes"}))}
 URDF = Format(
-    "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, takes=_ROBOT, as_stage=_robot_as_stage,
+    "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, RobotChoices, as_stage=_robot_as_stage,
     checks=_FOR_ROS, heeds=frozenset({"ros_package"}), conversions=_ROBOT_WITHOUT_BLENDER,
 )  # fmt: skip
 XACRO = Format(
-    "xacro file", (".xacro",), _load_robot, _read_robot, None, takes=_ROBOT, as_stage=_robot_as_stage, checks=_FOR_ROS,
+    "xacro file", (".xacro",), _load_robot, _read_robot, None, RobotChoices, as_stage=_robot_as_stage, checks=_FOR_ROS,
     conversions=_ROBOT_WITHOUT_BLENDER,
 )  # fmt: skip
 GLTF = Format(

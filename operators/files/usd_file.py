@@ -9,7 +9,7 @@ import bpy
 
 from ...usdphys_addon.bridge import environment
 from ...usdphys_addon.bridge.language import tr
-from ..outcome import may_go_on, refuse
+from ..stepped import Stepped
 
 USD_FILTER = "*.usd;*.usda;*.usdc;*.usdz"
 
@@ -46,65 +46,36 @@ class UsdFileOperator:
         self.report({"INFO"}, tr(joined(". ", (done, *notes[:1]))))
 
 
-class SteppedImport(UsdFileOperator):
+class SteppedImport(UsdFileOperator, Stepped):
     """Mix-in: runs the steps of an import; in a window one at a time, so that it shows progress and Esc cancels."""
 
-    options: Any
-    #: The running import; None before it.
-    steps: Any = None
-    timer: Any = None
+    # Each step is long.
+    slice = 0.0
+    cancelled = "The import was cancelled; the scene is as it was"
 
-    def run(self, context: Any, steps: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
+    def is_in_window(self, context: Any) -> bool:
+        return not bpy.app.background and super().is_in_window(context)
+
+    def run_now(self, steps: Any) -> Any:
         from ...usdphys_addon.exchange import usd_import
 
-        if may_go_on(self) and not bpy.app.background:
-            self.steps = steps
-            manager = context.window_manager
-            self.timer = manager.event_timer_add(0.02, window=context.window)
-            manager.modal_handler_add(self)
-            return {"RUNNING_MODAL"}
-        try:
-            result = usd_import.run_steps(steps, usd_import.LateProgress())
-        except UsdPhysError as error:
-            return refuse(self, error)
+        return usd_import.run_steps(steps, usd_import.LateProgress())
+
+    def done(self, result: Any) -> set[Any]:
         self.report_result("Read {file}: {numbers}", result)
         return {"FINISHED"}
 
+    def progress(self, fraction: Any) -> str:
+        return f"{tr(fraction.about)} ({fraction:.0%})    {tr('Esc: cancel')}"
+
     def modal(self, context: Any, event: bpy.types.Event) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
-
-        if event.type == "ESC":
-            self.steps.close()
-            self.end(context)
-            self.report({"INFO"}, tr("The import was cancelled; the scene is as it was"))
-            return {"CANCELLED"}
-        if event.type != "TIMER":
-            return {"RUNNING_MODAL"}
-        try:
-            step = next(self.steps)
-        except StopIteration as end:
-            self.end(context)
-            self.report_result("Read {file}: {numbers}", end.value)
-            return {"FINISHED"}
-        except BaseException as error:
-            self.end(context)
-            if not isinstance(error, UsdPhysError):
-                raise
-            return refuse(self, error)
-        context.workspace.status_text_set(f"{tr(step.text)} ({step.done:.0%})    {tr('Esc: cancel')}")
-        context.window.cursor_modal_set("WAIT")
-        return {"RUNNING_MODAL"}
-
-    def cancel(self, context: Any) -> None:
-        """Blender calls this when the file browser is closed, and when it quits during an import."""
-        if self.steps is not None:
-            self.steps.close()
-            self.end(context)
+        status = super().modal(context, event)
+        if status == {"RUNNING_MODAL"} and event.type == "TIMER":
+            context.window.cursor_modal_set("WAIT")
+        return status
 
     def end(self, context: Any) -> None:
-        context.window_manager.event_timer_remove(self.timer)
-        context.workspace.status_text_set(None)
+        super().end(context)
         context.window.cursor_modal_restore()
 
 

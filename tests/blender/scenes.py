@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,22 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 from pxr import Usd, UsdGeom, UsdPhysics
-from usdphys_ext.usdphys_addon.bridge import naming, reading, scene_read
+from usdphys_ext.usdphys_addon.bridge import reading, scene_read
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.exchange import usd_export
+from usdphys_ext.usdphys_addon.identity.names import prim_name
+from usdphys_ext.usdphys_addon.worker import jobs
 
 OBJECT_NAME = "userProperties:blender:object_name"
 _FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 
 # --------------------------------------------------------------------------- objects
+
+
+def finish(job: Callable[[], Any]) -> None:
+    """Do all that is left of a job of the add-on, without waiting."""
+    while jobs.turn(job) is not None:
+        pass
 
 
 def box_mesh(name: str, half: Any = (0.5, 0.5, 0.5), center: Any = (0, 0, 0)) -> bpy.types.Mesh:
@@ -207,7 +215,7 @@ def prims_of(stage: Usd.Stage) -> dict[str, list[Usd.Prim]]:
     if any(prim.HasAttribute(OBJECT_NAME) for prim in prims):
         names = {prim: prim.GetAttribute(OBJECT_NAME).Get() for prim in prims if prim.HasAttribute(OBJECT_NAME)}
     else:
-        objects = {naming.prim_name(obj.name): obj.name for obj in bpy.data.objects}
+        objects = {prim_name(obj.name): obj.name for obj in bpy.data.objects}
         # Geometry lies below the prim of its object, often under the same name.
         places = [prim for prim in prims if prim.GetTypeName() == "Xform" or prim.IsA(UsdPhysics.Joint)]
         names = {prim: objects[prim.GetName()] for prim in places if prim.GetName() in objects}

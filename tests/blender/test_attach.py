@@ -4,12 +4,12 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.attaching import attach as attaching
-from usdphys_ext.usdphys_addon.attaching import match
 from usdphys_ext.usdphys_addon.bridge import props
 from usdphys_ext.usdphys_addon.core import difference, frames
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
+from usdphys_ext.usdphys_addon.identity import remembered
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from . import scenes
@@ -634,7 +634,8 @@ def Xform "Joints"
 def test_names_are_found_quickly():
     """Numbered copies are known by their name."""
     copy = add("Wheel.001", parent=add("Car"))
-    assert match.name_chain(copy) == [("Car", ""), ("Wheel_001", "Wheel")]
+    things = {thing.owner: thing for thing in remembered.objects_of(bpy.context.scene, "")}
+    assert things[copy].name_chain() == [("Car", ""), ("Wheel_001", "Wheel")]
 
 
 def test_collider_of_a_body_that_it_would_not_move_with(tmp_path):

@@ -19,6 +19,7 @@ from usdphys_ext.usdphys_addon.checks import run as check_run
 from usdphys_ext.usdphys_addon.core import validate
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.worker import jobs
 
 from . import scenes
 
@@ -992,7 +993,7 @@ def pump(clock):
     def pump(seconds: float = 3.0) -> None:
         end = clock.seconds + seconds
         while clock.seconds < end:
-            clock.advance(checks.tick())
+            clock.advance(jobs.turn(checks.watch))
 
     return pump
 
@@ -1001,14 +1002,14 @@ def test_change_is_checked_once_it_is_quiet(live, clock, pump):
     assert bpy.context.window_manager.windows, "no scene is shown"
     mass(mass=-1)
     bpy.context.view_layer.update()
-    checks.tick()
+    jobs.turn(checks.watch)
     clock.advance(0.9 * checks.QUIET)
-    assert checks.tick() == checks.IDLE
+    assert jobs.turn(checks.watch) == checks.IDLE
     # Another change: it is not quiet yet.
     bpy.data.objects["A"].location.x += 1
     bpy.context.view_layer.update()
     clock.advance(0.9 * checks.QUIET)
-    assert checks.tick() == checks.IDLE
+    assert jobs.turn(checks.watch) == checks.IDLE
     assert checks.report("Scene") is None
     pump(0.3)
     assert checks.report("Scene").counts["error"] == 1
@@ -1016,7 +1017,7 @@ def test_change_is_checked_once_it_is_quiet(live, clock, pump):
     first = checks.report("Scene")
     # Nothing changes: nothing is done.
     for _ in range(3):
-        assert checks.tick() == checks.IDLE
+        assert jobs.turn(checks.watch) == checks.IDLE
     assert checks.report("Scene") is first
     bpy.data.objects["A"].usdphys.mass.mass = 1
     # What a script sets is seen with the next change that Blender tells of.
@@ -1034,7 +1035,7 @@ def test_a_selection_does_not_make_a_report_outdated(live, clock, pump):
     bpy.ops.object.select_all(action="DESELECT")
     bpy.data.objects["A"].select_set(True)
     bpy.context.view_layer.update()
-    checks.tick()
+    jobs.turn(checks.watch)
     assert checks.is_current("Scene")
     pump()
     assert checks.report("Scene") is first
@@ -1049,7 +1050,7 @@ def test_a_selection_does_not_start_a_running_check_anew(live, clock):
         obj = bpy.data.objects["B1"]
         obj.select_set(not obj.select_get())
         bpy.context.view_layer.update()
-        checks.tick()
+        jobs.turn(checks.watch)
         if checks.report("Scene") is not None:
             break
     assert checks.report("Scene").counts["error"] >= 12
@@ -1082,7 +1083,7 @@ def test_an_edit_during_a_check_starts_it_anew(live, clock, pump):
     clock.advance(1.01 * checks.QUIET)
     clock.per_look = checks.BUDGET / 4
     for _ in range(10):
-        checks.tick()
+        jobs.turn(checks.watch)
     clock.per_look = 0.0
     extra = body("Late")
     scenes.assign(extra.usdphys.mass, is_applied=True, mass=-1)
@@ -1172,7 +1173,7 @@ def test_nothing_while_the_preview_plays(live, pump):
     try:
         bpy.data.objects["A"].location.x += 1
         bpy.context.view_layer.update()
-        assert checks.tick() == checks.IDLE
+        assert jobs.turn(checks.watch) == checks.IDLE
         pump(100.0)
         assert checks.report("Scene") is None
     finally:
@@ -1183,7 +1184,7 @@ def test_nothing_while_the_preview_plays(live, pump):
 
 def test_background_has_no_timer_and_no_handler():
     assert bpy.app.background
-    assert not bpy.app.timers.is_registered(checks.tick)
+    assert not jobs.is_waiting(checks.watch)
     assert not [one for one in bpy.app.handlers.depsgraph_update_post if one.__module__ == checks.__name__]
     mass(mass=-1)
     bpy.context.view_layer.update()
@@ -1196,10 +1197,10 @@ def test_live_checks_leave_nothing_behind():
     before = [len(getattr(bpy.app.handlers, name)) for name in names]
     for _ in range(3):
         checks.register(is_live=True)
-        assert bpy.app.timers.is_registered(checks.tick)
+        assert jobs.is_waiting(checks.watch)
         checks.unregister()
     assert [len(getattr(bpy.app.handlers, name)) for name in names] == before
-    assert not bpy.app.timers.is_registered(checks.tick)
+    assert not jobs.is_waiting(checks.watch)
     checks.register()
 
 

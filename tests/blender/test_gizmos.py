@@ -188,7 +188,7 @@ def test_the_centre_of_mass_has_a_handle_where_it_counts():
     assert by_key(obj).keys() == {"mass.center_of_mass"}
     obj.usdphys.mass.property_unset("center_of_mass")
     by_key(obj)
-    readout.compute()
+    scenes.finish(readout.compute)
     (handle,) = by_key(obj).values()
     assert not handle.is_set and np.allclose(handle.origin, (0, 0, 0), atol=1e-6)
 
@@ -504,7 +504,7 @@ def known(obj: Any) -> dict[str, handles.Handle]:
     """The handles once the mass is known as it is now."""
     readout.forget()
     by_key(obj)
-    readout.compute()
+    scenes.finish(readout.compute)
     return by_key(obj)
 
 

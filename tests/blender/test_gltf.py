@@ -297,7 +297,7 @@ def Cylinder_1 "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisi
 @pytest.mark.parametrize("keeps_usd", [True, False])
 def test_gprims_with_two_radii_become_shapes_with_two_radii_and_come_back(tmp_path, keeps_usd):
     (tmp_path / "tapered.usda").write_text(TAPERED)
-    formats.USD.load(str(tmp_path / "tapered.usda"), formats.LoadOptions())
+    formats.USD.load(str(tmp_path / "tapered.usda"), formats.USD.options())
     assert bpy.data.objects["Round"].type == "MESH"
     options = additions.WriteOptions(names.FAMILIES, keeps_usd=keeps_usd)
     gltf_export.export_gltf(bpy.context, tmp_path / "tapered.glb", options)
@@ -306,7 +306,7 @@ def test_gprims_with_two_radii_become_shapes_with_two_radii_and_come_back(tmp_pa
     # Its node is scaled from centimetres.
     assert shapes["cylinder"]["cylinder"] == pytest.approx({"height": 100, "radiusBottom": 10, "radiusTop": 50})
     if keeps_usd:
-        formats.GLTF.load(str(tmp_path / "tapered.glb"), formats.LoadOptions())
+        formats.GLTF.load(str(tmp_path / "tapered.glb"), formats.GLTF.options())
     for number, form in enumerate(("composed", "auto")):
         formats.USD.write(str(tmp_path / f"{number}.usda"), formats.WriteOptions(form=form, meters_per_unit=0.01))
         text = (tmp_path / f"{number}.usda").read_text()
@@ -318,7 +318,7 @@ def test_gprims_with_two_radii_become_shapes_with_two_radii_and_come_back(tmp_pa
 @pytest.mark.parametrize("form", ["auto", "composed"])
 def test_radius_that_is_edited_is_the_larger_of_two_radii(tmp_path, form):
     (tmp_path / "tapered.usda").write_text(TAPERED)
-    formats.USD.load(str(tmp_path / "tapered.usda"), formats.LoadOptions())
+    formats.USD.load(str(tmp_path / "tapered.usda"), formats.USD.options())
     bpy.data.objects["Round"].usdphys.colliders[0].radius = 75
     formats.USD.write(str(tmp_path / "edited.usda"), formats.WriteOptions(form=form))
     text = (tmp_path / "edited.usda").read_text()
@@ -339,7 +339,7 @@ def Xform "B" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
 }
 """
     )
-    formats.USD.load(str(tmp_path / "two.usda"), formats.LoadOptions())
+    formats.USD.load(str(tmp_path / "two.usda"), formats.USD.options())
     options = additions.WriteOptions(keeps_usd=False)
     result = gltf_export.export_gltf(bpy.context, tmp_path / "two.glb", options)
     (names_,) = [issue.message for issue in result.issues if "the name of the USD prim" in issue.message]
@@ -478,7 +478,7 @@ def test_gravity_factor_goes_through_usd_as_mujoco_and_newton_read_it(tmp_path):
     assert "gravityFactor" not in (tmp_path / "other.usda").read_text()
     for name in ("kite", "other"):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        formats.USD.load(str(tmp_path / f"{name}.usda"), formats.LoadOptions())
+        formats.USD.load(str(tmp_path / f"{name}.usda"), formats.USD.options())
         document, result = exported(tmp_path / f"{name}.glb", "KHR")
         assert physics(document, "Kite")["motion"]["gravityFactor"] == pytest.approx(0.25)
         assert not [one for one in result.issues if "do not declare" in one.message]
@@ -708,7 +708,7 @@ def test_animated_file_is_opened_at_its_beginning(tmp_path):
         box.location.x = place
         box.keyframe_insert("location", frame=frame)
     exported(tmp_path / "moving.glb", export_animations=True)
-    formats.GLTF.load(str(tmp_path / "moving.glb"), formats.LoadOptions())
+    formats.GLTF.load(str(tmp_path / "moving.glb"), formats.GLTF.options())
     scene = bpy.context.scene
     assert bpy.data.objects["Box"].matrix_world.translation.x == pytest.approx(0)
     assert (scene.frame_current, scene.frame_start, scene.frame_end) == (0, 0, 24)
@@ -932,10 +932,10 @@ def test_devset_of_usd_comes_back_through_gltf(tmp_path, shared, compare):
     files = sorted([*folder.glob("*.usd*"), *folder.glob("*/*.usd*")])
     assert len(files) == assets.either(33, 31)
     for path in share_of(files):
-        formats.USD.load(str(path), formats.LoadOptions())
+        formats.USD.load(str(path), formats.USD.options())
         middle, out = tmp_path / f"{path.stem}.glb", tmp_path / f"{path.stem}.usda"
         formats.GLTF.write(str(middle), formats.WriteOptions())
-        formats.GLTF.load(str(middle), formats.LoadOptions())
+        formats.GLTF.load(str(middle), formats.GLTF.options())
         formats.USD.write(str(out), formats.WriteOptions(form="composed"))
         found[path.name] = compare(path, out)["score"]
     assert sum(found.values()) / len(found) >= 0.999, {name: score for name, score in found.items() if score < 1.0}
@@ -978,9 +978,9 @@ def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
 }
 """
     )
-    formats.USD.load(str(tmp_path / "guide.usda"), formats.LoadOptions())
+    formats.USD.load(str(tmp_path / "guide.usda"), formats.USD.options())
     formats.GLTF.write(str(tmp_path / "guide.glb"), formats.WriteOptions())
-    formats.GLTF.load(str(tmp_path / "guide.glb"), formats.LoadOptions())
+    formats.GLTF.load(str(tmp_path / "guide.glb"), formats.GLTF.options())
     hull = next(obj for obj in bpy.context.scene.objects if obj.name.startswith("Hull"))
     assert hull.type == "MESH"
     size = mathutils.Vector(hull.dimensions)

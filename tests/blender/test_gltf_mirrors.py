@@ -47,14 +47,14 @@ def loaded(path: Path, nodes: list[dict], shapes=(), **top) -> list:
         ],
         "meshes": [{"name": "Tetra", "primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
     }))  # fmt: skip
-    return formats.format_of(str(path)).load(str(path), formats.LoadOptions())
+    return formats.GLTF.load(str(path), formats.GLTF.options())
 
 
 def through_usd(folder: Path) -> None:
     """Write the open scene as USD, and open that."""
     formats.USD.write(str(folder / "scene.usda"), formats.WriteOptions(form="composed"))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    formats.USD.load(str(folder / "scene.usda"), formats.LoadOptions())
+    formats.USD.load(str(folder / "scene.usda"), formats.USD.options())
 
 
 def node(name: str, **values) -> dict:
@@ -222,7 +222,7 @@ def test_body_on_the_node_of_a_camera_or_lamp_is_not_turned_with_it(tmp_path, ki
         content["extensionsUsed"].append(names.LIGHTS)
     (tmp_path / "in.gltf").write_text(json.dumps(content))
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    formats.format_of("in.gltf").load(str(tmp_path / "in.gltf"), formats.LoadOptions())
+    formats.GLTF.load(str(tmp_path / "in.gltf"), formats.GLTF.options())
     body, lens = bpy.data.objects["A"], bpy.data.objects[f"A_{kind}"]
     assert (body.type, lens.type, lens.parent) == ("EMPTY", kind.upper(), body)
     turn = frames.matrix_of((0.8, 0, -0.6, 0))
@@ -315,5 +315,5 @@ def test_joint_and_collider_that_are_turned_within_an_uneven_scale_are_where_the
     # A box may be mirrored.
     assert np.abs(np.abs(np.linalg.inv(placed) @ found) - np.eye(4)).max() < 1e-4
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    formats.format_of("out.gltf").load(str(tmp_path / "out.gltf"), formats.LoadOptions())
+    formats.GLTF.load(str(tmp_path / "out.gltf"), formats.GLTF.options())
     assert sorted(obj.name for obj in bpy.data.objects) == before

@@ -150,13 +150,13 @@ def test_members_are_told_to_a_panel_a_moment_later(clock):
     (one,) = cubes(1)
     bpy.ops.usdphys.group_add_selected(group="A")
     assert readout.members_of("A") is None
-    readout.compute()
+    scenes.finish(readout.compute)
     assert readout.members_of("A") == (one.name,)
     bpy.ops.usdphys.group_remove_selected(group="A")
     bpy.context.view_layer.update()
     clock.advance(1.01 * readout.KEEP)
     readout.members_of("A")
-    readout.compute()
+    scenes.finish(readout.compute)
     assert readout.members_of("A") == ()
 
 

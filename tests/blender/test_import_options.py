@@ -7,10 +7,11 @@ from pathlib import Path
 
 import bpy
 import pytest
-from usdphys_ext.operators.files import import_usd as operator
+from usdphys_ext.operators.files.usd_file import SteppedImport
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.bridge import physics_collections
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.steps import Next
 from usdphys_ext.usdphys_addon.exchange import blend_file, source_export, usd_export, usd_import
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
@@ -419,39 +420,52 @@ def test_cancelled_at_any_step_the_scene_is_as_it_was(tmp_path, text):
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         bpy.data.objects.new("Mine", None)
         steps = usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())
-        done = [next(steps).done for _ in range(number)]
+        done = [next(steps) for _ in range(number)]
         assert done == sorted(done)
         steps.close()
         assert fingerprint() == before
 
 
-class Window:
+class Window(SteppedImport):
     """Stands for an operator, its context and its events in a window."""
 
     def __init__(self, file):
         self.reports = []
         self.options = types.SimpleNamespace(is_invoke=True, is_repeat=False)
-        self.text = "before"
-        self.window_manager = types.SimpleNamespace(event_timer_remove=lambda timer: None)
-        self.workspace = types.SimpleNamespace(status_text_set=self.set_text)
-        self.window = types.SimpleNamespace(cursor_modal_set=lambda name: None, cursor_modal_restore=lambda: None)
-        self.timer = None
-        self.steps = usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())
+        self.text, self.cursor, self.timers = "before", None, 0
+        self.window_manager = self.workspace = self.window = self
+        steps = usd_import.import_steps(bpy.context, file, usd_import.ImportOptions())
+        assert self.run(self, steps) == {"RUNNING_MODAL"} and self.timers == 1
 
-    def set_text(self, text):
+    def is_in_window(self, context):
+        return True
+
+    def status_text_set(self, text):
         self.text = text
+
+    def cursor_modal_set(self, name):
+        self.cursor = name
+
+    def cursor_modal_restore(self):
+        self.cursor = None
+
+    def event_timer_add(self, seconds, window):
+        self.timers += 1
+
+    def event_timer_remove(self, timer):
+        self.timers -= 1
+
+    def modal_handler_add(self, operator):
+        pass
 
     def report(self, kind, text):
         self.reports.append((kind, text))
 
-    def end(self, context):
-        operator.USDPHYS_OT_import_usd.end(self, context)
-
-    def report_result(self, verb, result):
-        operator.USDPHYS_OT_import_usd.report_result(self, verb, result)
-
     def event(self, kind):
-        return operator.USDPHYS_OT_import_usd.modal(self, self, types.SimpleNamespace(type=kind))
+        return self.modal(self, types.SimpleNamespace(type=kind))
+
+    def has_ended(self):
+        return (self.text, self.cursor, self.timers) == (None, None, 0)
 
 
 def test_modal_import_runs_step_by_step_and_tells(tmp_path):
@@ -460,7 +474,9 @@ def test_modal_import_runs_step_by_step_and_tells(tmp_path):
     texts = []
     while window.event("TIMER") == {"RUNNING_MODAL"}:
         texts.append(window.text)
-    assert window.text is None and all("Esc" in text for text in texts)
+        assert window.cursor == "WAIT"
+    assert window.has_ended() and len(texts) > 3 and all("Esc" in text for text in texts)
+    assert "(5%)" in texts[1]
     assert bpy.data.objects["Door"].usdphys.rigid_body.is_applied
     assert "1 body" in window.reports[-1][1]
 
@@ -472,22 +488,22 @@ def test_escape_cancels_a_modal_import(tmp_path):
         window.event("TIMER")
     assert bpy.data.objects
     assert window.event("ESC") == {"CANCELLED"}
-    assert fingerprint() == before and window.text is None
+    assert fingerprint() == before and window.has_ended()
 
 
 def test_modal_import_reports_a_broken_file(tmp_path):
     window = Window(written(tmp_path / "bad.usda", "#usda 1.0\ndef {"))
     assert window.event("TIMER") == {"RUNNING_MODAL"}
     assert window.event("TIMER") == {"CANCELLED"}
-    assert window.reports[0][0] == {"ERROR"}
+    assert window.reports[0][0] == {"ERROR"} and window.has_ended()
 
 
 def test_progress_is_told_after_a_second(clock, capfd):
     tell = usd_import.LateProgress()
     clock.advance(0.9)
-    tell(usd_import.Step(0.1, "Quick"))
+    tell(Next(0.1, "Quick"))
     clock.advance(0.2)
-    tell(usd_import.Step(0.6, "Slow"))
+    tell(Next(0.6, "Slow"))
     assert capfd.readouterr().err == "usdphys: 60% Slow\n"
 
 

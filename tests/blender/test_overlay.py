@@ -7,6 +7,7 @@ from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from usdphys_ext.usdphys_addon.viewport import joint_loads, overlay, overlay_settings, overlay_state, scene_shapes
 from usdphys_ext.usdphys_addon.viewport.scene_shapes import Options
+from usdphys_ext.usdphys_addon.worker import jobs
 
 from . import scenes
 
@@ -213,15 +214,15 @@ def test_a_scene_that_changes_is_read_again_once_it_is_left_in_peace(clock):
     crate = cube("Crate")
     options = Options("ALL", joints="NONE")
     first = shown(options).drawing
-    assert overlay_state.tick() is None
+    assert jobs.turn(overlay_state.read_wanted) is None
     for _ in range(3):
         resized(crate)
         assert overlay_state.view_of(key(), options).drawing is first
         clock.advance(0.9 * overlay_state.QUIET)
-        assert overlay_state.tick() >= 0.05 * overlay_state.QUIET
+        assert jobs.turn(overlay_state.read_wanted) >= 0.05 * overlay_state.QUIET
         assert overlay_state.view_of(key(), options).drawing is first
     clock.advance(0.2 * overlay_state.QUIET)
-    assert overlay_state.tick() is None
+    assert jobs.turn(overlay_state.read_wanted) is None
     assert overlay_state.view_of(key(), options).drawing.total > first.total
 
 
@@ -233,7 +234,7 @@ def test_what_blender_tells_nobody_of_is_seen_by_a_redraw_later(clock):
     def redraw(seconds):
         clock.advance(seconds)
         view = overlay_state.view_of(key(), options, region=1, perspective="camera")
-        overlay_state.tick()
+        jobs.turn(overlay_state.read_wanted)
         return view.drawing
 
     redraw(0.0)
@@ -373,6 +374,7 @@ def test_another_file_is_not_taken_for_the_one_before(tmp_path):
 def test_registering_again_leaves_nothing_behind(extension):
     def handlers():
         lists = {name: getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)}
+        lists |= {"ours at load": jobs.on_load, "ours at undo": jobs.on_undo}
         return {name: len(functions) for name, functions in lists.items() if isinstance(functions, list)}
 
     before = handlers()

@@ -13,6 +13,7 @@ from usdphys_ext.usdphys_addon.bridge import scene_watch
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.exchange import usd_hooks
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
+from usdphys_ext.usdphys_addon.worker import jobs
 
 from . import scenes
 
@@ -156,7 +157,7 @@ def leftovers() -> dict[str, Any]:
     return {
         "handlers": handlers, "keys": {name: count for name, count in keys.items() if count}, "menus": menus,
         "classes": {name for name in classes() if "usdphys" in name.lower()}, "ops": sorted(dir(bpy.ops.usdphys)),
-        "timer": bpy.app.timers.is_registered(checks.tick), "session": preview_guard.current(),
+        "timer": bpy.app.timers.is_registered(jobs.tick), "session": preview_guard.current(),
         "properties": [hasattr(owner, "usdphys") for owner in (bpy.types.Object, bpy.types.Scene, bpy.types.Material)],
         "hooks": [usd_hooks.is_registered(hook)
                   for hook in (usd_hooks.USDPHYS_ExportHook, usd_hooks.USDPHYS_ImportHook)],
@@ -171,11 +172,15 @@ def vars_of_handlers() -> dict[str, Any]:
 
 @pytest.mark.slow
 def test_enabled_and_disabled_fifty_times(extension):
+    # Without the jobs that other tests have asked for.
+    extension.unregister()
+    extension.register()
     enabled = leftovers()
     assert enabled["classes"] and enabled["ops"] and enabled["keys"]
     extension.unregister()
     try:
         disabled = leftovers()
+        assert not disabled["timer"]
         assert disabled["classes"] == set()
         assert disabled["ops"] == []
         assert "Object Mode" in enabled["keys"]
@@ -187,7 +192,7 @@ def test_enabled_and_disabled_fifty_times(extension):
             extension.register()
             checks.unregister()
             checks.register(is_live=True)
-            assert bpy.app.timers.is_registered(checks.tick)
+            assert jobs.is_waiting(checks.watch) and bpy.app.timers.is_registered(jobs.tick)
             extension.unregister()
         assert leftovers() == disabled
     finally:

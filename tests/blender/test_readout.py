@@ -5,6 +5,8 @@ import pytest
 from usdphys_ext.usdphys_addon.authoring import group_edits
 from usdphys_ext.usdphys_addon.viewport import readout
 
+from . import scenes
+
 
 def body(scale=(1.0, 1.0, 1.0)):
     bpy.ops.mesh.primitive_cube_add(size=1.0)
@@ -99,14 +101,14 @@ def later(clock, obj):
     """What a panel shows that is drawn again and again until nothing changes any more."""
     clock.advance(1.01 * readout.KEEP)
     readout.mass_of(obj.name)
-    readout.compute()
+    scenes.finish(readout.compute)
     return readout.mass_of(obj.name)
 
 
 def test_a_panel_gets_what_is_known_and_something_newer_later(clock):
     obj = body()
     assert readout.mass_of(obj.name) is None
-    readout.compute()
+    scenes.finish(readout.compute)
     assert readout.mass_of(obj.name).mass == pytest.approx(1000.0)
     obj.scale = (2.0, 1.0, 1.0)
     bpy.context.view_layer.update()
@@ -136,12 +138,12 @@ def computed(monkeypatch, clock):
 def test_nothing_is_computed_that_no_panel_asked_for(computed):
     body().location.x = 1.0
     bpy.context.view_layer.update()
-    readout.compute()
+    scenes.finish(readout.compute)
     assert computed == []
     readout.members_of("A")
     readout.members_of("A")
-    readout.compute()
-    readout.compute()
+    scenes.finish(readout.compute)
+    scenes.finish(readout.compute)
     assert computed == ["A"]
 
 
@@ -151,20 +153,20 @@ def test_an_answer_counts_longer_where_it_takes_long_to_find(clock, computed, ta
     for part, expected in ((0.0, 1), (0.98, 1), (0.04, 2)):
         clock.advance(part * counts)
         readout.members_of("A")
-        readout.compute()
+        scenes.finish(readout.compute)
         assert len(computed) == expected
 
 
 def test_an_edit_right_after_an_answer_is_not_shown_with_the_old_one(clock, computed):
     """No other draw may follow for a long time."""
     readout.members_of("A")
-    readout.compute()
+    scenes.finish(readout.compute)
     body()
     bpy.context.view_layer.update()
     readout.members_of("A")
-    readout.compute()
+    scenes.finish(readout.compute)
     readout.members_of("A")
-    readout.compute()
+    scenes.finish(readout.compute)
     assert computed == ["A", "A"]
 
 
@@ -175,7 +177,7 @@ def test_edits_that_follow_each_other_do_not_make_a_slow_answer_be_found_each_ti
         obj.location.x += 1.0
         bpy.context.view_layer.update()
         readout.members_of("A")
-        readout.compute()
+        scenes.finish(readout.compute)
     assert computed == ["A"]
 
 

@@ -28,7 +28,7 @@ class _Counts:
 
     @staticmethod
     def now() -> tuple[int, int, int]:
-        return scene_watch.edits_of("Scene"), scene_watch.selections_of("Scene"), scene_watch.moves()
+        return *scene_watch.stamp_of("Scene"), scene_watch.moves()
 
     def grown(self) -> tuple[bool, bool, bool]:
         edits, selections, moves = (one > two for one, two in zip(self.now(), self.before, strict=True))
@@ -37,11 +37,11 @@ class _Counts:
 
 def test_a_moved_object_is_an_edit_of_its_scene_only(crate):
     counts, other = _Counts(), bpy.data.scenes.new("Other")
-    others = scene_watch.edits_of(other.name)
+    others = scene_watch.stamp_of(other.name).edits
     crate.location.x += 1.0
     bpy.context.view_layer.update()
     assert counts.grown() == (True, False, True)
-    assert scene_watch.edits_of(other.name) == others
+    assert scene_watch.stamp_of(other.name).edits == others
 
 
 def test_a_selection_is_no_edit(crate):

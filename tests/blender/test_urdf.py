@@ -149,7 +149,7 @@ def test_a_failed_import_leaves_the_scene_as_it_was(tmp_path, urdf):
     with pytest.raises(InputError):
         urdf_import.import_urdf(bpy.context, tmp_path / "bad.urdf", robot_files.RobotOptions())
     steps = urdf_import.import_steps(bpy.context, urdf, robot_files.RobotOptions())
-    while next(steps).done < 0.9:
+    while next(steps) < 0.9:
         pass
     steps.close()
     assert before == {kind: len(getattr(bpy.data, kind)) for kind in before}

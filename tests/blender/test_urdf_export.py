@@ -64,7 +64,7 @@ def written(tmp_path, name="made.urdf"):
 
 def read_back(file):
     """The physics that a URDF says, as a model."""
-    with formats.format_of(str(file)).read(str(file), formats.LoadOptions()) as (model, _issues):
+    with formats.URDF.read(str(file), formats.URDF.options()) as (model, _issues):
         return {body.path.rpartition("/")[2]: facts(model, body) for body in model.bodies.values()}
 
 
@@ -275,7 +275,7 @@ def test_a_joint_out_of_the_articulation_is_the_one_that_closes_the_loop(tmp_pat
     file, robot, _ = written(tmp_path)
     assert set(robot.joints) == {"hold", "swing", bar.name} and set(robot.loops) == {"slide"}
     # Both links have the joint at the same place and along the same axis, in metres.
-    with formats.format_of(str(file)).read(str(file), formats.LoadOptions()) as (model, _issues):
+    with formats.URDF.read(str(file), formats.URDF.options()) as (model, _issues):
         prim = next(prim for prim in model.joints.values() if prim.name == "slide")
         loop = prim.get(usd_physics.PrismaticJoint)
         assert (loop.lower_limit, loop.upper_limit) == pytest.approx((-0.3, 0.2), abs=1e-6)
@@ -309,7 +309,7 @@ def test_joints_without_limits_are_free_also_when_they_are_read_again(tmp_path, 
     bpy.context.view_layer.update()
     file, robot, _ = written(tmp_path)
     assert robot.joints["joint"].type == type_
-    with formats.URDF.read(str(file), formats.LoadOptions(base="free")) as (model, _):
+    with formats.URDF.read(str(file), formats.URDF.options(base="free")) as (model, _):
         (joint,) = (prim.get(usd_physics.Joint) for prim in model.joints.values())
         assert all(math.isinf(joint.resolved(f"{end}_limit")) for end in ("lower", "upper") if kind != "FIXED")
 

@@ -36,8 +36,10 @@ ROOMS = (
     "usdphys_addon/simulation/rapier",
     "usdphys_addon/simulation/engines",
     "usdphys_addon/tuning",
+    "usdphys_addon/worker",
     "usdphys_addon/stored",
     "usdphys_addon/bridge/known_names.py",
+    "usdphys_addon/identity",
     "usdphys_addon/bridge",
     "usdphys_addon/attaching",
     "usdphys_addon/exchange",
@@ -55,6 +57,7 @@ ROOMS = (
     "preferences.py",
     "operators/translations.py",
     "operators/outcome.py",
+    "operators/stepped.py",
     "operators/files",
     "operators",
     "panels",
@@ -65,6 +68,7 @@ APART = {
     "usdphys_addon/usd": {"usdphys_addon/simulation"},
     "usdphys_addon/gltf": {"usdphys_addon/urdf", "usdphys_addon/usd"},
     "usdphys_addon/simulation": {"usdphys_addon/usd", "usdphys_addon/gltf"},
+    "usdphys_addon/identity": {"usdphys_addon/usd", "usdphys_addon/gltf", "usdphys_addon/simulation"},
     "usdphys_addon/bridge": {"usdphys_addon/usd", "usdphys_addon/gltf", "usdphys_addon/simulation"},
     "usdphys_addon/attaching": {"usdphys_addon/usd", "usdphys_addon/gltf", "usdphys_addon/simulation"},
     "usdphys_addon/authoring": {"usdphys_addon/exchange"},
@@ -81,6 +85,8 @@ WITHOUT_BLENDER = (
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
     "usdphys_addon/tuning",
+    "usdphys_addon/identity/names.py",
+    "usdphys_addon/identity/match.py",
 )
 ONLY_IN = {
     "pxr": (

@@ -13,6 +13,7 @@ from typing import Any
 import assets
 import numpy as np
 import pytest
+from own_schemas import own
 from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import frames, schema
 from usdphys_ext.usdphys_addon.core.difference import Difference, difference, same_value
@@ -242,7 +243,7 @@ def test_dependents_of_a_drive_type_and_of_a_body(asset: Path) -> None:
     def edit(model: PhysicsModel) -> None:
         hinge = model.prims["/World/hinge"]
         hinge.schemas["PhysicsDriveAPI:angular"].type = "acceleration"
-        hinge.get(usd_physics.Joint).body0 = ()
+        own(hinge, usd_physics.Joint).body0 = ()
 
     values = difference(*edited(asset, edit)).edits["/World/hinge"].values
     assert {field for _, field in values} == {"type", "stiffness", "body0", "local_pos0"}
@@ -378,7 +379,7 @@ def test_values_in_the_units_and_axes_of_the_source(way: str, asset: Path, targe
     def edit(model: PhysicsModel) -> None:
         box(model, usd_physics.MassAPI).center_of_mass = (0.5, 0.0, 0.0)
         box(model, usd_physics.RigidBodyAPI).angular_velocity = (math.pi, 0.0, 0.0)
-        model.prims["/World/scene"].get(usd_physics.PhysicsScene).gravity_direction = (0.0, 1.0, 0.0)
+        own(model.prims["/World/scene"], usd_physics.PhysicsScene).gravity_direction = (0.0, 1.0, 0.0)
         model.prims["/World/hinge"].schemas["PhysicsDriveAPI:angular"].type = "acceleration"
 
     write(way, asset, target, edit)
@@ -520,7 +521,7 @@ def test_the_other_side_of_a_joint_in_the_world_is_left_alone(asset: Path, targe
     asset.write_text(ASSET.replace("rel physics:body0", "rel other0").replace("rel physics:body1", "rel other1"))
 
     def edit(model: PhysicsModel) -> None:
-        model.prims["/World/hinge"].get(usd_physics.Joint).local_pos1 = (0.0, 0.0, 1.0)
+        own(model.prims["/World/hinge"], usd_physics.Joint).local_pos1 = (0.0, 0.0, 1.0)
 
     write("layer", asset, target, edit)
     layer = Sdf.Layer.OpenAsAnonymous(str(target))
@@ -629,7 +630,7 @@ def test_a_removed_prim_can_come_back(way: str, asset: Path, target: Path) -> No
     write(way, asset, target, lambda model: model.prims.__delitem__("/World/hinge"))
     again = target.with_name("again.usda")
     hinge = read(asset).prims["/World/hinge"]
-    hinge.get(usd_physics.Joint).break_force = 5.0
+    own(hinge, usd_physics.Joint).break_force = 5.0
     write(way, target, again, lambda model: model.add(hinge) and None)
     stage = Usd.Stage.Open(str(again))
     assert stage.GetPrimAtPath("/World/hinge").IsActive()
@@ -724,7 +725,7 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 @both
 def test_edit_in_an_instance(way: str, scene: Path, target: Path) -> None:
     def edit(model: PhysicsModel) -> None:
-        model.prims["/S/one/link"].get(usd_physics.MassAPI).mass = 4.0
+        own(model.prims["/S/one/link"], usd_physics.MassAPI).mass = 4.0
         del model.prims["/S/one/link"].schemas["PhysicsRigidBodyAPI"]
 
     result = write(way, scene, target, edit)
@@ -745,7 +746,7 @@ def test_edit_in_nested_instances(way: str, scene: Path, target: Path) -> None:
     )
 
     def edit(model: PhysicsModel) -> None:
-        model.prims["/O/one/link"].get(usd_physics.MassAPI).mass = None
+        own(model.prims["/O/one/link"], usd_physics.MassAPI).mass = None
 
     assert write(way, outer, target, edit).uninstanced == ("/O", "/O/one")
 
@@ -753,8 +754,8 @@ def test_edit_in_nested_instances(way: str, scene: Path, target: Path) -> None:
 @both
 def test_edit_over_a_variant(way: str, scene: Path, target: Path) -> None:
     def edit(model: PhysicsModel) -> None:
-        model.prims["/R/link"].get(usd_physics.MassAPI).mass = None
-        model.prims["/R/link"].get(usd_physics.MassAPI).density = 7.0
+        own(model.prims["/R/link"], usd_physics.MassAPI).mass = None
+        own(model.prims["/R/link"], usd_physics.MassAPI).density = 7.0
 
     source = scene.with_name("robot.usda")
     write(way, source, target, edit)
@@ -785,7 +786,7 @@ def test_metadata_of_an_unauthored_value_stays_in_a_copy(tmp_path: Path) -> None
         '#usda 1.0\ndef Xform "A" (apiSchemas = ["PhysicsMassAPI"])\n{\nfloat physics:mass = 5 (doc = "weighed")\n}'
     )
     target = tmp_path / "new.usda"
-    write("copy", source, target, lambda model: setattr(model.prims["/A"].get(usd_physics.MassAPI), "mass", None))
+    write("copy", source, target, lambda model: setattr(own(model.prims["/A"], usd_physics.MassAPI), "mass", None))
     layer = Sdf.Layer.OpenAsAnonymous(str(target))
     spec = layer.GetAttributeAtPath("/A.physics:mass")
     assert (spec.HasDefaultValue(), spec.documentation) == (False, "weighed")
@@ -840,7 +841,10 @@ def test_wrong_type_in_the_source(way: str, tmp_path: Path) -> None:
     source = tmp_path / "wrong.usda"
     source.write_text('#usda 1.0\ndef Xform "A" (apiSchemas = ["PhysicsMassAPI"])\n{\ndouble physics:mass = 5\n}')
     write(
-        way, source, tmp_path / "x.usda", lambda model: setattr(model.prims["/A"].get(usd_physics.MassAPI), "mass", 6.0)
+        way,
+        source,
+        tmp_path / "x.usda",
+        lambda model: setattr(own(model.prims["/A"], usd_physics.MassAPI), "mass", 6.0),
     )
     source.write_text(source.read_text().replace("double physics:mass = 5", 'string physics:mass = "heavy"'))
     old, new = PhysicsModel(), PhysicsModel()
@@ -862,13 +866,13 @@ def checksums(shared: Path) -> dict[Path, str]:
 def some_edits(model: PhysicsModel) -> None:
     """A bit of everything, as far as the model has it."""
     for number, prim in enumerate(model.bodies.values()):
-        body = prim.get(usd_physics.RigidBodyAPI)
+        body = own(prim, usd_physics.RigidBodyAPI)
         if number % 3 == 0:
             body.velocity, body.angular_velocity = (1.0, 2.0, 3.0), None
         elif number % 3 == 1:
             body.kinematic_enabled, body.starts_asleep = True, None
     for number, prim in enumerate([one for one in model.prims.values() if one.get(usd_physics.MassAPI)]):
-        mass = prim.get(usd_physics.MassAPI)
+        mass = own(prim, usd_physics.MassAPI)
         if number % 3 == 0:
             mass.mass, mass.center_of_mass = 7.0, (1.0, 2.0, 3.0)
             mass.diagonal_inertia = mass.principal_axes = None
@@ -876,7 +880,7 @@ def some_edits(model: PhysicsModel) -> None:
             del prim.schemas["PhysicsMassAPI"]
     for number, prim in enumerate(model.colliders.values()):
         if number % 3 == 0:
-            prim.get(usd_physics.CollisionAPI).collision_enabled = False
+            own(prim, usd_physics.CollisionAPI).collision_enabled = False
             prim.add(usd_physics.FilteredPairsAPI(tuple(model.bodies)[:2]))
     for number, prim in enumerate(list(model.joints.values())):
         joint = prim.get(usd_physics.Joint)
@@ -889,15 +893,15 @@ def some_edits(model: PhysicsModel) -> None:
         else:
             del model.prims[prim.path]
     for prim in model.scenes.values():
-        prim.get(usd_physics.PhysicsScene).gravity_direction = (0.0, 1.0, 0.0)
+        own(prim, usd_physics.PhysicsScene).gravity_direction = (0.0, 1.0, 0.0)
     for prim in model.materials.values():
-        prim.get(usd_physics.MaterialAPI).static_friction, prim.get(usd_physics.MaterialAPI).dynamic_friction = (
+        own(prim, usd_physics.MaterialAPI).static_friction, own(prim, usd_physics.MaterialAPI).dynamic_friction = (
             0.3,
             None,
         )
     for prim in model.groups.values():
-        prim.get(usd_physics.CollisionGroup).includes = tuple(model.colliders)[:1]
-        prim.get(usd_physics.CollisionGroup).filtered_groups = ()
+        own(prim, usd_physics.CollisionGroup).includes = tuple(model.colliders)[:1]
+        own(prim, usd_physics.CollisionGroup).filtered_groups = ()
     model.add(Prim("/added/scene", "PhysicsScene")).add(usd_physics.PhysicsScene(gravity_magnitude=1.0))
     model.add(Prim("/added/lock", "PhysicsFixedJoint")).add(usd_physics.FixedJoint(body1=tuple(model.bodies)[:1]))
     model.add(Prim("/added/ball", "Sphere")).schemas.update(

@@ -8,7 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from own_schemas import own
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.prototypes import SharedSchemas
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.filters import Filters
 from usdphys_ext.usdphys_addon.simulation.layout import layout
@@ -61,7 +63,7 @@ def test_equal_bodies_share_a_template_wherever_they_are_and_however_turned(fill
 
 
 def at(model: PhysicsModel, name: str, schema: type):
-    return next(prim for path, prim in model.prims.items() if path.endswith(f"/{name}")).get(schema)
+    return own(next(prim for path, prim in model.prims.items() if path.endswith(f"/{name}")), schema)
 
 
 def body(model: PhysicsModel):
@@ -76,7 +78,7 @@ DIFFERENCES: dict[str, Callable[[PhysicsModel], object]] = {
     "kinematic": lambda model: setattr(body(model), "kinematic_enabled", True),
     "mass": lambda model: setattr(at(model, "Two", usd_physics.MassAPI), "mass", 3.0),
     "center": lambda model: setattr(at(model, "Two", usd_physics.MassAPI), "center_of_mass", (0.0, 0.0, 0.1)),
-    "collider off": lambda model: setattr(collider(model).get(usd_physics.CollisionAPI), "collision_enabled", False),
+    "collider off": lambda model: setattr(own(collider(model), usd_physics.CollisionAPI), "collision_enabled", False),
     "material": lambda model: setattr(collider(model), "materials", (f"{W}/Ice",)),
     "bound for physics": lambda model: setattr(collider(model), "physics_binding", f"{W}/Ice"),
     "collider moved": lambda model: collider(model).world.__setitem__((2, 3), 9.0),
@@ -94,8 +96,9 @@ DIFFERENCES: dict[str, Callable[[PhysicsModel], object]] = {
 def test_each_difference_tells_two_bodies_apart(difference: str, fill) -> None:
     model = two(fill)
     if difference in ("mass", "center") and fill is lump:
+        same = usd_physics.MassAPI()
         for name in ("One", "Two"):
-            model.prims[f"{W}/{name}"].add(usd_physics.MassAPI())
+            model.prims[f"{W}/{name}"].add(same)
     one, two_ = keys_of(model).values()
     assert one == two_
     DIFFERENCES[difference](model)
@@ -105,8 +108,8 @@ def test_each_difference_tells_two_bodies_apart(difference: str, fill) -> None:
 
 def test_size_points_and_approximation_tell_two_bodies_apart() -> None:
     for fill, change in (
-        (crate, lambda model: setattr(collider(model).get(usd_geom.Cube), "size", 3.0)),
-        (lump, lambda model: setattr(collider(model).get(usd_physics.MeshCollisionAPI), "approximation", "none")),
+        (crate, lambda model: setattr(own(collider(model), usd_geom.Cube), "size", 3.0)),
+        (lump, lambda model: setattr(own(collider(model), usd_physics.MeshCollisionAPI), "approximation", "none")),
         (lump, lambda model: setattr(collider(model), "mesh", model.prims[f"{W}/One/More"].mesh)),
     ):  # fmt: skip
         model = two(fill)
@@ -188,7 +191,7 @@ def test_friction_of_one_material_is_changed_live_for_all_twins() -> None:
 def test_bodies_that_blender_turned_share_a_template(scale) -> None:
     """Blender's matrices are of single precision, and each turn has noise of its own."""
     random = np.random.default_rng(3)
-    model = PhysicsModel(angular_precision=1e-6)
+    model, shared = PhysicsModel(angular_precision=1e-6), SharedSchemas()
     for index in range(40):
         turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
         turn *= np.sign(np.linalg.det(turn))
@@ -198,6 +201,7 @@ def test_bodies_that_blender_turned_share_a_template(scale) -> None:
         prim.add(usd_physics.RigidBodyAPI())
         prim.add(usd_physics.CollisionAPI())
         prim.add(usd_geom.Cube(size=1.0))
+        shared.share(prim)
     found = layout(model, Notices())
     bodies = list(found.bodies.values())
     twins = Twins(bodies, found.places, Geometries(), Filters(), model.angular_precision)

@@ -19,7 +19,7 @@ from ..system.files import checked
 from . import blender
 from .actions import chosen
 from .results import FileReport, FixReport, Motion
-from .stages import check_load, checked_target, load_options, refuse_idle
+from .stages import checked_target, choices_of, read_as, refuse_idle
 
 if TYPE_CHECKING:
     from ..simulation.record import Recording
@@ -65,8 +65,8 @@ def open_scene(
     """
     blender.require("open_scene")
     file = str(path)
-    load = load_options(variants, packages, prim)
-    issues = check_load(file, load).load(file, load)
+    kind, load = read_as(file, choices_of(variants, packages, prim))
+    issues = kind.load(file, load)
     return FileReport(Path(file).absolute(), tuple(issues), _counts())
 
 
@@ -91,8 +91,7 @@ def import_file(
     """
     context = blender.require("import_file")
     file = str(path)
-    load = load_options(variants, packages, prim)
-    kind = check_load(file, load)
+    kind, load = read_as(file, choices_of(variants, packages, prim))
     if attach and kind is not formats.USD:
         raise UsageError(f"'{file}' is a {kind.name}; attach is for USD files.")
     if kind.is_scene:
@@ -157,7 +156,7 @@ def export(
 
 
 def _check_written(options: formats.WriteOptions, file: str, kind: formats.Format) -> None:
-    refuse_idle(file, kind, options, kind.heeds)
+    refuse_idle(file, kind, formats.set_names(options), kind.heeds)
     for name in ("meters_per_unit", "kilograms_per_unit"):
         value = getattr(options, name)
         if value is not None and not (isinstance(value, int | float) and 1e-20 <= value <= 1e20):
@@ -179,9 +178,9 @@ def convert(
     xacro file becomes USD without Blender, too, where of the options only `strict` and `physx_attributes` are set. The
     issues of both are in the report. Raises what the two raise.
     """
-    load = load_options(variants, packages, prim)
-    check_load(str(source), load)
-    kind, other = formats.check_conversion(str(source), str(target), load)
+    choices = choices_of(variants, packages, prim)
+    _, load = read_as(str(source), choices)
+    kind, other = formats.check_conversion(str(source), str(target), choices)
     wanted = formats.WriteOptions(**options)
     _check_written(wanted, str(target), other)
     direct = kind.conversions.get(other.name)
@@ -213,8 +212,7 @@ def validate_file(
     source = formats.format_of(file)
     if source.is_scene:
         blender.require("validate_file")
-    load = load_options((), packages)
-    check_load(file, load)
+    _, load = read_as(file, choices_of((), packages))
     own = source.checks.get(target)
     if own is not None:
         return own(file, load)
@@ -311,8 +309,7 @@ def simulate_file(
     target = None if cache is None else _cache_target(cache, kind, file)
     from .. import stage_motion
 
-    load = load_options((), packages)
-    check_load(file, load)
+    _, load = read_as(file, choices_of((), packages))
     with kind.as_stage(file, load) as (stage_file, issues):
         formats.expose_pxr()
         from ..usd import composition

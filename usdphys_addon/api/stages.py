@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
@@ -21,32 +21,31 @@ from .results import FileReport
 
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel, Prim
-    from ..formats import LoadOptions, WriteOptions
+    from ..formats import Choices
 
 StageForm = Literal["copy", "layer", "flat"]
 
 
-def load_options(
+def choices_of(
     variants: Sequence[str], packages: Mapping[str, str | Path] | None, prim: str = ""
-) -> LoadOptions:  # fmt: skip
+) -> Choices:  # fmt: skip
     if isinstance(variants, str):
         raise UsageError(f"variants is a list of choices; give ({variants!r},).")
-    return formats.LoadOptions(
-        variants=tuple(variants), prim=prim,
-        packages=tuple(f"{name}={folder}" for name, folder in (packages or {}).items()),
-    )  # fmt: skip
+    texts = tuple(f"{name}={folder}" for name, folder in (packages or {}).items())
+    given = {"variants": tuple(variants), "prim": prim, "packages": texts}
+    return {name: value for name, value in given.items() if value}
 
 
-def check_load(file: str, load: LoadOptions) -> formats.Format:
-    """The format of a file. Raises UsageError for an option that has no effect on it."""
+def read_as(file: str, choices: Choices) -> tuple[formats.Format, Any]:
+    """The format of a file, and its options of reading. Raises UsageError for one that has no effect on it."""
     kind = formats.format_of(file)
-    refuse_idle(file, kind, load, kind.takes)
-    return kind
+    refuse_idle(file, kind, choices, kind.takes)
+    return kind, kind.chosen(choices)
 
 
-def refuse_idle(file: str, kind: formats.Format, options: LoadOptions | WriteOptions, heeded: Set[str]) -> None:
+def refuse_idle(file: str, kind: formats.Format, names: Iterable[str], heeded: Collection[str]) -> None:
     """Raise UsageError for an option that is set and has no effect on a file of this kind."""
-    idle = next((name for name in formats.set_names(options) if name not in heeded), None)
+    idle = next((name for name in names if name not in heeded), None)
     if idle is not None:
         raise UsageError(f"{idle} has no effect on '{file}', which is a {kind.name}; leave it out.")
 
@@ -260,8 +259,7 @@ def open_stage(path: str | Path, *, packages: Mapping[str, str | Path] | None = 
     found = formats.format_of(file)
     if found.is_scene:
         raise InputError(f"'{file}' is a .blend file; open it with open_scene(), in Blender.")
-    load = load_options((), packages)
-    check_load(file, load)
+    _, load = read_as(file, choices_of((), packages))
     opened = ExitStack()
     with ExitStack() as until_read:
         until_read.push(opened)

@@ -22,9 +22,9 @@ from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from ..core.words import counted
+from ..identity.match import ObjectMatcher
 from .colliders import PlannedCollider
 from .context import AttachContext
-from .match import ObjectMatcher
 from .plan import AttachPlan, PlannedJoint, PlannedObject, make_plan
 
 

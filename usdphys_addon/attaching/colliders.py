@@ -9,14 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..bridge import props, remembered
+from ..bridge import props
 from ..bridge.gprim_properties import SHAPES, gprim_properties
 from ..core import frames, gprims
 from ..core.model import Prim
 from ..core.primitives import Primitive
 from ..core.schemas import usd_geom, usd_physics
+from ..identity import remembered
+from ..identity.match import MESH_LIKE
 from .context import SAME_ROTATION, AttachContext, is_flat
-from .match import MESH_LIKE
 
 
 @dataclass(slots=True)

@@ -16,7 +16,8 @@ from ..core import frames
 from ..core.model import PhysicsModel, Prim
 from ..core.paths import ancestors_of
 from ..core.validate import Issue
-from .match import ObjectMatcher
+from ..identity.match import ObjectMatcher
+from ..identity.remembered import objects_of
 
 #: Rotations that differ less in each number of their matrices are the same.
 SAME_ROTATION = 1e-6
@@ -30,7 +31,7 @@ class AttachContext:
         self.scene: Any = scene
         self.meters = unit_length(scene)
         _update_matrices(scene)
-        self.match = ObjectMatcher(scene, model)
+        self.match = ObjectMatcher(objects_of(scene, model.source), model)
         self.missing: list[str] = []
         #: Paths that an issue names.
         self.reported: set[str] = set()

@@ -10,13 +10,15 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bridge import joint_write, remembered
+from ..bridge import joint_write
 from ..bridge.joint_frames import coincide, rigid
-from ..bridge.naming import free_name, prim_name
 from ..bridge.writing import lives_without_object
 from ..core import frames
 from ..core.model import Prim
 from ..core.schemas import usd_geom, usd_physics
+from ..identity.match import match_item
+from ..identity.names import free_name, prim_name
+from ..identity.remembered import things_of
 from .colliders import ColliderPlanner, PlannedCollider
 from .context import AttachContext, is_flat, is_within
 
@@ -120,31 +122,13 @@ def _match_stage_wide(context: AttachContext, plan: AttachPlan) -> None:
     for prims, there, names, matched in (
         (model.scenes, physics.physics_scenes, plan.scene_names, plan.scene_items),
         (model.groups, physics.collision_groups, plan.group_names, plan.group_items),
+        (model.materials, bpy.data.materials, plan.material_names, plan.materials),
     ):
-        free = list(there)
+        free = things_of(there, context.scene, model.source)
         for path, prim in prims.items():
             wanted = free_name(prim.name, names.values())
-            item = _take_match(free, path, wanted)
-            matched[path], names[path] = item, item.name if item is not None else wanted
-    known = list(bpy.data.materials)
-    for path, prim in model.materials.items():
-        plan.material_names[path] = free_name(prim.name, plan.material_names.values())
-        plan.materials[path] = _take_match(known, path, plan.material_names[path])
-
-
-def _take_match(things: list[Any], path: str, name: str) -> Any | None:
-    """Take out of a list what was imported from a path, else what has a name, else what has it as its prim name."""
-    tests = (
-        lambda thing: remembered.path_of(thing) == path,
-        lambda thing: thing.name == name,
-        lambda thing: prim_name(thing.name) == name,
-    )
-    for matches in tests:
-        found = next((thing for thing in things if matches(thing)), None)
-        if found is not None:
-            things.remove(found)
-            return found
-    return None
+            thing = match_item(free, path, wanted)
+            matched[path], names[path] = (thing.owner, thing.name) if thing is not None else (None, wanted)
 
 
 def _plan_member(
@@ -181,10 +165,9 @@ def _plan_member(
 
 def _plan_prim(context: AttachContext, plan: AttachPlan, colliders: ColliderPlanner, path: str, prim: Prim) -> None:
     """Decide on the physics of one prim that is no joint."""
-    obj = context.match.object_of(path)
+    body, collision = prim.get(usd_physics.RigidBodyAPI), prim.get(usd_physics.CollisionAPI)
     gprim = prim.get(usd_geom.Gprim)
-    body = prim.get(usd_physics.RigidBodyAPI)
-    collision = prim.get(usd_physics.CollisionAPI)
+    obj = context.match.object_of(path)
     if obj is None and gprim is not None and collision is not None and body is None:
         obj = context.carrier(path)
     if obj is None:
@@ -192,28 +175,27 @@ def _plan_prim(context: AttachContext, plan: AttachPlan, colliders: ColliderPlan
         return
     if not context.is_editable(obj, path) or (collision is not None and not _moves_as_in_file(context, path, obj)):
         return
-    target = plan.object(obj)
+    target, space = plan.object(obj), context.world_now(obj)
     collider = colliders.plan(prim, gprim, obj) if collision is not None else None
     if collision is not None and collider is None:
         return
-    space = context.world_now(obj)
     if body is not None:
         target.body = _moved_body(context, body, prim, space)
     if prim.get(usd_physics.ArticulationRootAPI) is not None:
         target.is_articulation = True
-    mass, pairs = prim.get(usd_physics.MassAPI), prim.get(usd_physics.FilteredPairsAPI)
-    on_item = collider is not None and body is None
     if collider is not None:
-        collider.on_item = on_item
+        collider.on_item = body is None
         target.colliders.append(collider)
         if path not in context.match.direct:
             plan.colliders[path] = collider
-    if mass is not None:
-        if on_item and collider is not None:
+    mass, pairs = prim.get(usd_physics.MassAPI), prim.get(usd_physics.FilteredPairsAPI)
+    if collider is not None and collider.on_item:
+        if mass is not None:
             collider.mass = _moved_mass(context, mass, prim, colliders.space_of(collider, space))
-        else:
-            target.mass = _moved_mass(context, mass, prim, space)
-    if pairs is not None and not on_item:
+        return
+    if mass is not None:
+        target.mass = _moved_mass(context, mass, prim, space)
+    if pairs is not None:
         target.filters = pairs.filtered_pairs or ()
 
 

@@ -19,6 +19,7 @@ from ..core.array_text import parse, text_of
 from ..core.concepts import Concept
 from ..core.errors import InputError
 from ..core.schema import Attribute, Place
+from ..core.switch import Switch
 from ..core.value_types import ValueType, value_type, with_elements
 
 #: In metres or degrees (per second): a limit that nothing had before.
@@ -291,22 +292,18 @@ def correct_limits(scene: Any, thing: Any) -> bool:
     return changed
 
 
-_is_following = False
+_following = Switch()
 
 
 def _follow(row: Any) -> None:
     """Give the other rows of a concept the value that was set on one of them."""
-    global _is_following
     known = concepts.concept_of(row.applied, row.name)
-    if known is None or _is_following:
+    if known is None or _following.is_on:
         return
     concept, dof = known
     owner = row.id_data.path_resolve(row.path_from_id().rpartition(".vendor[")[0])
-    _is_following = True
-    try:
+    with _following.on():
         _equal(bpy.context.scene, row, rows_of(owner, concept, dof if concept.place == "dof" else ""))
-    finally:
-        _is_following = False
 
 
 vendor_rows.follow("concept", _follow)

@@ -14,10 +14,11 @@ from ..core import frames, paths
 from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.schemas import usd_geom, usd_physics
-from . import gprim_properties, group_read, material_read, props, remembered, vendor_rows
+from ..identity import remembered
+from ..identity.names import prim_name
+from . import gprim_properties, group_read, material_read, props, vendor_rows
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes
-from .naming import prim_name
 from .placements import Placement
 from .reading import ReadingContext
 
@@ -68,7 +69,7 @@ class ColliderReader:
             if is_geometry and not remembered.is_geometry(placement.obj):
                 # A collider on a prim without geometry: some readers take the geometry below it.
                 type_name = remembered.type_of(placement.obj)
-                type_name = type_name if type_name in remembered.CURVE_TYPES else "Xform"
+                type_name = type_name if type_name in usd_geom.CURVE_TYPES else "Xform"
                 above = self.own_prim(placement.path, type_name, placement, world)
                 self.add_approximation(above, item, touched)
                 self.finish(above, item, touched, placement)
@@ -133,7 +134,7 @@ class ColliderReader:
                 f"Give '{obj.name}' a mesh with faces, choose a primitive shape, or remove the collider.",
             )  # fmt: skip
             # What a file says of a mesh without faces, or of what an Empty stands for, stays in it.
-            if obj.type not in ("MESH", "EMPTY") or remembered.type_of(obj) not in remembered.GEOMETRY_TYPES:
+            if obj.type not in ("MESH", "EMPTY") or remembered.type_of(obj) not in usd_geom.GEOMETRY_TYPES:
                 return None
         prim = self.own_prim(placement.geometry or placement.path, "Mesh", placement, world)
         approximation = _approximation_of(item)

@@ -139,7 +139,7 @@ class Copies:
         for one in group.made:
             if one.end and path + one.end in taken:
                 return False
-        world, label, copies = self.context.metric(placement.matrix), placement.chain[-1], self.context.result.copies
+        world, label = self.context.metric(placement.matrix), placement.chain[-1]
         for one in group.made:
             if one.end is None:
                 own = placement.geometry
@@ -148,7 +148,6 @@ class Copies:
                 if one.end:
                     taken.add(own)
             prims[own] = _copied(one, own, world, label)
-            copies[own] = one.prim.path
         self.context.result.sites[path] = placement
         return True
 

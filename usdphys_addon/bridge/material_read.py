@@ -10,8 +10,9 @@ import bpy
 from ..core import paths
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from . import remembered, vendor_rows
-from .naming import prim_name
+from ..identity import remembered
+from ..identity.names import prim_name
+from . import vendor_rows
 from .reading import ReadingContext
 
 

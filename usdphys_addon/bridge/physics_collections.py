@@ -13,7 +13,7 @@ import numpy as np
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.vendors import is_placeless
-from .imported import ImportedIDs
+from ..identity.remembered import ImportedIDs
 
 JOINTS = "Physics Joints"
 COLLIDERS = "Physics Colliders"

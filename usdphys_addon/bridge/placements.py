@@ -12,14 +12,11 @@ import mathutils
 import numpy as np
 
 from ..core.frames import Matrix
-from . import remembered
-from .naming import numbered, prim_name
-from .source_paths import SourcePaths
+from ..identity import remembered
+from ..identity.match import Chain
+from ..identity.names import SourcePaths, numbered, prim_name
 
 _UNUSED_ID = 0x7FFFFFFF
-
-#: Names of the objects from the root of the stage down to one, which identify it on the stage.
-Chain = tuple[str, ...]
 
 
 @dataclass(slots=True)

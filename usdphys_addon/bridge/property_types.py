@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generates bpy properties from the schema table: type, unit, tooltip and default of each attribute."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import bpy
 
 from ..core import array_text, schema, units
 from ..core.schema import Attribute, Schema
+from ..core.switch import Switch
 from ..core.value_types import RANGES
 from ..stored import stamps
 from .known_names import KnownNames
@@ -97,30 +96,21 @@ _SINGLE_VALUES = (
 )  # fmt: skip
 
 
-_is_applying = True
-
-
-@contextmanager
-def values_only() -> Iterator[None]:
-    """Within the block, setting a value does not apply its schema."""
-    global _is_applying
-    before, _is_applying = _is_applying, False
-    try:
-        yield
-    finally:
-        _is_applying = before
+_only_values = Switch()
+#: Within this block, setting a value does not apply its schema.
+values_only = _only_values.on
 
 
 def apply_schema(group: Any, _context: Any) -> None:
     """Update callback of a value: apply the schema that it belongs to."""
-    if _is_applying and not group.is_applied:
+    if not _only_values.is_on and not group.is_applied:
         group.is_applied = True
 
 
 def apply_joint(group: Any, _context: Any = None) -> None:
     """Apply the joint that a group of values belongs to, unless the group was switched off."""
     joint = group.id_data.usdphys.joint
-    if _is_applying and getattr(group, "is_applied", True) and not joint.is_applied:
+    if not _only_values.is_on and getattr(group, "is_applied", True) and not joint.is_applied:
         joint.is_applied = True
 
 

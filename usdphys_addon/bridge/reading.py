@@ -13,11 +13,11 @@ from ..core import frames, paths
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from . import remembered
-from .naming import prim_name
+from ..identity import remembered
+from ..identity.names import prim_name
+from ..identity.remembered import looks_of
 from .placements import Placement, ScenePlacements
 from .property_units import PropertyReader
-from .source_paths import looks_of
 
 DEFAULT_ROOT = "/root"
 MATERIALS_SCOPE = "_materials"
@@ -41,8 +41,6 @@ class SceneReading:
     placements: list[Placement] = field(default_factory=list)
     #: Of all objects, physical or not.
     object_paths: set[str] = field(default_factory=set)
-    #: Prims that differ from another one in nothing but their path, place and label, with the path of that.
-    copies: dict[str, str] = field(default_factory=dict)
     #: True if Blender's exporter is certain to give the expected paths.
     paths_are_certain: bool = False
     #: Frame at which transforms were read; Blender's exporter may end at another.

@@ -7,6 +7,7 @@ Paths are those that Blender's USD exporter is expected to give; `exchange.usd_e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Any
 
 import bpy
@@ -14,18 +15,19 @@ import numpy as np
 
 from ..core import frames
 from ..core.model import Prim
+from ..core.prototypes import SharedSchemas
 from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished
+from ..identity import remembered
+from ..identity.names import SourcePaths, prim_name
 from ..stored import stamps
-from . import group_read, joint_read, material_read, props, remembered, vendor_rows
+from . import group_read, joint_read, material_read, props, vendor_rows
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
 from .copied import Copies
-from .naming import prim_name
 from .placements import Placement, ScenePlacements
 from .reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from .roles import is_animated
-from .source_paths import SourcePaths
 
 _EARTH = (0.0, 0.0, -9.81)
 
@@ -85,6 +87,7 @@ class SceneReader:
         self.context, self.colliders, self.keep = context, colliders, keep
         self.hidden_steps = hidden_steps
         self.physical: list[Placement] = []
+        self.shared = SharedSchemas()
 
     def has_physics(self) -> bool:
         """True if an object or the scene has physics; valid after the first steps."""
@@ -148,6 +151,8 @@ class SceneReader:
         prims, issues = self.context.model.prims, self.context.result.issues
         before = len(prims), len(issues)
         self.colliders.read(placement, self.read_object(placement))
+        for prim in islice(reversed(prims.values()), len(prims) - before[0]):
+            self.shared.share(prim)
         if group is not None and not group.path and len(issues) == before[1]:
             copies.learn(placement, group, len(prims) - before[0])
 
@@ -224,34 +229,40 @@ class SceneReader:
             prim.sheared_local = _sheared_local(placement)
         if "prim" in touched:
             prim.extras.update(remembered.extras_of(physics.prim.extras))
+        self._read_body(placement, prim)
+        has_colliders = "colliders" in touched and len(physics.colliders) > 0
+        if not has_colliders:
+            # Prims below inherit the binding. Colliders of the object itself bind it each.
+            if "physics_material" in touched and physics.physics_material is not None:
+                prim.physics_binding = material_read.material_path(self.context, physics.physics_material)
+            elif "physics_material_path" in touched and physics.physics_material_path:
+                prim.physics_binding = self.context.root + physics.physics_material_path
+        existing = self.context.model.prims.get(prim.path)
+        if not prim.schemas and not prim.extras:
+            if has_colliders and prim.sheared_local is not None:
+                self.context.model.add(prim)
+        elif existing is None:
+            self.context.model.add(prim)
+        else:
+            existing.schemas.update(prim.schemas)
+            existing.extras.update(prim.extras)
+        return world
+
+    def _read_body(self, placement: Placement, prim: Prim) -> None:
+        """Add the schemas of a body: itself, articulation root, mass, filtered pairs and those of vendors."""
+        physics, touched = placement.physics, placement.touched
         group = physics.rigid_body if "rigid_body" in touched else None
         if group is not None and group.is_applied:
             keys = group.keys()
             body = self.context.properties.read(group, usd_physics.RigidBodyAPI, keys=keys)
             if "simulation_owner" in keys:
-                body.simulation_owner = self.context.owner(group.simulation_owner, prim.path, label)
+                body.simulation_owner = self.context.owner(group.simulation_owner, prim.path, prim.label)
             prim.add(body)
         if "articulation_root" in touched and physics.articulation_root.is_applied:
             prim.add(usd_physics.ArticulationRootAPI())
         group_read.read_mass_and_filters(self.context, physics, touched, prim, placement)
         if "vendor" in touched:
             vendor_rows.read_vendor(self.context, physics, prim, "body", "articulation")
-        if "colliders" not in touched or not len(physics.colliders):
-            # Prims below inherit the binding. Colliders of the object itself bind it each.
-            if "physics_material" in touched and physics.physics_material is not None:
-                prim.physics_binding = material_read.material_path(self.context, physics.physics_material)
-            elif "physics_material_path" in touched and physics.physics_material_path:
-                prim.physics_binding = self.context.root + physics.physics_material_path
-        if prim.schemas or prim.extras:
-            existing = self.context.model.prims.get(prim.path)
-            if existing is None:
-                self.context.model.add(prim)
-            else:
-                existing.schemas.update(prim.schemas)
-                existing.extras.update(prim.extras)
-        elif prim.sheared_local is not None and "colliders" in touched and len(physics.colliders):
-            self.context.model.add(prim)
-        return world
 
     def check_name(self, placement: Placement) -> None:
         """Report a child with the name of its parent's mesh: Blender writes both to one prim."""

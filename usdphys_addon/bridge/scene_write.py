@@ -13,9 +13,10 @@ import bpy
 from ..core import frames, paths
 from ..core.model import MATERIAL_TYPES, PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
-from . import gprim_properties, remembered, vendor_rows
+from ..identity import remembered
+from ..identity.names import free_name
+from . import gprim_properties, vendor_rows
 from .joint_write import write_joint
-from .naming import free_name
 from .writing import WritingContext, Written, lives_without_object
 
 
@@ -284,7 +285,7 @@ def _write_collider(
     _write_collision(writing, item, prim, collision)
     item.purpose = prim.purpose.upper()
     gprim = prim.get(usd_geom.Gprim)
-    if prim.type_name not in remembered.GEOMETRY_TYPES:
+    if prim.type_name not in usd_geom.GEOMETRY_TYPES:
         item.is_geometry = True
     item.shape = shape = gprim_properties.SHAPES.get(prim.type_name, "MESH")
     if gprim is not None and shape != "MESH":

@@ -290,8 +290,36 @@ def _read(
     """(schemas by name with instance, (name, reason) of the attributes that cannot be read)."""
     schemas: dict[str, Schema] = {}
     broken: list[tuple[str, str]] = []
-    unknown: dict[str, type[Schema]] = {}
     pending: list[tuple[Schema, Attribute, str, Any]] = []
+    for row, attribute, value in _attributes_of(thing, places, schemas):
+        try:
+            if attribute.is_relationship:
+                content = (*(getattr(value, attribute.field) or ()), *_targets(row, path_of))
+            else:
+                content = parse(attribute.value, row.text)
+        except ValueError as error:
+            broken.append((row.name, str(error)))
+            continue
+        setattr(value, attribute.field, content)
+        if not attribute.is_relationship and attribute.value.has_unit:
+            instance = vendor_schemas.dof_of(type(value), schema.split_applied(row.applied)[1], type_name)
+            pending.append((value, attribute, instance, content))
+    for value in schemas.values():
+        if value.unsaid:
+            vendor_schemas.say_axis(value, joint)
+    # Only now that all values are set: one can decide about the unit of another.
+    for value, attribute, instance, content in pending:
+        factor = property_factor(attribute.dimension_for(instance, value.unit_mode), meters)
+        if factor != 1.0 and not attribute.is_sentinel(content):
+            setattr(value, attribute.field, with_elements(attribute.value, content, partial(_scaled, factor=factor)))
+    return schemas, broken
+
+
+def _attributes_of(
+    thing: Any, places: tuple[Place, ...], schemas: dict[str, Schema]
+) -> Iterator[tuple[Any, Attribute, Schema]]:  # fmt: skip
+    """(row, attribute, its schema) of the rows that name an attribute. schemas: gets all, also those without any."""
+    unknown: dict[str, type[Schema]] = {}
     for row in thing.vendor:
         name = row.applied
         cls = class_of(row)
@@ -303,34 +331,8 @@ def _read(
         if value is None:
             value = schemas[name] = cls()
         attribute = attribute_of(row) if name not in unknown else _named(cls, row.name)
-        if attribute is None:
-            continue
-        if attribute.is_relationship:
-            try:
-                paths = _targets(row, path_of)
-            except ValueError as error:
-                broken.append((row.name, str(error)))
-            else:
-                setattr(value, attribute.field, (*(getattr(value, attribute.field) or ()), *paths))
-            continue
-        try:
-            content = parse(attribute.value, row.text)
-        except ValueError as error:
-            broken.append((row.name, str(error)))
-            continue
-        setattr(value, attribute.field, content)
-        if attribute.value.has_unit:
-            instance = vendor_schemas.dof_of(cls, schema.split_applied(name)[1], type_name)
-            pending.append((value, attribute, instance, content))
-    for value in schemas.values():
-        if value.unsaid:
-            vendor_schemas.say_axis(value, joint)
-    # Only now that all values are set: one can decide about the unit of another.
-    for value, attribute, instance, content in pending:
-        factor = property_factor(attribute.dimension_for(instance, value.unit_mode), meters)
-        if factor != 1.0 and not attribute.is_sentinel(content):
-            setattr(value, attribute.field, with_elements(attribute.value, content, partial(_scaled, factor=factor)))
-    return schemas, broken
+        if attribute is not None:
+            yield row, attribute, value
 
 
 def _targets(row: Any, path_of: Callable[[Any], str] | None) -> tuple[str, ...]:

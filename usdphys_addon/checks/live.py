@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Live checks: a timer checks the shown scenes in slices of a few milliseconds, after a pause in editing.
+"""Live checks: a job checks the shown scenes in slices of a few milliseconds, after a pause in editing.
 
 Reports are kept as plain values by the name of the scene. Between slices no Blender object is referenced; objects are
 looked up again by name.
@@ -16,6 +16,8 @@ from ..bridge import scene_watch
 from ..bridge.environment import redraw
 from ..playback import guard as preview_guard
 from ..system import faults
+from ..worker import jobs
+from ..worker.queue import Job
 from .report import Report, TooLargeError
 
 if TYPE_CHECKING:
@@ -25,8 +27,8 @@ if TYPE_CHECKING:
 QUIET = 0.5
 #: Seconds that a slice may take. No step begins after the budget, which leaves time to end the current one.
 SLICE, BUDGET = 0.005, 0.002
-#: Seconds between two slices, and between two polls for work.
-PAUSE, IDLE = 0.02, 0.25
+#: Seconds between two slices, between two looks for changes, and until the first look.
+PAUSE, IDLE, FIRST = 0.02, 0.25, 1.0
 #: With more objects or materials, steps that cannot be divided would exceed a slice.
 MAX_OBJECTS, MAX_MATERIALS = 1000, 1000
 #: Number of slices of one check that may be too long before the scene counts as too large.
@@ -36,37 +38,67 @@ _TOO_SLOW = "A check takes too long here: checked on demand"
 
 # --------------------------------------------------------------------------- reports
 
-_reports: dict[str, Report] = {}
-#: Reasons why scenes are checked on demand only.
-_on_demand: dict[str, str] = {}
-#: By scene, the number of objects with which a check took too long.
-_slow: dict[str, int] = {}
-#: Scenes that have changed since they were checked on demand.
-_outdated: set[str] = set()
+
+class _Base(NamedTuple):
+    """A scene when its last check began.
+
+    visible: names of the visible objects; None if they are too many to compare them after each selection.
+    """
+
+    stamp: scene_watch.Stamp
+    visible: frozenset[str] | None
+
+
+class _State:
+    """What is known of scenes, by their names.
+
+    on_demand: why a scene is checked on demand only. slow: number of objects with which a check took too long.
+    outdated: scenes that have changed since they were checked on demand. run: the check that is running.
+    """
+
+    def __init__(self) -> None:
+        self.is_paused = False
+        self.forget()
+
+    def forget(self) -> None:
+        """Drop all reports and the running check."""
+        self.reports: dict[str, Report] = {}
+        self.bases: dict[str, _Base] = {}
+        self.on_demand: dict[str, str] = {}
+        self.slow: dict[str, int] = {}
+        self.outdated: set[str] = set()
+        self.run: Check | None = None
+
+
+_state = _State()
+#: Drop all reports and the running check, because another file is loaded.
+forget = _state.forget
 
 
 def report(scene_name: str) -> Report | None:
     """Report of the last check of a scene; None if it was never checked."""
-    return _reports.get(scene_name)
+    return _state.reports.get(scene_name)
 
 
 def on_demand(scene_name: str) -> str:
     """Why a scene has no live checks; empty if it has."""
-    return _on_demand.get(scene_name, "")
+    return _state.on_demand.get(scene_name, "")
 
 
 def is_outdated(scene_name: str) -> bool:
     """True if the scene has changed since its last check and no live check will follow."""
-    return scene_name in _outdated or (_is_paused and scene_name in _reports and _is_due(scene_name))
+    if scene_name in _state.outdated:
+        return True
+    return _state.is_paused and scene_name in _state.reports and _is_due(scene_name)
 
 
 def is_current(scene_name: str) -> bool:
     """True if live checks are on and Blender has reported no change of the scene since its last check."""
-    base = _bases.get(scene_name)
-    return (
-        _is_live and scene_name in _reports and scene_name not in _outdated and not _is_running(scene_name)
-        and base is not None and base.counts == _counts(scene_name)
-    )  # fmt: skip
+    if not jobs.is_waiting(watch) or scene_name in _state.outdated or scene_name not in _state.reports:
+        return False
+    base, run = _state.bases.get(scene_name), _state.run
+    is_running = run is not None and run.scene_name == scene_name
+    return not is_running and base is not None and base.stamp == scene_watch.stamp_of(scene_name)
 
 
 def check(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Report:
@@ -76,49 +108,18 @@ def check(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Report:
     view_layer.update()
     now = Check(scene.name, view_layer.name, exact=True)
     now.advance(view_layer.depsgraph, float("inf"))
-    found = _reports[scene.name] = now.report()
+    found = _state.reports[scene.name] = now.report()
     _drop_run(scene.name)
-    _bases[scene.name] = _base(scene.name, view_layer)
-    _outdated.discard(scene.name)
+    _state.bases[scene.name] = _base(scene.name, view_layer)
+    _state.outdated.discard(scene.name)
     return found
-
-
-def forget() -> None:
-    """Drop all reports and the running check, because another file is loaded."""
-    global _run
-    _run = None
-    _reports.clear()
-    _bases.clear()
-    _on_demand.clear()
-    _slow.clear()
-    _outdated.clear()
 
 
 # --------------------------------------------------------------------------- live checks
 
 
-class _Base(NamedTuple):
-    """A scene when its last check began. counts: of edits and of selections.
-
-    visible: names of the visible objects; None if they are too many to compare them after each selection.
-    """
-
-    counts: tuple[int, int]
-    visible: frozenset[str] | None
-
-
-_bases: dict[str, _Base] = {}
-_run: Check | None = None
-_is_live = False
-_is_paused = False
-
-
-def _counts(scene_name: str) -> tuple[int, int]:
-    return scene_watch.edits_of(scene_name), scene_watch.selections_of(scene_name)
-
-
 def _base(scene_name: str, view_layer: Any) -> _Base:
-    return _Base(_counts(scene_name), _visible(view_layer))
+    return _Base(scene_watch.stamp_of(scene_name), _visible(view_layer))
 
 
 def _visible(view_layer: Any) -> frozenset[str] | None:
@@ -129,36 +130,32 @@ def _visible(view_layer: Any) -> frozenset[str] | None:
 
 def _is_due(scene_name: str) -> bool:
     """True if the scene was edited since its last check began, or was never checked."""
-    base = _bases.get(scene_name)
-    return base is None or base.counts[0] != scene_watch.edits_of(scene_name)
+    base = _state.bases.get(scene_name)
+    return base is None or base.stamp.edits != scene_watch.stamp_of(scene_name).edits
 
 
 def _look_at_visibility(scene_name: str, view_layer: Any) -> None:
     """Have the scene checked again if objects were hidden or shown, which Blender reports like a selection."""
-    base, counts = _bases.get(scene_name), _counts(scene_name)
-    if base is not None and base.counts[1] != counts[1]:
-        base = _bases[scene_name] = base._replace(counts=(base.counts[0], counts[1]))
+    base, stamp = _state.bases.get(scene_name), scene_watch.stamp_of(scene_name)
+    if base is not None and base.stamp.selections != stamp.selections:
+        base = base._replace(stamp=base.stamp._replace(selections=stamp.selections))
+        _state.bases[scene_name] = base
         if base.visible is None or base.visible != _visible(view_layer):
-            del _bases[scene_name]
-
-
-def _is_running(scene_name: str) -> bool:
-    return _run is not None and _run.scene_name == scene_name
+            del _state.bases[scene_name]
 
 
 def _drop_run(scene_name: str = "") -> None:
     """Drop the running check, or only that of one scene; the scene is checked again later."""
-    global _run
-    if _run is not None and scene_name in ("", _run.scene_name):
-        _bases.pop(_run.scene_name, None)
-        _run = None
+    run = _state.run
+    if run is not None and scene_name in ("", run.scene_name):
+        _state.bases.pop(run.scene_name, None)
+        _state.run = None
 
 
 def set_live(is_wanted: bool) -> None:
     """Switch live checks on or off."""
-    global _is_paused
-    _is_paused = not is_wanted
-    if _is_paused:
+    _state.is_paused = not is_wanted
+    if _state.is_paused:
         _drop_run()
 
 
@@ -182,23 +179,23 @@ def _too_large(view_layer: Any) -> str:
 
 def begin(scene_name: str, view_layer: Any) -> Check | None:
     """A new live check, or None if the scene is too large for it."""
-    _bases[scene_name] = _base(scene_name, view_layer)
+    _state.bases[scene_name] = _base(scene_name, view_layer)
     reason = _too_large(view_layer)
-    if len(view_layer.objects) >= _slow.get(scene_name, MAX_OBJECTS + 1):
-        reason = reason or _on_demand.get(scene_name, _TOO_SLOW)
+    if len(view_layer.objects) >= _state.slow.get(scene_name, MAX_OBJECTS + 1):
+        reason = reason or _state.on_demand.get(scene_name, _TOO_SLOW)
     if reason:
         _leave(scene_name, reason)
         return None
     from .run import Check
 
-    _on_demand.pop(scene_name, None)
+    _state.on_demand.pop(scene_name, None)
     return Check(scene_name, view_layer.name)
 
 
 def _leave(scene_name: str, reason: str) -> None:
     """Check the scene on demand only, and mark its report as outdated."""
-    _on_demand[scene_name] = reason
-    _outdated.add(scene_name)
+    _state.on_demand[scene_name] = reason
+    _state.outdated.add(scene_name)
 
 
 def proceed(run: Check, view_layer: Any) -> bool:
@@ -206,12 +203,12 @@ def proceed(run: Check, view_layer: Any) -> bool:
     try:
         if not run.advance(view_layer.depsgraph, BUDGET):
             if sum(seconds > SLICE for seconds in run.slices) > MAX_LATE:
-                _slow[run.scene_name] = len(view_layer.objects)
+                _state.slow[run.scene_name] = len(view_layer.objects)
                 _leave(run.scene_name, _TOO_SLOW)
                 return True
             return False
     except TooLargeError as error:
-        _slow[run.scene_name] = len(view_layer.objects)
+        _state.slow[run.scene_name] = len(view_layer.objects)
         _leave(run.scene_name, str(error))
         return True
     except (LookupError, ReferenceError):
@@ -220,72 +217,76 @@ def proceed(run: Check, view_layer: Any) -> bool:
         return True
     except Exception:  # an exception that leaves a timer ends the timer
         faults.tell()
-        _slow[run.scene_name] = len(view_layer.objects)
+        _state.slow[run.scene_name] = len(view_layer.objects)
         _leave(run.scene_name, "The check failed (see the console): checked on demand")
         return True
-    _reports[run.scene_name] = run.report()
-    _outdated.discard(run.scene_name)
+    _state.reports[run.scene_name] = run.report()
+    _state.outdated.discard(run.scene_name)
     redraw("VIEW_3D")
     return True
 
 
-def tick() -> float:
-    """Timer callback: look for changes and run one slice. Returns the seconds until the next call."""
-    global _run
+def watch() -> Job:
+    """Job without an end: look for changes of the shown scenes, and check them."""
+    yield FIRST
+    while True:
+        shown = _scenes_to_check()
+        is_busy = _go_on(shown) if _state.run is not None else _begin_next(shown)
+        del shown  # view layers may be gone at the next step
+        yield PAUSE if is_busy else IDLE
+
+
+def _scenes_to_check() -> dict[str, Any]:
+    """View layers of the shown scenes, by name; none while a preview runs, nor where live checks are off."""
     if preview_guard.current() is not None:
         _drop_run()
-        return IDLE
+        return {}
     scene_watch.look_at_operators()
     shown = _shown()
     for name, layer in shown.items():
         _look_at_visibility(name, layer)
-    if _is_paused:
-        return IDLE
-    if _run is None:
-        ready = next((name for name in shown if _is_due(name) and scene_watch.seconds_quiet(name) >= QUIET), None)
-        if ready is None:
-            return IDLE
-        layer = shown[ready]
-        # Without pending changes this does nothing; otherwise Blender would do it right after.
-        layer.update()
-        if scene_watch.seconds_quiet(ready) < QUIET:
-            return IDLE
-        _run = begin(ready, layer)
-        if _run is None:
-            redraw("VIEW_3D")
-        return PAUSE
-    run, layer = _run, shown.get(_run.scene_name)
+    return {} if _state.is_paused else shown
+
+
+def _begin_next(shown: dict[str, Any]) -> bool:
+    """Begin to check a scene that has changed and was left alone for a while. Returns False if there is none."""
+    ready = next((name for name in shown if _is_due(name) and scene_watch.seconds_quiet(name) >= QUIET), None)
+    if ready is None:
+        return False
+    layer = shown[ready]
+    # Without pending changes this does nothing; otherwise Blender would do it right after.
+    layer.update()
+    if scene_watch.seconds_quiet(ready) < QUIET:
+        return False
+    _state.run = begin(ready, layer)
+    if _state.run is None:
+        redraw("VIEW_3D")
+    return True
+
+
+def _go_on(shown: dict[str, Any]) -> bool:
+    """One slice of the running check, which is dropped if the scene has changed. Returns False then."""
+    run = _state.run
+    assert run is not None
+    layer = shown.get(run.scene_name)
     if layer is not None:
         layer.update()
     if layer is None or run.objects.layer_name != layer.name or _is_due(run.scene_name):
         _drop_run()
-        return IDLE
+        return False
     if proceed(run, layer):
-        _run = None
-    return PAUSE
-
-
-# --------------------------------------------------------------------------- handlers
-
-
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
-def _before_load(*_: Any) -> None:
-    forget()
+        _state.run = None
+    return True
 
 
 def register(is_live: bool | None = None) -> None:
     """is_live: switch live checks on; None for on unless Blender runs in the background."""
-    global _is_live
-    _is_live = not bpy.app.background if is_live is None else is_live
-    bpy.app.handlers.load_pre.append(_before_load)
-    if _is_live:
-        bpy.app.timers.register(tick, first_interval=1.0, persistent=True)
+    jobs.on_load.append(forget)
+    if is_live or (is_live is None and not bpy.app.background):
+        jobs.add(watch, survives=True)
 
 
 def unregister() -> None:
-    global _is_live
-    _is_live = False
-    if bpy.app.timers.is_registered(tick):
-        bpy.app.timers.unregister(tick)
-    bpy.app.handlers.load_pre.remove(_before_load)
+    jobs.on_load.remove(forget)
+    jobs.cancel(watch)
     forget()

@@ -13,7 +13,7 @@ from ..core.words import tally
 from ..system import blender, console
 from ..system.console import warn
 from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts
-from .inputs import load_options
+from .inputs import choices_of
 from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
 if TYPE_CHECKING:
@@ -35,10 +35,11 @@ FORMS = {
 
 def convert_file(options: argparse.Namespace) -> int:
     """Convert one file into another. Returns the exit status."""
-    load = load_options(options)
-    source, target = formats.check_conversion(options.input, options.output, load)
-    _check_convert_options(options, target)
+    choices = choices_of(options)
+    source, target = formats.check_conversion(options.input, options.output, choices)
+    load = source.chosen(choices)
     wanted = _write_options(options)
+    _check_convert_options(options, target, wanted)
     direct = None if blender.is_here() else _conversion_without_blender(options, source, target, wanted)
     with folders_made(options, options.output):
         if options.ros_package:
@@ -83,7 +84,7 @@ def _conversion_without_blender(
 
 
 def _convert_in_blender(
-    options: argparse.Namespace, source: Format, target: Format, load: formats.LoadOptions, wanted: formats.WriteOptions
+    options: argparse.Namespace, source: Format, target: Format, load: Any, wanted: formats.WriteOptions
 ) -> tuple[list[Issue], dict[str, int]]:
     """Load a file into Blender and write the scene. Returns (issues of writing, number of prims by kind).
 
@@ -115,15 +116,10 @@ def _flag_of(options: argparse.Namespace, name: str) -> str:
     return FORMS[options.form][0] if name == "form" else f"--{name.replace('_', '-')}"
 
 
-def _check_convert_options(options: argparse.Namespace, target: Format) -> None:
+def _check_convert_options(options: argparse.Namespace, target: Format, wanted: formats.WriteOptions) -> None:
     """Raise UsageError for options that contradict each other or do nothing."""
-    for name, unset in (
-        ("hierarchy", None), ("meters_per_unit", None), ("kilograms_per_unit", None), ("up_axis", None),
-        ("animation", False), ("strict", False), ("physics_only", False), ("form", "auto"),
-        ("collection", ""), ("layers", False), ("runtimes", False), ("physx_attributes", False), ("ros_package", ""),
-    ):  # fmt: skip
-        value = getattr(options, name)
-        if value != unset and name not in target.heeds:
+    for name in formats.set_names(wanted):
+        if name not in target.heeds:
             flag, kind = _flag_of(options, name), target.name.removesuffix(" file")
             raise UsageError(f"{flag} has no effect on '{options.output}', which is a {kind}; leave it out.")
     if target.heeds and options.hierarchy == "reset" and "up_axis" not in target.heeds:

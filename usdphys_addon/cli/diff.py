@@ -10,20 +10,20 @@ from dataclasses import asdict
 from .. import formats
 from ..core.words import counted
 from ..system.console import say
-from .inputs import load_options, model_in
+from .inputs import choices_of, model_in
 
 
 def diff_files(options: argparse.Namespace) -> int:
     """Print what differs between the physics of two files. Returns the exit status, 1 where anything does."""
     from . import changes
 
-    files, load = (options.first, options.second), load_options(options)
+    files, choices = (options.first, options.second), choices_of(options)
     for file, other in (files, files[::-1]):
         formats.require_readable(file)
         # An option for a robot may be for one of the two.
-        formats.check_options(file, formats.without(load, formats.format_of(other).takes))
-    of_first, of_second = (formats.only(load, formats.format_of(file).takes) for file in files)
-    with model_in(options.first, of_first) as (first, _), model_in(options.second, of_second) as (second, _):
+        takes = formats.format_of(other).takes
+        formats.check_choices(file, {name: value for name, value in choices.items() if name not in takes})
+    with model_in(options.first, choices) as (first, _), model_in(options.second, choices) as (second, _):
         found = list(changes.changes(first, second))
     if options.json:
         lines = [asdict(change) for change in found]

@@ -6,18 +6,18 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..core.errors import InputError, UsageError
 from ..system.files import usable_name
-from .inputs import load_options, model_in
+from .inputs import choices_of, model_in
 from .output import output_to_stderr
 
 if TYPE_CHECKING:
     from ..core.validate import Issue, Target
-    from ..formats import LoadOptions
+    from ..formats import Choices
 
 SEVERITIES = ("error", "warning", "info")
 #: What is checked where only targets are asked for that a format does not have.
@@ -120,17 +120,14 @@ def _refuse_folder(error: OSError) -> None:
 # --------------------------------------------------------------------------- one file
 
 
-def options_for(options: argparse.Namespace, file: str, *, is_alone: bool) -> LoadOptions:
+def choices_for(options: argparse.Namespace, file: str, *, is_alone: bool) -> Choices:
     """How a file is read. Of several files, each takes the options that its format has. Raises UsageError."""
     from .. import formats
 
-    load = load_options(options)
+    choices = choices_of(options)
     if is_alone:
-        formats.check_options(file, load)
-        return load
-    takes, plain = formats.format_of(file).takes, formats.LoadOptions()
-    left_out = {item.name: getattr(plain, item.name) for item in fields(load) if item.name not in takes}
-    return replace(load, **left_out)
+        formats.check_choices(file, choices)
+    return choices
 
 
 def check_used(options: argparse.Namespace, files: Sequence[str]) -> None:
@@ -145,16 +142,13 @@ def check_used(options: argparse.Namespace, files: Sequence[str]) -> None:
             continue
     if not known:
         return
-    load, plain = load_options(options), formats.LoadOptions()
-    for item in fields(load):
-        is_set = getattr(load, item.name) != getattr(plain, item.name)
-        if is_set and not any(item.name in row.takes for row in known):
-            formats.check_options(files[0], load)
+    taken = {name for row in known for name in row.takes}
+    formats.check_choices(files[0], {name: value for name, value in choices_of(options).items() if name not in taken})
     if ROS in options.target and not any(ROS in row.checks for row in known):
         raise UsageError(f"--target {ROS} is for robots in URDF, and none of these files is one.")
 
 
-def issues_of(file: str, load: LoadOptions, targets: Sequence[str], *, is_alone: bool) -> list[Found]:
+def issues_of(file: str, choices: Choices, targets: Sequence[str], *, is_alone: bool) -> list[Found]:
     """What is wrong with a file for some targets, errors first.
 
     Raises InputError, also UsageError; NeedsBlenderError for a .blend where Blender is not here.
@@ -171,9 +165,9 @@ def issues_of(file: str, load: LoadOptions, targets: Sequence[str], *, is_alone:
     by_target: dict[str, list[Issue]] = {}
     with output_to_stderr():
         for target in own:
-            by_target[target] = source.checks[target](file, load)
+            by_target[target] = source.checks[target](file, source.chosen(choices))
     if common or not own:
-        with model_in(file, load) as (model, issues):
+        with model_in(file, choices) as (model, issues):
             for target in common or _SPECIFICATION:
                 by_target[target] = issues + validate.validate(model, target)
     return _together(by_target)

@@ -14,29 +14,28 @@ from .output import output_to_stderr
 if TYPE_CHECKING:
     from ..core.model import PhysicsModel
     from ..core.validate import Issue
+    from ..formats import Choices
 
 
-def load_options(options: argparse.Namespace) -> formats.LoadOptions:
-    """What is read of the input, as the arguments of a command say."""
-    return formats.LoadOptions(
-        tuple(getattr(options, "variant", ())), getattr(options, "prim", ""), getattr(options, "onto", None) or "",
-        tuple(options.package), tuple(options.arg), options.base, options.merge_fixed, options.prefix,
-        options.srdf, options.approximation, options.drives, options.no_self_collision, options.no_visuals,
-        options.visual_colliders,
-    )  # fmt: skip
+def choices_of(options: argparse.Namespace) -> Choices:
+    """The options of reading that the arguments of a command set."""
+    names = dict.fromkeys(name for row in formats.FORMATS for name in row.takes)
+    given = {name: getattr(options, formats.ARGUMENTS.get(name, name), None) for name in names}
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in given.items() if value}
 
 
 @contextmanager
 def model_of(options: argparse.Namespace) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     """The physics model of the file of a command, and the issues of reading it."""
-    load = load_options(options)
-    formats.check_options(options.file, load)
-    with model_in(options.file, load) as found:
+    choices = choices_of(options)
+    formats.check_choices(options.file, choices)
+    with model_in(options.file, choices) as found:
         yield found
 
 
 @contextmanager
-def model_in(file: str, load: formats.LoadOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+def model_in(file: str, choices: Choices) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
     """The physics model of a file, and the issues of reading it. Raises NeedsBlenderError."""
-    with output_to_stderr(), formats.require_readable(file).read(file, load) as found:
+    source = formats.require_readable(file)
+    with output_to_stderr(), source.read(file, source.chosen(choices)) as found:
         yield found

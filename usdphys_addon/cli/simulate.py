@@ -19,7 +19,7 @@ from ..core.words import counted
 from ..simulation.engine import PREVIEW, programs, solvers
 from ..system.console import say, warn
 from ..system.files import IMAGE_SUFFIXES, TEXT_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, work_folder
-from .inputs import load_options
+from .inputs import choices_of
 from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
 if TYPE_CHECKING:
@@ -47,10 +47,10 @@ def simulate_file(options: argparse.Namespace) -> int:
 def _simulate_into(options: argparse.Namespace, source: Format) -> int:
     """Simulate a file and write its motion into folders that are there. Returns the exit status."""
     _check_outputs(options)
-    load = load_options(options)
-    formats.check_options(options.file, load)
+    choices = choices_of(options)
+    formats.check_choices(options.file, choices)
     if source.as_stage is not None:
-        with output_to_stderr(), source.as_stage(options.file, load) as (file, issues):
+        with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
             if options.out and source is not formats.USD:
                 world, recording, units = _simulate_copy(options, file)
@@ -120,7 +120,7 @@ def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World,
     from ..bridge import scene_read
     from ..exchange import usd_export
 
-    print_issues(options, source.load(options.file, formats.LoadOptions()), warn)
+    print_issues(options, source.load(options.file, source.options()), warn)
     scene: Any = bpy.context.scene
     scene.frame_set(scene.frame_start)
     units, hierarchy = usd_export.stage_options(scene)

@@ -85,17 +85,17 @@ class _Run:
     def check(self, report: FileReport) -> None:
         """Check one file, and fix it if that is asked for; then check what it is now."""
         report.file = file_checks.usable(report.file)
-        load = file_checks.options_for(self.options, report.file, is_alone=self.is_alone)
-        report.found = self.found_in(report.file, load)
+        choices = file_checks.choices_for(self.options, report.file, is_alone=self.is_alone)
+        report.found = self.found_in(report.file, choices)
         if self.options.fix:
             from . import fixing
 
             whole = self.parts.get(report.file, "")
             if fixing.fix_file(report, self.codes.has, self.options.target, whole):
-                report.found = self.found_in(report.file, load)
+                report.found = self.found_in(report.file, choices)
 
-    def found_in(self, file: str, load: Any) -> list[Found]:
-        found = file_checks.issues_of(file, load, self.options.target, is_alone=self.is_alone)
+    def found_in(self, file: str, choices: Any) -> list[Found]:
+        found = file_checks.issues_of(file, choices, self.options.target, is_alone=self.is_alone)
         return [one for one in found if self.codes.has(one.issue.code)]
 
     def note_fault(self, report: FileReport, error: Exception) -> None:

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Long work as a generator, so that a caller may handle events, show progress, or give up between two steps."""
+"""Long work as a generator: between two steps a caller may handle events, show progress, or give up.
+
+To give up, close the generator: its `finally` clauses leave everything as it was.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Generator
 from typing import TypeVar
+
+from . import clock
 
 Result = TypeVar("Result")
 #: Yields the completed fraction of the work after each step, and returns its result.
@@ -12,7 +17,10 @@ Steps = Generator[float, None, Result]
 
 
 class Next(float):
-    """A completed fraction, yielded before a long step that cannot be interrupted. about: message about that step."""
+    """A completed fraction, yielded before a long step that cannot be interrupted. about: message about that step.
+
+    A caller that shows messages shows it before it asks for the next step.
+    """
 
     about: str
 
@@ -32,8 +40,25 @@ def finished(steps: Steps[Result]) -> Result:
             return result
 
 
+def advance(steps: Steps[Result], seconds: float) -> float:
+    """Run steps for some seconds, at least one, and no further than a `Next`, which waits for another call.
+
+    With infinite seconds no `Next` holds it up. Returns the completed fraction. Raises StopIteration with the result at
+    the end, as `next` does.
+    """
+    end = clock.now() + seconds
+    fraction = next(steps)
+    while clock.now() < end and not (isinstance(fraction, Next) and seconds < float("inf")):
+        fraction = next(steps)
+    return fraction
+
+
 def gains(steps: Steps[Result]) -> Generator[float, None, tuple[Result, float]]:
-    """Run steps, and yield the increase of the fraction in each. Returns (result, sum of the increases)."""
+    """Run steps, and yield after each how much of the work it did: the increase of the fraction since the step before.
+
+    A caller that adds the increases of many such works has the progress of the whole. Returns (result of the steps,
+    last fraction), because a work may end before its fraction is 1.
+    """
     before = 0.0
     while True:
         try:
@@ -45,7 +70,7 @@ def gains(steps: Steps[Result]) -> Generator[float, None, tuple[Result, float]]:
 
 
 def part(steps: Steps[Result], low: float, high: float) -> Steps[Result]:
-    """Steps that are a part of larger work: their fraction goes from `low` to `high`."""
+    """Run steps as a part of larger work, whose fraction goes from `low` to `high` meanwhile. Returns the result."""
     while True:
         try:
             fraction = next(steps)

@@ -13,8 +13,8 @@ import bpy
 
 from ..bridge import import_notes
 from ..bridge.placements import Placement
-from ..bridge.source_paths import SourcePaths
 from ..core.errors import OutputError
+from ..identity.names import SourcePaths
 from .hook_calls import handled_by
 from .usd_export import refuse_crash
 

@@ -26,6 +26,8 @@ from ..core.validate import Issue
 from ..core.words import joined, phrase, tally
 from ..system import faults
 from ..system.console import note
+from ..worker import jobs
+from ..worker.queue import Job
 
 IMPORTER, EXPORTER = "glTF2ImportUserExtension", "glTF2ExportUserExtension"
 #: Not empty while one call has its own hooks, so that those of the add-on rest.
@@ -39,7 +41,7 @@ _MOST_SHOWN, _LINE = 8, 100
 
 
 def has_main_loop() -> bool:
-    """True where Blender calls its timers once an operator has ended, however it ends."""
+    """True where jobs go on once an operator has ended, however it ends."""
     return not bpy.app.background
 
 
@@ -47,14 +49,14 @@ def rest_collector() -> None:
     """Have the garbage collector rest while Blender imports or exports, until `wake_collector`.
 
     It would traverse the file's dictionaries again and again, which costs more than all of the physics. An importer
-    that fails calls no hook: then a timer wakes it, or, without a window, the next update of a scene.
+    that fails calls no hook: then a job wakes it, or, without a window, the next update of a scene.
     """
     if not gc.isenabled():
         return
     gc.disable()
     _resting.append(True)
     if has_main_loop():
-        bpy.app.timers.register(wake_collector, first_interval=0.0, persistent=True)
+        jobs.add(wake_collector_later, survives=True)
     else:
         bpy.app.handlers.depsgraph_update_post.append(_wake_after_import)
 
@@ -67,6 +69,14 @@ def _wake_after_import(*_scene_and_depsgraph: Any) -> None:
             return  # an update that the importer itself has asked for
         frame = frame.f_back
     wake_collector()
+
+
+def wake_collector_later() -> Job:
+    """Job: wake the collector when the operator has ended, or when the add-on is disabled before."""
+    try:
+        yield 0.0
+    finally:
+        wake_collector()
 
 
 def wake_collector() -> None:
@@ -241,7 +251,7 @@ def _show(texts: list[str]) -> None:
                 manager.popup_menu(draw, title="USD Physics", icon="ERROR")
 
     # A menu that opens before the file browser has closed keeps it open.
-    bpy.app.timers.register(show, first_interval=0.1)
+    jobs.call_later(show, 0.1)
 
 
 def is_suspended() -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..bridge import remembered, scene_read
+from ..bridge import scene_read
 from ..bridge.environment import gc_paused
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.writing import unit_length
@@ -28,6 +28,7 @@ from ..gltf import keep, names, scaling
 from ..gltf import write as gltf_write
 from ..gltf.additions import WriteOptions
 from ..gltf.document import SUFFIXES, Document
+from ..identity import remembered
 from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_memory
@@ -189,8 +190,7 @@ class GltfExport:
                 if path in reading.model.prims:
                     self._stand_before(document, watched, path)
             written = gltf_write.write(
-                document, reading.model, watched.nodes, options, watched.origins, reading.copies,
-                gltf_memory.carrying(reading),
+                document, reading.model, watched.nodes, options, watched.origins, gltf_memory.carrying(reading)
             )  # fmt: skip
             self.issues += written.issues
             for kind, number in summary.counts(reading.model).items():
@@ -198,7 +198,7 @@ class GltfExport:
         if is_kept:
             beside = wanted[0].beside
             beside.nodes, beside.made = wanted[0].nodes, before
-            keep.put(document, wanted[0].reading.model, beside, wanted[0].reading.copies)
+            keep.put(document, wanted[0].reading.model, beside)
         document.save(file)
 
     def _stand_before(self, document: Document, watched: _Watched, path: str) -> None:

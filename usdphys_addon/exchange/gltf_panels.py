@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import bpy
+from ..worker import jobs
 
 #: Name of our panels in the dialogs of io_scene_gltf2.
 _PANEL = "usdphys"
@@ -55,12 +55,11 @@ def _add() -> None:
 def register() -> None:
     _add()
     if not _panels():
-        bpy.app.timers.register(_add, first_interval=0.0)
+        jobs.call_later(_add, survives=True)
 
 
 def unregister() -> None:
-    if bpy.app.timers.is_registered(_add):
-        bpy.app.timers.unregister(_add)
+    jobs.cancel(_add)
     # The import dialog keeps a panel of each add-on under the name of its root module, and never removes it.
     package = __name__.rpartition(".usdphys_addon.")[0]
     for known, _ in _panels():

@@ -6,14 +6,14 @@ It does not bind materials of faces that are for physics only, of gprims, and of
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
 
-from ..bridge import remembered
-from ..bridge.imported import ImportedIDs
 from ..core.validate import Issue
+from ..identity.remembered import ImportedIDs
 
 if TYPE_CHECKING:
     from ..usd.import_source import ImportSource
@@ -26,10 +26,15 @@ _SOCKETS = {
 }  # fmt: skip
 
 
-def bind(source: ImportSource, found: ImportedIDs, issues: list[Issue]) -> None:
-    """Give colliders the materials that are bound to them, unless that would replace visible ones."""
+def bind(
+    source: ImportSource, found: ImportedIDs, materials: Mapping[str, bpy.types.Material], issues: list[Issue]
+) -> None:  # fmt: skip
+    """Give colliders the materials that are bound to them, unless that would replace visible ones.
+
+    materials: all of the import by prim path, also those that are bound for physics only.
+    """
     _bind_colliders(source, found)
-    _bind_faces(source, found, issues)
+    _bind_faces(source, found, materials, issues)
 
 
 def _bind_colliders(source: ImportSource, found: ImportedIDs) -> None:
@@ -50,9 +55,10 @@ def _bind_colliders(source: ImportSource, found: ImportedIDs) -> None:
         mesh.polygons.foreach_set("material_index", faces + 1 if slots else faces)
 
 
-def _bind_faces(source: ImportSource, found: ImportedIDs, issues: list[Issue]) -> None:
+def _bind_faces(
+    source: ImportSource, found: ImportedIDs, materials: Mapping[str, bpy.types.Material], issues: list[Issue]
+) -> None:  # fmt: skip
     """Give the faces of meshes the materials of their subsets, unless the mesh has visible materials."""
-    by_path = {remembered.path_of(material): material for material in bpy.data.materials}
     for path, subsets in source.face_materials.items():
         obj = found.objects.get(path)
         if obj is None or not isinstance(mesh := obj.data, bpy.types.Mesh):
@@ -64,7 +70,7 @@ def _bind_faces(source: ImportSource, found: ImportedIDs, issues: list[Issue]) -
                 f"Set the friction of the visible materials of '{obj.name}' instead.",
             ))  # fmt: skip
             continue
-        _assign(mesh, [(faces, by_path.get(target)) for faces, target in subsets])
+        _assign(mesh, [(faces, materials.get(target)) for faces, target in subsets])
 
 
 def _assign(mesh: bpy.types.Mesh, subsets: list[tuple[Any, bpy.types.Material | None]]) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import bpy
 
 from ..core.errors import OutputError
+from ..worker.handlers import Handlers
 
 #: Beginning of the names of the temporary folders.
 PREFIX = "usdphys_"
@@ -51,15 +52,10 @@ def kept(blend: Path) -> Iterator[None]:
             cache.filepath = path
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_save(filepath: str = "", *_: Any) -> None:
     if filepath:
         _keep(Path(filepath).absolute())
 
 
-def register() -> None:
-    bpy.app.handlers.save_pre.append(_before_save)
-
-
-def unregister() -> None:
-    bpy.app.handlers.save_pre.remove(_before_save)
+_handlers = Handlers(("save_pre", _before_save))
+register, unregister = _handlers.register, _handlers.unregister

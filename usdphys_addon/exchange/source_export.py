@@ -17,12 +17,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge import import_notes, props, remembered, scene_read
+from ..bridge import import_notes, props, scene_read
 from ..bridge.environment import gc_paused, require_usd
-from ..bridge.naming import prim_name
 from ..bridge.placements import Placement
 from ..bridge.reading import SceneReading
-from ..bridge.source_paths import source_paths, used_materials
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
@@ -30,6 +28,9 @@ from ..core.runtimes import FILES, add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
 from ..core.vendors import is_placeless
+from ..identity import remembered
+from ..identity.names import prim_name
+from ..identity.remembered import source_paths, used_materials
 from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_folder
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
@@ -448,51 +449,22 @@ class _Comparison:
 
     def _moves(self) -> dict[str, str]:
         """New paths of imported things that were renamed, or given another parent."""
-        moves: dict[str, str] = {}
-        taken = set(self.old.order)
-        origins = sorted(self.sources.objects.items(), key=lambda item: item[1].count("/"))
-        wanted: dict[str, str] = {}
-        for name, _ in origins:
-            self._move(self.scene.objects[name], moves, wanted, taken)
+        placed = {name: placement.path for name, placement in self.by_name.items()}
+        moves = self.sources.moves(self.scene.objects, placed, remembered.is_renamed, self.old.order)
         physics = self.scene.usdphys
         materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
         for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):
-            prim = thing.prim if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys.prim  # type: ignore[attr-defined]
-            if prim.path and remembered.is_renamed(thing) and self.stage.GetPrimAtPath(prim.path):
-                place = paths.followed(paths.parent_of(prim.path), moves)
-                moves[prim.path] = self._free(f"{place}/{prim_name(thing.name)}", taken, thing.name)
-        return moves
-
-    def _move(self, obj: bpy.types.Object, moves: dict[str, str], wanted: dict[str, str], taken: set[str]) -> str:
-        """The new path of an object. moves: gets it where it differs. wanted: known results by path in the source."""
-        origin = self.sources.objects.get(obj.name)
-        if origin is None:
-            placement = self.by_name.get(obj.name)
-            return paths.followed(self.sources.home if placement is None else placement.path, moves)
-        if origin in wanted:
-            return wanted[origin]
-        if obj.parent is not None:
-            above = self._move(obj.parent, moves, wanted, taken)
-        else:
-            above = paths.followed(self.sources.path_above_origin(origin), moves)
-        leaf = prim_name(obj.name) if remembered.is_renamed(obj) else paths.name_of(origin)
-        path = f"{above}/{leaf}"
-        if path != paths.followed(origin, moves):
-            path = moves[origin] = self._free(path, taken, obj.name)
-        wanted[origin] = path
-        return path
-
-    def _free(self, path: str, taken: set[str], name: str) -> str:
-        """A free path for renamed or moved data; reports it where the source has a prim of that name."""
-        free = paths.free(path, taken.__contains__)
-        taken.add(free)
-        if free != path:
+            origin = remembered.memory_of(thing).path
+            if origin and remembered.is_renamed(thing) and self.stage.GetPrimAtPath(origin):
+                place = moves.followed(paths.parent_of(origin))
+                moves.add(origin, f"{place}/{prim_name(thing.name)}", thing.name)
+        for name, wanted, path in moves.changed:
             self.issues.append(Issue(
-                "NameChanged", "info", free, name,
-                f"'{name}' is written as '{paths.name_of(free)}', because the source has a prim '{path}'.",
+                "NameChanged", "info", path, name,
+                f"'{name}' is written as '{paths.name_of(path)}', because the source has a prim '{wanted}'.",
                 f"Give '{name}' a name that no prim of the source has.",
             ))  # fmt: skip
-        return free
+        return moves.new
 
     # ------------------------------------------------------------------ geometry and materials
 
@@ -524,7 +496,7 @@ class _Comparison:
         before, after = self.old.prims.get(path), self.new.prims.get(path)
         return (
             before is not None and before.get(usd_physics.CollisionAPI) is not None
-            and before.type_name in remembered.GPRIM_TYPES
+            and before.type_name in usd_geom.GPRIM_TYPES
             and after is not None and after.get(usd_physics.CollisionAPI) is not None and after.type_name == "Mesh"
         )  # fmt: skip
 

@@ -14,15 +14,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import bpy
 import numpy as np
 
-from ..bridge import import_notes, remembered, vendor_rows
+from ..bridge import import_notes, vendor_rows
 from ..bridge.reading import MATERIALS_SCOPE
-from ..bridge.remembered import GEOMETRY_TYPES
 from ..core import frames
 from ..core import paths as core_paths
+from ..core.schemas import usd_geom
 from ..core.units import remembered_units
 from ..core.validate import Issue
 from ..core.vendor_schemas import VendorAttribute
 from ..core.words import counted
+from ..identity import remembered
 from .stage_match import OBJECT_NAME
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> dict[str, s
                 if obj is not None and _keeps_shape(obj, type_name):
                     _replace_geometry(child, type_name)
                     continue
-                if type_name in remembered.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
+                if type_name in usd_geom.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
                     # Its mesh was edited: the size of a gprim cannot say that.
                     type_name = "Mesh"
                 if type_name not in ("", "Scope", "Xform"):
@@ -106,7 +107,7 @@ def _keeps_shape(obj: bpy.types.Object, type_name: str) -> bool:
     """True if a prim gets the shape of the imported file, because nobody has edited what Blender has instead."""
     from ..usd import carry
 
-    is_collider = type_name in remembered.GPRIM_TYPES and len(obj.usdphys.colliders) > 0  # type: ignore[attr-defined]
+    is_collider = type_name in usd_geom.GPRIM_TYPES and len(obj.usdphys.colliders) > 0  # type: ignore[attr-defined]
     if type_name not in carry.SHAPED_TYPES or is_collider:
         return False
     return remembered.prim_of(obj) is not None and not import_notes.has_new_data(obj)
@@ -185,8 +186,8 @@ def _content(spec: Any, type_name: str) -> Any | None:
     """The child to merge into an Xform: of the imported type, or the mesh in place of an imported gprim."""
     own = [child for child in spec.nameChildren if OBJECT_NAME not in child.attributes]
     same = next((child for child in own if child.typeName == type_name), None)
-    if same is None and type_name in GEOMETRY_TYPES:
-        same = next((child for child in own if child.typeName in GEOMETRY_TYPES), None)
+    if same is None and type_name in usd_geom.GEOMETRY_TYPES:
+        same = next((child for child in own if child.typeName in usd_geom.GEOMETRY_TYPES), None)
     return same
 
 
@@ -199,7 +200,7 @@ def _merge_geometry(spec: Any, type_name: str) -> None:
     geometry = _content(spec, type_name)
     if geometry is None:
         # Of curves without any, Blender writes an Xform alone.
-        if type_name in remembered.CURVE_TYPES:
+        if type_name in usd_geom.CURVE_TYPES:
             spec.typeName = type_name
         return
     layer = spec.layer
@@ -429,7 +430,7 @@ def _restore_shape(spec: Any, obj: Any) -> None:
     from ..usd import carry_restore
 
     prim = obj.usdphys.prim
-    collides = prim.type_name in remembered.GPRIM_TYPES and _collides_as_gprim(obj)
+    collides = prim.type_name in usd_geom.GPRIM_TYPES and _collides_as_gprim(obj)
     if spec.typeName != prim.type_name or (collides and "primvars:" not in prim.shape):
         return
     if not import_notes.has_new_data(obj):

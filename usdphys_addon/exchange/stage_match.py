@@ -3,19 +3,18 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 from typing import Any
 
-from ..bridge.placements import Chain, Placement
+from ..bridge.placements import Placement
 from ..bridge.reading import SceneReading
-from ..bridge.remembered import GEOMETRY_TYPES, GPRIM_TYPES
-from ..core import paths
+from ..core import frames, paths
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
+from ..core.schemas.usd_geom import GEOMETRY_TYPES, GPRIM_TYPES
 from ..core.validate import Issue
+from ..identity.match import Chain, find_in_ascii, find_written
 
-_NOT_ASCII = re.compile(rb"[^A-Za-z0-9_/]")
 OBJECT_NAME = "userProperties:blender:object_name"
 
 
@@ -23,7 +22,7 @@ class StageMatcher:
     """Compares the expected paths of a model with a stage that Blender has written, and corrects them.
 
     Blender writes the name of each object on its prim; from 5.1 on, its prim map gives the names too. Without either,
-    the expected path counts.
+    the expected path counts. `identity.match` decides: to it, this is an `ExportedPrims`.
 
     specs: of the model's prims, by expected path. is_as_expected: every prim was found at its expected path.
     """
@@ -36,8 +35,6 @@ class StageMatcher:
         self.is_as_expected = True
         self._context = export_context
         self._by_name = by_name
-        self._map: dict[str, str] | None = None
-        self._chains: dict[Chain, list[str]] | None = None
 
     def matched(self, reading: SceneReading, issues: list[Issue]) -> PhysicsModel:
         """The model with the paths of the stage. Leaves out (and reports) what is not on the stage."""
@@ -84,30 +81,15 @@ class StageMatcher:
     def find(self, site: Placement) -> str | None:
         if not self._by_name and self.spec_at(site.path) is not None:
             return site.path
-        # The usual case first: one look-up instead of three.
-        named = self.layer.GetAttributeAtPath(f"{site.path}.{OBJECT_NAME}")
-        if named is not None and named.default == site.chain[-1]:
-            return site.path
-        spec = self.layer.GetPrimAtPath(site.path)
-        if spec is not None and self.object_name(spec) in (site.chain[-1], None):
-            return site.path
-        candidates = self.chains.get(site.chain, [])
-        if len(candidates) > 1:
-            return min(candidates, key=lambda path: self.distance(path, site))
-        return candidates[0] if candidates else self.in_ascii(site.path)
+        return find_written(self, site.path, site.chain, site.matrix)
 
-    def in_ascii(self, path: str) -> str | None:
-        """The path as Blender writes it without `allow_unicode`, if a prim of no known object is there."""
-        plain = _NOT_ASCII.sub(b"_", path.encode()).decode()
-        spec = self.layer.GetPrimAtPath(plain)
-        return plain if plain != path and spec is not None and self.object_name(spec) is None else None
-
-    def object_name(self, spec: Any) -> str | None:
-        """Name of the object of a prim; None if it is no object, or if Blender gives no names."""
-        attribute = spec.attributes.get(OBJECT_NAME)
+    def object_name(self, path: str) -> str | None:
+        """Name of the object of a prim; empty if Blender gives none, None where no prim is."""
+        # The usual case first: one look-up instead of two.
+        attribute = self.layer.GetAttributeAtPath(f"{path}.{OBJECT_NAME}")
         if attribute is not None:
             return str(attribute.default)
-        return self.prim_map.get(str(spec.path))
+        return self.prim_map.get(path, "") if self.layer.GetPrimAtPath(path) is not None else None
 
     @cached_property
     def names_are_written(self) -> bool:
@@ -120,39 +102,33 @@ class StageMatcher:
         attribute = prim.GetAttribute(OBJECT_NAME)
         return str(attribute.Get()) if attribute else self.prim_map.get(str(prim.GetPath()))
 
-    @property
+    @cached_property
     def prim_map(self) -> dict[str, str]:
         """Object names by path, from Blender's prim map (5.1 and later)."""
-        if self._map is None:
-            self._map = {}
-            if hasattr(self._context, "get_prim_map"):
-                for path, ids in self._context.get_prim_map().items():
-                    names = [item.name for item in ids if item.id_type == "OBJECT"]
-                    if names:
-                        self._map[str(path)] = names[0]
-        return self._map
+        found = self._context.get_prim_map() if hasattr(self._context, "get_prim_map") else {}
+        names = ((path, [item.name for item in ids if item.id_type == "OBJECT"]) for path, ids in found.items())
+        return {str(path): objects[0] for path, objects in names if objects}
 
-    @property
+    @cached_property
     def chains(self) -> dict[Chain, list[str]]:
         """Paths of all object prims by the names of the objects from the root down."""
-        if self._chains is None:
-            from pxr import Usd
+        from pxr import Usd
 
-            self._chains = {}
-            seen_through = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
-            pending: list[tuple[Any, Chain]] = [(self.stage.GetPseudoRoot(), ())]
-            while pending:
-                prim, chain = pending.pop()
-                for child in prim.GetFilteredChildren(seen_through):
-                    name = self.composed_name(child)
-                    below = chain if name is None else (*chain, name)
-                    if name is not None:
-                        self._chains.setdefault(below, []).append(str(child.GetPath()))
-                    pending.append((child, below))
-        return self._chains
+        found: dict[Chain, list[str]] = {}
+        seen_through = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
+        pending: list[tuple[Any, Chain]] = [(self.stage.GetPseudoRoot(), ())]
+        while pending:
+            prim, chain = pending.pop()
+            for child in prim.GetFilteredChildren(seen_through):
+                name = self.composed_name(child)
+                below = chain if name is None else (*chain, name)
+                if name is not None:
+                    found.setdefault(below, []).append(str(child.GetPath()))
+                pending.append((child, below))
+        return found
 
-    def distance(self, path: str, site: Placement) -> float:
-        """Squared distance of a prim from the place of its object, in the space of the root prim."""
+    def distance(self, path: str, place: frames.Matrix) -> float:
+        """Squared distance of a prim from a place (4, 4), in the space of the root prim."""
         from pxr import Usd, UsdGeom
 
         cache = UsdGeom.XformCache(Usd.TimeCode.Default())
@@ -160,7 +136,7 @@ class StageMatcher:
         root = self.stage.GetDefaultPrim()
         if root:
             world = world * cache.GetLocalToWorldTransform(root).GetInverse()
-        return float(sum((a - b) ** 2 for a, b in zip(world.ExtractTranslation(), site.matrix[:3, 3], strict=True)))
+        return float(sum((a - b) ** 2 for a, b in zip(world.ExtractTranslation(), place[:3, 3], strict=True)))
 
     def find_geometry(self, site: Placement, path: str, reading: SceneReading) -> str | None:
         expected = f"{path}{site.geometry[len(site.path) :]}"
@@ -169,7 +145,7 @@ class StageMatcher:
             if path == site.path and expected not in reading.object_paths:
                 return expected
             is_named = self.layer.GetAttributeAtPath(f"{expected}.{OBJECT_NAME}") is not None
-            if not is_named and (self.names_are_written or self.object_name(spec) is None):
+            if not is_named and (self.names_are_written or self.object_name(expected) == ""):
                 return expected
         prim = self.stage.GetPrimAtPath(path)
         if prim.GetTypeName() in GEOMETRY_TYPES:
@@ -214,7 +190,7 @@ class StageMatcher:
 
         for path in reading.materials.values():
             if path in model.prims and self.layer.GetPrimAtPath(path) is None:
-                plain = self.in_ascii(path)
+                plain = find_in_ascii(self, path)
                 if plain is not None and plain not in model.prims:
                     renames[path] = plain
                 elif path in reading.optional_materials:

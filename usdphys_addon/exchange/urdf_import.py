@@ -8,7 +8,7 @@ and a scene that stays as it was if something fails.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -19,13 +19,14 @@ import numpy as np
 
 from ..bridge import object_copies
 from ..bridge.environment import require_usd
-from ..bridge.imported import ImportedIDs
-from ..bridge.naming import prim_name
 from ..core import paths
+from ..core.steps import Next
+from ..identity.names import prim_name
+from ..identity.remembered import ImportedIDs
 from ..system.files import note_of, usable_name
 from ..usd.robot_files import RobotOptions, robot_as_stage
 from . import blend_file, usd_import
-from .usd_import import ImportResult, Step
+from .usd_import import ImportResult
 
 if TYPE_CHECKING:
     from ..urdf.layout import Layout
@@ -40,7 +41,7 @@ _MOST_WIRES = 500
 
 def import_urdf(
     context: bpy.types.Context, filepath: str | Path, options: RobotOptions,
-    tell: Callable[[Step], None] = lambda step: None, *, opens: bool = False,
+    tell: Callable[[Next], None] = lambda step: None, *, opens: bool = False,
 ) -> ImportResult:  # fmt: skip
     """Import a robot into the scene. If that fails, the scene stays as it was. Raises InputError.
 
@@ -51,13 +52,13 @@ def import_urdf(
 
 def import_steps(
     context: bpy.types.Context, filepath: str | Path, options: RobotOptions, *, opens: bool = False
-) -> Generator[Step, None, ImportResult]:
+) -> Generator[Next, None, ImportResult]:
     """`import_urdf` step by step. Closing the generator undoes the steps so far."""
     require_usd()
     from ..usd import robot_stage
 
     path = Path(bpy.path.abspath(usable_name(str(filepath)))).absolute()
-    yield Step(0.0, f"Reading {path.name}")
+    yield Next(0.0, f"Reading {path.name}")
     with ExitStack() as blocks:
         stage_file, plan, texts = blocks.enter_context(robot_as_stage(path, options, physics=False))
         if opens:
@@ -96,14 +97,25 @@ def _finish(plan: Layout, result: ImportResult) -> None:
     """Give the objects the names of the URDF; draw Empties of links small, and colliders of many faces as boxes."""
     new = set(result.objects)
     objects: dict[str, Any] = {obj.usdphys.prim.path: obj for obj in bpy.data.objects if obj.name in new}  # type: ignore[attr-defined]
-    # Two names that Blender's exporter writes alike would change their prims: such objects keep the names of those.
-    written = Counter(prim_name(plan.names.get(path, paths.name_of(path))) for path in plan.link_paths.values())
-    written.update(prim_name(plan.names.get(path, paths.name_of(path))) for path in plan.joint_paths.values())
+    _rename(plan, objects)
+    _draw_small(plan, objects)
+    _share_meshes(plan, objects)
+    result.objects = sorted(obj.name for obj in objects.values())
+
+
+def _rename(plan: Layout, objects: Mapping[str, Any]) -> None:
+    """Give objects the names of the URDF. Two that Blender's exporter writes alike keep the names of their prims."""
+    parts = (*plan.link_paths.values(), *plan.joint_paths.values())
+    written = Counter(prim_name(plan.names.get(path, paths.name_of(path))) for path in parts)
     for path, name in plan.names.items():
         obj = objects.get(path)
         if obj is not None and (written[prim_name(name)] < 2 or prim_name(name) == name):
             obj.name = name
             obj.usdphys.prim.id_name = obj.name
+
+
+def _draw_small(plan: Layout, objects: Mapping[str, Any]) -> None:
+    """Draw Empties of links small beside the robot, and colliders of many faces as boxes."""
     places = np.array([world[:3, 3] for world in plan.worlds.values()])
     size = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
     scale = float(bpy.context.scene.unit_settings.scale_length) or 1.0  # type: ignore[union-attr]
@@ -115,8 +127,6 @@ def _finish(plan: Layout, result: ImportResult) -> None:
         obj = objects.get(placed.path) if placed.is_collider and plan.options.visuals else None
         if obj is not None and obj.type == "MESH" and len(obj.data.polygons) > _MOST_WIRES:
             obj.display_type = "BOUNDS"
-    _share_meshes(plan, objects)
-    result.objects = sorted(obj.name for obj in objects.values())
 
 
 def _share_meshes(plan: Layout, objects: dict[str, Any]) -> None:

@@ -16,7 +16,6 @@ import bpy
 from ..bridge import scene_read
 from ..bridge.environment import gc_paused, require_usd
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
-from ..bridge.source_paths import home_of, looks_of
 from ..core import paths, summary, validate
 from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
@@ -25,6 +24,7 @@ from ..core.schemas import usd_physics
 from ..core.units import StageUnits, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
+from ..identity.remembered import home_of, looks_of
 from ..system import faults
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing

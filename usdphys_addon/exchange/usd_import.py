@@ -9,24 +9,27 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ..attaching import attach
-from ..bridge import gprim_mesh, import_notes, physics_collections, remembered, scene_write
-from ..bridge.environment import Background, gc_paused, require_usd, shorten_walks
-from ..bridge.imported import ImportedIDs
+from ..bridge import gprim_mesh, import_notes, physics_collections, scene_write
+from ..bridge.environment import gc_paused, require_usd
 from ..core import clock, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_geom, usd_physics
+from ..core.steps import Next
 from ..core.validate import Issue
 from ..core.vendors import is_vendor_type
 from ..core.words import counted
+from ..identity import remembered
+from ..identity.remembered import ImportedIDs
 from ..system import faults
 from ..system.console import note, warn
 from ..system.files import note_of
+from ..worker.thread import Background, shorten_walks
 from . import blend_file, import_materials, import_repair, kept_layers
 from .hook_calls import handled_by
 
@@ -72,27 +75,20 @@ class ImportResult:
     objects: list[str] = field(default_factory=list)
 
 
-class Step(NamedTuple):
-    """What an import is about to do. done: fraction of the whole."""
-
-    done: float
-    text: str
-
-
 class LateProgress:
     """Prints the steps of an import to stderr, once it has taken a second."""
 
     def __init__(self) -> None:
         self.start = clock.now()
 
-    def __call__(self, step: Step) -> None:
+    def __call__(self, step: Next) -> None:
         if clock.now() - self.start > 1.0:
-            warn(f"usdphys: {step.done:.0%} {step.text}")
+            warn(f"usdphys: {step:.0%} {step.about}")
 
 
 def import_usd(
     context: bpy.types.Context, filepath: str | Path, options: ImportOptions,
-    tell: Callable[[Step], None] = lambda step: None,
+    tell: Callable[[Next], None] = lambda step: None,
 ) -> ImportResult:  # fmt: skip
     """Import a USD file with its physics into the scene. If that fails, the scene stays as it was.
 
@@ -101,7 +97,7 @@ def import_usd(
     return run_steps(import_steps(context, filepath, options), tell)
 
 
-def run_steps(steps: Generator[Step, None, ImportResult], tell: Callable[[Step], None]) -> ImportResult:
+def run_steps(steps: Generator[Next, None, ImportResult], tell: Callable[[Next], None]) -> ImportResult:
     """Run an import to its end. tell: called before each step."""
     # Closed here at the latest: a generator that the garbage collector closes later would undo the import when the
     # properties are no longer registered, and Blender crashes on them.
@@ -117,7 +113,7 @@ def run_steps(steps: Generator[Step, None, ImportResult], tell: Callable[[Step],
 def import_steps(
     context: bpy.types.Context, filepath: str | Path, options: ImportOptions, read: ReadSource | None = None,
     complete: Complete | None = None,
-) -> Generator[Step, None, ImportResult]:  # fmt: skip
+) -> Generator[Next, None, ImportResult]:  # fmt: skip
     """`import_usd` step by step. Closing the generator undoes the steps so far.
 
     read: reads the stage, given the opinions of all its prims; by default `import_source.read_source`. complete: makes
@@ -148,17 +144,17 @@ def _usd_errors_as_input_errors(path: Path) -> Iterator[None]:
 
 def _steps(
     context: bpy.types.Context, path: Path, options: ImportOptions, read: ReadSource | None, complete: Complete | None
-) -> Generator[Step, None, ImportResult]:
+) -> Generator[Next, None, ImportResult]:
     from ..usd import composition, import_source, importable
     from ..usd import read as usd_read
 
-    yield Step(0.0, f"Reading {path.name}")
+    yield Next(0.0, f"Reading {path.name}")
     stage = usd_read.open_stage(path)
     choices = [composition.parse_choice(text) for text in options.variants]
     composition.select_variants(stage, choices)
     if options.prim_path and not stage.GetPrimAtPath(options.prim_path):
         raise InputError(f"'{path.name}' has no prim '{options.prim_path}'; check the path.")
-    yield Step(0.05, "Looking through the file")
+    yield Next(0.05, "Looking through the file")
     opinions, broken = importable.check(stage, path)
     units = usd_read.stage_units(stage)
     if options.opens:
@@ -166,13 +162,13 @@ def _steps(
     scene: Any = context.scene
     with undone_on_failure(scene):
         if options.attach:
-            yield Step(0.5, "Attaching physics")
+            yield Next(0.5, "Attaching physics")
             result = _attach(scene, stage, import_source.read_source(stage, opinions))
             result.path = path
             return result
         if not options.convert_units:
             scene.unit_settings.scale_length = units.meters_per_unit
-        yield Step(0.2, "Importing geometry, materials and physics")
+        yield Next(0.2, "Importing geometry, materials and physics")
         # A collector that runs in the thread would delete Blender's objects while Blender works.
         is_edited = broken or usd_read.units_as_floats(stage)
         readable = (lambda layer: importable.write_readable(stage, broken, layer)) if is_edited else None
@@ -182,7 +178,7 @@ def _steps(
             with composition.opened_once(stage):
                 result = _native_import(file, options, landing)
         result.issues[:0] = broken
-        yield Step(0.9, "Updating the view")
+        yield Next(0.9, "Updating the view")
     return result
 
 
@@ -250,10 +246,11 @@ class _Landing:
                 )
         _name_bodies(model, found)
         texts = scene_write.Texts(source.carried, source.transforms, source.shapes, source.bindings)
-        result = write_physics(scene, model, found, texts=texts)
+        made = ImportedIDs(found.objects, {**found.materials})
+        result = write_physics(scene, model, made, texts=texts)
         result.path = self.path
         result.issues[:0] = issues
-        import_materials.bind(source, found, result.issues)
+        import_materials.bind(source, found, made.materials, result.issues)
         physics_collections.tidy(model, found)
         import_materials.resolve_interfaces(stage, found)
         memory = scene.usdphys.source
@@ -351,8 +348,11 @@ def write_physics(
     scene: bpy.types.Scene, model: PhysicsModel, found: ImportedIDs, *, texts: scene_write.Texts | None = None,
     meters: float | None = None,
 ) -> ImportResult:  # fmt: skip
-    """Put the physics of a model on imported objects. meters: length of a Blender unit; None: that of the scene."""
-    written = scene_write.write_scene(model, scene, found.objects, {**found.materials}, texts=texts, meters=meters)
+    """Put the physics of a model on imported objects. meters: length of a Blender unit; None: that of the scene.
+
+    found: gets the materials that are new.
+    """
+    written = scene_write.write_scene(model, scene, found.objects, found.materials, texts=texts, meters=meters)
     names = sorted(obj.name for obj in found.objects.values())
     result = ImportResult(Path(), counts=written.counts, objects=names)
     for path in written.missing:

@@ -19,6 +19,7 @@ from ..bridge.joint_frames import is_joint, set_world_matrix
 from ..bridge.roles import applies, is_body, parents_of
 from ..core.building import scattering
 from ..core.errors import InputError
+from ..core.steps import finished
 from ..core.words import counted, named, phrase
 from ..playback import guard as preview_guard
 from ..playback.poses import restored
@@ -134,12 +135,7 @@ def settle_steps(
 
 def settle(context: Any, objects: Sequence[Any], options: SettleOptions | None = None) -> Settled:
     """Run `settle_steps` to the end."""
-    steps = settle_steps(context, objects, options or SettleOptions())
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return done.value  # type: ignore[no-any-return]
+    return finished(settle_steps(context, objects, options or SettleOptions()))
 
 
 # --------------------------------------------------------------------------- who moves, who holds still

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -14,6 +14,7 @@ import numpy as np
 from ..core import frames, paths
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
+from ..core.prototypes import schemas_key
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.words import and_more
@@ -24,9 +25,10 @@ from .names import Family
 #: Two frames are one where they are nearer than this: metres, and elements of a rotation.
 SAME = 2e-5
 _MIRROR = np.diag([-1.0, -1.0, -1.0, 1.0])
+PRIM_NAME = "the name of the USD prim"
 #: Facts that only a way back to the same USD file needs.
 _MINOR = (
-    "the name of the USD prim",
+    PRIM_NAME,
     "the name of a physics scene",
     "the polygons of a mesh (its triangles are written)",
 )
@@ -60,12 +62,9 @@ class Additions:
 
     def __init__(
         self, document: Document, model: PhysicsModel, nodes: Mapping[str, int], options: WriteOptions,
-        origins: Mapping[str, int], copies: Mapping[str, str],
+        origins: Mapping[str, int],
     ) -> None:  # fmt: skip
         self.document, self.model, self.nodes, self.origins = document, model, nodes, origins
-        self.copies = copies
-        #: What is no copy: these have no facts of their own, and most prims of a large scene are copies.
-        self.first = replace(model, prims={path: prim for path, prim in model.prims.items() if path not in copies})
         self.families = [one for one in options.families if not self._is_foreign(one)]
         self.options = options
         self.written = Written()
@@ -77,7 +76,7 @@ class Additions:
                     "GltfForeign", f"Another add-on has written {one.body}, so that is left as it is.",
                     "Switch off one of the two add-ons for glTF physics.",
                 )  # fmt: skip
-        self.has_bindings = any(prim.physics_binding or prim.materials for prim in self.first.prims.values())
+        self.has_bindings = any(prim.physics_binding or prim.materials for prim in model.prims.values())
         #: Nodes of the bodies that are written, by path.
         self.bodies: dict[str, int] = {}
         self.body_nodes: set[int] = set()
@@ -100,7 +99,7 @@ class Additions:
 
     def report_lost(self) -> None:
         """Name the facts that glTF has no word for, each with its prims."""
-        for prim, fact in unsaid.facts(self.model, self.copies):
+        for prim, fact in unsaid.facts(self.model):
             self.lose(prim, fact)
         for (what, fix), prims in self.unsaid.items():
             shown = and_more((prim.display for prim in islice(prims.values(), MOST_NAMES)), len(prims))
@@ -172,10 +171,9 @@ class Additions:
         """What decides about the shape, the material and the mass of a primitive; None for other colliders."""
         if prim.extras or prim.get(usd_geom.Gprim) is None:
             return None
-        schemas = tuple((name, one.all_values()) for name, one in prim.schemas.items())
         material = self.material_of(prim)
         local = prim.local.tobytes() if prim.local is not None else b""
-        return (schemas, local, material.path if material is not None else "")
+        return (schemas_key(prim), local, material.path if material is not None else "")
 
     def pooled(self, extension: str, name: str, value: dict[str, Any]) -> int:
         """Index of an entry of a list of the document; equal entries are one."""

@@ -15,7 +15,7 @@ import hashlib
 import json
 import math
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Hashable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from itertools import chain
@@ -25,6 +25,7 @@ import numpy as np
 
 from ..core import paths, schema, vendor_schemas
 from ..core.model import PhysicsModel, Prim
+from ..core.prototypes import schemas_key
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from . import names
@@ -97,31 +98,28 @@ def _physics(extensions: Any) -> dict[str, Any]:
 # --------------------------------------------------------------------------- writing
 
 
-def put(document: Document, model: PhysicsModel, beside: Beside, copies: Mapping[str, str]) -> None:
-    """Put a model into a finished document. A collider that is the geometry of its object gets a pose.
-
-    copies: paths of prims with the same values as another one -> its path.
-    """
+def put(document: Document, model: PhysicsModel, beside: Beside) -> None:
+    """Put a model into a finished document. A collider that is the geometry of its object gets a pose."""
+    there = np.eye(4)
     for prim in model.colliders.values():
         if prim.local is None and prim.path not in beside.nodes:
-            prim.local = np.eye(4)
+            prim.local = there
     extras = document.json.get("extras")
     if not isinstance(extras, dict):
         extras = document.json["extras"] = {}
-    prims, kinds = _entries(document, model, beside.nodes, copies)
+    prims, kinds = _entries(document, model, beside.nodes)
     extras[names.EXTRAS] = {
         "version": _VERSION, "digest": digest(document), "kinds": kinds, "prims": prims,
         **{item.name: value for item in fields(beside) if (value := getattr(beside, item.name))},
     }  # fmt: skip
 
 
-def _entries(
-    document: Document, model: PhysicsModel, nodes: Mapping[str, int], copies: Mapping[str, str]
-) -> tuple[dict[str, Any], list[Any]]:
+def _entries(document: Document, model: PhysicsModel, nodes: Mapping[str, int]) -> tuple[dict[str, Any], list[Any]]:
     """(`prims`, `kinds`); see above."""
     contents: list[dict[str, Any]] = []
     pool: dict[str, int] = {}
-    numbers: dict[str, int] = {}
+    # Prims without extras, by all that a content says of them.
+    numbers: dict[Hashable, int] = {}
     # Path -> index of its content, and of those of the prims below by name.
     found: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {}
     last, label = "", ""
@@ -129,7 +127,9 @@ def _entries(
         index = nodes.get(path)
         is_below = index is None and bool(last) and paths.parent_of(path) == last
         known = document.node_name(index) if index is not None else label if is_below else ""
-        number = numbers.get(copies.get(path, "")) if prim.label == known else None
+        kind = (schemas_key(prim), id(prim.local), prim.purpose, prim.physics_binding, prim.is_xformable)
+        is_plain = prim.label == known and not prim.extras
+        number = numbers.get(kind) if is_plain else None
         if number is None:
             content = _prim_out(prim)
             if prim.label != known:
@@ -137,8 +137,8 @@ def _entries(
             number = pool.setdefault(repr(content), len(contents))
             if number == len(contents):
                 contents.append(content)
-            if prim.label == known:
-                numbers[path] = number
+            if is_plain:
+                numbers[kind] = number
         if is_below:
             own, below = found[last]
             found[last] = own, (*below, (paths.name_of(path), number))

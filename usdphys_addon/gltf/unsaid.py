@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator
 from functools import cache
 
 from ..core.model import PhysicsModel, Prim
+from ..core.prototypes import schemas_key
 from ..core.schema import Schema, split_applied
 from ..core.schemas import usd_geom, usd_physics
 from . import joints, vendor
@@ -15,24 +16,24 @@ from . import joints, vendor
 _USD = ("UsdPhysics", "UsdGeom")
 
 
-def facts(model: PhysicsModel, copies: Mapping[str, str]) -> Iterator[tuple[Prim, str]]:
-    """(prim, fact) of all that is lost. copies: see `write.write`; they lose what the prims lose that they are of."""
-    groups: dict[str, list[str]] = {}
+def facts(model: PhysicsModel) -> Iterator[tuple[Prim, str]]:
+    """(prim, fact) of all that is lost."""
     if materials := model.materials:
         whole = {prim.physics_binding or (prim.materials or ("",))[-1] for prim in model.prims.values()}
         for path, prim in materials.items():
             if path not in whole:
                 yield prim, "a physics material that belongs to no whole shape"
-    for path, prim in model.prims.items():
-        if path in copies:
-            continue
-        for fact in _of_prim(model, prim):
+    known: dict[Hashable, list[str]] = {}
+    for prim in model.prims.values():
+        key = (schemas_key(prim), len(prim.materials))
+        lost = known.get(key)
+        if lost is None:
+            lost = known[key] = list(_of_prim(model, prim))
+        for fact in lost:
             yield prim, fact
-            if not groups:
-                for one, first in copies.items():
-                    groups.setdefault(first, []).append(one)
-            for copy in groups.get(path, ()):
-                yield model.prims[copy], fact
+    for prim in model.scenes.values():
+        if prim.name != "PhysicsScene":
+            yield prim, "the name of a physics scene"
 
 
 def _of_prim(model: PhysicsModel, prim: Prim) -> Iterator[str]:
@@ -62,11 +63,6 @@ def _is_said(name: str, schema: Schema) -> bool:
 
 
 # --------------------------------------------------------------------------- schemas of UsdPhysics
-
-
-def _of_scene(_model: PhysicsModel, prim: Prim, _schema: Schema) -> Iterator[str]:
-    if prim.name != "PhysicsScene":
-        yield "the name of a physics scene"
 
 
 def _of_body(_model: PhysicsModel, _prim: Prim, schema: Schema) -> Iterator[str]:
@@ -142,7 +138,7 @@ def _of_joint(_model: PhysicsModel, prim: Prim, schema: Schema) -> Iterator[str]
 
 
 _RULES: dict[str, Callable[[PhysicsModel, Prim, Schema], Iterator[str]]] = {
-    "PhysicsScene": _of_scene, "PhysicsRigidBodyAPI": _of_body, "PhysicsCollisionAPI": _of_collider,
+    "PhysicsRigidBodyAPI": _of_body, "PhysicsCollisionAPI": _of_collider,
     "PhysicsMassAPI": _of_mass, "PhysicsMaterialAPI": _of_material, "PhysicsMeshCollisionAPI": _of_mesh,
     "PhysicsCollisionGroup": _of_group, "PhysicsFilteredPairsAPI": _of_pairs, "PhysicsArticulationRootAPI": _of_tree,
     **dict.fromkeys(

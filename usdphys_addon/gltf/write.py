@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+from collections.abc import Collection, Hashable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import mass
+from ..core import mass, paths
 from ..core.model import PhysicsModel, Prim
+from ..core.prototypes import schemas_key
 from ..core.schemas import usd_physics
-from . import axes, filters, names
+from . import additions, axes, filters, names
 from .additions import Additions, WriteOptions, Written
 from .document import Document
 from .names import Family
@@ -24,21 +24,28 @@ from .write_motions import Motions
 
 def write(
     document: Document, model: PhysicsModel, nodes: Mapping[str, int], options: WriteOptions,
-    origins: Mapping[str, int] | None = None, copies: Mapping[str, str] | None = None, carrying: Collection[str] = (),
+    origins: Mapping[str, int] | None = None, carrying: Collection[str] = (),
 ) -> Written:  # fmt: skip
     """Put the physics of a model into a document.
 
     nodes: index of the node of each object, by the path of its prim. origins: the same by the path that the object had
-    when it was imported from glTF, which compound triggers name. copies: prims that differ from another one in nothing
-    but their place, with the path of that; all prims of an object are copies, or none. carrying: prims that say more
-    about physics than the model holds.
+    when it was imported from glTF, which compound triggers name. carrying: prims that say more about physics than the
+    model holds.
     """
-    additions = Additions(document, model, nodes, options, origins or {}, copies or {})
+    file = Additions(document, model, nodes, options, origins or {})
     for path in carrying:
         if path in model.prims:
-            additions.lose(model.prims[path], "attributes that its schemas do not declare")
-    _Writer(additions).write()
-    return additions.written
+            file.lose(model.prims[path], "attributes that its schemas do not declare")
+    _Writer(file).write()
+    return file.written
+
+
+class _Known(NamedTuple):
+    """A body with all its colliders on its own node, and the extensions of that."""
+
+    prim: Prim
+    colliders: list[Prim]
+    extensions: dict[str, Any]
 
 
 class _Writer:
@@ -46,23 +53,14 @@ class _Writer:
         self.file, self.document, self.model, self.nodes = file, file.document, file.model, file.nodes
         self.options, self.families, self.bodies = file.options, file.families, file.bodies
         self.motions, self.colliders, self.joints = Motions(file), Colliders(file), Joints(file)
-        #: Of bodies that have copies and whose colliders are on their own node: its extensions, its mesh, and how many
-        #: colliders it has.
-        self.known: dict[str, tuple[dict[str, Any], Any, int]] = {}
-        #: Colliders that are written.
-        self.done: set[str] = set()
 
     def write(self) -> None:
         self._find_bodies()
         self._name_nodes()
         if self.options.is_flat:
             self._flatten()
-        copied = self._copied_bodies()
-        self._write_bodies(self._without(copied), [path for path in self.bodies if path not in copied])
-        rest = [path for path, first in copied.items() if not self._write_copy(path, first)]
-        if rest:
-            self._write_bodies(self.model, rest)
-        for prim in self.file.first.joints.values():
+        self._write_bodies()
+        for prim in self.model.joints.values():
             self.joints.write(prim)
         self._write_kept()
         self._write_gravity()
@@ -73,42 +71,6 @@ class _Writer:
                 # Babylon needs an object of the document, even an empty one.
                 self.document.root_extension(family.body)
                 self.document.written.add(family.body)
-
-    def _copied_bodies(self) -> dict[str, str]:
-        """Bodies whose node gets the extensions of the node of another one, with that. Filters are of each collider."""
-        if self.file.first.groups or self.file.first.having(usd_physics.FilteredPairsAPI):
-            return {}
-        return {path: first for path in self.bodies if (first := self.file.copies.get(path)) in self.bodies}
-
-    def _without(self, copied: Mapping[str, str]) -> PhysicsModel:
-        """The model without the copies of bodies and their colliders."""
-        if not copied:
-            return self.model
-        prims = {
-            path: prim for path, prim in self.model.prims.items()
-            if path not in self.file.copies or not (path in copied or path.rpartition("/")[0] in copied)
-        }  # fmt: skip
-        return replace(self.model, prims=prims)
-
-    def _write_copy(self, path: str, first: str) -> bool:
-        """Give the node of a copy the extensions of the first one; False where that is not all."""
-        known = self.known.get(first)
-        if known is None:
-            return False
-        extensions, mesh, colliders = known
-        node = self.document.nodes[self.bodies[path]]
-        if "extensions" in node or node.get("mesh") != mesh:
-            return False
-        node["extensions"] = extensions.copy()
-        for prims in self.file.unsaid.values():
-            if first in prims:
-                prims[path] = self.model.prims[path]
-        for bodies in self.motions.decided.values():
-            if first in bodies:
-                bodies[path] = None
-        self.file.written.counts["bodies"] += 1
-        self.file.written.counts["colliders"] += colliders
-        return True
 
     # ------------------------------------------------------------------ bodies
 
@@ -132,7 +94,7 @@ class _Writer:
 
     def _name_nodes(self) -> None:
         """Give nodes back the names that no prim can have, if they are called like their prims."""
-        for path, prim in self.file.first.prims.items():
+        for path, prim in self.model.prims.items():
             name, index = prim.extras.get("name"), self.nodes.get(path)
             if isinstance(name, str) and index is not None and self.document.node_name(index) == names.leaf(name):
                 self.document.nodes[index]["name"] = name
@@ -161,52 +123,85 @@ class _Writer:
     def _write_body(self, prim: Prim, index: int, colliders: list[Prim]) -> None:
         body = prim.get(usd_physics.RigidBodyAPI)
         assert body is not None
-        self.file.written.counts["bodies"] += 1
-        if names.leaf(self.document.node_name(index)) != prim.name:
-            self.file.lose(prim, "the name of the USD prim")
         for family in self.families:
             motion = self.motions.motion_of(family, prim, body, colliders)
             if motion is not None:
                 self.document.put_extension(index, family.body, {"motion": motion})
 
-    def _write_bodies(self, model: PhysicsModel, bodies: list[str]) -> None:
-        """Write bodies, and all colliders of a model that were not written before."""
-        colliders = mass.colliders_by_body(model)
+    def _write_bodies(self) -> None:
+        """Write all bodies and colliders. Bodies of one prototype, with colliders of one, get the same extensions."""
+        by_body = mass.colliders_by_body(self.model)
         chosen = {
-            path: prim for path, prim in model.colliders.items()
-            if path not in self.done and (api := prim.get(usd_physics.CollisionAPI))
-            and self.colliders.is_written(prim, api)
+            path: prim for path, prim in self.model.colliders.items()
+            if (api := prim.get(usd_physics.CollisionAPI)) and self.colliders.is_written(prim, api)
         }  # fmt: skip
         found, numbers = filters.filters_of(self.model, list(chosen))
-        firsts = set(self.file.copies.values())
-
-        def write_colliders(prims: Iterable[Prim]) -> None:
-            for one in prims:
-                self.colliders.write(one, found[numbers[one.path]] if one.path in numbers else None)
-                self.done.add(one.path)
-
-        for path in bodies:
-            prim, index, own = self.model.prims[path], self.bodies[path], colliders.get(path, [])
-            node = self.document.nodes[index]
-            is_plain = "extensions" not in node
+        rest = dict(chosen)
+        known: dict[Hashable, _Known | None] = {}
+        for path, index in self.bodies.items():
+            prim, own = self.model.prims[path], by_body.get(path, [])
+            self.file.written.counts["bodies"] += 1
+            if names.leaf(self.document.node_name(index)) != prim.name:
+                self.file.lose(prim, additions.PRIM_NAME)
+            key = self._key_of(prim, index, own, numbers)
+            if key is None:
+                self._write_body(prim, index, own)
+                continue
+            for one in own:
+                rest.pop(one.path, None)
+            first = known.get(key)
+            if first is not None:
+                self._write_equal(first, prim, index, own)
+                continue
             before = len(self.document.nodes), len(self.file.written.issues)
             self._write_body(prim, index, own)
-            if path not in firsts:
-                continue
-            write_colliders(one for one in own if one.path in chosen)
-            if (
-                is_plain
-                and "extensions" in node
-                and before == (len(self.document.nodes), len(self.file.written.issues))
-            ):
-                self.known[path] = (node["extensions"].copy(), node.get("mesh"), len(own))
-        write_colliders(prim for path, prim in chosen.items() if path not in self.done)
+            for one in own:
+                self.colliders.write(one, found[numbers[one.path]] if one.path in numbers else None)
+            if before == (len(self.document.nodes), len(self.file.written.issues)):
+                known[key] = _Known(prim, own, dict(self.document.nodes[index].get("extensions", {})))
+        for path, prim in rest.items():
+            self.colliders.write(prim, found[numbers[path]] if path in numbers else None)
+
+    def _key_of(
+        self, prim: Prim, index: int, colliders: list[Prim], filter_of: Mapping[str, int]
+    ) -> Hashable | None:  # fmt: skip
+        """What decides about the extensions of the node of a body; None where more than its own prims may."""
+        node = self.document.nodes[index]
+        if prim.extras or "extensions" in node or self.colliders.parts:
+            return None
+        key: list[Hashable] = [schemas_key(prim), prim.world[:3, :3].tobytes(), node.get("mesh")]
+        for one in colliders:
+            is_below = paths.parent_of(one.path) == prim.path and one.path not in self.nodes
+            is_placed = one.local is not None or one.world is prim.world
+            if (one is not prim and not (is_below and is_placed)) or one.extras or one.resets_xform_stack:
+                return None
+            material = self.file.material_of(one)
+            key += schemas_key(one), id(one.local), id(one.mesh), one.materials, one.physics_binding
+            key += "" if material is None else material.path, filter_of.get(one.path)
+        return (*key, prim.materials, prim.physics_binding)
+
+    def _write_equal(self, first: _Known, prim: Prim, index: int, colliders: list[Prim]) -> None:
+        """Give the node of a body the extensions of an equal one, and note the same losses."""
+        if first.extensions:
+            self.document.nodes[index]["extensions"] = first.extensions.copy()
+        pairs = ((first.prim, prim), *zip(first.colliders, colliders, strict=True))
+        for (what, _), prims in self.file.unsaid.items():
+            if what != additions.PRIM_NAME:
+                for known, own in pairs:
+                    if known.path in prims:
+                        prims[own.path] = own
+        for bodies in self.motions.decided.values():
+            if first.prim.path in bodies:
+                bodies[prim.path] = None
+        for one, own in pairs[1:]:
+            self.colliders.compare_name(own, index, *self.colliders.written[one.path])
+        self.file.written.counts["colliders"] += len(colliders)
 
     # ------------------------------------------------------------------ the rest
 
     def _write_kept(self) -> None:
         """Compound triggers and volumes with gravity, as they were imported."""
-        for path, prim in self.file.first.prims.items():
+        for path, prim in self.model.prims.items():
             if not prim.extras:
                 continue
             index = self.nodes.get(path)
@@ -239,11 +234,11 @@ class _Writer:
         return [one for child in children for one in self._triggers_at(child, family)]
 
     def _write_gravity(self) -> None:
-        scenes = [scene for prim in self.file.first.scenes.values() if (scene := prim.get(usd_physics.PhysicsScene))]
+        scenes = [scene for prim in self.model.scenes.values() if (scene := prim.get(usd_physics.PhysicsScene))]
         if not scenes:
             return
         if len(scenes) > 1:
-            prim = list(self.file.first.scenes.values())[1]
+            prim = list(self.model.scenes.values())[1]
             self.file.lose(prim, "more than one physics scene, such as this one", "Use one gravity for all.")
         scene = scenes[0]
         size = scene.decided("gravity_magnitude")

@@ -45,9 +45,11 @@ class Colliders:
         self.options, self.families, self.bodies = file.options, file.families, file.bodies
         self.meshes: dict[int, tuple[Mesh, int]] = {}
         self.kinds: dict[tuple[Any, ...], _Kind] = {}
+        #: By path of a collider: True if it is the mesh of its node, True for a trigger.
+        self.written: dict[str, tuple[bool, bool]] = {}
         #: Nodes of the parts of compound triggers.
         self.parts = {
-            self.file.origins[part] for prim in self.file.first.prims.values() if prim.extras
+            self.file.origins[part] for prim in self.model.prims.values() if prim.extras
             for part in prim.extras.get("trigger_nodes") or () if part in self.file.origins
         }  # fmt: skip
 
@@ -89,7 +91,11 @@ class Colliders:
             base, is_of_base = part, False
         for shape, offset in shapes:
             index, scale = self._collider_node(prim, base, body, offset, shape, kind, is_of_base=is_of_base)
-            self._compare_name(prim, index, shape, is_trigger=is_trigger)
+            is_own = shape.mesh is not None and self._mesh(prim, index, shape.mesh) == self.document.nodes[index].get(
+                "mesh"
+            )
+            self.written[prim.path] = is_own, is_trigger
+            self.compare_name(prim, index, is_own, is_trigger)
             for family in self.families:
                 value = kind.values.get((family.name, scale)) if kind is not None else None
                 if value is None:
@@ -100,15 +106,16 @@ class Colliders:
                     value = {**value, "collisionFilter": self.file.pooled(family.body, "collisionFilters", filter_)}
                 self.document.put_extension(index, family.body, {"trigger" if is_trigger else "collider": value})
 
-    def _compare_name(self, prim: Prim, index: int, shape: Shape, *, is_trigger: bool) -> None:
-        """Note a collider that does not get its name from its node again, if it has one of its own."""
+    def compare_name(self, prim: Prim, index: int, is_own: bool, is_trigger: bool) -> None:
+        """Note a collider that does not get its name from its node again, if it has one of its own.
+
+        is_own: it is the mesh of its node.
+        """
         if prim.name == f"{prim.type_name}_collider":
             return
         node = names.leaf(self.document.node_name(index))
-        mesh = self.document.nodes[index].get("mesh")
-        is_own = shape.mesh is not None and self._mesh(prim, index, shape.mesh) == mesh
         if prim.name != (node if is_own else names.collider_leaf(node, "trigger" if is_trigger else "collider")):
-            self.file.lose(prim, "the name of the USD prim")
+            self.file.lose(prim, additions.PRIM_NAME)
 
     def _kind_of(self, prim: Prim) -> _Kind | None:
         """What primitives share that are copies of each other; None where each is looked at by itself."""

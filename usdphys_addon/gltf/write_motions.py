@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from ..core import frames, mass, paths
 from ..core.model import Prim
+from ..core.schema import Quaternion, Vector
 from ..core.schemas import usd_physics
 from ..core.words import and_more
 from . import additions, axes, names, vendor
@@ -19,6 +21,21 @@ from .document import is_numbers
 from .names import Family
 
 _NO_MASS = usd_physics.MassAPI()
+
+
+@dataclass(slots=True)
+class _Matter:
+    """What is written of the mass of a body; None is not. In its space: center, and moments about axes (a quaternion).
+
+    is_infinite: its file had no finite mass, and nobody has given it one. has_densities: the mass follows from these.
+    """
+
+    mass: float | None
+    center: Vector | None
+    moments: Vector | None
+    axes: Quaternion | None
+    is_infinite: bool
+    has_densities: bool
 
 
 class Motions:
@@ -71,52 +88,80 @@ class Motions:
     def _write_mass(
         self, family: Family, prim: Prim, colliders: list[Prim], motion: dict[str, Any], *, is_computed: bool
     ) -> None:
-        """Write mass, centre and inertia. OMI has defaults where KHR lets the engine decide, so it gets all."""
+        """Write mass, centre and inertia. OMI has defaults where KHR lets the engine decide, so it gets all.
+
+        is_computed: the body moves by forces, so that its mass counts.
+        """
         own = prim.get(usd_physics.MassAPI) or _NO_MASS
         kept = prim.extras.get("motion", {})
         solid = [one for one in colliders if vendor.TRIGGER not in one.schemas]
-        weighted = self._has_densities(prim, solid)
-        if own is _NO_MASS and family.is_khr and not weighted and not kept:
+        has_densities = self._has_densities(prim, solid)
+        if own is _NO_MASS and family.is_khr and not has_densities and not kept:
             return
-        moments, turn = own.decided("diagonal_inertia"), own.principal_axes
-        center, weight = own.decided("center_of_mass"), own.decided("mass")
-        if center is None and not solid and not family.is_khr and motion["type"] != "static":
+        matter = _Matter(
+            own.decided("mass"), own.decided("center_of_mass"), own.decided("diagonal_inertia"), own.principal_axes,
+            is_infinite=kept.get("mass") == 0 and own.decided("mass") is None, has_densities=has_densities,
+        )  # fmt: skip
+        if matter.center is None and not solid and not family.is_khr and motion["type"] != "static":
             self.decided["origin"][prim.path] = None
-        if is_computed and weighted:
+        if is_computed:
+            self._compute(family, prim, solid, matter)
+        if matter.is_infinite and family.is_khr:
+            motion["mass"] = 0
+        elif matter.is_infinite:
+            self.file.lose(prim, "an infinite mass in the OMI extensions", "Give it a mass.")
+        elif matter.mass is not None and math.isfinite(matter.mass):
+            motion["mass"] = matter.mass
+        if matter.center is not None:
+            motion["centerOfMass"] = axes.vector_out(matter.center)
+        self._write_inertia(family, prim, matter, kept, motion)
+
+    def _compute(self, family: Family, prim: Prim, solid: list[Prim], matter: _Matter) -> None:
+        """Take from the shapes what a file cannot leave to the simulator: all of OMI, of KHR what densities decide."""
+        if matter.has_densities:
             self.file.lose(prim, "the densities that its mass follows from (the mass is written)")
-        if is_computed and (weighted or not family.is_khr or (moments is not None and turn is None)):
-            found = self._mass_properties(prim, solid)
-            if weighted or not family.is_khr:
-                if weight is None and not weighted and kept.get("mass") != 0:
-                    self.decided["mass"][prim.path] = None
-                weight = found.mass
-                if center is None and (weighted or solid):
-                    if not weighted and max(map(abs, found.center_of_mass)) > additions.SAME:
-                        self.decided["centre"][prim.path] = None
-                    scale = frames.scale_of(prim.world)
-                    center = tuple((np.array(found.center_of_mass) / np.where(scale == 0.0, 1.0, scale)).tolist())
-            if moments is not None or weighted:
-                moments, turn = found.diagonal_inertia, found.principal_axes
-        if kept.get("mass") == 0 and own.decided("mass") is None:
-            if family.is_khr:
-                motion["mass"] = 0
-            else:
-                self.file.lose(prim, "an infinite mass in the OMI extensions", "Give it a mass.")
-        elif weight is not None and math.isfinite(weight):
-            motion["mass"] = weight
-        if center is not None:
-            motion["centerOfMass"] = axes.vector_out(center)
-        if moments is not None:
-            motion["inertiaDiagonal"] = axes.size_out(moments)
-            if turn is not None and not frames.is_identity(turn):
-                motion["inertiaOrientation"] = axes.rotation_out(turn)
-        elif is_numbers(kept.get("inertiaDiagonal"), 3) and not family.is_khr and not any(kept["inertiaDiagonal"]):
+        says_all = matter.has_densities or not family.is_khr
+        if not says_all and (matter.moments is None or matter.axes is not None):
+            return
+        found = self._mass_properties(prim, solid)
+        if says_all:
+            self._compute_mass(prim, solid, matter, found)
+        if matter.moments is not None or matter.has_densities:
+            matter.moments, matter.axes = found.diagonal_inertia, found.principal_axes
+
+    def _compute_mass(
+        self, prim: Prim, solid: list[Prim], matter: _Matter, found: mass.BodyMassProperties
+    ) -> None:  # fmt: skip
+        """Take mass and centre from the shapes; notes where that decides what was left to the simulator."""
+        if matter.mass is None and not matter.has_densities and not matter.is_infinite:
+            self.decided["mass"][prim.path] = None
+        matter.mass = found.mass
+        if matter.center is not None or not (matter.has_densities or solid):
+            return
+        if not matter.has_densities and max(map(abs, found.center_of_mass)) > additions.SAME:
+            self.decided["centre"][prim.path] = None
+        scale = frames.scale_of(prim.world)
+        matter.center = tuple((np.array(found.center_of_mass) / np.where(scale == 0.0, 1.0, scale)).tolist())
+
+    def _write_inertia(
+        self, family: Family, prim: Prim, matter: _Matter, kept: dict[str, Any], motion: dict[str, Any]
+    ) -> None:
+        """Write the moments of inertia: those of the body, else those that its file had. kept: the motion there."""
+        if matter.moments is not None:
+            motion["inertiaDiagonal"] = axes.size_out(matter.moments)
+            if matter.axes is not None and not frames.is_identity(matter.axes):
+                motion["inertiaOrientation"] = axes.rotation_out(matter.axes)
+            return
+        moments = kept.get("inertiaDiagonal")
+        if not is_numbers(moments, 3):
+            return
+        if not family.is_khr and not any(moments):
             # Three zeros: infinite in KHR, automatic in OMI.
             self.file.lose(prim, "an infinite inertia in the OMI extensions", "Give it a finite one.")
-        elif is_numbers(kept.get("inertiaDiagonal"), 3):
-            motion["inertiaDiagonal"] = kept["inertiaDiagonal"]
-            if is_numbers(kept.get("inertiaOrientation"), 4):
-                motion["inertiaOrientation"] = kept["inertiaOrientation"]
+            return
+        motion["inertiaDiagonal"] = moments
+        if is_numbers(kept.get("inertiaOrientation"), 4):
+            motion["inertiaOrientation"] = kept["inertiaOrientation"]
 
     def report(self) -> None:
         """Name the bodies that have a mass, or a centre of it, in the file and none in the scene."""

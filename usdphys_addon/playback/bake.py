@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.errors import InputError
 from ..core.frames import without_jumps
-from ..core.steps import Next
+from ..core.steps import Next, finished
 from . import guard as preview_guard
 from .poses import Transform, restored
 from .starting import Starting
@@ -75,12 +75,7 @@ def bake_steps(context: bpy.types.Context, start: int, end: int) -> Generator[fl
 
 def bake(context: bpy.types.Context, start: int, end: int) -> int:
     """Run `bake_steps` to the end. Returns the number of objects."""
-    steps = bake_steps(context, start, end)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            return int(done.value)
+    return finished(bake_steps(context, start, end))
 
 
 def key(names: list[str], authored: dict[str, Transform], frames: Any, places: Any, turns: Any) -> None:

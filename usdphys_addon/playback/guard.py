@@ -11,19 +11,35 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..worker.handlers import Handlers
+
 if TYPE_CHECKING:
     from .poses import Transform
     from .session import PreviewSession
     from .starting import Starting
     from .timeline import Timeline
 
-_session: PreviewSession | None = None
-#: Is to become the session.
-_starting: Starting | None = None
-#: Leads the session if the timeline does.
-_timeline: Timeline | None = None
-#: Why the timeline plays without physics.
-_problem = ""
+
+class _Running:
+    """starting: is to become the session. timeline: leads the session if the timeline does.
+
+    problem: why the timeline plays without physics.
+    """
+
+    session: PreviewSession | None = None
+    starting: Starting | None = None
+    timeline: Timeline | None = None
+    problem: str = ""
+
+    def take(self) -> PreviewSession | None:
+        """The session, which does not run any more."""
+        session, self.session, self.timeline = self.session, None, None
+        if session is not None:
+            _authored.update(session.shown.authored)
+        return session
+
+
+_running = _Running()
 #: Called after playing the timeline has started a session.
 after_start: list[Callable[[], None]] = []
 #: Called where a session for the timeline is not begun within a slice of time. Without any, it is started at once.
@@ -38,17 +54,17 @@ _authored: dict[str, Transform] = {}
 
 def current() -> PreviewSession | None:
     """The running session, or None."""
-    return _session
+    return _running.session
 
 
 def timeline() -> Timeline | None:
     """What leads the running session, if the timeline does."""
-    return _timeline
+    return _running.timeline
 
 
 def problem() -> str:
     """Why the timeline plays without physics; empty if it does not."""
-    return _problem
+    return _running.problem
 
 
 def start(context: bpy.types.Context, *, with_timeline: bool = False) -> PreviewSession:
@@ -64,18 +80,17 @@ def start(context: bpy.types.Context, *, with_timeline: bool = False) -> Preview
 
 def begin(context: bpy.types.Context, *, with_timeline: bool = False) -> Starting:
     """Begin to start a session, after ending a running one; `go_on` does the work."""
-    global _starting, _problem
     stop()
     from .starting import Starting
 
-    _problem = ""
-    _starting = Starting(context, with_timeline=with_timeline)
-    return _starting
+    _running.problem = ""
+    _running.starting = Starting(context, with_timeline=with_timeline)
+    return _running.starting
 
 
 def starting() -> Starting | None:
     """The session that is being started, or None."""
-    return _starting
+    return _running.starting
 
 
 def go_on(context: bpy.types.Context, seconds: float) -> PreviewSession | None:
@@ -83,76 +98,64 @@ def go_on(context: bpy.types.Context, seconds: float) -> PreviewSession | None:
 
     Raises MissingDependencyError and InputError, after which nothing is being started.
     """
-    global _session, _timeline, _starting
     from .timeline import Timeline
 
-    work = _starting
+    work = _running.starting
     assert work is not None
     try:
         if not work.advance(context, seconds):
             return None
     except BaseException:
-        _starting = None
+        _running.starting = None
         raise
-    found, _starting = work.done, None
-    _timeline, _session = (found, found.session) if isinstance(found, Timeline) else (None, found)
-    assert _session is not None
-    _authored.update(_session.shown.authored)
-    return _session
+    found, _running.starting = work.done, None
+    _running.timeline, _running.session = (found, found.session) if isinstance(found, Timeline) else (None, found)
+    assert _running.session is not None
+    _authored.update(_running.session.shown.authored)
+    return _running.session
 
 
 def stop() -> None:
     """End the session and restore all authored transforms; give up one that is being started."""
-    global _session, _timeline, _starting
-    work, _starting = _starting, None
+    work, _running.starting = _running.starting, None
     if work is not None:
         work.close()
-    session, _session, _timeline = _session, None, None
+    session = _running.take()
     if session is not None:
-        _authored.update(session.shown.authored)
         session.stop()
 
 
 def forget() -> PreviewSession | None:
     """Drop the session without touching the objects, and return it; the caller restores or keeps them."""
-    global _session, _timeline
-    session, _session, _timeline = _session, None, None
-    if session is not None:
-        _authored.update(session.shown.authored)
-    return session
+    return _running.take()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_save(*_: Any) -> None:
     """Show the authored poses while a file is saved."""
     _shown.clear()
-    if _session is not None:
-        _shown.update(_session.put_authored())
+    if _running.session is not None:
+        _shown.update(_running.session.put_authored())
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_save(*_: Any) -> None:
-    if _session is not None:
-        _session.put_shown(_shown)
+    if _running.session is not None:
+        _running.session.put_shown(_shown)
     _shown.clear()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_load(*_: Any) -> None:
     stop()
     _authored.clear()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_undo_step(*_: Any) -> None:
     """End the preview."""
     stop()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_undo_step(*_: Any) -> None:
     """Restore the authored transforms of objects from an undo step that was pushed while a preview ran."""
-    from ..bridge.naming import objects_by_name
+    from ..identity.remembered import objects_by_name
     from .poses import is_simulated, restored
 
     known = objects_by_name() if _authored else {}
@@ -166,47 +169,43 @@ def _after_undo_step(*_: Any) -> None:
             preview.property_unset("is_running")
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
-    if _session is not None and scene.name == _session.scene_name:
-        _session.note_updates(depsgraph)
-        if _timeline is not None:
-            _timeline.note_updates(bpy.context)
+    if _running.session is not None and scene.name == _running.session.scene_name:
+        _running.session.note_updates(depsgraph)
+        if _running.timeline is not None:
+            _running.timeline.note_updates(bpy.context)
 
 
 def _guarded(act: Callable[[], Any]) -> None:
     """Run within a handler, which has nobody to raise an error to: end the session and keep the sentence."""
-    global _problem
     from ..core.errors import UsdPhysError
 
     try:
         act()
     except UsdPhysError as error:
         stop()
-        _problem = str(error)
+        _running.problem = str(error)
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_playback(scene: bpy.types.Scene, *_: Any) -> None:
     """The timeline is about to play: start a session if it is to play physics, too."""
     context: Any = bpy.context
     preview = scene.usdphys.preview  # type: ignore[attr-defined]
     if not preview.with_timeline or context.scene != scene or context.mode != "OBJECT":
         return
-    runs = _session is not None and _session.scene_name == scene.name
-    if runs and (_timeline is None or _timeline.is_at_rate(scene)):
+    runs = _running.session is not None and _running.session.scene_name == scene.name
+    if runs and (_running.timeline is None or _running.timeline.is_at_rate(scene)):
         return
     begin(context, with_timeline=True)
     _guarded(lambda: go_on(context, SLICE if after_slice else float("inf")))
-    calls = after_start if _session is not None else after_slice if _starting is not None else ()
+    calls = after_start if _running.session is not None else after_slice if _running.starting is not None else ()
     for call in calls:
         call()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
     """Show the simulated poses of the new frame."""
-    leader, context = _timeline, bpy.context
+    leader, context = _running.timeline, bpy.context
     if context.scene != scene:
         return
     # A render job changes the frame in a thread of its own.
@@ -218,20 +217,15 @@ def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
     _guarded(lambda: leader.show_frame(context))
 
 
-_HANDLERS = (
+_handlers = Handlers(
     ("save_pre", _before_save), ("save_post", _after_save), ("save_post_fail", _after_save),
     ("load_pre", _before_load), ("undo_pre", _before_undo_step), ("redo_pre", _before_undo_step),
     ("undo_post", _after_undo_step), ("redo_post", _after_undo_step), ("depsgraph_update_post", _after_update),
     ("animation_playback_pre", _before_playback), ("frame_change_post", _after_frame),
 )  # fmt: skip
-
-
-def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+register = _handlers.register
 
 
 def unregister() -> None:
     stop()
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+    _handlers.unregister()

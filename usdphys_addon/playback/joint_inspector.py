@@ -6,8 +6,6 @@ The rows are in the window manager, so they are in no file and no undo step.
 
 import math
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -15,6 +13,7 @@ import bpy
 from ..bridge.known_names import KnownNames
 from ..core import paths
 from ..core.errors import InputError
+from ..core.switch import Switch
 from . import guard as preview_guard
 
 if TYPE_CHECKING:
@@ -22,26 +21,16 @@ if TYPE_CHECKING:
 
 #: Largest number of rows in the panel.
 MAX_ROWS = 64
-_is_filling = False
-#: The session that the rows belong to; another one starts without rows.
-_session: "weakref.ref[PreviewSession] | None" = None
-
-
-@contextmanager
-def _filling() -> Iterator[None]:
-    """Within the block, setting a slider only shows the value and poses nothing."""
-    global _is_filling
-    _is_filling = True
-    try:
-        yield
-    finally:
-        _is_filling = False
+#: Within it, setting a slider only shows the value and poses nothing.
+_filling = Switch()
+#: The session that the rows belong to, or none: another one starts without rows.
+_owner: "weakref.WeakSet[PreviewSession]" = weakref.WeakSet()
 
 
 def _pose(row: Any, context: Any) -> None:
     """Update callback of a slider: bring the joint to its value."""
     session = preview_guard.current()
-    if _is_filling or session is None:
+    if _filling.is_on or session is None:
         return
     inspector = context.window_manager.usdphys_inspector
     value = row.angle if row.is_angular else row.distance
@@ -98,7 +87,7 @@ def _follow(inspector: Any, _context: Any) -> None:
 
 
 def _show(row: Any, value: float) -> None:
-    with _filling():
+    with _filling.on():
         setattr(row, "angle" if row.is_angular else "distance", value)
 
 
@@ -156,8 +145,8 @@ def open_rows(context: bpy.types.Context) -> int:
     session = preview_guard.current()
     if session is None:
         raise InputError("The preview is not running; press Play first.")
-    global _session
-    _session = weakref.ref(session)
+    _owner.clear()
+    _owner.add(session)
     inspector = context.window_manager.usdphys_inspector  # type: ignore[union-attr]
     inspector.rows.clear()
     inspector.problem = ""
@@ -180,7 +169,7 @@ def open_rows(context: bpy.types.Context) -> int:
 def live_rows(context: Any) -> list[tuple[int, Any]]:
     """(index, row) of the rows whose joint is still simulated, and not deleted since."""
     session = preview_guard.current()
-    if session is None or _session is None or session is not _session():
+    if session is None or session not in _owner:
         return []
     known = set(session.world.joints)
     rows = context.window_manager.usdphys_inspector.rows

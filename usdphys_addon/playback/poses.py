@@ -12,8 +12,8 @@ import mathutils
 import numpy as np
 from numpy.typing import NDArray
 
-from ..bridge.naming import objects_by_name
 from ..core import frames
+from ..identity.remembered import objects_by_name
 
 Floats = NDArray[np.float64]
 #: From this number of objects on, foreach_set on all objects of the file is faster.

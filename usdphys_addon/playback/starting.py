@@ -9,8 +9,7 @@ import bpy
 
 from ..bridge import scene_watch
 from ..bridge.environment import gc_paused
-from ..core import clock
-from ..core.steps import Next, Steps
+from ..core.steps import Next, Steps, advance
 from .session import PreviewSession
 from .timeline import Timeline
 
@@ -47,17 +46,12 @@ class Starting:
             self._begin(context)
             seconds = float("inf")
         self.slices += 1
-        end = clock.now() + seconds
         try:
             with gc_paused():
-                while True:
-                    self.fraction = next(self._steps)
-                    # What takes long is said before it begins.
-                    if clock.now() >= end or (self.about and seconds < float("inf")):
-                        return False
+                self.fraction = advance(self._steps, seconds)
         except StopIteration as finished:
             self.done = finished.value
-        return True
+        return self.done is not None
 
     @property
     def about(self) -> str:

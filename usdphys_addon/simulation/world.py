@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, count, pairwise
@@ -282,11 +281,10 @@ class World:
             api = prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
             rotation = frames.matrix_of(self.rotations[row])
-            x, y, z = (rotation.T @ linear[row] / self._layout.bodies[own].velocity_scale).tolist()
-            api.velocity = (x, y, z)
-            x, y, z = (rotation.T @ angular[row]).tolist()
-            api.angular_velocity = (x, y, z)
-            api.starts_asleep = not self.awake[row]
+            prim.add(api.copy(
+                velocity=tuple((rotation.T @ linear[row] / self._layout.bodies[own].velocity_scale).tolist()),
+                angular_velocity=tuple((rotation.T @ angular[row]).tolist()), starts_asleep=not self.awake[row],
+            ))  # fmt: skip
         owners = Above({path: model.prims[path] for path in shifts}, _cuts(model))
         for path, prim in model.prims.items():
             owner = owners.at(path)
@@ -299,11 +297,7 @@ class World:
         """A copy of a model after `move_model`; the model is not modified."""
         copied = replace(model, prims={})
         for prim in model.prims.values():
-            schemas = dict(prim.schemas)
-            body = prim.get(usd_physics.RigidBodyAPI)
-            if body is not None:
-                schemas[usd_physics.RigidBodyAPI.usd_name] = copy(body)
-            copied.add(replace(prim, schemas=schemas))
+            copied.add(replace(prim, schemas=prim.schemas.copy()))
         self.move_model(copied, old_paths, motion)
         return copied
 

@@ -10,6 +10,8 @@ from typing import Any
 
 import bpy
 
+from ..worker import jobs
+from ..worker.handlers import Handlers
 from . import migrations, stamps
 
 #: Former versions, by `session_uid`, of data-blocks that were open when the add-on was enabled. Undo brings their old
@@ -24,28 +26,25 @@ def migrate_open_file() -> dict[int, str]:
     return migrations.migrate((owner, owner.library) for owner in stamps.owners())
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_load(*_: Any) -> None:
     _open_before.clear()
     migrate_open_file()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_import(*_: Any) -> None:
     _there.clear()
     if not migrations.MIGRATIONS:
         return
     _there.update(owner.session_uid for owner in stamps.owners() if owner.library is None)
-    if bpy.app.version < (5, 0) and not bpy.app.timers.is_registered(_migrate_linked):
+    if bpy.app.version < (5, 0):
         # 4.5 tells of a library that is loaded again before, and not after.
-        bpy.app.timers.register(_migrate_linked, first_interval=0.0)
+        jobs.call_later(_migrate_linked)
 
 
 def _migrate_linked() -> None:
     migrations.migrate((owner, owner.library) for owner in stamps.owners() if owner.library is not None)
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_import(*_: Any) -> None:
     """Data-blocks were appended, linked, pasted, or their library was loaded again.
 
@@ -59,7 +58,6 @@ def _after_import(*_: Any) -> None:
     _there.clear()
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _after_undo_step(*_: Any) -> None:
     if not _open_before:
         return
@@ -69,11 +67,9 @@ def _after_undo_step(*_: Any) -> None:
             migrations.migrate_from(owner, stamps.stamp_of(owner) or former)
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _before_save(*_: Any) -> None:
-    if bpy.app.timers.is_registered(_after_enabling):
-        # Without a window no timer runs.
-        bpy.app.timers.unregister(_after_enabling)
+    if jobs.cancel(_after_enabling):
+        # Without a window no job runs.
         _after_enabling()
     stamps.mark_all()
 
@@ -83,7 +79,7 @@ def _after_enabling() -> None:
     _open_before.update(migrate_open_file())
 
 
-_HANDLERS = (
+_handlers = Handlers(
     ("load_post", _after_load), ("blend_import_pre", _before_import), ("blend_import_post", _after_import),
     ("undo_post", _after_undo_step), ("redo_post", _after_undo_step), ("save_pre", _before_save),
 )  # fmt: skip
@@ -95,22 +91,17 @@ def _data_is_there() -> bool:
 
 
 def register() -> None:
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(handler)
+    _handlers.register()
     if _data_is_there():
         _after_enabling()
     else:
-        bpy.app.timers.register(_after_enabling, first_interval=0.0)
+        jobs.call_later(_after_enabling, survives=True)
 
 
 def unregister() -> None:
-    if bpy.app.timers.is_registered(_migrate_linked):
-        bpy.app.timers.unregister(_migrate_linked)
-    if bpy.app.timers.is_registered(_after_enabling):
-        bpy.app.timers.unregister(_after_enabling)
-    elif _data_is_there():
+    jobs.cancel(_migrate_linked)
+    if not jobs.cancel(_after_enabling) and _data_is_there():
         # The next version is told what this one has made.
         stamps.mark_all()
     _open_before.clear()
-    for name, handler in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(handler)
+    _handlers.unregister()

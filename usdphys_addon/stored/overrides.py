@@ -11,6 +11,8 @@ from typing import Any
 
 import bpy
 
+from ..worker.handlers import Handlers
+
 
 def _make_groups(local: Any, reference: Any) -> None:
     """Make, on the object of the library, every group that the override has set."""
@@ -22,7 +24,6 @@ def _make_groups(local: Any, reference: Any) -> None:
             _make_groups(getattr(local, item.identifier), value)
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def keep_overrides(*_: Any) -> None:
     """Runs before every save."""
     owners: tuple[Any, ...] = (bpy.data.objects, bpy.data.materials, bpy.data.scenes)
@@ -33,9 +34,5 @@ def keep_overrides(*_: Any) -> None:
                 _make_groups(local.usdphys, override.reference.usdphys)
 
 
-def register() -> None:
-    bpy.app.handlers.save_pre.append(keep_overrides)
-
-
-def unregister() -> None:
-    bpy.app.handlers.save_pre.remove(keep_overrides)
+_handlers = Handlers(("save_pre", keep_overrides))
+register, unregister = _handlers.register, _handlers.unregister

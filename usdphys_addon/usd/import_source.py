@@ -20,7 +20,6 @@ from . import read as usd_read
 from .opinions import PHYSICS_BINDING, Opinions
 
 _COLLISION = usd_physics.CollisionAPI.usd_name
-GPRIM_TYPES = frozenset(cls.usd_name for cls in usd_geom.Gprim.__subclasses__())
 
 
 @dataclass(slots=True)
@@ -63,7 +62,8 @@ def read_source(stage: Usd.Stage, opinions: list[Opinions]) -> ImportSource:
     # Blender's importer binds the materials of meshes without subsets.
     _read_visible_materials(source, [
         one for one in opinions
-        if one.type_name in GPRIM_TYPES or (_COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh))
+        if one.type_name in usd_geom.GPRIM_TYPES
+        or (_COLLISION in one.schemas and (one.path in divided or not one.kind.is_mesh))
     ])  # fmt: skip
     source.missing += composition.unapplied_bindings(opinions) + composition.mistyped_values(stage, unusual)
     source.looks = looks.capture_looks(stage, source.materials, source.materials)

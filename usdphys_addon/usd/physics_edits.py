@@ -30,6 +30,7 @@ class Editor:
     """Writes a difference into a layer.
 
     own: the original of which `layer` is a copy, or None. copied: paths of new prims that are in the layer already.
+    moved: old paths of moved prims by their new paths, so far.
     """
 
     def __init__(self, layer: Sdf.Layer, stage: Usd.Stage, units: StageUnits, own: Sdf.Layer | None) -> None:
@@ -42,6 +43,7 @@ class Editor:
         self.missing: list[str] = []
         self.made: dict[str, Prim] = {}
         self.copied: set[str] = set()
+        self.moved: dict[str, str] = {}
 
     def apply(self, difference: Difference) -> None:
         for path in difference.removed:
@@ -105,7 +107,8 @@ class Editor:
         """Define the prims above a new one that the source has not. itself: the prim, too."""
         parent = spec if itself else spec.nameParent
         while parent is not None and parent.path != Sdf.Path.absoluteRootPath:
-            if not self.stage.GetPrimAtPath(parent.path) and parent.specifier != Sdf.SpecifierDef:
+            origin = paths.followed(str(parent.path), self.moved)
+            if not self.stage.GetPrimAtPath(origin) and parent.specifier != Sdf.SpecifierDef:
                 parent.specifier, parent.typeName = Sdf.SpecifierDef, "Scope"
             parent = parent.nameParent
 

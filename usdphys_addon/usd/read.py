@@ -18,6 +18,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 from ..core import frames, schema, units, vendor_schemas
 from ..core.errors import InputError
 from ..core.model import EXTRAS_KEY, GRAVCOMP, Mesh, PhysicsModel, Prim, SpherePoints
+from ..core.prototypes import SharedSchemas
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.schemas.usd_geom import TAPERED
@@ -241,6 +242,7 @@ def read_stage(
     of the stage.
     """
     reader = _Reader(stage, local_meters)
+    shared = SharedSchemas()
     others = {}
     for one in usd_opinions.of_stage(stage) if opinions is None else opinions:
         path = one.path
@@ -254,7 +256,7 @@ def read_stage(
         if prim is None:
             others[path] = one.type_name
         else:
-            reader.model.add(prim)
+            shared.share(reader.model.add(prim))
     reader.bind_materials()
     reader.add_joint_targets(stage)
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
@@ -340,7 +342,36 @@ class _Reader:
         extras = self.extras(opinions)
         if not rows and not extras:
             return None
-        found: dict[str, Schema] = {}
+        found = self.schemas(opinions, rows)
+        is_collider = usd_physics.CollisionAPI.usd_name in found
+        tapered = TAPERED.get(kind.type_name) if is_collider else None
+        if tapered is not None:
+            extras = {**extras, "usd_type": kind.type_name, "taper": self.taper(opinions, tapered, found)}
+        if GRAVCOMP in kind.names and usd_physics.RigidBodyAPI.usd_name in found:
+            extras = self.with_gravity(opinions, extras)
+        prim = self.placed(opinions, found)
+        prim.extras = extras
+        if tapered is not None:
+            prim.type_name = tapered.usd_name
+        # Parents come before children: before the first authored purpose, no prim can inherit one.
+        imageable = UsdGeom.Imageable(opinions.usd_prim) if self.has_purposes else None
+        if imageable:
+            purpose = str(imageable.ComputePurpose())
+            prim.purpose = purpose if purpose in self.purposes else "default"
+        if is_collider:
+            self.colliders.append((prim, opinions.usd_prim))
+            prim.mesh = self.geometry(opinions)
+        if PHYSICS_BINDING in kind.names:
+            bound = targets(opinions.usd_prim.GetRelationship(PHYSICS_BINDING))
+            prim.physics_binding = bound[0] if bound else ""
+        typed = found.get(kind.type_name)
+        if isinstance(typed, usd_physics.Joint):
+            self.turn_world_frames(typed)
+        return prim
+
+    def schemas(self, opinions: Opinions, rows: tuple[_Row, ...]) -> dict[str, Schema]:
+        """The schemas of a prim by name with instance. rows: see `_authored_schemas`."""
+        kind, found = opinions.kind, dict[str, Schema]()
         for name, cls, instance, authored in rows:
             value = found[name] = found.get(name) or cls()
             if cls.unsaid:
@@ -356,29 +387,7 @@ class _Reader:
         if typed is not None and issubclass(typed, usd_geom.Gprim):
             found[kind.type_name] = typed()
             self.fill(found[kind.type_name], opinions, "", typed.attributes, resolve=True)
-        tapered = TAPERED.get(kind.type_name) if usd_physics.CollisionAPI.usd_name in found else None
-        if tapered is not None:
-            extras = {**extras, "usd_type": kind.type_name, "taper": self.taper(opinions, tapered, found)}
-        if GRAVCOMP in kind.names and usd_physics.RigidBodyAPI.usd_name in found:
-            extras = self.with_gravity(opinions, extras)
-        prim = self.placed(opinions, found)
-        prim.extras = extras
-        if tapered is not None:
-            prim.type_name = tapered.usd_name
-        # Parents come before children: before the first authored purpose, no prim can inherit one.
-        imageable = UsdGeom.Imageable(opinions.usd_prim) if self.has_purposes else None
-        if imageable:
-            purpose = str(imageable.ComputePurpose())
-            prim.purpose = purpose if purpose in self.purposes else "default"
-        if usd_physics.CollisionAPI.usd_name in found:
-            self.colliders.append((prim, opinions.usd_prim))
-            prim.mesh = self.geometry(opinions)
-        if PHYSICS_BINDING in kind.names:
-            bound = targets(opinions.usd_prim.GetRelationship(PHYSICS_BINDING))
-            prim.physics_binding = bound[0] if bound else ""
-        if isinstance(typed, type) and issubclass(typed, usd_physics.Joint):
-            self.turn_world_frames(found[kind.type_name])
-        return prim
+        return found
 
     def extras(self, opinions: Opinions) -> dict[str, Any]:
         """What an export has kept of a glTF file."""
@@ -511,9 +520,13 @@ class _Reader:
         return None
 
 
+#: (name, class, instance, attributes with opinions) of a schema of a prim.
+_Row = tuple[str, type[Schema], str, tuple[Attribute, ...]]
+
+
 @lru_cache(maxsize=4096)
-def _authored_schemas(kind: PrimKind) -> tuple[tuple[str, type[Schema], str, tuple[Attribute, ...]], ...]:
-    """(name, class, instance, attributes with opinions) of the schemas of a prim, without gprims."""
+def _authored_schemas(kind: PrimKind) -> tuple[_Row, ...]:
+    """The schemas of a prim, without gprims."""
     rows = []
     taken: set[str] = set()
     for name in (kind.type_name, *kind.schemas):

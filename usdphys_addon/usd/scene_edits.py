@@ -107,9 +107,10 @@ def apply_last(editor: Editor, edits: SceneEdits) -> None:
     for path, material in edits.bindings.items():
         _bind(editor, path, material)
     done: dict[str, str] = {}
-    for old, new in sorted(edits.moves.items(), key=lambda move: move[0].count("/")):
+    # New parents first, or a scope would take their paths.
+    for old, new in sorted(edits.moves.items(), key=lambda move: move[1].count("/")):
         _Mover(editor, old, paths.followed(old, done), new).move()
-        done[old] = new
+        done[old], editor.moved[new] = new, old
     default = editor.layer.defaultPrim
     moved = paths.followed(f"/{default}", edits.moves) if default and not default.startswith("/") else ""
     if moved and moved != f"/{default}":
@@ -231,6 +232,44 @@ def _alike(one: Any, other: Any) -> bool:
 # --------------------------------------------------------------------------- copies from Blender's layer
 
 
+class _MeshChanges:
+    """Which attributes of a prim change with its geometry. is_other: all, as type or faces are others."""
+
+    def __init__(self, source: Usd.Prim, geometry: Sdf.PrimSpec, edit: MeshEdit) -> None:
+        """geometry: what Blender has written of it."""
+        self.source, self.geometry = source, geometry
+        has_other_type = source.GetTypeName() != geometry.typeName
+        self.is_other = has_other_type or "faces" in edit.parts
+        # Normals follow the shape, where the source says them. Elsewhere Blender's own would change the shading, as its
+        # subdivision would, which the import leaves out.
+        has_normals = any(source.GetAttribute(name).HasAuthoredValue() for name in _NORMALS)
+        self.parts = {*edit.parts, "shading"} if "points" in edit.parts and has_normals else edit.parts
+        is_shaded_alike = not has_other_type and "shading" not in edit.parts
+        self.kept = (() if has_normals else _NORMALS) + ("subdivisionScheme",) if is_shaded_alike else ()
+
+    def concern(self, name: str, type_name: Any) -> bool:
+        part = _part_of(name, str(type_name))
+        return part is not None and name not in self.kept and (self.is_other or part in self.parts)
+
+    def has_new_value(self, attribute: Sdf.AttributeSpec) -> bool:
+        """True if what Blender has written differs from the source."""
+        name = attribute.name
+        base = self.geometry.attributes.get(_base_name(name)) or attribute
+        # Blender keeps imported primvars of that name beside its own normals, and they do not follow the shape.
+        if not self.concern(base.name, base.typeName) or base.name == "primvars:normals":
+            return False
+        known = self.source.GetAttribute(name)
+        is_same = known and known.Get() == attribute.default
+        return not is_same and not _is_same_primvar(self.source, self.geometry, name)
+
+    def is_gone(self, attribute: Usd.Attribute) -> bool:
+        """True if the new geometry is without values per element that the source has, and Blender holds."""
+        name = attribute.GetName()
+        if not _is_per_element(attribute) or not self.concern(name, attribute.GetTypeName()):
+            return False
+        return self.is_other or name in _NORMALS or _comes_into_blender(attribute)
+
+
 class _Copier:
     """Copies prims of Blender's layer; their targets follow to where things are in the source."""
 
@@ -257,44 +296,22 @@ class _Copier:
         """Write what has changed of the geometry of a prim, and block values per element that it has no longer."""
         source = self.editor.stage.GetPrimAtPath(path)
         spec, geometry = self.editor.spec(path), self.geometry.GetPrimAtPath(edit.path)
-        is_other = source.GetTypeName() != geometry.typeName or "faces" in edit.parts
+        changes = _MeshChanges(source, geometry, edit)
         if source.GetTypeName() != geometry.typeName:
             spec.typeName = geometry.typeName
-        # Normals follow the shape, where the source says them. Elsewhere Blender's own would change the shading, as its
-        # subdivision would, which the import leaves out.
-        has_normals = any(source.GetAttribute(name).HasAuthoredValue() for name in _NORMALS)
-        parts = {*edit.parts, "shading"} if "points" in edit.parts and has_normals else edit.parts
-        is_shaded_alike = source.GetTypeName() == geometry.typeName and "shading" not in edit.parts
-        kept = (() if has_normals else _NORMALS) + ("subdivisionScheme",) if is_shaded_alike else ()
-
-        def is_changed(name: str, type_name: Any) -> bool:
-            part = _part_of(name, str(type_name))
-            return part is not None and name not in kept and (is_other or part in parts)
-
         written = set()
         for attribute in geometry.attributes:
-            name = attribute.name
-            base = geometry.attributes.get(_base_name(name)) or attribute
-            # Blender keeps imported primvars of that name beside its own normals, and they do not follow the shape.
-            if not is_changed(base.name, base.typeName) or base.name == "primvars:normals":
-                continue
-            known = source.GetAttribute(name)
-            if (known and known.Get() == attribute.default) or _is_same_primvar(source, geometry, name):
-                continue
-            self._replace(spec, attribute)
-            written.add(name)
+            if changes.has_new_value(attribute):
+                self._replace(spec, attribute)
+                written.add(attribute.name)
         for attribute in source.GetAuthoredAttributes():
             name = attribute.GetName()
             if name in geometry.attributes and name != "primvars:normals":
                 continue
-            is_gone = (
-                _is_per_element(attribute) and is_changed(name, attribute.GetTypeName())
-                and (is_other or name in _NORMALS or _comes_into_blender(attribute))
-            )  # fmt: skip
             # Old indices do not fit new values.
-            if is_gone or (name != _base_name(name) and _base_name(name) in written):
+            if changes.is_gone(attribute) or (name != _base_name(name) and _base_name(name) in written):
                 _block(spec, attribute)
-        if is_other or "face_materials" in edit.parts:
+        if changes.is_other or "face_materials" in edit.parts:
             self._copy_subsets(spec, source, geometry)
         self._finish(spec)
 

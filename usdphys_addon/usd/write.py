@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 
-from ..core import frames, mass, schema, units, vendor_schemas
+from ..core import frames, mass, prototypes, schema, units, vendor_schemas
 from ..core.errors import InputError
 from ..core.gprims import half_extent
 from ..core.model import EXTRAS_KEY, GRAVCOMP, PhysicsModel, Prim
@@ -194,7 +194,7 @@ class SpecWriter:
         self.is_new = is_new
         self.units = stage_units
         self.translator = Translator(stage_units)
-        #: By type of the prim, names and identities of its schemas, which copies share.
+        #: By `prototypes.schemas_key`.
         self._contents: dict[tuple[Any, ...], _Content] = {}
 
     def write(self, prim: Prim, spec: Sdf.PrimSpec | None = None) -> None:
@@ -251,9 +251,8 @@ class SpecWriter:
             self.set(spec, name, "double", tidy(radius / self.units.local, 1.0 / self.units.local))
 
     def content(self, prim: Prim) -> _Content:
-        """What the schemas of a prim author. Prims with the very same schemas, such as copies, share it."""
-        schemas = prim.schemas
-        key = (prim.type_name, *schemas, *map(id, schemas.values()))
+        """What the schemas of a prim author: the same for all of a prototype."""
+        schemas, key = prim.schemas, prototypes.schemas_key(prim)
         content = self._contents.get(key)
         if content is None:
             applied = [name for name, value in schemas.items() if value.kind != "typed"]

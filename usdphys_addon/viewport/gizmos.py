@@ -210,6 +210,9 @@ class _Failures:
     """Objects whose handles failed: the traceback is printed once, and they are not tried again."""
 
     def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
         self.has_failed = False
         self.objects: set[str] = set()
 
@@ -273,8 +276,7 @@ CLASSES = (USDPHYS_GT_guides, USDPHYS_GT_handle, USDPHYS_GGT_handles)
 
 
 def register() -> None:
-    global failures
-    failures = _Failures()
+    failures.forget()
     for cls in CLASSES:
         bpy.utils.register_class(cls)
 

@@ -10,8 +10,8 @@ import bpy
 
 from ..bridge.language import tr
 from ..simulation.load_history import SECONDS
-from ..system import faults
 from . import overlay_settings, overlay_state
+from .draw_handler import DrawHandler
 
 if TYPE_CHECKING:
     from ..simulation.load_history import JointLoads
@@ -23,8 +23,6 @@ _BROKEN, _TEXT, _BEHIND = (1.0, 0.3, 0.3, 1.0), (0.92, 0.92, 0.92, 1.0), (0.0, 0
 #: Pixels at a resolution scale of 1: a plot with its texts, a line of text, and the space around.
 _WIDTH, _HEIGHT, _LINE, _MARGIN = 260, 112, 15, 8
 _FONT = 0
-_handler: Any = None
-failed = False
 
 
 def of_selected(context: Any, session: Any) -> list[tuple[str, JointLoads]]:
@@ -55,25 +53,19 @@ def _selected(context: Any) -> Iterable[str]:
 
 
 def _draw() -> None:
-    global failed
     context: Any = bpy.context
     session = overlay_state.session_of(context.scene.name)
     settings = overlay_settings.current(context)
     is_shown = context.space_data.overlay.show_overlays and (settings is None or (settings.show and settings.loads))
-    if failed or session is None or not is_shown:
+    if session is None or not is_shown:
         return
-    try:
-        scale = context.preferences.system.ui_scale or 1.0
-        # The sidebar lies over the view.
-        covered = sum(part.width for part in context.area.regions if part.type == "UI" and part.width > 1)
-        left = context.region.width - covered - (_WIDTH + _MARGIN) * scale
-        shown = of_selected(context, session)[: rows_in(context.region.height, scale)]
-        for row, (name, loads) in enumerate(shown):
-            _draw_plot(name, loads, left, (_MARGIN + row * (_HEIGHT + _MARGIN)) * scale, scale)
-    except Exception:
-        # Every redraw would fail.
-        failed = True
-        faults.tell()
+    scale = context.preferences.system.ui_scale or 1.0
+    # The sidebar lies over the view.
+    covered = sum(part.width for part in context.area.regions if part.type == "UI" and part.width > 1)
+    left = context.region.width - covered - (_WIDTH + _MARGIN) * scale
+    shown = of_selected(context, session)[: rows_in(context.region.height, scale)]
+    for row, (name, loads) in enumerate(shown):
+        _draw_plot(name, loads, left, (_MARGIN + row * (_HEIGHT + _MARGIN)) * scale, scale)
 
 
 def _draw_plot(name: str, loads: JointLoads, left: float, bottom: float, scale: float) -> None:
@@ -121,16 +113,5 @@ def _write(lines: Sequence[tuple[str, tuple[float, ...]]], left: float, top: flo
         blf.draw(_FONT, text)
 
 
-def register() -> None:
-    """Register the draw handler."""
-    global _handler, failed
-    failed = False
-    if _handler is None:
-        _handler = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_PIXEL")
-
-
-def unregister() -> None:
-    global _handler
-    if _handler is not None:
-        bpy.types.SpaceView3D.draw_handler_remove(_handler, "WINDOW")
-        _handler = None
+drawing = DrawHandler(_draw, "POST_PIXEL")
+register, unregister = drawing.register, drawing.unregister

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..system import faults
 from . import overlay_settings, overlay_state
+from .draw_handler import DrawHandler
 
 if TYPE_CHECKING:
     from . import draw_data
@@ -25,36 +25,30 @@ RIM, RIM_OPACITY, BEHIND = 2.0, 0.35, 0.25
 NEARER = 1e-3
 #: Length of a contact normal, as a part of the distance from the viewer.
 NORMAL = 0.03
-_handler: Any = None
-#: After an exception in drawing: report it once, and stop drawing, because every redraw would fail.
-failed = False
 
 
 def _draw() -> None:
-    global failed
-    if failed:
+    context: Any = bpy.context
+    space = context.space_data
+    if space is None or not space.overlay.show_overlays:
         return
-    try:
-        context: Any = bpy.context
-        space = context.space_data
-        if space is None or not space.overlay.show_overlays:
-            return
-        settings = overlay_settings.current(context)
-        if settings is None or settings.show:
-            if settings is not None:
-                draw_physics(context, space, context.region, context.region_data, settings)
-            session = overlay_state.session_of(context.scene.name)
-            if session is not None and session.world.broken_joints and (settings is None or settings.broken):
-                from . import draw_data
+    settings = overlay_settings.current(context)
+    if settings is not None and not settings.show:
+        return
+    if settings is not None:
+        draw_physics(context, space, context.region, context.region_data, settings)
+    session = overlay_state.session_of(context.scene.name)
+    if session is None:
+        return
+    from . import draw_data
 
-                _draw_lines(draw_data.broken_joints(session.broken_places))
-            if session is not None and session.grabs:
-                from . import draw_data
+    if session.world.broken_joints and (settings is None or settings.broken):
+        _draw_lines(draw_data.broken_joints(session.broken_places))
+    if session.grabs:
+        _draw_lines(draw_data.grab_lines(session.grabs), GRABBED)
 
-                _draw_lines(draw_data.grab_lines(session.grabs), GRABBED)
-    except Exception:
-        failed = True
-        faults.tell()
+
+drawing = DrawHandler(_draw, "POST_VIEW")
 
 
 # --------------------------------------------------------------------------- the physics
@@ -200,22 +194,22 @@ def _stroke(gpu: Any, batch: Any, width: float, color: tuple[float, ...] | None)
 
 # --------------------------------------------------------------------------- while the preview runs
 
-_touching: tuple[Any, int, Any] | None = None
+#: (solver world, its frame, contact points and normals then) of the last redraw, at most one.
+_touching: list[tuple[Any, int, Any]] = []
 
 
 def _draw_contacts(name: str, view3d: Any, width: float) -> None:
     """A small cross at each contact, and the normal there, as long in every view."""
-    global _touching
     from . import draw_data
 
     session = overlay_state.session_of(name)
     if session is None:
-        _touching = None
+        _touching.clear()
         return
     world = session.world
-    if _touching is None or _touching[0] is not world or _touching[1] != world.frame:
-        _touching = (world, world.frame, world.contact_points())
-    points, normals = _touching[2]
+    if not _touching or _touching[0][0] is not world or _touching[0][1] != world.frame:
+        _touching[:] = [(world, world.frame, world.contact_points())]
+    points, normals = _touching[0][2]
     if not len(points):
         return
     distance = view3d.view_distance if view3d is not None else 10.0
@@ -248,17 +242,11 @@ def _draw_lines(vertices: draw_data.Vertices, color: tuple[float, ...] | None = 
 
 def register() -> None:
     """Register the draw handler."""
-    global _handler, failed
-    failed = False
     overlay_state.register()
-    if _handler is None:
-        _handler = bpy.types.SpaceView3D.draw_handler_add(_draw, (), "WINDOW", "POST_VIEW")
+    drawing.register()
 
 
 def unregister() -> None:
-    global _handler, _touching
-    if _handler is not None:
-        bpy.types.SpaceView3D.draw_handler_remove(_handler, "WINDOW")
-        _handler = None
-    _touching = None
+    drawing.unregister()
+    _touching.clear()
     overlay_state.unregister()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Cached vertices of the scenes on screen: a draw requests a scene, and a timer reads it a moment later.
+"""Cached vertices of the scenes on screen: a draw requests a scene, and a job reads it a moment later.
 
 A draw gets the last vertices at once, moved with their objects. Scenes that no view shows are not read. No reference to
 a Blender object is kept: objects are indices into the list of all objects, and a change of its names is detected.
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -20,6 +20,8 @@ from ..bridge.environment import gc_paused, redraw
 from ..core import clock
 from ..playback import guard as preview_guard
 from ..system import faults
+from ..worker import jobs
+from ..worker.queue import Job
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,11 +40,12 @@ Key = tuple[str, str, int]
 
 @dataclass(slots=True, eq=False, repr=False)
 class _SceneContents:
-    """A scene as it was read, or from a preview.
+    """A scene as it was read, or as its preview has it.
 
-    edits: change counter of the scene when it was read. rows: indices of the carriers in the list of all objects.
-    names: of all objects in that list. visible: names of the visible objects. origin, world: model and solver world of
-    the preview. at: time at which the reading ended. took: its seconds.
+    carriers: what moves the vertices: the objects of the scene, or the bodies of the preview. meters: length of a
+    Blender unit. edits: count of the scene's edits when it was read; -1 to have it read again. rows: indices of the
+    carriers in the list of all objects. names: of all objects in that list. visible: names of the visible objects.
+    origin, world: model and solver world of the preview. at: time at which the reading ended. took: its seconds.
     """
 
     model: PhysicsModel
@@ -58,17 +61,32 @@ class _SceneContents:
     took: float = 0.0
 
 
+class _Inputs(NamedTuple):
+    """All that a drawing is computed from, except for the places of objects. When they differ, it is outdated.
+
+    stamp: of the scene, without edits while its preview runs. preview: identity of the preview's model; 0 without one.
+    """
+
+    options: Options
+    stamp: scene_watch.Stamp
+    preview: int
+
+    def with_edits_of(self, other: _Inputs) -> _Inputs:
+        return self._replace(stamp=self.stamp._replace(edits=other.stamp.edits))
+
+
 @dataclass(slots=True, eq=False, repr=False)
 class ViewDrawing:
-    """The drawing of a scene in a view, and the positions of its vertices. moved: they must be uploaded to the GPU.
+    """The drawing of a scene in a view, and the positions of its vertices.
 
-    asked: options, change counter, selection and preview for which the drawing was built, see `_look`.
-    batch, look, extra: for the code that draws; nothing here reads them.
+    known: the contents of the scene that it shows. inputs: those at the time when it was made. moved: the positions
+    have changed since the code that draws has uploaded them to the GPU. batch, look, extra: of that code; nothing here
+    reads them.
     """
 
     drawing: Drawing
     known: _SceneContents
-    asked: Any
+    inputs: _Inputs
     positions: Vertices = field(default_factory=lambda: np.zeros((0, 3), np.float32))
     colors: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
     moved: bool = True
@@ -116,9 +134,8 @@ class ViewDrawing:
 _scenes: dict[tuple[str, str], _SceneContents] = {}
 #: The last drawing of each view.
 views: dict[Key, ViewDrawing] = {}
+#: What is to be read: the options of the view, and True to read it even while the scene is being edited.
 _wanted: dict[Key, tuple[Options, bool]] = {}
-#: By name of the scene: how often a redraw alone made it be read again, without a change that Blender reported.
-_second_looks: dict[str, int] = {}
 
 
 def forget() -> None:
@@ -146,13 +163,14 @@ def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None
     name = key[0]
     session = session_of(name)
     scene_watch.look_at_operators()
-    view, look = views.get(key), _look(key, options)
-    if view is None or view.asked != look:
-        _ask(key, options, view is None or (view.asked[0], *view.asked[2:]) != (look[0], *look[2:]))
+    view, inputs = views.get(key), _inputs(key, options)
+    if view is None or view.inputs != inputs:
+        # Only edits may go on for a while.
+        _ask(key, options, view is None or view.inputs.with_edits_of(inputs) != inputs)
     elif session is None and perspective is not None:
         known = view.known
         if view._last.get(region) == perspective and clock.now() - known.at > max(KEEP, SHARE * known.took):
-            _second_looks[name] = _second_looks.get(name, 0) + 1
+            known.edits = -1
             _ask(key, options, False)
         view._last[region] = perspective
     if view is None or not view.drawing.total or view.known.world is not (session and session.world):
@@ -165,21 +183,18 @@ def view_of(key: Key, options: Options, region: int = 0, perspective: Any = None
     return view
 
 
-def _look(key: Key, options: Options) -> tuple[Any, ...]:
-    """All that a drawing depends on, except for the places of objects: options, changes, selection, preview."""
-    name, session = key[0], session_of(key[0])
-    edits = _edits_of(name) if session is None else -1
-    return options, edits, scene_watch.selections_of(name), 0 if session is None else id(session.model)
-
-
-def _edits_of(name: str) -> int:
-    return scene_watch.edits_of(name) + _second_looks.get(name, 0)
+def _inputs(key: Key, options: Options) -> _Inputs:
+    """What a drawing of a view is to be computed from now."""
+    stamp, session = scene_watch.stamp_of(key[0]), session_of(key[0])
+    if session is None:
+        return _Inputs(options, stamp, 0)
+    return _Inputs(options, stamp._replace(edits=-1), id(session.model))
 
 
 def _ask(key: Key, options: Options, soon: bool) -> None:
+    """Have a drawing made. soon: even while the scene is being edited."""
     _wanted[key] = (options, soon or _wanted.get(key, (options, False))[1])
-    if not bpy.app.timers.is_registered(tick):
-        bpy.app.timers.register(tick, first_interval=0.0)
+    jobs.add(read_wanted)
 
 
 def _matrices(known: _SceneContents) -> NDArray[np.float64]:
@@ -197,10 +212,16 @@ def _matrices(known: _SceneContents) -> NDArray[np.float64]:
 # --------------------------------------------------------------------------- reading
 
 
-def tick() -> float | None:
-    """Read the requested scenes once they have not changed for a while. Returns the seconds until the next call."""
-    if not _wanted:
-        return None
+def read_wanted() -> Job:
+    """Job: read the requested scenes, each once it has not changed for a while."""
+    wait = 0.0
+    while _wanted:
+        yield wait
+        wait = max(0.02, _read_quiet_ones())
+
+
+def _read_quiet_ones() -> float:
+    """Read the requested scenes that may be read by now. Returns the seconds until the others may be."""
     waits = 0.0
     for key, (options, soon) in list(_wanted.items()):
         known = _scenes.get(key[:2])
@@ -213,10 +234,10 @@ def tick() -> float | None:
         try:
             if renew(key, options):
                 redraw("VIEW_3D")
-        except Exception:  # an exception that leaves a timer ends the timer, and nobody would know which scene
+        except Exception:  # tell it here: only here it is known which scene has nothing to draw
             faults.tell()
-            views[key] = ViewDrawing(_no_drawing(), _nothing(), _look(key, options))
-    return max(0.02, waits) if _wanted else None
+            views[key] = ViewDrawing(_no_drawing(), _nothing(), _inputs(key, options))
+    return waits
 
 
 def renew(key: Key, options: Options, layer: Any = None) -> bool:
@@ -234,7 +255,7 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
     if session is None:
         # Update the depsgraph before taking the change counters.
         layer.update()
-    look = _look(key, options)
+    inputs = _inputs(key, options)
     known, drawing = _nothing(), _no_drawing()
     if _is_wanted(options, layer):
         if session is not None:
@@ -247,9 +268,9 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
     old = views.get(key)
     if old is not None and old.known.world is known.world and old.drawing.is_same(drawing):
         # The drawing is the same, but its objects may have other rows in the list of all objects.
-        old.known, old.asked, old._marks = known, look, None
+        old.known, old.inputs, old._marks = known, inputs, None
         return False
-    views[key] = ViewDrawing(drawing, known, look)
+    views[key] = ViewDrawing(drawing, known, inputs)
     return True
 
 
@@ -318,7 +339,7 @@ def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, D
         active = layer.objects.active
         # A mesh in edit mode has no faces to read: keep its last ones.
         is_edited = active is not None and active.mode == "EDIT"
-        if is_edited or (known.edits == _edits_of(key[0]) and _visible(layer) <= known.visible):
+        if is_edited or (known.edits == scene_watch.stamp_of(key[0]).edits and _visible(layer) <= known.visible):
             try:
                 return known, _built(key, options, known, layer)
             except NotLoadedError:
@@ -327,20 +348,19 @@ def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, D
 
 
 class _Loader:
-    """Loads the mesh of a prim once, while the evaluated scene is available."""
+    """Loads the mesh of a prim once, while the evaluated scene is available: until `end`."""
 
-    def __init__(self, state: list[bool], load: Callable[[], Any]) -> None:
-        self.state, self.load, self.known = state, load, []  # type: ignore[var-annotated]
+    def __init__(self, load: Callable[[], Any]) -> None:
+        self._load = load
+        self._known: list[Any] = []
 
     def __call__(self) -> Any:
-        if not self.known:
-            if not self.state[0]:
-                _gone()
-            self.known.append(self.load())
-        return self.known[0]
+        if not self._known:
+            self._known.append(self._load())
+        return self._known[0]
 
     def end(self) -> None:
-        self.load = _gone
+        self._load = _gone
 
 
 def _gone() -> Any:
@@ -356,12 +376,12 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawi
     start = clock.now()
     with gc_paused():
         reading = scene_read.read_scene(layer.depsgraph)
-        at_hand, loaders = [True], []
+        loaders = []
 
         def loader(prim: Prim) -> _Loader | None:
             if prim.mesh is None:
                 return None
-            loaders.append(_Loader(at_hand, prim.mesh))
+            loaders.append(_Loader(prim.mesh))
             return loaders[-1]
 
         model = scene_shapes.with_meshes(reading.model, loader)
@@ -385,13 +405,12 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawi
             by_path[path] = places[row]
         carriers = scene_shapes.Carriers(by_path, np.array(starts), holds_joints=True)
         known = _scenes[key[:2]] = _SceneContents(
-            model, carriers, meters, _edits_of(key[0]), np.array(rows, np.int64), bpy.data.objects.keys(),
-            _visible(layer),
+            model, carriers, meters, scene_watch.stamp_of(key[0]).edits, np.array(rows, np.int64),
+            bpy.data.objects.keys(), _visible(layer),
         )  # fmt: skip
         try:
             return known, _built(key, options, known, layer)
         finally:
-            at_hand[0] = False
             for one in loaders:
                 one.end()
             known.at = clock.now()
@@ -435,25 +454,13 @@ def _layer(key: Key) -> Any:
     return scene.view_layers.get(key[1]) if scene is not None else None
 
 
-# --------------------------------------------------------------------------- handlers
-
-
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
-def _forget(*_: Any) -> None:
-    forget()
-
-
-_HANDLERS = ("load_pre", "load_post", "undo_pre", "undo_post", "redo_pre", "redo_post")
-
-
 def register() -> None:
-    for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(_forget)
+    jobs.on_load.append(forget)
+    jobs.on_undo.append(forget)
 
 
 def unregister() -> None:
-    for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(_forget)
-    if bpy.app.timers.is_registered(tick):
-        bpy.app.timers.unregister(tick)
+    jobs.on_load.remove(forget)
+    jobs.on_undo.remove(forget)
+    jobs.cancel(read_wanted)
     forget()

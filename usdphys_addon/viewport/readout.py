@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Computed values for panels: a draw requests a value, and a timer computes it a moment later.
+"""Computed values for panels: a draw requests a value, and a job computes it a moment later.
 
 A draw gets the last value at once. Values of closed panels are not requested and not computed.
 """
@@ -19,6 +19,8 @@ from ..bridge.roles import parents_of
 from ..core import clock
 from ..core.schemas import usd_geom, usd_physics
 from ..playback import guard as preview_guard
+from ..worker import jobs
+from ..worker.queue import Job
 
 if TYPE_CHECKING:
     from ..core.model import Prim
@@ -152,8 +154,7 @@ def _ask(kind: str, name: str) -> Any:
     if is_due and preview_guard.current() is None:
         if key not in _asked:
             _asked.append(key)
-        if not bpy.app.timers.is_registered(compute):
-            bpy.app.timers.register(compute, first_interval=PAUSE)
+        jobs.add(compute)
     return known.value if known is not None else None
 
 
@@ -163,50 +164,49 @@ def _keep(known: _Known) -> float:
 
 def _edits() -> int:
     scene = bpy.context.scene
-    return scene_watch.edits_of(scene.name) if scene is not None else 0
+    return scene_watch.stamp_of(scene.name).edits if scene is not None else 0
 
 
-def compute() -> None:
-    """Compute the requested values, and redraw the panels if one has changed."""
-    keys, _asked[:] = list(_asked), []
+def compute() -> Job:
+    """Job: compute the requested values, and redraw the panels where one has changed."""
+    yield PAUSE
+    while _asked:
+        _compute(_asked.pop(0))
+        yield 0.0
+
+
+def _compute(key: tuple[str, str]) -> None:
+    kind, name = key
     if len(_known) > 64:
         _known.clear()
-    is_new = False
-    for key in keys:
-        kind, name = key
-        start = clock.now()
-        try:
-            value = _KINDS[kind](bpy.context, name)
-        except Exception as error:  # a panel has nobody to tell it to
-            from ..system.console import note
+    start = clock.now()
+    try:
+        value = _KINDS[kind](bpy.context, name)
+    except Exception as error:  # a panel has nobody to tell it to
+        from ..system.console import note
 
-            note(f"USD Physics: the {kind} of '{name}' could not be computed: {type(error).__name__}: {error}")
-            value = None
-        is_new |= key not in _known or _known[key].value != value
-        now = clock.now()
-        _known[key] = _Known(value, now, now - start, _edits())
+        note(f"USD Physics: the {kind} of '{name}' could not be computed: {type(error).__name__}: {error}")
+        value = None
+    is_new = key not in _known or _known[key].value != value
+    now = clock.now()
+    _known[key] = _Known(value, now, now - start, _edits())
     if is_new:
         redraw("VIEW_3D", "PROPERTIES")
 
 
-@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
-def forget(*_: Any) -> None:
-    """Drop all values and requests: after loading a file or an undo."""
+def forget() -> None:
+    """Drop all values and requests: another file is loaded, or a step undone."""
     _known.clear()
     _asked.clear()
 
 
-_HANDLERS = ("load_post", "undo_post", "redo_post")
-
-
 def register() -> None:
-    for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).append(forget)
+    jobs.on_load.append(forget)
+    jobs.on_undo.append(forget)
 
 
 def unregister() -> None:
-    for name in _HANDLERS:
-        getattr(bpy.app.handlers, name).remove(forget)
-    if bpy.app.timers.is_registered(compute):
-        bpy.app.timers.unregister(compute)
+    jobs.on_load.remove(forget)
+    jobs.on_undo.remove(forget)
+    jobs.cancel(compute)
     forget()

@@ -105,6 +105,7 @@ def build():
 def steps():
     yield from kit.install()
     state = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay_state")
+    jobs = import_module(f"{kit.MODULE}.usdphys_addon.worker.jobs")
     overlay = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay")
     guard = kit.guard()
     settings = bpy.context.window_manager.usdphys_overlay
@@ -128,8 +129,8 @@ def steps():
 
     def settled():
         """A slow redraw may ask for another look at the scene, and so on: what was asked for until now is read now."""
-        assert not overlay.failed
-        return state.tick() is None
+        assert not overlay.drawing.failed
+        return jobs.turn(state.read_wanted) is None
 
     def ready():
         """What has changed is asked for by a redraw, read, and drawn."""
@@ -263,7 +264,7 @@ def steps():
     assert view.known.world is session.world and view.drawing.total == before, (view.drawing.total, before)
     yield from kit.hurry(session, 2.5)
     kit.shot("41-landed")
-    assert np.isfinite(view.positions).all() and not overlay.failed
+    assert np.isfinite(view.positions).all() and not overlay.drawing.failed
     kit.reset()
     settings.contacts = False
     yield from ready()
@@ -272,7 +273,7 @@ def steps():
         bpy.ops.ed.undo_push()
         bpy.ops.ed.undo()
     yield from ready()
-    assert not overlay.failed
+    assert not overlay.drawing.failed
 
     # The panel and the popover.
     space.show_region_ui = True
@@ -282,7 +283,7 @@ def steps():
         bpy.ops.wm.call_panel(name="USDPHYS_PT_overlays", keep_open=True)
     yield 1.0
     kit.shot("50-popover")
-    assert not overlay.failed
+    assert not overlay.drawing.failed
 
 
 kit.run(steps)

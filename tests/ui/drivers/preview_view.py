@@ -143,7 +143,7 @@ def steps():
     said, sys.stderr = sys.stderr.getvalue(), spoken
     draw_data.broken_joints = lines
     assert said.count("ZeroDivisionError") == 1, said
-    overlay.failed = False
+    overlay.drawing.failed = False
     kit.reset()
     yield 0.5
     assert everything() == before
@@ -179,7 +179,7 @@ def steps():
     session = guard.current()
     yield from kit.until(lambda: session.world.time > 0.1 and session.broken, "the preview plays again")
     yield from kit.until(lambda: len(session.loads_of("Weld").values) > 60, "the load is plotted")
-    assert not joint_loads.failed
+    assert not joint_loads.drawing.failed
     kit.shot("7-loads")
     kit.reset()
     weld.select_set(False)

@@ -63,3 +63,10 @@ class Plane(Gprim):
 #: Gprims with two radii -> those with one, the larger, which a model has in their place. `Prim.extras` has `usd_type`,
 #: their type, and `taper`, the shares of the radius at the bottom and at the top.
 TAPERED = {"Capsule_1": Capsule, "Cylinder_1": Cylinder}
+
+#: Types of gprims that can be colliders.
+GPRIM_TYPES = frozenset(cls.usd_name for cls in Gprim.__subclasses__())
+#: Types of prims that are geometry themselves.
+GEOMETRY_TYPES = frozenset({"Mesh", "Points"}) | GPRIM_TYPES
+#: Types of prims that are curves, which have no faces.
+CURVE_TYPES = frozenset({"BasisCurves", "HermiteCurves", "NurbsCurves"})

@@ -307,7 +307,7 @@ class SolverSpace(Engine):
         twins = Twins(bodies, self.places, geometries, filters, self.model.angular_precision)
         add = self.physics.add_body
         positions, rotations = poses(self.places, twins.rows)
-        made: dict[Hashable, _Ready] = {}
+        made: dict[int, _Ready] = {}
         by_key: dict[Hashable, _Ready] = {}
         handles: list[Any] = []
         numbers: list[int] = []
@@ -317,7 +317,7 @@ class SolverSpace(Engine):
             for quick, position, rotation in zip(
                 twins.quick[chosen], positions[chosen], rotations[chosen], strict=True
             ):  # fmt: skip
-                if quick is not before:
+                if quick != before:
                     before, turn = quick, None
                     if quick not in made:
                         row = len(handles)

@@ -3,20 +3,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Hashable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
-from operator import attrgetter, is_, itemgetter
+from operator import attrgetter, is_
 from typing import Any
 
 import numpy as np
 import rapier3d
 from numpy.typing import NDArray
 
+from ...core import prototypes
 from ...core.frames import Matrix
 from ...core.model import Prim
-from ...core.schema import Schema, Vector
+from ...core.schema import Vector
 from ...core.schemas import usd_physics
 from ..filters import Filters
 from ..layout import ROW, Body, Places
@@ -24,8 +23,7 @@ from ..vendor_settings import PLAIN, BodySettings, Surface
 from ..weights import Weight
 from .matter import COARSE, DIGITS, Geometries, fingerprint
 
-_MATERIALS, _BINDING, _EXTRAS = attrgetter("materials"), attrgetter("physics_binding"), attrgetter("extras")
-_INSIDE, _MESH, _SCHEMAS = map(attrgetter, ("inside", "mesh", "schemas"))
+_PRIM, _INSIDE, _MESH = map(attrgetter, ("prim", "inside", "mesh"))
 #: What this schema says of a body is about the axes of the world.
 _VENDOR = "PhysxRigidBodyAPI"
 
@@ -63,8 +61,9 @@ class Template:
 class Twins:
     """Tells which bodies are equal in the solver but for their place.
 
-    The space of a body has no place in the world, so that a body may be turned. Only what vendors say about a body may
-    be about the axes of the world.
+    Their prims have the same prototypes; the rest is where the colliders are in the body, what they meet, and what
+    their geometry is. The space of a body has no place in the world, so that a body may be turned. Only what vendors
+    say about a body may be about the axes of the world.
     """
 
     def __init__(
@@ -76,45 +75,37 @@ class Twins:
         self.rows: NDArray[np.int64] = np.fromiter(map(ROW, bodies), np.int64, len(bodies))
         #: Fingerprints of meshes by their loaders, which equal shapes often share.
         self._prints: dict[int, bytes] = {}
-        numbers, prims = _Numbers(), [body.prim for body in bodies]
-        self._own = numbers.of(prims)
-        kinds = dict(zip(self._own, prims, strict=True))
-        #: Whether bodies of a kind may be equal whatever their place.
-        plain = {number for number, prim in kinds.items() if not _moves(prim) and _VENDOR not in prim.schemas}
+        prims = list(map(_PRIM, bodies))
+        self._own = prototypes.numbers(prims)
+        #: Numbers of the prototypes of bodies that are equal whatever their place.
+        plain = {
+            number for number, prim in dict(zip(self._own, prims, strict=True)).items()
+            if not self._masks and not _moves(prim) and _VENDOR not in prim.schemas
+        }  # fmt: skip
         # One collider at the place of its body, as most bodies have.
         self._only = [
             inside[0]
             if len(inside) == 1 and inside is body.colliders and inside[0].world is own.world and number in plain
             else None
             for number, body, own, inside in zip(self._own, bodies, prims, map(_INSIDE, bodies), strict=True)
-        ] if not self._masks else [None] * len(bodies)  # fmt: skip
+        ]
         forms, form_of = _rounded(places.forms, precision), places.form_of[self.rows]
         self._stretches = list(map(forms.__getitem__, form_of.tolist()))
-        only = [prim for prim in self._only if prim is not None]
-        said = [numbers.of(only), list(map(id, map(_MESH, only)))]
-        #: Of each body: two with the same one are equal; often the same object. No geometry is loaded for it.
-        self.quick: list[Hashable]
-        if len(only) == len(bodies):
-            columns: list[list[Any]] = [self._own, self._stretches, *said, list(map(is_, only, prims))]
-            alike = all(map(_is_same, columns))
-            self.quick = (
-                [next(zip(*columns, strict=True))] * len(only) if alike and only else list(zip(*columns, strict=True))
-            )
-        else:
-            more = zip(*said, strict=True)
-            self.quick = [
-                row if prim is None else (number, stretch, *next(more), prim is own)
-                for row, (number, stretch, prim, own) in enumerate(
-                    zip(self._own, self._stretches, self._only, prims, strict=True)
-                )
-            ]
+        # Of the others the prims of the bodies, which are told apart by their rows.
+        shown = [prim if only is None else only for only, prim in zip(self._only, prims, strict=True)]
+        self._kinds = prototypes.numbers(shown)
+        #: Of each body: two with the same number are equal. No geometry is loaded for it.
+        self.quick = prototypes.numbered([
+            [row if only is None else -1 for row, only in enumerate(self._only)], self._own, self._stretches,
+            self._kinds, list(map(id, map(_MESH, shown))), list(map(is_, shown, prims)),
+        ])  # fmt: skip
         others, apart = [], []
-        for body, prim in zip(bodies, self._only, strict=True) if len(only) < len(bodies) else ():
-            if prim is None:
+        for body, only in zip(bodies, self._only, strict=True) if None in self._only else ():
+            if only is None:
                 for listed in (body.inside,) if body.inside is body.colliders else (body.inside, body.colliders):
                     others += listed
                     apart += [(body.row, row) for row in places.rows(listed)]
-        self._numbers = dict(zip(map(id, others), numbers.of(others), strict=True))
+        self._numbers = dict(zip(map(id, others), prototypes.numbers(others), strict=True))
         self._frames = dict(zip(apart, _rounded(_local(places, apart), precision), strict=True)) if apart else {}
 
     def key(self, row: int) -> Hashable:
@@ -125,8 +116,7 @@ class Twins:
         body, number, only = self._bodies[row], self._own[row], self._only[row]
         own, inside, colliders = body.prim, body.inside, body.colliders
         if only is not None:
-            quick: Any = self.quick[row]
-            return *quick[:3], self._print_of(only), quick[4]
+            return number, self._stretches[row], self._kinds[row], self._print_of(only), only is own
         if _moves(own):
             return None
         found: list[Hashable] = [number, self._stretches[row]]
@@ -162,60 +152,6 @@ def _moves(prim: Prim) -> bool:
     """True for a body with a velocity at the start."""
     api: Any = prim.schemas[usd_physics.RigidBodyAPI.usd_name]
     return bool(api.velocity or api.angular_velocity)
-
-
-class _Numbers:
-    """Gives prims numbers that are equal where all their values are, place and geometry aside."""
-
-    def __init__(self) -> None:
-        self._known: dict[Hashable, int] = {}
-        self._alone = 0
-
-    def of(self, prims: Sequence[Prim]) -> list[int]:
-        """A number for each prim. One with a value of a wrong type that has no hash gets a negative one for itself."""
-        held = list(map(_SCHEMAS, prims))
-        if not held:
-            return []
-        # As many names, and all of those of the first: the same ones. A tuple of names for each prim takes longer.
-        if _is_same(list(map(len, held))):
-            with suppress(KeyError):
-                return self._of_kind(tuple(held[0]), prims, held)
-        rows: dict[tuple[str, ...], list[int]] = defaultdict(list)
-        for row, schemas in enumerate(held):
-            rows[tuple(schemas)].append(row)
-        result = [0] * len(prims)
-        for kind, chosen in rows.items():
-            found = self._of_kind(kind, [prims[row] for row in chosen], [held[row] for row in chosen])
-            for row, number in zip(chosen, found, strict=True):
-                result[row] = number
-        return result
-
-    def _of_kind(self, names: tuple[str, ...], prims: Sequence[Prim], held: Sequence[dict[str, Schema]]) -> list[int]:
-        """The same for prims with the same schemas, by column: several times as fast as one prim after the other."""
-        columns: list[list[Any]] = [list(map(get, prims)) for get in (_MATERIALS, _BINDING)]
-        columns += [list(map(held[0][name].values_of, map(itemgetter(name), held))) for name in names]
-        if any(map(_EXTRAS, prims)):
-            columns.append([repr(prim.extras) for prim in prims])
-        known = self._known
-        try:
-            if all(map(_is_same, columns)):
-                said = (names, *[column[0] for column in columns])
-                return [known.setdefault(said, len(known))] * len(prims)
-            return [known.setdefault((names, *said), len(known)) for said in zip(*columns, strict=True)]
-        except TypeError:
-            return [self._of_one((names, *said)) for said in zip(*columns, strict=True)]
-
-    def _of_one(self, said: Hashable) -> int:
-        try:
-            return self._known.setdefault(said, len(self._known))
-        except TypeError:
-            self._alone -= 1
-            return self._alone
-
-
-def _is_same(values: Sequence[Any]) -> bool:
-    """True if all values are equal."""
-    return not values or values.count(values[0]) == len(values)
 
 
 def _local(places: Places, apart: Sequence[tuple[int, int]]) -> Matrix:

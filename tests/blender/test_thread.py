@@ -10,13 +10,13 @@ from pathlib import Path
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.bridge import environment
-from usdphys_ext.usdphys_addon.bridge.environment import Background
 from usdphys_ext.usdphys_addon.bridge.placements import Placement
 from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.exchange import source_export, usd_export, usd_import
 from usdphys_ext.usdphys_addon.usd import import_source
+from usdphys_ext.usdphys_addon.worker import thread
+from usdphys_ext.usdphys_addon.worker.thread import Background
 
 
 def test_the_switch_interval_is_short_while_a_thread_works():
@@ -65,15 +65,15 @@ def test_what_lives_is_left_out_of_walks_once_unless_an_override_is_among_it(has
     gc.unfreeze()
     try:
         with bpy.context.temp_override() if has_override else nullcontext():
-            environment.shorten_walks()
+            thread.shorten_walks()
             count = gc.get_freeze_count()
             assert (count > 0) == (sys.version_info < (3, 12) and not has_override)
             later = [[] for _ in range(1000)]
-            environment.shorten_walks()
+            thread.shorten_walks()
             assert gc.get_freeze_count() <= count and later[0] == []
-            assert environment.threads_are_safe() == (sys.version_info >= (3, 12) or not has_override)
+            assert thread.threads_are_safe() == (sys.version_info >= (3, 12) or not has_override)
         with bpy.context.temp_override():
-            assert environment.threads_are_safe() == (sys.version_info >= (3, 12))
+            assert thread.threads_are_safe() == (sys.version_info >= (3, 12))
     finally:
         gc.unfreeze()
         if was_frozen:
@@ -98,7 +98,7 @@ from pathlib import Path
 spec = importlib.util.spec_from_file_location("alias", sys.argv[1])
 spec.loader.exec_module(importlib.util.module_from_spec(spec))
 import bpy
-from usdphys_ext.usdphys_addon.bridge.environment import Background
+from usdphys_ext.usdphys_addon.worker.thread import Background
 
 file = Path(__file__).with_name("cube.usda")
 file.write_text('#usda 1.0\\ndef Xform "A"\\n{\\n    def Cube "C"\\n    {\\n    }\\n}\\n')
@@ -127,9 +127,9 @@ def block(monkeypatch):
     # Ends the wait of code that would wait for ever.
     rescue = threading.Timer(20.0, event.set)
     rescue.start()
-    monkeypatch.setattr(environment, "LOOK", 0.001)
-    monkeypatch.setattr(environment, "LOOKS", 50)
-    monkeypatch.setattr(environment.clock, "process_now", lambda: 0.0)
+    monkeypatch.setattr(thread, "LOOK", 0.001)
+    monkeypatch.setattr(thread, "LOOKS", 50)
+    monkeypatch.setattr(thread.clock, "process_now", lambda: 0.0)
 
     def blocked(module, name):
         work = getattr(module, name)
@@ -173,8 +173,8 @@ def test_the_garbage_collector_does_not_run_in_the_reading_thread(tmp_path, monk
 
 def test_a_thread_that_works_is_not_given_up(monkeypatch):
     """However long it takes: what counts is that the process does something."""
-    monkeypatch.setattr(environment, "LOOK", 0.001)
-    monkeypatch.setattr(environment, "LOOKS", 2)
+    monkeypatch.setattr(thread, "LOOK", 0.001)
+    monkeypatch.setattr(thread, "LOOKS", 2)
     used, goal = iter(range(1_000_000)), threading.Event()
 
     def working():
@@ -182,7 +182,7 @@ def test_a_thread_that_works_is_not_given_up(monkeypatch):
             goal.set()
         return float(number)
 
-    monkeypatch.setattr(environment.clock, "process_now", working)
+    monkeypatch.setattr(thread.clock, "process_now", working)
     with Background("Waiting", goal.wait) as waiting:
         assert waiting.result()
 
