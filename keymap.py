@@ -20,7 +20,7 @@ _items: list[tuple[Any, Any]] = []
 
 
 def register() -> None:
-    config = bpy.context.window_manager.keyconfigs.addon  # type: ignore[union-attr]
+    config = bpy.context.window_manager.keyconfigs.addon
     if config is None:  # Blender runs without a window
         return
     keymap = config.keymaps.new(name=KEYMAP, space_type="EMPTY")
@@ -46,11 +46,11 @@ def is_ours(item: Any) -> bool:
     )
 
 
-def user_items(context: Any) -> Iterator[tuple[Any, Any]]:
+def user_items(context: bpy.types.Context) -> Iterator[tuple[Any, Any]]:
     """(keymap, item) of the user's key configuration, with the user's changes, in the order of KEYS."""
     config = context.window_manager.keyconfigs.user
     keymap = config.keymaps.get(KEYMAP) if config is not None else None
-    items = [item for item in keymap.keymap_items if is_ours(item)] if keymap is not None else []
+    items: list[Any] = [item for item in keymap.keymap_items if is_ours(item)] if keymap is not None else []
     order = [operator for operator, _, _ in KEYS]
     for item in sorted(items, key=lambda item: order.index(item.idname)):
         yield keymap, item

@@ -1,12 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Preferences of the add-on. They switch the hooks on Blender's own USD export and import, and the live checks."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from .usdphys_addon.bridge import environment
 from .usdphys_addon.bridge.props import nested_bodies
+from .usdphys_addon.bridge.typed_props import (
+    BoolProperty,
+    EnumProperty,
+    FloatVectorProperty,
+    IntProperty,
+    StringProperty,
+    annotate,
+)
 from .usdphys_addon.checks import live as checks
 from .usdphys_addon.exchange import usd_hooks
 from .usdphys_addon.simulation.engine import Program, programs
@@ -18,7 +26,7 @@ _HOOKS = (
 )
 
 
-def _switch_hooks(preferences: Any, _context: Any) -> None:
+def _switch_hooks(preferences: Any, _context: bpy.types.Context | None) -> None:
     """Register or unregister each hook as its preference says; without preferences register all."""
     for hook, name in _HOOKS:
         if preferences is None or getattr(preferences, name):
@@ -27,7 +35,7 @@ def _switch_hooks(preferences: Any, _context: Any) -> None:
             usd_hooks.unregister(hook)
 
 
-def _switch_checks(preferences: Any, _context: Any) -> None:
+def _switch_checks(preferences: Any, _context: bpy.types.Context | None) -> None:
     checks.set_live(preferences is None or preferences.check_live)
 
 
@@ -47,7 +55,7 @@ _METERS = {"METERS": 1.0, "CENTIMETERS": 0.01, "MILLIMETERS": 0.001}
 
 
 def _colour(name: str, description: str, default: tuple[float, float, float, float]) -> Any:
-    return bpy.props.FloatVectorProperty(
+    return FloatVectorProperty(
         name=name, description=description, default=default, size=4, subtype="COLOR_GAMMA", min=0.0, max=1.0
     )
 
@@ -69,84 +77,65 @@ class USDPHYS_Preferences(  # noqa: N801
 ):
     bl_idname = __package__ or "usdphys_addon"
 
-    if TYPE_CHECKING:
-        add_to_usd_export: bool
-        add_to_usd_import: bool
-        check_live: bool
-        export_units: str
-        export_hierarchy: str
-        export_format: str
-        preview_frequency: int
-        preview_substeps: int
-        preview_with_timeline: bool
-        ros_packages: str
-        overlay_dynamic: tuple[float, float, float, float]
-        overlay_static: tuple[float, float, float, float]
-        overlay_kinematic: tuple[float, float, float, float]
-        overlay_joint: tuple[float, float, float, float]
-        overlay_broken: tuple[float, float, float, float]
-    else:
-        add_to_usd_export: bpy.props.BoolProperty(
-            name="Add Physics to Every USD Export",
-            description="File > Export > Universal Scene Description also writes the physics of the scene",
-            default=True,
-            update=_switch_hooks,
-        )
-        add_to_usd_import: bpy.props.BoolProperty(
-            name="Read Physics in Every USD Import",
-            description="File > Import > Universal Scene Description also reads the physics of the file",
-            default=True,
-            update=_switch_hooks,
-        )
-        check_live: bpy.props.BoolProperty(
-            name="Check While Working",
-            description="Check the physics shortly after each change of the scene",
-            default=True,
-            update=_switch_checks,
-        )
-        export_units: bpy.props.EnumProperty(
-            name="Units",
-            items=_UNITS,
-            default="SCENE",
-            description="Length unit of exported files, unless the stage units of the scene are set",
-        )
-        export_hierarchy: nested_bodies(", unless the scene sets it")
-        export_format: bpy.props.EnumProperty(
-            name="Format", items=_FORMATS, default=".usda", description="File format that the export dialog suggests"
-        )
-        preview_frequency: bpy.props.IntProperty(
-            name="Frequency",
-            default=60,
-            min=10,
-            max=1000,
-            description="Time steps of the preview per second of simulated time (Hz), in new files",
-        )
-        preview_substeps: bpy.props.IntProperty(
-            name="Substeps",
-            default=0,
-            min=0,
-            max=64,
-            description="Solver steps in each time step of the preview, in new files; 0 is automatic",
-        )
-        preview_with_timeline: bpy.props.BoolProperty(
-            name="Play with Timeline",
-            description="Playing the timeline (Space) plays the physics, too, in new files",
-        )
-        ros_packages: bpy.props.StringProperty(
-            name="Packages of ROS",
-            description="Folders of ROS packages for every URDF import: NAME=FOLDER; NAME2=FOLDER2. Folders that are "
-            "set in the import take precedence",
-        )
-        overlay_dynamic: _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
-        overlay_static: _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))
-        overlay_kinematic: _colour(
-            "Kinematic Body", "Colour of rigid bodies that animation moves", (1.0, 0.75, 0.2, 0.8)
-        )
-        overlay_joint: _colour("Joint", "Colour of joints", (0.45, 0.9, 0.4, 0.9))
-        overlay_broken: _colour("Broken", "Colour of joints that broke in the preview", (1.0, 0.2, 0.2, 1.0))
+    add_to_usd_export = BoolProperty(
+        name="Add Physics to Every USD Export",
+        description="File > Export > Universal Scene Description also writes the physics of the scene",
+        default=True,
+        update=_switch_hooks,
+    )
+    add_to_usd_import = BoolProperty(
+        name="Read Physics in Every USD Import",
+        description="File > Import > Universal Scene Description also reads the physics of the file",
+        default=True,
+        update=_switch_hooks,
+    )
+    check_live = BoolProperty(
+        name="Check While Working",
+        description="Check the physics shortly after each change of the scene",
+        default=True,
+        update=_switch_checks,
+    )
+    export_units = EnumProperty(
+        name="Units",
+        items=_UNITS,
+        default="SCENE",
+        description="Length unit of exported files, unless the stage units of the scene are set",
+    )
+    export_hierarchy: str = nested_bodies(", unless the scene sets it")
+    export_format = EnumProperty(
+        name="Format", items=_FORMATS, default=".usda", description="File format that the export dialog suggests"
+    )
+    preview_frequency = IntProperty(
+        name="Frequency",
+        default=60,
+        min=10,
+        max=1000,
+        description="Time steps of the preview per second of simulated time (Hz), in new files",
+    )
+    preview_substeps = IntProperty(
+        name="Substeps",
+        default=0,
+        min=0,
+        max=64,
+        description="Solver steps in each time step of the preview, in new files; 0 is automatic",
+    )
+    preview_with_timeline = BoolProperty(
+        name="Play with Timeline",
+        description="Playing the timeline (Space) plays the physics, too, in new files",
+    )
+    ros_packages = StringProperty(
+        name="Packages of ROS",
+        description="Folders of ROS packages for every URDF import: NAME=FOLDER; NAME2=FOLDER2. Folders that are "
+        "set in the import take precedence",
+    )
+    overlay_dynamic = _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
+    overlay_static = _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))
+    overlay_kinematic = _colour("Kinematic Body", "Colour of rigid bodies that animation moves", (1.0, 0.75, 0.2, 0.8))
+    overlay_joint = _colour("Joint", "Colour of joints", (0.45, 0.9, 0.4, 0.9))
+    overlay_broken = _colour("Broken", "Colour of joints that broke in the preview", (1.0, 0.2, 0.2, 1.0))
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout: Any = self.layout
+        layout = self.layout
         layout.use_property_split = True
         self.draw_help()
         if not environment.usd_is_supported():
@@ -163,14 +152,14 @@ class USDPHYS_Preferences(  # noqa: N801
         self.draw_keymap(context)
 
     def draw_box(self, label: str, names: tuple[str, ...]) -> None:
-        layout: Any = self.layout
+        layout = self.layout
         column = layout.box().column()
         column.label(text=label)
         for name in names:
             column.prop(self, name)
 
     def draw_help(self) -> None:
-        layout: Any = self.layout
+        layout = self.layout
         row = layout.row()
         row.operator("usdphys.manual", icon="HELP")
         row.operator("usdphys.report_bug", icon="URL")
@@ -180,21 +169,22 @@ class USDPHYS_Preferences(  # noqa: N801
 
         from . import keymap
 
-        layout: Any = self.layout
+        layout = self.layout
         column = layout.box().column()
         column.use_property_split = False
         column.label(text="Shortcuts")
-        config = context.window_manager.keyconfigs.user  # type: ignore[union-attr]
+        config = context.window_manager.keyconfigs.user
         for user_keymap, item in keymap.user_items(context):
             column.context_pointer_set("keymap", user_keymap)
             rna_keymap_ui.draw_kmi([], config, user_keymap, item, column, 0)
 
 
+annotate(USDPHYS_Preferences)
 USDPHYS_Preferences.__annotations__.update(_PYTHONS)
 OVERLAY_COLOURS = ("overlay_dynamic", "overlay_static", "overlay_kinematic", "overlay_joint", "overlay_broken")
 
 
-def current(context: Any) -> Any:
+def current(context: bpy.types.Context) -> Any:
     """The preferences of the add-on; None if it is registered but not enabled."""
     addon = context.preferences.addons.get(USDPHYS_Preferences.bl_idname) if context.preferences else None
     return addon.preferences if addon is not None else None

@@ -10,6 +10,7 @@ import bpy
 
 from .. import keymap
 from ..usdphys_addon.bridge import environment
+from ..usdphys_addon.bridge.typed_props import annotate
 from ..usdphys_addon.system import faults
 from . import (
     action_bar,
@@ -38,6 +39,7 @@ from . import (
     vendor,
 )
 from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd
+from .outcome import report_refusals
 
 CLASSES = (
     *action_bar.CLASSES,
@@ -76,7 +78,7 @@ def _with_redraw(cls: Any) -> None:
     execute = cls.execute
 
     @wraps(execute)
-    def execute_and_redraw(self: Any, context: Any) -> Any:
+    def execute_and_redraw(self: Any, context: bpy.types.Context) -> Any:
         result = execute(self, context)
         environment.redraw("VIEW_3D", "PROPERTIES")
         return result
@@ -85,6 +87,8 @@ def _with_redraw(cls: Any) -> None:
 
 
 for _cls in CLASSES:
+    annotate(_cls)
+    report_refusals(_cls)
     # The docstring is the tooltip; Blender would show the breaks and the indentation of its lines.
     if _cls.__doc__:
         _cls.__doc__ = " ".join(_cls.__doc__.split())

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Operators of the action bar: make all selected objects bodies, colliders or group members, or clear their physics."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
-from .outcome import finish, refuse
+from ..usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
+from .outcome import finish
 
 
 def report(operator: Any, outcome: Any) -> set[Any]:
     return finish(operator, outcome.text, outcome.notes)
 
 
-def can_edit(cls: Any, context: Any) -> bool:
+def can_edit(cls: Any, context: bpy.types.Context) -> bool:
     """True in object mode. In edit mode the mesh data lags behind the edits."""
     if context.scene is None:
         cls.poll_message_set(tr("There is no scene"))
@@ -24,7 +25,7 @@ def can_edit(cls: Any, context: Any) -> bool:
     return True
 
 
-def has_selection(cls: Any, context: Any) -> bool:
+def has_selection(cls: Any, context: bpy.types.Context) -> bool:
     if not can_edit(cls, context):
         return False
     if not context.selected_objects:
@@ -39,7 +40,7 @@ class _Action:
     bl_options: Any = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return has_selection(cls, context)
 
 
@@ -47,7 +48,7 @@ class _Role(_Action):
     role = ""
 
     @classmethod
-    def description(cls, context: Any, _properties: Any) -> str:
+    def description(cls, context: bpy.types.Context, _properties: Any) -> str:
         """Tooltip: the docstring, and a sentence about the effect on the current selection."""
         from ..usdphys_addon.authoring import tagging
 
@@ -57,25 +58,18 @@ class _Role(_Action):
         planned = tagging.describe(context, cls.role)
         return f"{plain}.\n{tr(planned)}" if planned else plain
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import tagging
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            separate = getattr(self, "separate", False)
-            return report(self, tagging.tag(context, context.selected_objects, self.role, separate=separate))
-        except UsdPhysError as error:
-            return refuse(self, error)
+        separate = getattr(self, "separate", False)
+        return report(self, tagging.tag(context, context.selected_objects, self.role, separate=separate))
 
 
 class _BodyRole(_Role):
-    if TYPE_CHECKING:
-        separate: bool
-    else:
-        separate: bpy.props.BoolProperty(
-            name="Parts Separately",
-            description="Make each object below a selected Empty a body of its own. Off: together they are one body",
-        )
+    separate = BoolProperty(
+        name="Parts Separately",
+        description="Make each object below a selected Empty a body of its own. Off: together they are one body",
+    )
 
 
 class USDPHYS_OT_make_dynamic(_BodyRole, bpy.types.Operator):
@@ -116,27 +110,19 @@ class USDPHYS_OT_add_group(_Action, bpy.types.Operator):
     bl_idname = "usdphys.add_group"
     bl_label = "Group"
 
-    if TYPE_CHECKING:
-        group_name: str
-        ignores_itself: bool
-    else:
-        group_name: bpy.props.StringProperty(
-            name="Name", default="Group", description="Name of the new group; a number is added if the name is taken"
-        )
-        ignores_itself: bpy.props.BoolProperty(
-            name="Ignores Itself", description="The members of the group do not collide with each other"
-        )
+    group_name = StringProperty(
+        name="Name", default="Group", description="Name of the new group; a number is added if the name is taken"
+    )
+    ignores_itself = BoolProperty(
+        name="Ignores Itself", description="The members of the group do not collide with each other"
+    )
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import group_edits
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            return report(self, group_edits.add_group(
-                context.scene, context.selected_objects, self.group_name, ignores_itself=self.ignores_itself
-            ))  # fmt: skip
-        except UsdPhysError as error:
-            return refuse(self, error)
+        return report(self, group_edits.add_group(
+            context.scene, context.selected_objects, self.group_name, ignores_itself=self.ignores_itself
+        ))  # fmt: skip
 
 
 class USDPHYS_OT_clear_physics(_Action, bpy.types.Operator):
@@ -145,14 +131,10 @@ class USDPHYS_OT_clear_physics(_Action, bpy.types.Operator):
     bl_idname = "usdphys.clear_physics"
     bl_label = "Clear Physics"
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import clearing
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            return report(self, clearing.clear_physics(context.selected_objects))
-        except UsdPhysError as error:
-            return refuse(self, error)
+        return report(self, clearing.clear_physics(context.selected_objects))
 
 
 CLASSES = (

@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add > Physics: objects that have physics from the start."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.authoring.generator_kinds import KINDS, SAMPLES
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    FloatVectorProperty,
+    IntProperty,
+)
 from ..usdphys_addon.core.words import phrase
 
 
@@ -17,45 +24,34 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
     bl_label = "Add Physics"
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        kind: str
-        scale: float
-        count: int
-        velocity: tuple[float, float, float]
-        throw: bool
-    else:
-        kind: bpy.props.EnumProperty(
-            name="Kind",
-            items=[(kind, label, doc) for kind, label, _, doc in KINDS],
-            description="Type of object to add",
-        )
-        scale: bpy.props.FloatProperty(
-            name="Scale", default=1.0, min=1e-4, soft_max=100.0, description="Factor of the usual size"
-        )
-        count: bpy.props.IntProperty(
-            name="Count", default=5, min=1, soft_max=50, description="Number of boxes or dominoes"
-        )
-        velocity: bpy.props.FloatVectorProperty(
-            name="Velocity", subtype="VELOCITY", unit="VELOCITY", description="Velocity of the ball at the start"
-        )
-        throw: bpy.props.BoolProperty(
-            name="Throw at Selection", default=True,
-            description="Throw the ball at the selected bodies. If off, without a selection or with a velocity, the "
-                        "ball starts at the 3D cursor",
-        )  # fmt: skip
+    kind = EnumProperty(
+        name="Kind",
+        items=[(kind, label, doc) for kind, label, _, doc in KINDS],
+        description="Type of object to add",
+    )
+    scale = FloatProperty(name="Scale", default=1.0, min=1e-4, soft_max=100.0, description="Factor of the usual size")
+    count = IntProperty(name="Count", default=5, min=1, soft_max=50, description="Number of boxes or dominoes")
+    velocity: tuple[float, float, float] = FloatVectorProperty(
+        name="Velocity", subtype="VELOCITY", unit="VELOCITY", description="Velocity of the ball at the start"
+    )
+    throw = BoolProperty(
+        name="Throw at Selection", default=True,
+        description="Throw the ball at the selected bodies. If off, without a selection or with a velocity, the "
+                    "ball starts at the 3D cursor",
+    )  # fmt: skip
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         return tr(next(doc for kind, _, _, doc in KINDS if kind == properties.kind))
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         from .action_bar import can_edit
 
         return can_edit(cls, context)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "kind")
         layout.prop(self, "scale")
@@ -65,7 +61,7 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
             layout.prop(self, "throw")
             layout.prop(self, "velocity")
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import generators
 
         generators.add(
@@ -81,25 +77,22 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
     bl_label = "Sample Scene"
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        kind: str
-    else:
-        kind: bpy.props.EnumProperty(
-            name="Sample", items=[(kind, label, doc) for kind, label, _, doc in SAMPLES], description="Sample to make"
-        )
+    kind = EnumProperty(
+        name="Sample", items=[(kind, label, doc) for kind, label, _, doc in SAMPLES], description="Sample to make"
+    )
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         doc = next(doc for kind, _, _, doc in SAMPLES if kind == properties.kind)
         return tr(phrase("{sample}, in a scene of its own", sample=phrase(doc)))
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         from .action_bar import can_edit
 
         return can_edit(cls, context)
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.generators import samples
 
         done = self.execute(context)
@@ -109,7 +102,7 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
             samples.frame(context.scene, view)
         return done
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.generators import samples
 
         scene = samples.make(context, self.kind)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Batch operators: tag by name or collection, copy physics from the active object to the other selected ones."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumFlagProperty, EnumProperty, StringProperty
 from .action_bar import can_edit, has_selection, report
-from .outcome import refuse
 
 ROLES = (
     ("DYNAMIC", "Dynamic", "A rigid body that the solver moves, with a collider"),
@@ -31,13 +31,13 @@ PARTS = (
 )
 
 
-def collections_like(_operator: Any, _context: Any, text: str) -> list[str]:
+def collections_like(_operator: Any, _context: bpy.types.Context, text: str) -> list[str]:
     """Names of the collections whose name contains the text."""
     return [item.name for item in bpy.data.collections if text.lower() in item.name.lower()]
 
 
-def _role() -> Any:
-    return bpy.props.EnumProperty(
+def _role() -> str:
+    return EnumProperty(
         name="Make Them", items=ROLES, default="DYNAMIC", description="Role of the objects in the physics"
     )
 
@@ -48,21 +48,16 @@ class _Batch:
     bl_options: Any = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return can_edit(cls, context)
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         return set(context.window_manager.invoke_props_dialog(self))
 
-    def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        return report(self, self.outcome(context))
 
-        try:
-            return report(self, self.outcome(context))
-        except UsdPhysError as error:
-            return refuse(self, error)
-
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         raise NotImplementedError
 
 
@@ -72,26 +67,20 @@ class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
     bl_idname = "usdphys.tag_by_name"
     bl_label = "Tag by Name"
 
-    if TYPE_CHECKING:
-        pattern: str
-        role: str
-        collection: str
-        match_case: bool
-    else:
-        pattern: bpy.props.StringProperty(
-            name="Name",
-            default="*",
-            description="Name with wildcards: * is any text, ? is one character, [ab] is a or b",
-        )
-        role: _role()
-        collection: bpy.props.StringProperty(
-            name="Collection",
-            search=collections_like,
-            description="Only objects of this collection; empty: all objects of the scene",
-        )
-        match_case: bpy.props.BoolProperty(name="Match Case", description="Upper and lower case letters differ")
+    pattern = StringProperty(
+        name="Name",
+        default="*",
+        description="Name with wildcards: * is any text, ? is one character, [ab] is a or b",
+    )
+    role = _role()
+    collection = StringProperty(
+        name="Collection",
+        search=collections_like,
+        description="Only objects of this collection; empty: all objects of the scene",
+    )
+    match_case = BoolProperty(name="Match Case", description="Upper and lower case letters differ")
 
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import tagging
 
         return tagging.tag_by_name(context, self.pattern, self.role, self.collection, match_case=self.match_case)
@@ -103,22 +92,18 @@ class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
     bl_idname = "usdphys.tag_collection"
     bl_label = "Tag Collection"
 
-    if TYPE_CHECKING:
-        collection: str
-        role: str
-    else:
-        collection: bpy.props.StringProperty(
-            name="Collection", search=collections_like, description="The collection whose objects are tagged"
-        )
-        role: _role()
+    collection = StringProperty(
+        name="Collection", search=collections_like, description="The collection whose objects are tagged"
+    )
+    role = _role()
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         active = context.collection
         if not self.collection and active is not None and active.name in bpy.data.collections:
             self.collection = active.name
         return super().invoke(context, event)
 
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import tagging
 
         return tagging.tag_collection(context, self.collection, self.role)
@@ -126,7 +111,7 @@ class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
 
 class _FromActive(_Batch):
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not has_selection(cls, context):
             return False
         if context.active_object is None:
@@ -144,22 +129,19 @@ class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
     bl_idname = "usdphys.copy_physics"
     bl_label = "Copy Physics to Selected"
 
-    if TYPE_CHECKING:
-        parts: set[str]
-    else:
-        parts: bpy.props.EnumProperty(
-            name="Parts",
-            items=PARTS,
-            options={"ENUM_FLAG"},
-            default={item[0] for item in PARTS},
-            description="Parts of the physics to copy",
-        )
+    parts = EnumFlagProperty(
+        name="Parts",
+        items=PARTS,
+        options={"ENUM_FLAG"},
+        default={item[0] for item in PARTS},
+        description="Parts of the physics to copy",
+    )
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.column().prop(self, "parts", expand=True)
 
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import copying
 
         return copying.copy_physics(context.active_object, context.selected_objects, self.parts)
@@ -171,23 +153,20 @@ class USDPHYS_OT_copy_property(_FromActive, bpy.types.Operator):
     bl_idname = "usdphys.copy_property"
     bl_label = "Copy to Selected"
 
-    if TYPE_CHECKING:
-        data_path: str
-    else:
-        data_path: bpy.props.StringProperty(
-            name="Data Path", description="Path of the property below object.usdphys, such as rigid_body.velocity"
-        )
+    data_path = StringProperty(
+        name="Data Path", description="Path of the property below object.usdphys, such as rigid_body.velocity"
+    )
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         return self.execute(context) if self.data_path else super().invoke(context, event)
 
-    def outcome(self, context: Any) -> Any:
+    def outcome(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import copying
 
         return copying.copy_one_property(context.active_object, context.selected_objects, self.data_path)
 
 
-def draw_button_menu(menu: Any, context: Any) -> None:
+def draw_button_menu(menu: Any, context: bpy.types.Context) -> None:
     """Context menu of our properties. Blender's own Copy to Selected would author values that are not authored."""
     pointer, item = getattr(context, "button_pointer", None), getattr(context, "button_prop", None)
     if pointer is None or item is None or not isinstance(pointer.id_data, bpy.types.Object):

@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Many files: convert a folder, export collections as assets. Processes beside Blender do the work."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge import environment
 from ..usdphys_addon.bridge.known_names import KnownNames
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import (
+    BoolProperty,
+    CollectionProperty,
+    EnumFlagProperty,
+    EnumProperty,
+    IntProperty,
+    StringProperty,
+    annotate,
+)
 from ..usdphys_addon.core.words import named
-from .outcome import may_go_on, refuse
+from .outcome import may_go_on
 
 #: Seconds between two looks at the results.
 LOOK = 0.2
@@ -39,12 +48,8 @@ _SUFFIXES = {
 class USDPHYS_PG_batch_job(KnownNames, bpy.types.PropertyGroup):
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        status: str
-        message: str
-    else:
-        status: bpy.props.StringProperty()
-        message: bpy.props.StringProperty()
+    status = StringProperty()
+    message = StringProperty()
 
 
 class USDPHYS_PG_batch(KnownNames, bpy.types.PropertyGroup):
@@ -52,16 +57,10 @@ class USDPHYS_PG_batch(KnownNames, bpy.types.PropertyGroup):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        jobs: Any
-        active: int
-        total: int
-        is_running: bool
-    else:
-        jobs: bpy.props.CollectionProperty(type=USDPHYS_PG_batch_job)
-        active: bpy.props.IntProperty()
-        total: bpy.props.IntProperty()
-        is_running: bpy.props.BoolProperty()
+    jobs: Any = CollectionProperty(type=USDPHYS_PG_batch_job)
+    active = IntProperty()
+    total = IntProperty()
+    is_running = BoolProperty()
 
 
 def summary(state: Any) -> str:
@@ -85,25 +84,25 @@ class BatchOperator:
     options: Any
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.window_manager.usdphys_batch.is_running:
             cls.poll_message_set(tr("A batch is running; wait for its end or press Esc"))
             return False
         return True
 
-    def jobs(self, context: Any) -> list[dict[str, Any]]:
+    def jobs(self, context: bpy.types.Context) -> list[dict[str, Any]]:
         raise NotImplementedError
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.batch.background import BackgroundBatch
         from ..usdphys_addon.core.errors import UsdPhysError
 
         try:
             jobs = self.jobs(context)
             self.batch = BackgroundBatch(jobs)
-        except UsdPhysError as error:
+        except UsdPhysError:
             self.clean()
-            return refuse(self, error)
+            raise
         state = context.window_manager.usdphys_batch
         state.jobs.clear()
         state.total, state.active, state.is_running = len(jobs), 0, True
@@ -115,7 +114,7 @@ class BatchOperator:
         self.batch.wait()
         return self.finish(context)
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if event.type == "ESC" and event.value == "PRESS":
             # Jobs end until it has stopped.
             self.batch.stop()
@@ -134,7 +133,7 @@ class BatchOperator:
         context.workspace.status_text_set(tr(f"Batch: {summary(state)}    Esc: stop"))
         return {"PASS_THROUGH"}
 
-    def look(self, context: Any) -> None:
+    def look(self, context: bpy.types.Context) -> None:
         """List the results that are new."""
         state = context.window_manager.usdphys_batch
         for result in self.batch.results():
@@ -145,7 +144,7 @@ class BatchOperator:
             state.active = len(state.jobs) - 1
         environment.redraw("VIEW_3D")
 
-    def finish(self, context: Any) -> set[Any]:
+    def finish(self, context: bpy.types.Context) -> set[Any]:
         self.look(context)
         error = self.batch.error()
         self.end(context)
@@ -163,12 +162,12 @@ class BatchOperator:
             self.report({"INFO"}, tr(summary(state)))
         return {"FINISHED"}
 
-    def cancel(self, context: Any) -> None:
+    def cancel(self, context: bpy.types.Context) -> None:
         """Blender calls this when the file browser is closed, and when it quits or opens another file."""
         if self.batch is not None:
             self.end(context)
 
-    def end(self, context: Any) -> None:
+    def end(self, context: bpy.types.Context) -> None:
         self.batch.close()
         self.clean()
         manager = context.window_manager
@@ -188,29 +187,22 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
     bl_idname = "usdphys.batch_convert_folder"
     bl_label = "Batch Convert Folder"
 
-    if TYPE_CHECKING:
-        directory: str
-        target: str
-        inputs: set[str]
-        format: str
-        below: bool
-    else:
-        directory: bpy.props.StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
-        filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
-        filter_glob: bpy.props.StringProperty(default=_GLOB, options={"HIDDEN"})
-        target: bpy.props.StringProperty(
-            name="Output Folder",
-            description="Folder for the converted files; empty: the folder 'converted' in the chosen one",
-        )
-        inputs: bpy.props.EnumProperty(
-            name="Convert", items=INPUTS, options={"ENUM_FLAG"}, default={"BLEND", "USD", "GLTF", "URDF"},
-            description="Kinds of files that are converted",
-        )  # fmt: skip
-        format: bpy.props.EnumProperty(name="Format", items=(*FORMATS, *OTHERS), description="Format of the new files")
-        below: bpy.props.BoolProperty(name="Subfolders", description="Include files in subfolders", default=True)
+    directory = StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
+    filter_folder = BoolProperty(default=True, options={"HIDDEN"})
+    filter_glob = StringProperty(default=_GLOB, options={"HIDDEN"})
+    target = StringProperty(
+        name="Output Folder",
+        description="Folder for the converted files; empty: the folder 'converted' in the chosen one",
+    )
+    inputs = EnumFlagProperty(
+        name="Convert", items=INPUTS, options={"ENUM_FLAG"}, default={"BLEND", "USD", "GLTF", "URDF"},
+        description="Kinds of files that are converted",
+    )  # fmt: skip
+    format = EnumProperty(name="Format", items=(*FORMATS, *OTHERS), description="Format of the new files")
+    below = BoolProperty(name="Subfolders", description="Include files in subfolders", default=True)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "format")
         # One below the other: side by side their names are cut.
@@ -218,13 +210,13 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
         layout.prop(self, "below")
         layout.prop(self, "target")
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         if self.directory:
             return self.execute(context)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def jobs(self, context: Any) -> list[dict[str, Any]]:
+    def jobs(self, context: bpy.types.Context) -> list[dict[str, Any]]:
         from pathlib import Path
 
         from ..usdphys_addon.batch import plans
@@ -246,34 +238,29 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
     #: A copy of the scene with the edits that are not saved.
     scene: Any = None
 
-    if TYPE_CHECKING:
-        directory: str
-        collection: str
-        format: str
-    else:
-        directory: bpy.props.StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
-        filter_folder: bpy.props.BoolProperty(default=True, options={"HIDDEN"})
-        collection: bpy.props.StringProperty(
-            name="Collection",
-            description="Collection whose child collections are exported; without any, it is exported itself. Empty: "
-            "the collections of the scene",
-        )
-        format: bpy.props.EnumProperty(name="Format", items=(*FORMATS, GLTF), description="Format of the new files")
+    directory = StringProperty(subtype="DIR_PATH", options={"HIDDEN", "SKIP_SAVE"})
+    filter_folder = BoolProperty(default=True, options={"HIDDEN"})
+    collection = StringProperty(
+        name="Collection",
+        description="Collection whose child collections are exported; without any, it is exported itself. Empty: "
+        "the collections of the scene",
+    )
+    format = EnumProperty(name="Format", items=(*FORMATS, GLTF), description="Format of the new files")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not environment.usd_is_supported():
             cls.poll_message_set(tr(environment.NO_USD))
             return False
         return super().poll(context)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop_search(self, "collection", bpy.data, "collections")
         layout.prop(self, "format")
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         active = context.collection
         if (
             not self.properties.is_property_set("collection")
@@ -286,7 +273,7 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def jobs(self, context: Any) -> list[dict[str, Any]]:
+    def jobs(self, context: bpy.types.Context) -> list[dict[str, Any]]:
         import tempfile
         from pathlib import Path
 
@@ -324,13 +311,13 @@ class USDPHYS_OT_batch_report(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not len(context.window_manager.usdphys_batch.jobs):
             cls.poll_message_set(tr("There was no batch yet"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         state = context.window_manager.usdphys_batch
         text = bpy.data.texts.get(REPORT) or bpy.data.texts.new(REPORT)
         text.clear()
@@ -348,6 +335,7 @@ CLASSES = (USDPHYS_OT_batch_convert_folder, USDPHYS_OT_export_collections, USDPH
 
 def register() -> None:
     for cls in GROUPS:
+        annotate(cls)
         bpy.utils.register_class(cls)
     manager: Any = bpy.types.WindowManager
     manager.usdphys_batch = bpy.props.PointerProperty(type=USDPHYS_PG_batch, options={"SKIP_SAVE"})

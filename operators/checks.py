@@ -2,17 +2,18 @@
 """Check the scene, select the object of an issue, and fix issues."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import StringProperty
+from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
-from .outcome import refuse
 
 
-def _can_check(cls: Any, context: Any) -> bool:
+def _can_check(cls: Any, context: bpy.types.Context) -> bool:
     if context.scene is None:
         cls.poll_message_set(tr("There is no scene"))
         return False
@@ -22,7 +23,7 @@ def _can_check(cls: Any, context: Any) -> bool:
     return True
 
 
-def _can_fix(cls: Any, context: Any) -> bool:
+def _can_fix(cls: Any, context: bpy.types.Context) -> bool:
     if not _can_check(cls, context):
         return False
     if context.mode != "OBJECT":
@@ -41,7 +42,7 @@ def summary(counts: Mapping[str, int]) -> str:
     return joined(", ", words) if words else phrase("No problems found")
 
 
-def _check(operator: Any, context: Any) -> Any:
+def _check(operator: Any, context: bpy.types.Context) -> Any:
     from ..usdphys_addon.checks import live as checks
 
     report = checks.check(context.scene, context.view_layer)
@@ -59,10 +60,10 @@ class USDPHYS_OT_check(bpy.types.Operator):
     bl_options = {"REGISTER"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return _can_check(cls, context)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         _check(self, context)
         return {"FINISHED"}
 
@@ -74,29 +75,21 @@ class _IssueOperator:
     poll_message_set: Any
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        code: str
-        kind: str
-        name: str
-        path: str
-    else:
-        code: bpy.props.StringProperty(name="Code", description="Code of the issue", options={"SKIP_SAVE"})
-        kind: bpy.props.StringProperty(
-            name="Kind",
-            description="Type of the named data: object, material, group or scene",
-            default="object",
-            options={"SKIP_SAVE"},
-        )
-        name: bpy.props.StringProperty(
-            name="Name",
-            description="Name of the object, material, group or scene with the issue",
-            options={"SKIP_SAVE"},
-        )
-        path: bpy.props.StringProperty(
-            name="Path", description="Path of the prim, if there is no name", options={"SKIP_SAVE"}
-        )
+    code = StringProperty(name="Code", description="Code of the issue", options={"SKIP_SAVE"})
+    kind = StringProperty(
+        name="Kind",
+        description="Type of the named data: object, material, group or scene",
+        default="object",
+        options={"SKIP_SAVE"},
+    )
+    name = StringProperty(
+        name="Name",
+        description="Name of the object, material, group or scene with the issue",
+        options={"SKIP_SAVE"},
+    )
+    path = StringProperty(name="Path", description="Path of the prim, if there is no name", options={"SKIP_SAVE"})
 
-    def issue(self, context: Any) -> Any:
+    def issue(self, context: bpy.types.Context) -> Any:
         """The issue of the last check; if it has none like this, one made of the properties."""
         from ..usdphys_addon.checks import live as checks
         from ..usdphys_addon.checks import run as check_run
@@ -119,11 +112,11 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
     bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return _can_fix(cls, context)
 
     @classmethod
-    def description(cls, context: Any, properties: Any) -> str:
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
         """Tooltip: the whole text of the issue; the panel shows only its beginning."""
         from ..usdphys_addon.checks import live as checks
 
@@ -134,12 +127,11 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
                 return f"{tr(issue.message)} {tr(issue.fix)}\n\n{tr('Click: select the object')}"
         return tr("Select the object of the issue, and show it in the view")
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.checks import issue_data
 
         if not self.name and not self.path:
-            self.report({"ERROR"}, tr("Give the name or the prim path to select"))
-            return {"CANCELLED"}
+            raise InputError("Give the name or the prim path to select")
         issue = self.issue(context)
         shown = [obj for obj in issue_data.culprits(context.scene, issue) if obj.visible_get()]
         if not shown:
@@ -156,7 +148,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-def _frame_selected(context: Any) -> None:
+def _frame_selected(context: bpy.types.Context) -> None:
     """Frame the selection in every 3D view of the window; does nothing without a window."""
     window = context.window
     for area in window.screen.areas if window is not None else ():
@@ -174,25 +166,21 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
     bl_label = "Fix"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return _can_fix(cls, context)
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         """Tooltip: the effect of the fix."""
         from ..usdphys_addon.checks import fixes
 
         fix = fixes.FIXES.get(properties.code)
         return tr(fix.label if fix is not None else "Fix this issue, and check again")
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.checks import fixes
-        from ..usdphys_addon.core.errors import InputError
 
-        try:
-            fixes.apply_fix(context.scene, self.issue(context))
-        except InputError as error:
-            return refuse(self, error)
+        fixes.apply_fix(context.scene, self.issue(context))
         _check(self, context)
         return {"FINISHED"}
 
@@ -205,10 +193,10 @@ class USDPHYS_OT_check_fix_all(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return _can_fix(cls, context)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.checks import fixes
         from ..usdphys_addon.checks import live as checks
 

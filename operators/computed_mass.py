@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Author the computed mass properties of a body, as starting values for edits."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty
+from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
 
@@ -23,19 +25,16 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
     bl_label = "Author Computed Value"
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        field: str
-    else:
-        field: bpy.props.EnumProperty(name="Value", items=_FIELDS)
+    field = EnumProperty(name="Value", items=_FIELDS)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not any(obj.usdphys.rigid_body.is_applied for obj in _chosen(context)):
             cls.poll_message_set(tr("Select a rigid body"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         bodies = [obj for obj in _chosen(context) if obj.usdphys.rigid_body.is_applied and obj.is_editable]
         found = [(obj, readout.compute_mass(context, obj.name)) for obj in bodies]
         problem = next(
@@ -47,8 +46,7 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
             "",
         )
         if problem:
-            self.report({"ERROR"}, tr(problem))
-            return {"CANCELLED"}
+            raise InputError(problem)
         for obj, mass in found:
             group = obj.usdphys.mass
             group.is_applied = True
@@ -58,7 +56,7 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
         return {"FINISHED"}
 
 
-def _chosen(context: Any) -> list[Any]:
+def _chosen(context: bpy.types.Context) -> list[Any]:
     """The selected objects, and the active one, which the panel shows."""
     chosen = list(context.selected_objects)
     if context.object is not None and context.object not in chosen:

@@ -3,14 +3,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
 from ..usdphys_addon.core import paths
 from ..usdphys_addon.core.errors import InputError
-from .outcome import refuse
 
 #: (owner, list, name of a new item, index) by the name of the list.
 LISTS = {
@@ -25,7 +25,7 @@ LISTS = {
 FIRST_SCENE = "scene.usdphys.physics_scenes[0]"
 
 
-def _resolve(context: Any, which: str) -> tuple[Any, Any, str, str]:
+def _resolve(context: bpy.types.Context, which: str) -> tuple[Any, Any, str, str]:
     """(list, owner of its index, name of the index, name of a new item). Raises InputError if nothing has the list."""
     owner_name, path, new_name, index_path = LISTS[which]
     if owner_name == "object" and context.object is None:
@@ -43,13 +43,10 @@ class _ListOperator:
     poll_message_set: Any
     bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        which: str
-    else:
-        which: bpy.props.EnumProperty(name="List", items=[(name, name, "") for name in LISTS])
+    which = EnumProperty(name="List", items=[(name, name, "") for name in LISTS])
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.scene is None:
             cls.poll_message_set(tr("There is no scene"))
             return False
@@ -62,11 +59,8 @@ class USDPHYS_OT_list_add(_ListOperator, bpy.types.Operator):
     bl_idname = "usdphys.list_add"
     bl_label = "Add"
 
-    def execute(self, context: Any) -> set[Any]:
-        try:
-            items, owner, index, name = _resolve(context, self.which)
-        except InputError as error:
-            return refuse(self, error)
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        items, owner, index, name = _resolve(context, self.which)
         item = items.add()
         if hasattr(owner, "is_applied"):
             owner.is_applied = True
@@ -83,11 +77,8 @@ class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
     bl_idname = "usdphys.list_remove"
     bl_label = "Remove"
 
-    def execute(self, context: Any) -> set[Any]:
-        try:
-            items, owner, index, _ = _resolve(context, self.which)
-        except InputError as error:
-            return refuse(self, error)
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        items, owner, index, _ = _resolve(context, self.which)
         active = getattr(owner, index)
         if not 0 <= active < len(items):
             return {"CANCELLED"}
@@ -96,7 +87,7 @@ class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
-def owner_of(context: Any, data_path: str) -> Any:
+def owner_of(context: bpy.types.Context, data_path: str) -> Any:
     """What a path from "object", "scene" or "material" leads to; None if there is none in the context."""
     owners = {"object": context.object, "scene": context.scene, "material": getattr(context, "material", None)}
     head, _, rest = data_path.partition(".")
@@ -109,7 +100,7 @@ def owner_of(context: Any, data_path: str) -> Any:
 
 
 @contextmanager
-def made_owner(context: Any, data_path: str) -> Iterator[Any]:
+def made_owner(context: bpy.types.Context, data_path: str) -> Iterator[Any]:
     """What `owner_of` finds. A first physics scene that is missing is made, and stays if nothing is raised."""
     scenes = context.scene.usdphys.physics_scenes
     is_new = data_path == FIRST_SCENE and not len(scenes)
@@ -130,12 +121,9 @@ class USDPHYS_OT_unset(bpy.types.Operator):
     bl_label = "Clear"
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        data_path: str
-    else:
-        data_path: bpy.props.StringProperty(name="Data Path")
+    data_path = StringProperty(name="Data Path")
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         owner_path, _, name = self.data_path.rpartition(".")
         owner = owner_of(context, owner_path)
         if owner is None:

@@ -2,15 +2,15 @@
 """Simulate the scene in another simulator, in a Python of the user's own, and bake the motion."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from .. import preferences
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.simulation.engine import programs
 from .action_bar import can_edit
-from .outcome import refuse
 from .stepped import Stepped
 
 _ITEMS = tuple((key, engine.name, engine.doc) for key, engine in programs().items())
@@ -27,27 +27,20 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
     slice = 0.0
     cancelled = "The simulation was cancelled; the scene is as it was"
 
-    if TYPE_CHECKING:
-        engine: str
-    else:
-        engine: bpy.props.EnumProperty(name="Simulator", items=_ITEMS)
+    engine = EnumProperty(name="Simulator", items=_ITEMS)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return can_edit(cls, context)
 
-    def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.playback import engine_bake
         from ..usdphys_addon.simulation.engines import external
 
         chosen = preferences.current(context)
         path = bpy.path.abspath(getattr(chosen, f"{self.engine}_python")) if chosen is not None else ""
         scene = context.scene
-        try:
-            python = external.python_of(self.engine, path)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        python = external.python_of(self.engine, path)
         steps = engine_bake.engine_bake_steps(
             context, scene.frame_start, scene.frame_end, self.engine, python, lambda file: _export(context, file)
         )
@@ -69,7 +62,7 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
         return programs()[self.engine].name
 
 
-def _export(context: Any, file: Path) -> Any:
+def _export(context: bpy.types.Context, file: Path) -> Any:
     """Write the scene for a simulator, with the paths that the preview has. Returns the units of the file."""
     from ..usdphys_addon.bridge.reading import DEFAULT_ROOT
     from ..usdphys_addon.exchange import usd_export

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Convert Blender's own rigid bodies to USD Physics."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty
 
 
 class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
@@ -15,14 +16,10 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
     bl_label = "From Blender Rigid Bodies"
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        selected_only: bool
-        replace: bool
-    else:
-        selected_only: bpy.props.BoolProperty(name="Selected Only", description="Convert selected objects only")
-        replace: bpy.props.BoolProperty(
-            name="Replace", description="Replace USD Physics that the objects already have. Off: keep it"
-        )
+    selected_only = BoolProperty(name="Selected Only", description="Convert selected objects only")
+    replace = BoolProperty(
+        name="Replace", description="Replace USD Physics that the objects already have. Off: keep it"
+    )
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:

@@ -10,6 +10,8 @@ import numpy as np
 
 from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
+from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.playback import guard as preview_guard
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 _HINT = "Ctrl: snap    Shift: precise    Backspace: not authored    Esc: cancel"
 _HINT_SIDES, _HINT_AXES = "Alt: both sides    ", "X, Y, Z: along an axis    "
 _MODIFIERS = frozenset(f"{side}_{name}" for side in ("LEFT", "RIGHT") for name in ("CTRL", "SHIFT", "ALT"))
+
+
+def _value_of(operator: Any) -> float:
+    return float(operator.value)
 
 
 def _tag_update(obj: Any) -> None:
@@ -33,49 +39,40 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     bl_label = "Drag Physics Handle"
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        handle: str
-        value: float
-        place: tuple[float, float, float]
-        both_sides: bool
-        clears: bool
-    else:
-        handle: bpy.props.StringProperty(
-            name="Handle", options={"HIDDEN", "SKIP_SAVE"}, description="Property that the handle changes"
-        )
-        value: bpy.props.FloatProperty(
-            name="Value",
-            options={"SKIP_SAVE"},
-            unit="LENGTH",
-            precision=4,
-            description="The new value: a length in Blender units, or an angle in radians",
-        )
-        angle: bpy.props.FloatProperty(
-            name="Angle",
-            options={"SKIP_SAVE"},
-            subtype="ANGLE",
-            precision=4,
-            description="The value as an angle",
-            get=lambda self: self.value,
-            set=lambda self, angle: setattr(self, "value", angle),
-        )
-        place: bpy.props.FloatVectorProperty(
-            name="Place",
-            size=3,
-            subtype="TRANSLATION",
-            options={"SKIP_SAVE"},
-            precision=4,
-            description="The new position of a handle that moves freely",
-        )
-        both_sides: bpy.props.BoolProperty(
-            name="Both Sides", options={"SKIP_SAVE"}, description="Change the size on both sides, about the centre"
-        )
-        clears: bpy.props.BoolProperty(
-            name="Not Authored", options={"SKIP_SAVE"}, description="Remove the authored value"
-        )
+    handle = StringProperty(
+        name="Handle", options={"HIDDEN", "SKIP_SAVE"}, description="Property that the handle changes"
+    )
+    value = FloatProperty(
+        name="Value",
+        options={"SKIP_SAVE"},
+        unit="LENGTH",
+        precision=4,
+        description="The new value: a length in Blender units, or an angle in radians",
+    )
+    angle = FloatProperty(
+        name="Angle",
+        options={"SKIP_SAVE"},
+        subtype="ANGLE",
+        precision=4,
+        description="The value as an angle",
+        get=_value_of,
+        set=lambda self, angle: setattr(self, "value", angle),
+    )
+    place: tuple[float, float, float] = FloatVectorProperty(
+        name="Place",
+        size=3,
+        subtype="TRANSLATION",
+        options={"SKIP_SAVE"},
+        precision=4,
+        description="The new position of a handle that moves freely",
+    )
+    both_sides = BoolProperty(
+        name="Both Sides", options={"SKIP_SAVE"}, description="Change the size on both sides, about the centre"
+    )
+    clears = BoolProperty(name="Not Authored", options={"SKIP_SAVE"}, description="Remove the authored value")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         from ..usdphys_addon.viewport import handle_edits
 
         obj = context.object
@@ -94,15 +91,15 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         return True
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         from ..usdphys_addon.viewport import gizmos
 
         text = gizmos.labels.get(properties.handle, "Value")
         template = "{text}. Drag to change it; Ctrl snaps, Shift is precise, Esc cancels"
         return tr(phrase(template, text=phrase(tr(text))))
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         is_angle = any(part in self.handle for part in (".revolute.", ".spherical.", ".rot", ".angular.", ".local_rot"))
         is_place = self.handle.endswith(("location", "center_of_mass", "local_pos0", "local_pos1"))
@@ -110,22 +107,18 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         if self.handle.startswith(("collider.size", "collider.height")):
             layout.prop(self, "both_sides")
 
-    def found(self, context: Any, view: handles.View) -> handles.Handle | None:
+    def found(self, context: bpy.types.Context, view: handles.View) -> handles.Handle:
         from ..usdphys_addon.viewport import handle_edits
 
         handle = handle_edits.find(context, self.handle, view)
         if handle is None:
-            self.report(
-                {"ERROR"}, tr(phrase("'{name}' has no handle '{handle}'", name=context.object.name, handle=self.handle))
-            )
+            raise InputError(phrase("'{name}' has no handle '{handle}'", name=context.object.name, handle=self.handle))
         return handle
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.viewport import handle_edits, shown_handles
 
         handle = self.found(context, shown_handles.view_of(context))
-        if handle is None:
-            return {"CANCELLED"}
         edit = handle_edits.Edit(context.object, handle)
         if self.clears:
             edit.unset(context.object)
@@ -138,28 +131,26 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
 
     # ------------------------------------------------------------------ with the mouse
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.viewport import handle_edits, handles, shown_handles
 
         if context.region_data is None:
             return self.execute(context)
         view = shown_handles.view_of(context)
         handle = self.found(context, view)
-        if handle is None:
-            return {"CANCELLED"}
         self._name, self._is_changed = context.object.name, False
         self._axis: int | None = None
         self._edit = handle_edits.Edit(context.object, handle)
         self._mouse = (event.mouse_region_x, event.mouse_region_y)
         self._drag = handles.Drag(handle, view, self._mouse)
-        self._area = context.area
+        self._area: Any = context.area
         hint = _HINT_AXES if handle.motion == "FREE" else _HINT_SIDES if handle.shift is not None else ""
         context.workspace.status_text_set(tr(hint) + tr(_HINT) if hint else tr(_HINT))
         self.show_value(context)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         obj = bpy.data.objects.get(self._name)
         if obj is None:
             return self.end(context, {"CANCELLED"})
@@ -174,7 +165,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             self.report({"ERROR"}, tr("The drag was stopped and the value restored"))
             return self.end(context, {"CANCELLED"})
 
-    def handle_event(self, context: Any, event: Any, obj: Any) -> set[Any]:
+    def handle_event(self, context: bpy.types.Context, event: bpy.types.Event, obj: Any) -> set[Any]:
         kind, is_press = event.type, event.value == "PRESS"
         if kind == "MOUSEMOVE" or kind in _MODIFIERS:
             self._mouse = (event.mouse_region_x, event.mouse_region_y) if kind == "MOUSEMOVE" else self._mouse
@@ -196,7 +187,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             return {"PASS_THROUGH"}
         return {"RUNNING_MODAL"}
 
-    def follow(self, context: Any, event: Any, obj: Any) -> None:
+    def follow(self, context: bpy.types.Context, event: bpy.types.Event, obj: Any) -> None:
         from ..usdphys_addon.viewport import handles
 
         drag = self._drag
@@ -217,7 +208,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             self.value = float(value)
         self.show_value(context)
 
-    def show_value(self, context: Any) -> None:
+    def show_value(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.viewport import handle_edits
 
         drag = self._drag
@@ -228,7 +219,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             self._area.header_text_set(text)
         redraw("VIEW_3D", "PROPERTIES")
 
-    def end(self, context: Any, status: set[Any]) -> set[Any]:
+    def end(self, context: bpy.types.Context, status: set[Any]) -> set[Any]:
         """Clean up after every drag."""
         if self._area is not None:
             self._area.header_text_set(None)
@@ -241,7 +232,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
             _tag_update(obj)
         return status
 
-    def cancel(self, context: Any) -> None:
+    def cancel(self, context: bpy.types.Context) -> None:
         obj = bpy.data.objects.get(self._name)
         if obj is not None:
             self._edit.restore(obj)

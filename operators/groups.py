@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Collision groups: filters between groups, members, names."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.authoring import group_edits
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import counted, phrase
-from .outcome import message_of, refuse
+from .outcome import message_of
 
 _COLLIDE = "Let members of '{one}' collide with members of '{other}'"
 _COLLIDE_ITSELF = "Let members of '{one}' collide with each other"
@@ -24,15 +25,11 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
     bl_label = "Ignore Group"
     bl_options = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        one: str
-        other: str
-    else:
-        one: bpy.props.StringProperty(name="Group")
-        other: bpy.props.StringProperty(name="Other Group")
+    one = StringProperty(name="Group")
+    other = StringProperty(name="Other Group")
 
     @classmethod
-    def description(cls, context: Any, properties: Any) -> str:
+    def description(cls, context: bpy.types.Context, properties: Any) -> str:
         try:
             for name in (properties.one, properties.other):
                 group_edits.group_named(context.scene, name)
@@ -43,46 +40,37 @@ class USDPHYS_OT_group_ignore(bpy.types.Operator):
         collide, go_through = (_COLLIDE_ITSELF, _PASS_ITSELF) if one == other else (_COLLIDE, _PASS)
         return tr(phrase(collide if ignored else go_through, one=one, other=other))
 
-    def execute(self, context: Any) -> set[Any]:
-        try:
-            for name in (self.one, self.other):
-                group_edits.group_named(context.scene, name)
-            ignored = group_edits.are_ignored(context.scene, self.one, self.other)
-            group_edits.set_ignored(context.scene, self.one, self.other, not ignored)
-        except InputError as error:
-            return refuse(self, error)
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        for name in (self.one, self.other):
+            group_edits.group_named(context.scene, name)
+        ignored = group_edits.are_ignored(context.scene, self.one, self.other)
+        group_edits.set_ignored(context.scene, self.one, self.other, not ignored)
         return {"FINISHED"}
 
 
 class _Members(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        group: str
-    else:
-        group: bpy.props.StringProperty(name="Group", description="Name of the collision group; empty: the active one")
+    group = StringProperty(name="Group", description="Name of the collision group; empty: the active one")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not len(context.scene.usdphys.collision_groups):
             cls.poll_message_set(tr("The scene has no collision group; add one first"))
             return False
         return True
 
-    def group_name(self, context: Any) -> str:
+    def group_name(self, context: bpy.types.Context) -> str:
         physics = context.scene.usdphys
         if self.group:
             return str(group_edits.group_named(context.scene, self.group).name)
         index = min(physics.active_group_index, len(physics.collision_groups) - 1)
         return str(physics.collision_groups[index].name)
 
-    def execute(self, context: Any) -> set[Any]:
-        try:
-            return self.run(context, self.group_name(context))
-        except InputError as error:
-            return refuse(self, error)
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        return self.run(context, self.group_name(context))
 
-    def run(self, context: Any, name: str) -> set[Any]:
+    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
         raise NotImplementedError
 
 
@@ -92,7 +80,7 @@ class USDPHYS_OT_group_add_selected(_Members):
     bl_idname = "usdphys.group_add_selected"
     bl_label = "Add Selected"
 
-    def run(self, context: Any, name: str) -> set[Any]:
+    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
         added = group_edits.add_members(name, context.selected_objects)
         self.report({"INFO"}, tr(phrase("Added {objects} to '{group}'", objects=counted(added, "object"), group=name)))
         return {"FINISHED"} if added else {"CANCELLED"}
@@ -104,7 +92,7 @@ class USDPHYS_OT_group_remove_selected(_Members):
     bl_idname = "usdphys.group_remove_selected"
     bl_label = "Remove Selected"
 
-    def run(self, context: Any, name: str) -> set[Any]:
+    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
         removed = group_edits.remove_members(name, context.selected_objects)
         self.report(
             {"INFO"}, tr(phrase("Took {objects} out of '{group}'", objects=counted(removed, "object"), group=name))
@@ -118,7 +106,7 @@ class USDPHYS_OT_group_select(_Members):
     bl_idname = "usdphys.group_select"
     bl_label = "Select Members"
 
-    def run(self, context: Any, name: str) -> set[Any]:
+    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
         found = {obj.name for obj in group_edits.members(name)}
         for obj in context.view_layer.objects:
             obj.select_set(obj.name in found)
@@ -131,16 +119,13 @@ class USDPHYS_OT_group_rename(_Members):
     bl_idname = "usdphys.group_rename"
     bl_label = "Rename Group"
 
-    if TYPE_CHECKING:
-        new_name: str
-    else:
-        new_name: bpy.props.StringProperty(name="New Name")
+    new_name = StringProperty(name="New Name")
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         self.new_name = self.group_name(context)
         return set(context.window_manager.invoke_props_dialog(self))
 
-    def run(self, context: Any, name: str) -> set[Any]:
+    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
         taken = {group.name for group in context.scene.usdphys.collision_groups} - {name}
         if not self.new_name or self.new_name in taken:
             raise InputError(

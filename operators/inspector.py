@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The joint inspector: start it, and set limits at the present position of a joint."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty, IntProperty
 from ..usdphys_addon.core.errors import UsdPhysError
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.playback import joint_inspector
-from .outcome import refuse
 
 
 class USDPHYS_OT_inspect_joints(bpy.types.Operator):
@@ -20,13 +20,13 @@ Pose keeps the pose, Reset undoes it"""
     bl_label = "Inspect Joints"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.mode != "OBJECT":
             cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         was_running = preview_guard.current() is not None
         if not was_running:
             # The play operator is modal: it handles the timer, Esc and the end of the session.
@@ -43,10 +43,10 @@ Pose keeps the pose, Reset undoes it"""
         context.window_manager.usdphys_inspector.physics = False
         try:
             joint_inspector.open_rows(context)
-        except UsdPhysError as error:
+        except UsdPhysError:
             if not was_running:
                 preview_guard.stop()
-            return refuse(self, error)
+            raise
         return {"FINISHED"}
 
 
@@ -57,28 +57,21 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
     bl_label = "Set Limit Here"
     bl_options = {"INTERNAL"}
 
-    if TYPE_CHECKING:
-        index: int
-        which: str
-    else:
-        index: bpy.props.IntProperty()
-        which: bpy.props.EnumProperty(
-            name="Limit", items=(("LOWER", "Lower", "The lower limit"), ("UPPER", "Upper", "The upper limit"))
-        )
+    index = IntProperty()
+    which = EnumProperty(
+        name="Limit", items=(("LOWER", "Lower", "The lower limit"), ("UPPER", "Upper", "The upper limit"))
+    )
 
     @classmethod
-    def poll(cls, _context: Any) -> bool:
+    def poll(cls, _context: bpy.types.Context) -> bool:
         if preview_guard.current() is None:
             cls.poll_message_set(tr("Inspect joints first"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         rows = context.window_manager.usdphys_inspector.rows
-        try:
-            joint_inspector.set_limit(rows[self.index], self.which)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        joint_inspector.set_limit(rows[self.index], self.which)
         return {"FINISHED"}
 
 

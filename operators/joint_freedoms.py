@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Generic joints: presets, lock, limit or free each degree of freedom; gains of drives by frequency and damping."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty, FloatProperty, StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.joint_kinds import PRESETS
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.playback import guard as preview_guard
-from .outcome import refuse
 
 _MOTIONS = (
     ("LOCKED", "Lock", "The degree of freedom does not move"),
@@ -24,7 +24,7 @@ class _OnActiveJoint:
     bl_options: Any = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         obj = context.object
         if obj is None or not obj.usdphys.joint.is_applied:
             cls.poll_message_set(tr("Make a joint active"))
@@ -41,23 +41,15 @@ class USDPHYS_OT_joint_preset(_OnActiveJoint, bpy.types.Operator):
     bl_idname = "usdphys.joint_preset"
     bl_label = "Generic Joint As"
 
-    if TYPE_CHECKING:
-        preset: str
-    else:
-        preset: bpy.props.EnumProperty(
-            name="Preset", items=[(name, one.label, one.doc) for name, one in PRESETS.items()]
-        )
+    preset = EnumProperty(name="Preset", items=[(name, one.label, one.doc) for name, one in PRESETS.items()])
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
 
         obj = context.object
         if obj.usdphys.joint.type != "GENERIC" and preview_guard.current() is not None:
-            return refuse(self, InputError("Reset the preview first"))
-        try:
-            notes = joint_freedoms.apply_preset(context, obj, self.preset)
-        except InputError as error:
-            return refuse(self, error)
+            raise InputError("Reset the preview first")
+        notes = joint_freedoms.apply_preset(context, obj, self.preset)
         for note in notes:
             self.report({"WARNING"}, tr(note))
         return {"FINISHED"}
@@ -70,18 +62,14 @@ class USDPHYS_OT_joint_motion(_OnActiveJoint, bpy.types.Operator):
     bl_label = "Degree of Freedom"
     bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        dof: str
-        motion: str
-    else:
-        dof: bpy.props.StringProperty(name="Degree of Freedom", default="transX", options={"HIDDEN"})
-        motion: bpy.props.EnumProperty(name="Motion", items=_MOTIONS)
+    dof = StringProperty(name="Degree of Freedom", default="transX", options={"HIDDEN"})
+    motion = EnumProperty(name="Motion", items=_MOTIONS)
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         return next(text for name, _, text in _MOTIONS if name == properties.motion)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
         from ..usdphys_addon.core.joint_kinds import AXIS_DOFS
 
@@ -98,26 +86,20 @@ class USDPHYS_OT_joint_equal_gains(_OnActiveJoint, bpy.types.Operator):
     bl_idname = "usdphys.joint_equal_gains"
     bl_label = "Same Gains on All Rotations"
 
-    if TYPE_CHECKING:
-        dof: str
-    else:
-        dof: bpy.props.EnumProperty(
-            name="From", items=[(f"rot{axis}", f"About {axis}", "") for axis in "XYZ"], options={"SKIP_SAVE"}
-        )
+    dof = EnumProperty(
+        name="From", items=[(f"rot{axis}", f"About {axis}", "") for axis in "XYZ"], options={"SKIP_SAVE"}
+    )
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
 
-        try:
-            changed = joint_freedoms.equal_gains(context.object.usdphys.joint, self.dof)
-        except InputError as error:
-            return refuse(self, error)
+        changed = joint_freedoms.equal_gains(context.object.usdphys.joint, self.dof)
         if not changed:
-            return refuse(self, InputError("No other rotation of the joint is free"))
+            raise InputError("No other rotation of the joint is free")
         return {"FINISHED"}
 
 
-def _dof_items(_self: Any, context: Any) -> list[tuple[str, str, str]]:
+def _dof_items(_self: Any, context: bpy.types.Context | None) -> list[tuple[str, str, str]]:
     from ..usdphys_addon.core.joint_kinds import BY_IDENTIFIER
 
     obj = context.object if context is not None else None
@@ -141,34 +123,25 @@ computed from the masses that the joint moves"""
     bl_idname = "usdphys.joint_tune"
     bl_label = "Tune Gains"
 
-    if TYPE_CHECKING:
-        dof: str
-        frequency: float
-        ratio: float
-        inertia: float
-    else:
-        dof: bpy.props.EnumProperty(name="Degree of Freedom", items=_dof_items)
-        frequency: bpy.props.FloatProperty(
-            name="Frequency", default=2.0, min=0.01, soft_max=30.0, precision=3,
-            description="Natural frequency without damping (Hz). Four times the stiffness is twice the frequency",
-        )  # fmt: skip
-        ratio: bpy.props.FloatProperty(
-            name="Damping Ratio", default=1.0, min=0.0, soft_max=2.0, precision=3,
-            description="1 is critical damping: as fast as possible without overshoot. Smaller values oscillate, "
-                        "larger ones are slower",
-        )  # fmt: skip
-        inertia: bpy.props.FloatProperty(options={"HIDDEN", "SKIP_SAVE"})
+    dof = EnumProperty(name="Degree of Freedom", items=_dof_items)
+    frequency = FloatProperty(
+        name="Frequency", default=2.0, min=0.01, soft_max=30.0, precision=3,
+        description="Natural frequency without damping (Hz). Four times the stiffness is twice the frequency",
+    )  # fmt: skip
+    ratio = FloatProperty(
+        name="Damping Ratio", default=1.0, min=0.0, soft_max=2.0, precision=3,
+        description="1 is critical damping: as fast as possible without overshoot. Smaller values oscillate, "
+                    "larger ones are slower",
+    )  # fmt: skip
+    inertia = FloatProperty(options={"HIDDEN", "SKIP_SAVE"})
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         """Start with the gains that are there."""
         from ..usdphys_addon.authoring import joint_freedoms
 
         if preview_guard.current() is not None:
-            return refuse(self, InputError("Reset the preview first"))
-        try:
-            self.inertia, is_angular = joint_freedoms.inertia_of(context, context.object, self.dof)
-        except InputError as error:
-            return refuse(self, error)
+            raise InputError("Reset the preview first")
+        self.inertia, is_angular = joint_freedoms.inertia_of(context, context.object, self.dof)
         drive = getattr(context.object.usdphys.joint.drives, self.dof)
         found = joint_freedoms.tuning_of(drive, self.inertia, is_angular).oscillator
         if found is not None:
@@ -179,23 +152,20 @@ computed from the masses that the joint moves"""
         # It runs with each change, and shows the response meanwhile.
         return set(context.window_manager.invoke_props_popup(self, event))
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
         from ..usdphys_addon.tuning.oscillator import Oscillator
 
         obj = context.object
-        try:
-            self.inertia, is_angular = joint_freedoms.inertia_of(context, obj, self.dof)
-        except InputError as error:
-            return refuse(self, error)
+        self.inertia, is_angular = joint_freedoms.inertia_of(context, obj, self.dof)
         drive = getattr(obj.usdphys.joint.drives, self.dof)
         joint_freedoms.tune(drive, Oscillator(self.frequency, self.ratio), self.inertia, is_angular)
         return {"FINISHED"}
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.tuning.oscillator import Oscillator, sparkline
 
-        layout: Any = self.layout
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "dof")
         layout.prop(self, "frequency")

@@ -3,17 +3,17 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge import props
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
-from .outcome import refuse
 
 _PLACES = (
     ("AUTO", "Automatic", "For hinges and slides, from the shape of body 1: the centre of a wheel, the side of a door, "
@@ -83,7 +83,7 @@ class _JointOperator:
     needs = (1, "Select joints, or the bodies that they hold")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.mode not in cls.modes:
             cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
@@ -95,16 +95,11 @@ class _JointOperator:
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-
-        try:
-            self.run(context)
-        except UsdPhysError as error:
-            return refuse(self, error)
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        self.run(context)
         return {"FINISHED"}
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         raise NotImplementedError
 
     def tell(self, notes: Sequence[str], texts: Sequence[str], outlooks: Sequence[Any]) -> None:
@@ -117,11 +112,11 @@ class _JointOperator:
             self.report({"INFO" if outlook.keeps else "WARNING"}, tr(outlook.text))
         self.outcome = "\n".join(map(tr, (*notes, *texts, *(outlook.text for outlook in outlooks))))
 
-    def draw_outcome(self, layout: Any) -> None:
+    def draw_outcome(self, layout: bpy.types.UILayout) -> None:
         for line in self.outcome.splitlines():
             draw_text(layout, line, "INFO", length=OPERATION_LINE)
 
-    def chosen(self, context: Any) -> list[Any]:
+    def chosen(self, context: bpy.types.Context) -> list[Any]:
         """The joints to change; reports a warning for each that cannot be changed."""
         from ..usdphys_addon.authoring import joint_maker
 
@@ -146,65 +141,37 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     modes = frozenset({"OBJECT", "EDIT_MESH"})
     needs = (1, "Select the objects to join, or one to join to the world")
 
-    if TYPE_CHECKING:
-        type: str
-        place: str
-        axis: str
-        make_bodies: bool
-        has_limits: bool
-        lower: float
-        upper: float
-        lower_distance: float
-        upper_distance: float
-        motor: str
-        speed: float
-        slide_speed: float
-        angle: float
-        distance: float
-        response: float
-        outcome: str
-    else:
-        type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE", options={"SKIP_SAVE"})
-        place: bpy.props.EnumProperty(
-            name="Place", items=_PLACES, description="Position of the joint", options={"SKIP_SAVE"}
-        )
-        axis: bpy.props.EnumProperty(
-            name="Axis", items=_AXES, description="Axis of the hinge, slide or cone", options={"SKIP_SAVE"}
-        )
-        make_bodies: bpy.props.BoolProperty(name="Make Bodies", default=True, description=_MAKE_BODIES)
-        has_limits: bpy.props.BoolProperty(
-            name="Limits", description="Limit the angle or the position of the joint", options={"SKIP_SAVE"}
-        )
-        lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.pi / 4)
-        upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.pi / 4)
-        # Not remembered: the first values of a slide follow from the size of what slides.
-        lower_distance: bpy.props.FloatProperty(
-            name="Lower Limit", subtype="DISTANCE", default=0.0, options={"SKIP_SAVE"}
-        )
-        upper_distance: bpy.props.FloatProperty(
-            name="Upper Limit", subtype="DISTANCE", default=1.0, options={"SKIP_SAVE"}
-        )
-        motor: bpy.props.EnumProperty(
-            name="Motor", description="Drive the joint", options={"SKIP_SAVE"},
-            items=(
-                ("NONE", "No Motor", "Nothing drives the joint"),
-                ("VELOCITY", "Velocity", "Keep a velocity, as a wheel does"),
-                ("POSITION", "Position", "Go to a position and hold it, as a servo does"),
-            ),
-        )  # fmt: skip
-        speed: bpy.props.FloatProperty(
-            name="Velocity (°/s)", default=math.tau, subtype="ANGLE", description="Target velocity: an angle per second"
-        )
-        slide_speed: bpy.props.FloatProperty(name="Velocity", **_SLIDE_SPEED)
-        angle: bpy.props.FloatProperty(name="Angle", subtype="ANGLE", description="Target angle of the joint")
-        distance: bpy.props.FloatProperty(
-            name="Distance", subtype="DISTANCE", description="Target position of the joint"
-        )
-        response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
-        outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    type = EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE", options={"SKIP_SAVE"})
+    place = EnumProperty(name="Place", items=_PLACES, description="Position of the joint", options={"SKIP_SAVE"})
+    axis = EnumProperty(name="Axis", items=_AXES, description="Axis of the hinge, slide or cone", options={"SKIP_SAVE"})
+    make_bodies = BoolProperty(name="Make Bodies", default=True, description=_MAKE_BODIES)
+    has_limits = BoolProperty(
+        name="Limits", description="Limit the angle or the position of the joint", options={"SKIP_SAVE"}
+    )
+    lower = FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.pi / 4)
+    upper = FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.pi / 4)
+    # Not remembered: the first values of a slide follow from the size of what slides.
+    lower_distance = FloatProperty(name="Lower Limit", subtype="DISTANCE", default=0.0, options={"SKIP_SAVE"})
+    upper_distance = FloatProperty(name="Upper Limit", subtype="DISTANCE", default=1.0, options={"SKIP_SAVE"})
+    motor = EnumProperty(
+        name="Motor", description="Drive the joint", options={"SKIP_SAVE"},
+        items=(
+            ("NONE", "No Motor", "Nothing drives the joint"),
+            ("VELOCITY", "Velocity", "Keep a velocity, as a wheel does"),
+            ("POSITION", "Position", "Go to a position and hold it, as a servo does"),
+        ),
+    )  # fmt: skip
+    speed = FloatProperty(
+        name="Velocity (°/s)", default=math.tau, subtype="ANGLE", description="Target velocity: an angle per second"
+    )
+    slide_speed = FloatProperty(name="Velocity", **_SLIDE_SPEED)
+    angle = FloatProperty(name="Angle", subtype="ANGLE", description="Target angle of the joint")
+    distance = FloatProperty(name="Distance", subtype="DISTANCE", description="Target position of the joint")
+    response = FloatProperty(name="Response", **_RESPONSE)
+    outcome = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         for name in ("type", "place", "axis", "make_bodies"):
             layout.prop(self, name)
@@ -225,7 +192,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
             layout.prop(self, "response")
             self.draw_outcome(layout)
 
-    def complete(self, context: Any, made: list[Any]) -> None:
+    def complete(self, context: bpy.types.Context, made: list[Any]) -> None:
         """Give new joints their limits and motors."""
         from ..usdphys_addon.authoring import joint_edits
 
@@ -247,7 +214,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         motors, notes, outlooks = _add_motors(context, targets, holds=holds, response=self.response)
         self.tell(notes, joint_edits.motor_texts(motors, holds=holds) if not notes else [], outlooks)
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies, keeps_static=True)
@@ -260,7 +227,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         self.report({"INFO"}, tr(_count(made)))
 
 
-def _add_motors(context: Any, targets: Any, *, holds: bool, response: float, may_add: bool = True) -> Any:
+def _add_motors(context: bpy.types.Context, targets: Any, *, holds: bool, response: float, may_add: bool = True) -> Any:
     """As `joint_edits.add_servos`, or as `joint_edits.add_motors` and without outlooks if they hold no position."""
     from ..usdphys_addon.authoring import joint_edits
 
@@ -283,26 +250,17 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
     bl_label = "Joint Chain"
     needs = (2, "Select the objects of the chain; the active one is the first")
 
-    if TYPE_CHECKING:
-        type: str
-        place: str
-        axis: str
-        order: str
-        make_bodies: bool
-    else:
-        type: bpy.props.EnumProperty(name="Type", items=props._JOINT_LABELS, default="SPHERICAL")
-        place: bpy.props.EnumProperty(
-            name="Place", items=_PLACES[2:5], default="MIDPOINT", description="Position of each joint"
-        )
-        axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of the hinges, slides or cones")
-        order: bpy.props.EnumProperty(name="Order", description="Order of the objects", items=_ORDERS)
-        make_bodies: bpy.props.BoolProperty(
-            name="Make Bodies", default=True,
-            description="Add missing physics: the first object becomes a static collider, the others rigid bodies with "
-            "colliders",
-        )  # fmt: skip
+    type = EnumProperty(name="Type", items=props._JOINT_LABELS, default="SPHERICAL")
+    place = EnumProperty(name="Place", items=_PLACES[2:5], default="MIDPOINT", description="Position of each joint")
+    axis = EnumProperty(name="Axis", items=_AXES, description="Axis of the hinges, slides or cones")
+    order = EnumProperty(name="Order", description="Order of the objects", items=_ORDERS)
+    make_bodies = BoolProperty(
+        name="Make Bodies", default=True,
+        description="Add missing physics: the first object becomes a static collider, the others rigid bodies with "
+        "colliders",
+    )  # fmt: skip
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
@@ -317,30 +275,22 @@ hinge with limits and a servo that holds it, and all together are an articulatio
     bl_label = "Robot Arm"
     needs = (2, "Select the parts of the arm; the active one is the base")
 
-    if TYPE_CHECKING:
-        order: str
-        lower: float
-        upper: float
-        response: float
-        armature: bool
-        outcome: str
-    else:
-        order: bpy.props.EnumProperty(name="Order", description="Order of the parts", items=_ORDERS)
-        lower: bpy.props.FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.radians(120))
-        upper: bpy.props.FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.radians(120))
-        # In PhysX, whose iterations leave a velocity in an arm, the sag grows with this: see tuning/arm_motion.
-        response: bpy.props.FloatProperty(name="Response", **{**_RESPONSE, "default": 0.1})
-        armature: bpy.props.BoolProperty(name="Motor Inertia", **_ARMATURE)
-        outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    order = EnumProperty(name="Order", description="Order of the parts", items=_ORDERS)
+    lower = FloatProperty(name="Lower Limit", subtype="ANGLE", default=-math.radians(120))
+    upper = FloatProperty(name="Upper Limit", subtype="ANGLE", default=math.radians(120))
+    # In PhysX, whose iterations leave a velocity in an arm, the sag grows with this: see tuning/arm_motion.
+    response = FloatProperty(name="Response", **{**_RESPONSE, "default": 0.1})
+    armature = BoolProperty(name="Motor Inertia", **_ARMATURE)
+    outcome = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         for name in ("order", "lower", "upper", "response", "armature"):
             layout.prop(self, name)
         self.draw_outcome(layout)
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits, robot_arm
 
         hinges, servos = robot_arm.add_arm(
@@ -357,20 +307,14 @@ class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
     bl_label = "Weld"
     needs = (2, "Select the objects to weld, then the object to weld them to")
 
-    if TYPE_CHECKING:
-        place: str
-        make_bodies: bool
-    else:
-        place: bpy.props.EnumProperty(
-            name="Place", items=_PLACES[2:5], default="CHILD_ORIGIN", description="Position of each joint"
-        )
-        make_bodies: bpy.props.BoolProperty(
-            name="Make Bodies", default=True,
-            description="Add missing physics: objects become rigid bodies with colliders; an active object that is a "
-            "static collider stays static",
-        )  # fmt: skip
+    place = EnumProperty(name="Place", items=_PLACES[2:5], default="CHILD_ORIGIN", description="Position of each joint")
+    make_bodies = BoolProperty(
+        name="Make Bodies", default=True,
+        description="Add missing physics: objects become rigid bodies with colliders; an active object that is a "
+        "static collider stays static",
+    )  # fmt: skip
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
@@ -384,18 +328,15 @@ do not jump"""
     bl_idname = "usdphys.joint_align"
     bl_label = "Align Joint Frames"
 
-    if TYPE_CHECKING:
-        side: str
-    else:
-        side: bpy.props.EnumProperty(
-            name="To", description="The frame that stays",
-            items=(
-                ("BODY0", "Frame in Body 0", "The frame in body 0 stays, the frame in body 1 moves to it"),
-                ("BODY1", "Frame in Body 1", "The frame in body 1 stays, the frame in body 0 moves to it"),
-            ),
-        )  # fmt: skip
+    side = EnumProperty(
+        name="To", description="The frame that stays",
+        items=(
+            ("BODY0", "Frame in Body 0", "The frame in body 0 stays, the frame in body 1 moves to it"),
+            ("BODY1", "Frame in Body 1", "The frame in body 1 stays, the frame in body 0 moves to it"),
+        ),
+    )  # fmt: skip
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         joint_edits.align(context, self.chosen(context), int(self.side[-1]))
@@ -409,7 +350,7 @@ is the zero pose"""
     bl_idname = "usdphys.joint_fix_frames"
     bl_label = "Keep Frames in Bodies"
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         joint_edits.fix_frames(context, self.chosen(context))
@@ -422,7 +363,7 @@ does the same as before"""
     bl_idname = "usdphys.joint_swap_bodies"
     bl_label = "Swap Bodies"
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         for obj in self.chosen(context):
@@ -438,24 +379,20 @@ bodies, and that pose becomes zero. For a door: set one limit while it is closed
     bl_idname = "usdphys.joint_limit_from_pose"
     bl_label = "Limit from Pose"
 
-    if TYPE_CHECKING:
-        which: str
-        dof: str
-    else:
-        which: bpy.props.EnumProperty(
-            name="Limit", description="Limit that is set to the pose",
-            items=(
-                ("LOWER", "Lower", "The pose is the lower limit"), ("UPPER", "Upper", "The pose is the upper limit"),
-            ),
-        )  # fmt: skip
-        dof: bpy.props.EnumProperty(
-            name="Degree of Freedom",
-            items=_DOFS,
-            default="rotX",
-            description="Degree of freedom to limit, of generic joints",
-        )
+    which = EnumProperty(
+        name="Limit", description="Limit that is set to the pose",
+        items=(
+            ("LOWER", "Lower", "The pose is the lower limit"), ("UPPER", "Upper", "The pose is the upper limit"),
+        ),
+    )  # fmt: skip
+    dof = EnumProperty(
+        name="Degree of Freedom",
+        items=_DOFS,
+        default="rotX",
+        description="Degree of freedom to limit, of generic joints",
+    )
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         for note in joint_edits.limits_from_pose(context, self.chosen(context), self.which, self.dof):
@@ -469,51 +406,35 @@ follows from the masses and the load"""
     bl_idname = "usdphys.joint_motor"
     bl_label = "Motor"
 
-    if TYPE_CHECKING:
-        holds: bool
-        speed: float
-        slide_speed: float
-        angle: float
-        distance: float
-        response: float
-        armature: bool
-        articulation: bool
-        outcome: str
-        dof: str
-    else:
-        holds: bpy.props.BoolProperty(name="Hold a Position", description="Move to a position. Off: keep a velocity")
-        speed: bpy.props.FloatProperty(
-            name="Velocity (°/s)",
-            default=math.tau,
-            subtype="ANGLE",
-            description="Target velocity: an angle per second",
-        )
-        slide_speed: bpy.props.FloatProperty(name="Velocity", **_SLIDE_SPEED)
-        angle: bpy.props.FloatProperty(
-            name="Angle", subtype="ANGLE", description="Target angle of a joint that rotates"
-        )
-        distance: bpy.props.FloatProperty(
-            name="Distance", subtype="DISTANCE", description="Target position of a joint that slides"
-        )
-        response: bpy.props.FloatProperty(name="Response", **_RESPONSE)
-        armature: bpy.props.BoolProperty(name="Motor Inertia", **_ARMATURE)
-        articulation: bpy.props.BoolProperty(
-            name="Articulation",
-            description="Attach joints to the world or to a static object through an anchor body that is fixed to the "
-            "world, as an articulation. PhysX needs this to hold loads, and Newton to move these joints",
-        )
-        outcome: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        dof: bpy.props.EnumProperty(
-            name="Degree of Freedom",
-            items=_DOFS[:6],
-            default="rotZ",
-            description="Degree of freedom to drive, of generic joints",
-        )
+    holds = BoolProperty(name="Hold a Position", description="Move to a position. Off: keep a velocity")
+    speed = FloatProperty(
+        name="Velocity (°/s)",
+        default=math.tau,
+        subtype="ANGLE",
+        description="Target velocity: an angle per second",
+    )
+    slide_speed = FloatProperty(name="Velocity", **_SLIDE_SPEED)
+    angle = FloatProperty(name="Angle", subtype="ANGLE", description="Target angle of a joint that rotates")
+    distance = FloatProperty(name="Distance", subtype="DISTANCE", description="Target position of a joint that slides")
+    response = FloatProperty(name="Response", **_RESPONSE)
+    armature = BoolProperty(name="Motor Inertia", **_ARMATURE)
+    articulation = BoolProperty(
+        name="Articulation",
+        description="Attach joints to the world or to a static object through an anchor body that is fixed to the "
+        "world, as an articulation. PhysX needs this to hold loads, and Newton to move these joints",
+    )
+    outcome = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    dof = EnumProperty(
+        name="Degree of Freedom",
+        items=_DOFS[:6],
+        default="rotZ",
+        description="Degree of freedom to drive, of generic joints",
+    )
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
-        layout: Any = self.layout
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "holds")
         driven = joint_edits.driven_kinds(context, self.dof)
@@ -529,7 +450,7 @@ follows from the masses and the load"""
             layout.prop(self, "dof")
         self.draw_outcome(layout)
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
         from ..usdphys_addon.generators import mechanisms
 
@@ -555,30 +476,25 @@ class USDPHYS_OT_joint_couple(_JointOperator, bpy.types.Operator):
     bl_label = "Gear or Rack"
     needs = (2, "Select two hinges, or a hinge and a slide")
 
-    if TYPE_CHECKING:
-        ratio: float
-        radius: float
-        is_reversed: bool
-    else:
-        ratio: bpy.props.FloatProperty(
-            name="Ratio", default=1.0, min=1e-4, soft_max=20.0,
-            description="Turns of the active hinge for one turn of the other; it turns the other way",
-        )  # fmt: skip
-        radius: bpy.props.FloatProperty(
-            name="Radius", default=0.1, min=1e-4, subtype="DISTANCE",
-            description="Radius of the pinion: a rack moves by its circumference in a turn",
-        )  # fmt: skip
-        is_reversed: bpy.props.BoolProperty(name="Reversed", description="Turn or slide the other way")
+    ratio = FloatProperty(
+        name="Ratio", default=1.0, min=1e-4, soft_max=20.0,
+        description="Turns of the active hinge for one turn of the other; it turns the other way",
+    )  # fmt: skip
+    radius = FloatProperty(
+        name="Radius", default=0.1, min=1e-4, subtype="DISTANCE",
+        description="Radius of the pinion: a rack moves by its circumference in a turn",
+    )  # fmt: skip
+    is_reversed = BoolProperty(name="Reversed", description="Turn or slide the other way")
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         obj = context.active_object
         is_rack = obj is not None and any(row.name == "physics:prismatic" for row in obj.usdphys.vendor)
         layout.prop(self, "radius" if is_rack else "ratio")
         layout.prop(self, "is_reversed")
 
-    def run(self, context: Any) -> None:
+    def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import vendor_prims
 
         made = vendor_prims.couple(context, ratio=self.ratio, radius=self.radius, is_reversed=self.is_reversed)

@@ -8,17 +8,13 @@ from typing import Any
 
 import bpy
 
+from . import generate
+
 #: (pattern of what the mouse is over, page), in the form of Blender's own manual maps; the first that fits counts.
 PAGES = (
     ("bpy.ops.usdphys.preview*", "preview.html"),
     ("bpy.ops.usdphys.settle*", "generators.html"),
-    ("bpy.ops.usdphys.wall*", "generators.html"),
-    ("bpy.ops.usdphys.break_apart*", "generators.html"),
-    ("bpy.ops.usdphys.ragdoll*", "generators.html"),
-    ("bpy.ops.usdphys.vehicle*", "generators.html"),
-    ("bpy.ops.usdphys.mechanism*", "generators.html"),
-    ("bpy.ops.usdphys.rope*", "generators.html"),
-    ("bpy.ops.usdphys.net*", "generators.html"),
+    *((f"bpy.ops.{cls.bl_idname}*", "generators.html") for cls in generate.CLASSES),
     ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),
     ("bpy.ops.usdphys.robot_arm*", "tasks/arm.html"),
     ("bpy.ops.usdphys.joint_motor*", "tasks/car.html"),
@@ -70,7 +66,7 @@ class USDPHYS_OT_manual(bpy.types.Operator):
     bl_idname = "usdphys.manual"
     bl_label = "Manual"
 
-    def execute(self, _context: Any) -> set[Any]:
+    def execute(self, _context: bpy.types.Context) -> set[Any]:
         bpy.ops.wm.url_open(url=(written() / "index.html").as_uri())
         return {"FINISHED"}
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Mirror the physics of one side of a model to the other."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.playback import guard as preview_guard
-from .outcome import finish, refuse
+from .outcome import finish
 
 
 class USDPHYS_OT_mirror_physics(bpy.types.Operator):
@@ -18,24 +19,20 @@ them. What the counterparts had is replaced; joints that are missing are made"""
     bl_label = "Mirror Physics"
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        axis: str
-        about: str
-    else:
-        axis: bpy.props.EnumProperty(
-            name="Axis", description="Axis at right angles to the mirror plane",
-            items=[(axis, axis, f"Mirror along {axis}") for axis in "XYZ"],
-        )  # fmt: skip
-        about: bpy.props.EnumProperty(
-            name="About", description="Position of the mirror plane",
-            items=(
-                ("WORLD", "World", "Through the origin of the world, along a world axis"),
-                ("ACTIVE", "Active Object", "Through the origin of the active object, along an axis of the object"),
-            ),
-        )  # fmt: skip
+    axis = EnumProperty(
+        name="Axis", description="Axis at right angles to the mirror plane",
+        items=[(axis, axis, f"Mirror along {axis}") for axis in "XYZ"],
+    )  # fmt: skip
+    about = EnumProperty(
+        name="About", description="Position of the mirror plane",
+        items=(
+            ("WORLD", "World", "Through the origin of the world, along a world axis"),
+            ("ACTIVE", "Active Object", "Through the origin of the active object, along an axis of the object"),
+        ),
+    )  # fmt: skip
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.mode != "OBJECT":
             cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
@@ -47,15 +44,11 @@ them. What the counterparts had is replaced; joints that are missing are made"""
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import mirroring
-        from ..usdphys_addon.core.errors import UsdPhysError
         from ..usdphys_addon.core.words import counted
 
-        try:
-            result = mirroring.mirror(context, self.axis, about_active=self.about == "ACTIVE")
-        except UsdPhysError as error:
-            return refuse(self, error)
+        result = mirroring.mirror(context, self.axis, about_active=self.about == "ACTIVE")
         parts, joints = counted(result.parts, "object"), counted(result.joints, "joint")
         return finish(self, f"Mirrored {parts} and {joints}", result.notes)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from functools import wraps
 from typing import Any
 
 from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.core.errors import InputError
+from ..usdphys_addon.core.errors import InputError, UsdPhysError
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.system import faults
 
@@ -34,6 +35,26 @@ def refuse(operator: Any, error: Exception) -> set[Any]:
     faults.note(error)
     operator.report({"WARNING" if operator.options.is_repeat else "ERROR"}, tr(message_of(error)))
     return {"CANCELLED"}
+
+
+def refusing(method: Any) -> Any:
+    """Decorator of `execute` and `invoke`: an error of a room below is reported, and the operator is cancelled."""
+
+    @wraps(method)
+    def execute_or_refuse(self: Any, *arguments: Any) -> Any:
+        try:
+            return method(self, *arguments)
+        except UsdPhysError as error:
+            return refuse(self, error)
+
+    return execute_or_refuse
+
+
+def report_refusals(cls: Any) -> None:
+    """Decorate an operator with `refusing`. `modal` is not: it has to clean up before it is cancelled."""
+    for name in ("invoke", "execute"):
+        if hasattr(cls, name):
+            setattr(cls, name, refusing(getattr(cls, name)))
 
 
 def check_numbers(operator: Any) -> None:

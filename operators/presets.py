@@ -2,16 +2,17 @@
 """Presets: a table of physics materials, and the user's own materials, bodies and drives as Blender presets."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bl_operators.presets import AddPresetBase  # type: ignore[import-not-found, unused-ignore]
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import LOCAL_FRAME_FIELDS
+from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted
-from .outcome import finish, refuse
+from .outcome import finish
 
 _ITEMS = [(preset.key, preset.name, preset.tooltip) for preset in MATERIALS]
 
@@ -24,26 +25,19 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
     bl_label = "Material Preset"
     bl_options = {"REGISTER", "UNDO"}
 
-    if TYPE_CHECKING:
-        preset: str
-    else:
-        preset: bpy.props.EnumProperty(name="Material", items=_ITEMS, description="Material to take the values from")
+    preset = EnumProperty(name="Material", items=_ITEMS, description="Material to take the values from")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not context.selected_objects and context.object is None:
             cls.poll_message_set(tr("Select the objects first"))
             return False
         return True
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import material_presets
-        from ..usdphys_addon.core.errors import UsdPhysError
 
-        try:
-            outcome = material_presets.apply_material_preset(context.selected_objects or [context.object], self.preset)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        outcome = material_presets.apply_material_preset(context.selected_objects or [context.object], self.preset)
         return finish(self, f"Set the material of {counted(outcome.count, 'object')}", outcome.notes)
 
 
@@ -60,20 +54,20 @@ class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
     left_out: tuple[str, ...] = ()
 
     @classmethod
-    def group(cls, context: Any) -> Any:
+    def group(cls, context: bpy.types.Context) -> Any:
         try:
             return context.object.path_resolve(cls.group_path)
         except (AttributeError, ValueError):
             return None
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if cls.group(context) is None:
             cls.poll_message_set(tr(cls.missing))
             return False
         return True
 
-    def add(self, context: Any, filepath: str) -> None:
+    def add(self, context: bpy.types.Context, filepath: str) -> None:
         from ..usdphys_addon.bridge import property_values
 
         group = self.group(context)
@@ -103,7 +97,7 @@ class _Presets:
     preset_subdir = ""
     preset_operator = "script.execute_preset"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context | None) -> None:
         if bpy.utils.preset_paths(self.preset_subdir):
             bpy.types.Menu.draw_preset(self, context)  # type: ignore[arg-type, unused-ignore]
         else:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The live preview: play, pause, step, reset, grab with the mouse; keep the pose, bake it, clear the bake."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.environment import redraw
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, IntProperty
 from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.playback import guard as preview_guard
@@ -43,7 +44,7 @@ class HeldArrows:
         self._held: set[str] = set()
         self._is_driven = False
 
-    def take(self, event: Any, scene: Any) -> tuple[float, float] | None:
+    def take(self, event: bpy.types.Event, scene: bpy.types.Scene) -> tuple[float, float] | None:
         """(throttle, steering) after an event; None if it is not one that drives."""
         from ..usdphys_addon.generators import vehicle
 
@@ -73,7 +74,7 @@ class Listener:
     _grab = 0
     _arrows: Any = None
 
-    def listen(self, context: Any) -> set[Any]:
+    def listen(self, context: bpy.types.Context) -> set[Any]:
         """Begin to listen in the window of the context; without a window there is nothing to listen to."""
         self._session, self._grab = preview_guard.current(), 0
         self._arrows = HeldArrows()
@@ -83,7 +84,7 @@ class Listener:
         context.workspace.status_text_set(tr(GRAB_HINT))
         return {"RUNNING_MODAL"}
 
-    def hold(self, context: Any) -> None:
+    def hold(self, context: bpy.types.Context) -> None:
         """Become the modal operator of the window, if this is not it yet."""
         if self._timer is not None:
             return
@@ -93,13 +94,13 @@ class Listener:
         self._timer = manager.event_timer_add(1.0 / 60.0, window=context.window)
         manager.modal_handler_add(self)
 
-    def cancel(self, _context: Any) -> None:
+    def cancel(self, _context: bpy.types.Context) -> None:
         """The window is closed; Blender removes its timer."""
         listening.discard(self._window)
         if self._grab:
             self._session.release(self._grab)
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
 
         if preview_guard.current() is not self._session:
@@ -120,7 +121,7 @@ class Listener:
             )
         return self.end(context, {"CANCELLED"})
 
-    def handle(self, context: Any, event: Any) -> set[Any]:
+    def handle(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if event.type == "TIMER":
             if self._session.advance(context):
                 redraw("VIEW_3D", "PROPERTIES")
@@ -141,7 +142,7 @@ class Listener:
             return {"RUNNING_MODAL"}
         return {"PASS_THROUGH"}
 
-    def end(self, context: Any, status: set[Any]) -> set[Any]:
+    def end(self, context: bpy.types.Context, status: set[Any]) -> set[Any]:
         timer, self._timer = self._timer, None
         listening.discard(self._window)
         if timer is not None:
@@ -152,7 +153,7 @@ class Listener:
 
     # ------------------------------------------------------------------ grabbing
 
-    def take(self, context: Any, event: Any) -> bool:
+    def take(self, context: bpy.types.Context, event: bpy.types.Event) -> bool:
         """Grab the body under the mouse."""
         from bpy_extras import view3d_utils
 
@@ -163,7 +164,7 @@ class Listener:
         origin = view3d_utils.region_2d_to_origin_3d(region, view, place)
         direction = view3d_utils.region_2d_to_vector_3d(region, view, place)
         hit, point, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, direction)
-        path = self._session.shown.body_at(obj.name) if hit else ""
+        path = self._session.shown.body_at(obj.name) if hit and obj is not None else ""
         leader = preview_guard.timeline()
         # What an earlier frame shows is not where the bodies are in the simulation.
         if not path or (leader is not None and leader.shown != leader.front):
@@ -175,7 +176,7 @@ class Listener:
         self._view, self._point = (region, view), point.copy()
         return True
 
-    def drag(self, context: Any, event: Any) -> set[Any]:
+    def drag(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from bpy_extras import view3d_utils
 
         if event.type == "LEFTMOUSE" and event.value == "RELEASE":
@@ -199,7 +200,7 @@ def listen_everywhere() -> Job:
 
 
 def _listen_in_new_windows() -> None:
-    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+    for window in bpy.context.window_manager.windows:
         if window.as_pointer() not in listening:
             with bpy.context.temp_override(window=window):
                 bpy.ops.usdphys.preview_listen()  # type: ignore[attr-defined]
@@ -218,7 +219,7 @@ _SETTLED = 0.05
 def _hold_timeline() -> None:
     """The timeline waits until the session has begun, which is started slice by slice and with progress."""
     preview_guard.stop()
-    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+    for window in bpy.context.window_manager.windows:
         if window.screen.is_animation_playing:
             with bpy.context.temp_override(window=window):
                 bpy.ops.screen.animation_cancel(restore_frame=True)
@@ -228,7 +229,7 @@ def _hold_timeline() -> None:
 
 def _start_in_window() -> None:
     """Begin in the first window; Blender may have closed the one that played."""
-    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+    for window in bpy.context.window_manager.windows:
         with bpy.context.temp_override(window=window):
             if bpy.ops.usdphys.preview_play.poll():  # type: ignore[attr-defined]
                 bpy.ops.usdphys.preview_play("INVOKE_DEFAULT")  # type: ignore[attr-defined]
@@ -259,10 +260,10 @@ class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, _context: Any) -> bool:
+    def poll(cls, _context: bpy.types.Context) -> bool:
         return _session_runs(cls)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         return self.listen(context)
 
 
@@ -276,17 +277,16 @@ def _progress(fraction: float) -> str:
 class Player(Listener):
     """Starts the preview in slices, and plays it."""
 
-    if TYPE_CHECKING:
-        ignores_timeline: bool
+    ignores_timeline: bool
     _work: Any = None
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         return self.execute(context) if context.window is None else self.begin(context, SLICE)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         return self.begin(context, float("inf"))
 
-    def begin(self, context: Any, seconds: float) -> set[Any]:
+    def begin(self, context: bpy.types.Context, seconds: float) -> set[Any]:
         """Play or pause; start the session before if there is none. seconds: of a slice of that."""
         session = preview_guard.current()
         with_timeline = context.scene.usdphys.preview.with_timeline and not self.ignores_timeline
@@ -298,20 +298,15 @@ class Player(Listener):
         redraw("VIEW_3D", "PROPERTIES")
         return {"FINISHED"}
 
-    def play(self, context: Any, session: Any) -> None:
+    def play(self, context: bpy.types.Context, session: Any) -> None:
         """What is done with a session that has just begun."""
         session.play()
 
-    def start(self, context: Any, seconds: float, *, with_timeline: bool) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
+    def start(self, context: bpy.types.Context, seconds: float, *, with_timeline: bool) -> set[Any]:
+        self._work = preview_guard.begin(context, with_timeline=with_timeline)
+        return self.go_on(context, seconds)
 
-        try:
-            self._work = preview_guard.begin(context, with_timeline=with_timeline)
-            return self.go_on(context, seconds)
-        except UsdPhysError as error:
-            return refuse(self, error)
-
-    def modal(self, context: Any, event: Any) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
 
         if self._session is not None:
@@ -335,12 +330,12 @@ class Player(Listener):
             self.report({"ERROR"}, tr(phrase("The preview was not started: {error}", error=repr(error))))
         return self.end(context, {"CANCELLED"})
 
-    def cancel(self, context: Any) -> None:
+    def cancel(self, context: bpy.types.Context) -> None:
         if self._session is None:
             preview_guard.stop()
         super().cancel(context)
 
-    def go_on(self, context: Any, seconds: float) -> set[Any]:
+    def go_on(self, context: bpy.types.Context, seconds: float) -> set[Any]:
         """Start the session for some seconds, and play it as soon as it has begun."""
         session = preview_guard.go_on(context, seconds)
         if session is None:
@@ -359,7 +354,7 @@ class Player(Listener):
             jobs.add(listen_everywhere)
         return self.listen(context)
 
-    def play_timeline(self, context: Any) -> set[Any]:
+    def play_timeline(self, context: bpy.types.Context) -> set[Any]:
         """Play or pause the timeline; there is nothing to play without a window."""
         if not bpy.app.background:
             _listen_soon()
@@ -374,19 +369,16 @@ class USDPHYS_OT_preview_play(Player, bpy.types.Operator):
     bl_idname = "usdphys.preview_play"
     bl_label = "Play Physics"
 
-    if TYPE_CHECKING:
-        ignores_timeline: bool
-    else:
-        ignores_timeline: bpy.props.BoolProperty(
-            name="Without Timeline", description="Play by the clock in any case", options={"HIDDEN", "SKIP_SAVE"}
-        )
+    ignores_timeline = BoolProperty(
+        name="Without Timeline", description="Play by the clock in any case", options={"HIDDEN", "SKIP_SAVE"}
+    )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return can_edit(cls, context)
 
 
-def _view_under(context: Any, event: Any) -> tuple[Any, Any, tuple[float, float]] | None:
+def _view_under(context: bpy.types.Context, event: bpy.types.Event) -> tuple[Any, Any, tuple[float, float]] | None:
     """(region, 3D view, position in the region) under the mouse."""
     for area in context.screen.areas:
         if area.type != "VIEW_3D":
@@ -394,11 +386,12 @@ def _view_under(context: Any, event: Any) -> tuple[Any, Any, tuple[float, float]
         for region in area.regions:
             x, y = event.mouse_x - region.x, event.mouse_y - region.y
             if region.type == "WINDOW" and 0 <= x < region.width and 0 <= y < region.height:
-                return region, area.spaces.active.region_3d, (x, y)
+                space: Any = area.spaces.active
+                return region, space.region_3d, (x, y)
     return None
 
 
-def _pause_timeline(context: Any) -> None:
+def _pause_timeline(context: bpy.types.Context) -> None:
     if context.screen is not None and context.screen.is_animation_playing:
         bpy.ops.screen.animation_cancel(restore_frame=False)
 
@@ -411,24 +404,19 @@ class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
     ignores_timeline = False
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return can_edit(cls, context)
 
-    def begin(self, context: Any, seconds: float) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-
+    def begin(self, context: bpy.types.Context, seconds: float) -> set[Any]:
         session = preview_guard.current()
         if session is None:
             return super().begin(context, seconds)
         if preview_guard.timeline() is not None:
             return self.play_timeline(context)
-        try:
-            self.play(context, session)
-        except UsdPhysError as error:
-            return refuse(self, error)
+        self.play(context, session)
         return {"FINISHED"}
 
-    def play(self, context: Any, session: Any) -> None:
+    def play(self, context: bpy.types.Context, session: Any) -> None:
         from ..usdphys_addon.core.errors import UsdPhysError
 
         session.pause()
@@ -443,7 +431,7 @@ class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
             raise
         redraw("VIEW_3D", "PROPERTIES")
 
-    def play_timeline(self, context: Any) -> set[Any]:
+    def play_timeline(self, context: bpy.types.Context) -> set[Any]:
         """The next frame."""
         if not bpy.app.background:
             _listen_soon()
@@ -459,10 +447,10 @@ class USDPHYS_OT_preview_reset(bpy.types.Operator):
     bl_label = "Reset Physics"
 
     @classmethod
-    def poll(cls, _context: Any) -> bool:
+    def poll(cls, _context: bpy.types.Context) -> bool:
         return _session_runs(cls)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         leader = preview_guard.timeline()
         if leader is not None:
             _pause_timeline(context)
@@ -481,10 +469,10 @@ class USDPHYS_OT_preview_apply(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, _context: Any) -> bool:
+    def poll(cls, _context: bpy.types.Context) -> bool:
         return _session_runs(cls)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         session = preview_guard.forget()
         if session is None:
             return {"CANCELLED"}
@@ -501,27 +489,22 @@ class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
     cancelled = phrase("The bake was cancelled; the scene is as it was")
 
-    if TYPE_CHECKING:
-        use_scene_range: bool
-        frame_start: int
-        frame_end: int
-    else:
-        use_scene_range: bpy.props.BoolProperty(
-            name="Scene Range", default=True, description="Bake from the first to the last frame of the scene"
-        )
-        frame_start: bpy.props.IntProperty(name="Start", default=1)
-        frame_end: bpy.props.IntProperty(name="End", default=250)
+    use_scene_range = BoolProperty(
+        name="Scene Range", default=True, description="Bake from the first to the last frame of the scene"
+    )
+    frame_start = IntProperty(name="Start", default=1)
+    frame_end = IntProperty(name="End", default=250)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return can_edit(cls, context)
 
-    def frames(self, context: Any) -> tuple[int, int]:
+    def frames(self, context: bpy.types.Context) -> tuple[int, int]:
         if self.use_scene_range:
             return context.scene.frame_start, context.scene.frame_end
         return self.frame_start, self.frame_end
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.playback import bake
 
         return self.run(context, bake.bake_steps(context, *self.frames(context)))
@@ -543,7 +526,7 @@ class USDPHYS_OT_preview_clear_bake(bpy.types.Operator):
     bl_label = "Clear Bake"
     bl_options = {"REGISTER", "UNDO"}
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.playback import bake
 
         number = bake.clear_bake(context.scene)

@@ -56,7 +56,7 @@ class USDPHYS_OT_report_bug(bpy.types.Operator):
     bl_idname = "usdphys.report_bug"
     bl_label = "Report a Bug"
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         context.window_manager.clipboard = facts()
         target = address()
         if not target:

@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Scatter and Settle: drop the selected objects onto the scene and keep the poses in which they come to rest."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.typed_props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from ..usdphys_addon.core.words import phrase
 from .action_bar import has_selection
-from .generate import fit
-from .outcome import check_numbers, finish, refuse
+from .generate.generator import fit
+from .outcome import check_numbers, finish
 from .stepped import Stepped
 
 
@@ -20,57 +21,46 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
     cancelled = phrase("Settling was cancelled; the scene is as it was")
 
-    if TYPE_CHECKING:
-        fitted: str
-        seconds: float
-        copies: int
-        spread: float
-        turn: bool
-        seed: int
-        keep_physics: bool
-    else:
-        fitted: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        seconds: bpy.props.FloatProperty(
-            name="Longest",
-            default=10.0,
-            min=0.1,
-            soft_max=60.0,
-            subtype="TIME",
-            unit="TIME_ABSOLUTE",
-            description="Longest time to simulate; it ends earlier when nothing moves any more",
-        )
-        copies: bpy.props.IntProperty(
-            name="Copies",
-            default=0,
-            min=0,
-            max=10_000,
-            soft_max=200,
-            description="Copies of each object, which share its data, scattered above the 3D cursor; 0 drops the "
-            "objects themselves from where they are",
-        )
-        spread: bpy.props.FloatProperty(
-            name="Spread",
-            default=2.0,
-            min=0.0,
-            subtype="DISTANCE",
-            options={"SKIP_SAVE"},
-            description="Radius in which copies are scattered",
-        )
-        turn: bpy.props.BoolProperty(name="Random Rotation", default=True, description="Turn the copies at random")
-        seed: bpy.props.IntProperty(
-            name="Seed", min=0, description="Random seed: another number scatters the copies differently"
-        )
-        keep_physics: bpy.props.BoolProperty(
-            name="Keep Physics",
-            description="Keep the settled objects as rigid bodies. Off: restore the physics that they had before",
-        )
+    fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    seconds = FloatProperty(
+        name="Longest",
+        default=10.0,
+        min=0.1,
+        soft_max=60.0,
+        subtype="TIME",
+        unit="TIME_ABSOLUTE",
+        description="Longest time to simulate; it ends earlier when nothing moves any more",
+    )
+    copies = IntProperty(
+        name="Copies",
+        default=0,
+        min=0,
+        max=10_000,
+        soft_max=200,
+        description="Copies of each object, which share its data, scattered above the 3D cursor; 0 drops the "
+        "objects themselves from where they are",
+    )
+    spread = FloatProperty(
+        name="Spread",
+        default=2.0,
+        min=0.0,
+        subtype="DISTANCE",
+        options={"SKIP_SAVE"},
+        description="Radius in which copies are scattered",
+    )
+    turn = BoolProperty(name="Random Rotation", default=True, description="Turn the copies at random")
+    seed = IntProperty(name="Seed", min=0, description="Random seed: another number scatters the copies differently")
+    keep_physics = BoolProperty(
+        name="Keep Physics",
+        description="Keep the settled objects as rigid bodies. Off: restore the physics that they had before",
+    )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         return has_selection(cls, context)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "seconds")
         layout.prop(self, "copies")
@@ -80,16 +70,12 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
             column.prop(self, name)
         layout.prop(self, "keep_physics")
 
-    def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.generators import fitting, settle
 
-        try:
-            check_numbers(self)
-            if self.copies:
-                fit(self, iter([("spread", fitting.spread(context))]))
-        except UsdPhysError as error:
-            return refuse(self, error)
+        check_numbers(self)
+        if self.copies:
+            fit(self, iter([("spread", fitting.spread(context))]))
         options = settle.SettleOptions(self.seconds, self.copies, self.spread, self.turn, self.seed, self.keep_physics)
         steps = settle.settle_steps(
             context, list(context.selected_objects), options, is_shown=self.is_in_window(context)
@@ -102,7 +88,7 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
     def progress(self, fraction: float) -> str:
         return phrase("Settling ({done:.0%} of the longest time)    Esc: cancel", done=fraction)
 
-    def modal(self, context: Any, event: Any) -> set[Any]:
+    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.bridge.environment import redraw
 
         status = super().modal(context, event)

@@ -3,6 +3,8 @@
 
 from typing import Any
 
+import bpy
+
 from ..usdphys_addon.bridge.language import tr
 from .outcome import may_go_on, refuse
 
@@ -23,7 +25,7 @@ class Stepped:
     steps: Any = None
     timer: Any = None
 
-    def run(self, context: Any, steps: Any) -> set[Any]:
+    def run(self, context: bpy.types.Context, steps: Any) -> set[Any]:
         """Begin the work in a window, or do all of it where there is none."""
         from ..usdphys_addon.core.errors import UsdPhysError
 

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Structure of bodies: compounds, colliders as objects, loose parts, fitted primitives."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..usdphys_addon.core.words import counted
-from .outcome import finish, refuse
+from .outcome import finish
 
 _KINDS = (
     ("BOX", "Box", "The smallest box around the mesh"),
@@ -48,7 +49,7 @@ class _OnSelection:
     bl_options: Any = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if context.scene is None or context.mode != "OBJECT":
             cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
@@ -57,7 +58,7 @@ class _OnSelection:
             return False
         return True
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         """Run the action; returns its outcome."""
         raise NotImplementedError
 
@@ -65,13 +66,8 @@ class _OnSelection:
         """The report: one sentence about the result."""
         raise NotImplementedError
 
-    def execute(self, context: Any) -> set[Any]:
-        from ..usdphys_addon.core.errors import UsdPhysError
-
-        try:
-            outcome = self.run(context)
-        except UsdPhysError as error:
-            return refuse(self, error)
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        outcome = self.run(context)
         return finish(self, self.result_text(outcome), outcome.notes)
 
 
@@ -82,16 +78,10 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.compound_from_selection"
     bl_label = "Compound from Selection"
 
-    if TYPE_CHECKING:
-        target: str
-        role: str
-    else:
-        target: bpy.props.EnumProperty(name="Body", items=_TARGETS, description="Object that becomes the body")
-        role: bpy.props.EnumProperty(
-            name="Role", items=_ROLES, description="Kind of compound: one that moves, or static"
-        )
+    target = EnumProperty(name="Body", items=_TARGETS, description="Object that becomes the body")
+    role = EnumProperty(name="Role", items=_ROLES, description="Kind of compound: one that moves, or static")
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.compound(
@@ -109,29 +99,21 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.make_collider_objects"
     bl_label = "Make Collider Objects"
 
-    if TYPE_CHECKING:
-        kind: str
-        margin: float
-        axis: str
-        oriented: bool
-        most: int
-        replace: bool
-    else:
-        kind: bpy.props.EnumProperty(name="Kind", items=_KINDS, description="Shape of the colliders")
-        margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
-        axis: bpy.props.EnumProperty(name="Axis", items=_AXES, description="Axis of a capsule or cylinder")
-        oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
-        most: bpy.props.IntProperty(
-            name="Most Parts",
-            description="Largest number of convex parts of a decomposition",
-            default=16,
-            min=1,
-            max=256,
-        )
-        replace: bpy.props.BoolProperty(name="Replace", description=_REPLACE, default=True)
+    kind = EnumProperty(name="Kind", items=_KINDS, description="Shape of the colliders")
+    margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
+    axis = EnumProperty(name="Axis", items=_AXES, description="Axis of a capsule or cylinder")
+    oriented = BoolProperty(name="Oriented", description=_TURNED)
+    most = IntProperty(
+        name="Most Parts",
+        description="Largest number of convex parts of a decomposition",
+        default=16,
+        min=1,
+        max=256,
+    )
+    replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "kind")
         layout.prop(self, "margin")
@@ -143,7 +125,7 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
             layout.prop(self, "most")
         layout.prop(self, "replace")
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.make_collider_objects(
@@ -163,30 +145,23 @@ rigid body do not change"""
     bl_idname = "usdphys.split_loose"
     bl_label = "Colliders from Loose Parts"
 
-    if TYPE_CHECKING:
-        mode: str
-        margin: float
-        oriented: bool
-        limit: int
-        replace: bool
-    else:
-        mode: bpy.props.EnumProperty(name="As", items=_MODES, description="Kind of the colliders")
-        margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
-        oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED, default=True)
-        limit: bpy.props.IntProperty(
-            name="Limit", description="Objects with more loose parts than this are refused", default=64, min=1
-        )
-        replace: bpy.props.BoolProperty(name="Replace", description=_REPLACE, default=True)
+    mode = EnumProperty(name="As", items=_MODES, description="Kind of the colliders")
+    margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
+    oriented = BoolProperty(name="Oriented", description=_TURNED, default=True)
+    limit = IntProperty(
+        name="Limit", description="Objects with more loose parts than this are refused", default=64, min=1
+    )
+    replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: bpy.types.Context) -> None:
+        layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "mode")
         layout.prop(self, "margin")
         layout.prop(self, "oriented" if self.mode == "PRIMITIVES" else "replace")
         layout.prop(self, "limit")
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.split_loose(
@@ -204,19 +179,15 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.fit_collider"
     bl_label = "Fit Colliders"
 
-    if TYPE_CHECKING:
-        explicit: bool
-        only_active: bool
-    else:
-        explicit: bpy.props.BoolProperty(
-            name="Explicit",
-            description="Author the fitted place and size. Off: they are automatic and follow the mesh",
-        )
-        only_active: bpy.props.BoolProperty(
-            name="Active Only", description="Only the collider that is active in the list of each object"
-        )
+    explicit = BoolProperty(
+        name="Explicit",
+        description="Author the fitted place and size. Off: they are automatic and follow the mesh",
+    )
+    only_active = BoolProperty(
+        name="Active Only", description="Only the collider that is active in the list of each object"
+    )
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.fit_colliders(
@@ -234,14 +205,10 @@ class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.collider_mesh_to_primitive"
     bl_label = "Mesh to Primitive"
 
-    if TYPE_CHECKING:
-        margin: float
-        oriented: bool
-    else:
-        margin: bpy.props.FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
-        oriented: bpy.props.BoolProperty(name="Oriented", description=_TURNED)
+    margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
+    oriented = BoolProperty(name="Oriented", description=_TURNED)
 
-    def run(self, context: Any) -> Any:
+    def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)

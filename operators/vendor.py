@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Add, search and remove attributes of simulators beside UsdPhysics."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 
 from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.core.errors import InputError
+from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
 from ..usdphys_addon.core.words import phrase
 from .edit_lists import FIRST_SCENE, made_owner, owner_of
-from .outcome import refuse
 
 
 class _VendorOperator:
@@ -18,32 +17,21 @@ class _VendorOperator:
 
     bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
-    if TYPE_CHECKING:
-        data_path: str
-    else:
-        data_path: bpy.props.StringProperty(name="Data Path", options={"HIDDEN"})
+    data_path = StringProperty(name="Data Path", options={"HIDDEN"})
 
 
 class _ConceptOperator(_VendorOperator):
     """Mix-in: one concept of an object, material or scene."""
 
-    if TYPE_CHECKING:
-        concept: str
-        dof: str
-    else:
-        concept: bpy.props.StringProperty(name="Value", options={"HIDDEN"})
-        dof: bpy.props.StringProperty(name="Degree of Freedom", options={"HIDDEN"})
+    concept = StringProperty(name="Value", options={"HIDDEN"})
+    dof = StringProperty(name="Degree of Freedom", options={"HIDDEN"})
 
 
 class _AttributeOperator(_VendorOperator):
     """Mix-in: one attribute of an applied schema or of the prim's own type."""
 
-    if TYPE_CHECKING:
-        applied: str
-        attribute: str
-    else:
-        applied: bpy.props.StringProperty(name="Schema", options={"HIDDEN"})
-        attribute: bpy.props.StringProperty(name="Attribute", options={"HIDDEN"})
+    applied = StringProperty(name="Schema", options={"HIDDEN"})
+    attribute = StringProperty(name="Attribute", options={"HIDDEN"})
 
 
 class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
@@ -53,25 +41,22 @@ class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
     bl_label = "Add Value"
 
     @classmethod
-    def description(cls, _context: Any, properties: Any) -> str:
+    def description(cls, _context: bpy.types.Context, properties: Any) -> str:
         from ..usdphys_addon.core.concepts import concepts
 
         found = concepts().get(properties.concept)
         return ". ".join(tr(text) for text in (found.doc if found is not None else "", str(cls.__doc__)) if text)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
         from ..usdphys_addon.core.concepts import concepts
 
         if self.concept not in concepts():
             return {"CANCELLED"}
-        try:
-            with made_owner(context, self.data_path) as thing:
-                if thing is None:
-                    return {"CANCELLED"}
-                vendor_edits.add_concept(context.scene, thing, concepts()[self.concept], self.dof)
-        except InputError as error:
-            return refuse(self, error)
+        with made_owner(context, self.data_path) as thing:
+            if thing is None:
+                return {"CANCELLED"}
+            vendor_edits.add_concept(context.scene, thing, concepts()[self.concept], self.dof)
         return {"FINISHED"}
 
 
@@ -81,7 +66,7 @@ class USDPHYS_OT_concept_remove(_ConceptOperator, bpy.types.Operator):
     bl_idname = "usdphys.concept_remove"
     bl_label = "Clear"
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
         from ..usdphys_addon.core.concepts import concepts
 
@@ -98,7 +83,7 @@ class USDPHYS_OT_vendor_remove(_AttributeOperator, bpy.types.Operator):
     bl_idname = "usdphys.vendor_remove"
     bl_label = "Remove Attribute"
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
         thing = owner_of(context, self.data_path)
@@ -140,23 +125,17 @@ class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
     bl_label = "Add Attribute"
     bl_property = "attribute"
 
-    if TYPE_CHECKING:
-        owner: str
-        places: str
-        runtime: str
-        attribute: str
-    else:
-        owner: bpy.props.StringProperty(name="Owner", default="object", options={"HIDDEN"})
-        # Those of the panel, with blanks between them; all of the owner where there are none.
-        places: bpy.props.StringProperty(name="Places", options={"HIDDEN"})
-        runtime: bpy.props.StringProperty(name="Runtime", options={"HIDDEN"})
-        attribute: bpy.props.EnumProperty(name="Attribute", items=_search_items)
+    owner = StringProperty(name="Owner", default="object", options={"HIDDEN"})
+    # Those of the panel, with blanks between them; all of the owner where there are none.
+    places = StringProperty(name="Places", options={"HIDDEN"})
+    runtime = StringProperty(name="Runtime", options={"HIDDEN"})
+    attribute = EnumProperty(name="Attribute", items=_search_items)
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         context.window_manager.invoke_search_popup(self)
         return {"RUNNING_MODAL"}
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
         applied, _, name = self.attribute.partition(" ")
@@ -173,21 +152,18 @@ class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
     bl_idname = "usdphys.approximation_add"
     bl_label = "Approximation of a Simulator"
 
-    if TYPE_CHECKING:
-        word: str
-    else:
-        word: bpy.props.EnumProperty(
-            name="Approximation",
-            items=(
-                (
-                    "sdf", "Distance Field (PhysX)",
-                    "A signed distance field, for moving bodies that are hollow or concave",
-                ),
-                ("sphereFill", "Spheres (PhysX)", "Spheres that fill the shape"),
+    word = EnumProperty(
+        name="Approximation",
+        items=(
+            (
+                "sdf", "Distance Field (PhysX)",
+                "A signed distance field, for moving bodies that are hollow or concave",
             ),
-        )  # fmt: skip
+            ("sphereFill", "Spheres (PhysX)", "Spheres that fill the shape"),
+        ),
+    )  # fmt: skip
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         collider = owner_of(context, self.data_path)
         if collider is None:
             return {"CANCELLED"}
@@ -202,30 +178,21 @@ class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
     bl_idname = "usdphys.vendor_add_other"
     bl_label = "Add Other Attribute"
 
-    if TYPE_CHECKING:
-        applied: str
-        attribute: str
-        value_type: str
-        value: str
-    else:
-        applied: bpy.props.StringProperty(name="Schema", description="Applied API schema, such as AcmeBodyAPI")
-        attribute: bpy.props.StringProperty(name="Name", description="Name of the attribute, such as acme:drag")
-        value_type: bpy.props.StringProperty(name="Type", description="USD type of the value", default="float")
-        value: bpy.props.StringProperty(name="Value", description="Lists and vectors as [1, 2, 3]", default="0.0")
+    applied = StringProperty(name="Schema", description="Applied API schema, such as AcmeBodyAPI")
+    attribute = StringProperty(name="Name", description="Name of the attribute, such as acme:drag")
+    value_type = StringProperty(name="Type", description="USD type of the value", default="float")
+    value = StringProperty(name="Value", description="Lists and vectors as [1, 2, 3]", default="0.0")
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
-        return context.window_manager.invoke_props_dialog(self)  # type: ignore[no-any-return]
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
+        return context.window_manager.invoke_props_dialog(self)
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits
 
-        try:
-            with made_owner(context, self.data_path) as thing:
-                if thing is None:
-                    return {"CANCELLED"}
-                vendor_edits.add_other(thing, self.applied, self.attribute, self.value_type, self.value)
-        except InputError as error:
-            return refuse(self, error)
+        with made_owner(context, self.data_path) as thing:
+            if thing is None:
+                return {"CANCELLED"}
+            vendor_edits.add_other(thing, self.applied, self.attribute, self.value_type, self.value)
         return {"FINISHED"}
 
 
@@ -233,7 +200,7 @@ class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
 _types_shown: list[tuple[str, str, str]] = []
 
 
-def _types(_self: Any, _context: Any) -> list[tuple[str, str, str]]:
+def _types(_self: Any, _context: bpy.types.Context | None) -> list[tuple[str, str, str]]:
     from ..usdphys_addon.authoring import vendor_prims
 
     _types_shown[:] = [(cls.usd_name, f"{cls.usd_name} ({cls.family})", "") for cls in vendor_prims.types()]
@@ -248,22 +215,19 @@ class USDPHYS_OT_vendor_prim_add(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
     bl_property = "type"
 
-    if TYPE_CHECKING:
-        type: str
-    else:
-        type: bpy.props.EnumProperty(name="Type", items=_types, description="Type of the prim")
+    type = EnumProperty(name="Type", items=_types, description="Type of the prim")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         from .action_bar import can_edit
 
         return can_edit(cls, context)
 
-    def invoke(self, context: Any, _event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         context.window_manager.invoke_search_popup(self)
         return {"RUNNING_MODAL"}
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_prims
 
         made = vendor_prims.add_prim(context, self.type)
@@ -277,16 +241,13 @@ class USDPHYS_OT_vendor_target_add(_AttributeOperator, bpy.types.Operator):
     bl_idname = "usdphys.vendor_target_add"
     bl_label = "Add Target"
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_prims
 
         thing = owner_of(context, self.data_path)
         if thing is None:
             return {"CANCELLED"}
-        try:
-            vendor_prims.add_target(thing, self.applied, self.attribute)
-        except InputError as error:
-            return refuse(self, error)
+        vendor_prims.add_target(thing, self.applied, self.attribute)
         return {"FINISHED"}
 
 

@@ -7,7 +7,9 @@ from itertools import islice
 from typing import Any
 
 import bpy
+from bpy.types import Context, UILayout
 
+from ..operators import generate
 from ..usdphys_addon.authoring import generator_kinds
 from ..usdphys_addon.bridge.roles import has_physics
 from ..usdphys_addon.viewport.wrapped_text import draw_text
@@ -54,14 +56,7 @@ TOOLS = (
     )),
     ("generate", "Generate", "MOD_BUILD", (
         ("usdphys.settle", "Scatter and Settle", "MOD_PARTICLE_INSTANCE"),
-        ("usdphys.rope", "Rope, Chain or Bridge", "LINKED"),
-        ("usdphys.net", "Net", "MESH_GRID"),
-        ("usdphys.wall", "Wall or Stack", "MOD_ARRAY"),
-        ("usdphys.break_apart", "Break Apart", "MOD_EXPLODE"),
-        ("usdphys.ragdoll", "Ragdoll", "ARMATURE_DATA"),
-        ("usdphys.ragdoll_bake", "Bake Ragdoll to Bones", "REC"),
-        ("usdphys.vehicle", "Vehicle", "AUTO"),
-        ("usdphys.mechanism", "Mechanism", "MODIFIER"),
+        *((cls.bl_idname, cls.bl_label, cls.icon) for cls in generate.CLASSES),
     )),
     ("structure", "Structure", "OUTLINER", (
         ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
@@ -103,7 +98,7 @@ TOOLS = (
 CHOICES = {"usdphys.engine_bake": "engine", "usdphys.joint_preset": "preset", "usdphys.apply_material_preset": "preset"}
 
 
-def _draw(layout: Any, rows: Any, *, is_named: bool = False) -> None:
+def _draw(layout: UILayout, rows: Any, *, is_named: bool = False) -> None:
     """is_named: with the names of the operators, by which Blender's search finds them, in place of shorter texts."""
     for idname, text, icon in rows:
         module, _, name = idname.partition(".")
@@ -118,24 +113,24 @@ def _draw(layout: Any, rows: Any, *, is_named: bool = False) -> None:
 _FEW = 100
 
 
-def is_new(scene: Any) -> bool:
+def is_new(scene: bpy.types.Scene) -> bool:
     """True if a scene has few objects, and none has physics."""
     # Blender counts the objects of a scene one by one.
     few = list(islice(scene.objects, _FEW + 1))
     if len(few) > _FEW:
         return False
-    instanced = {obj.instance_collection for obj in few} - {None}
+    instanced = {obj.instance_collection for obj in few if obj.instance_collection is not None}
     few += (obj for held in instanced for obj in islice(held.all_objects, _FEW))
     return not any(has_physics(obj) for obj in few)
 
 
-def has_blender_bodies(scene: Any) -> bool:
+def has_blender_bodies(scene: bpy.types.Scene) -> bool:
     """True where Blender's own rigid body world has objects that can be converted."""
     world = None if scene is None else scene.rigidbody_world
     return world is not None and world.collection is not None and len(world.collection.objects) > 0
 
 
-def _draw_samples(layout: Any) -> None:
+def _draw_samples(layout: UILayout) -> None:
     for kind, label, icon, _ in generator_kinds.SAMPLES:
         layout.operator("usdphys.sample_scene", text=label, icon=icon).kind = kind
 
@@ -147,8 +142,8 @@ class USDPHYS_PT_actions(bpy.types.Panel):
     bl_category = "USD Physics"
     bl_order = 0
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: Context) -> None:
+        layout = self.layout
         columns = fitting.columns(2, *(text for _, text, _ in ACTIONS), has_icons=True)
         _draw(layout.grid_flow(row_major=True, columns=columns, even_columns=True, even_rows=True, align=True), ACTIONS)
         layout.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
@@ -173,8 +168,8 @@ class USDPHYS_PT_batch(bpy.types.Panel):
     bl_order = 3
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: Context) -> None:
+        layout = self.layout
         column = layout.column(align=True)
         for idname, text, icon in BATCH:
             fitting.button(column, idname, icon, _SHORT.get(text, ""))
@@ -183,8 +178,8 @@ class USDPHYS_PT_batch(bpy.types.Panel):
 class USDPHYS_MT_object(bpy.types.Menu):
     bl_label = "USD Physics"
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: Context | None) -> None:
+        layout = self.layout
         _draw(layout, ACTIONS, is_named=True)
         layout.separator()
         _draw(layout, BATCH)
@@ -198,7 +193,7 @@ class USDPHYS_MT_object(bpy.types.Menu):
 
 
 def _tool_menu(name: str, label: str, rows: Any) -> type[bpy.types.Menu]:
-    def draw(self: Any, _context: Any) -> None:
+    def draw(self: Any, _context: Context) -> None:
         _draw(self.layout, rows)
 
     body = {"bl_label": label, "draw": draw, "__module__": __name__}
@@ -211,15 +206,15 @@ _TOOL_MENUS = tuple(_tool_menu(name, label, rows) for name, label, _, rows in TO
 class USDPHYS_MT_samples(bpy.types.Menu):
     bl_label = "Sample Scenes"
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: Context | None) -> None:
         _draw_samples(self.layout)
 
 
 class USDPHYS_MT_add(bpy.types.Menu):
     bl_label = "Physics"
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: Context | None) -> None:
+        layout = self.layout
         for kind, label, icon, _ in generator_kinds.KINDS:
             layout.operator("usdphys.add_physics", text=label, icon=icon).kind = kind
         layout.separator()
@@ -230,16 +225,16 @@ class USDPHYS_MT_add(bpy.types.Menu):
 class USDPHYS_MT_pie(bpy.types.Menu):
     bl_label = "USD Physics"
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: Context | None) -> None:
+        layout = self.layout
         _draw(layout.menu_pie(), ACTIONS)
 
 
-def draw_add_menu(self: Any, _context: Any) -> None:
+def draw_add_menu(self: Any, _context: Context) -> None:
     self.layout.menu("USDPHYS_MT_add", icon="PHYSICS")
 
 
-def draw_menu(self: Any, _context: Any) -> None:
+def draw_menu(self: Any, _context: Context) -> None:
     self.layout.separator()
     self.layout.menu("USDPHYS_MT_object", icon="PHYSICS")
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from bpy.types import UILayout
+
 from ..usdphys_addon.core.schema import Schema
 from . import fitting
 
@@ -18,13 +20,13 @@ def fields_of(cls: type[Schema]) -> list[str]:
     return [attribute.field for attribute in cls.attributes if attribute.is_editable]
 
 
-def draw(layout: Any, group: Any, names: Iterable[str], data_path: str) -> None:
+def draw(layout: UILayout, group: Any, names: Iterable[str], data_path: str) -> None:
     """One row per property; data_path: from "object", "scene" or "material" to the group."""
     for name in names:
         draw_one(layout, group, name, data_path)
 
 
-def draw_one(layout: Any, group: Any, name: str, data_path: str, *, ends: bool = True) -> Any:
+def draw_one(layout: UILayout, group: Any, name: str, data_path: str, *, ends: bool = True) -> Any:
     """Draw one row and return it. ends: add a blank if there is no clear button, to align the rows."""
     is_set = group.is_property_set(name)
     row = layout.row(align=True)
@@ -40,7 +42,7 @@ def draw_one(layout: Any, group: Any, name: str, data_path: str, *, ends: bool =
     return row
 
 
-def draw_list(layout: Any, owner: Any, items: str, index: str, which: str, list_type: str = "UI_UL_list") -> None:
+def draw_list(layout: UILayout, owner: Any, items: str, index: str, which: str, list_type: str = "UI_UL_list") -> None:
     """A list with its add and remove buttons."""
     row = layout.row()
     row.template_list(list_type, which, owner, items, owner, index, rows=2)

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.types import Context, UILayout
 
 from ..operators.batch_files import summary
 from ..usdphys_addon.viewport.wrapped_text import draw_text
@@ -16,7 +17,14 @@ ICONS = {"ok": "CHECKMARK", "failed": "CANCEL", "crashed": "ERROR", "timeout": "
 
 class USDPHYS_UL_batch_jobs(bpy.types.UIList):
     def draw_item(  # type: ignore[override]
-        self, _context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+        self,
+        _context: Context,
+        layout: UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _owner: Any,
+        _index: str,
     ) -> None:
         layout.label(text=item.name, icon=ICONS.get(item.status, "QUESTION"), translate=False)
 
@@ -28,8 +36,8 @@ class USDPHYS_PT_batch_files(bpy.types.Panel):
     bl_category = "USD Physics"
     bl_parent_id = "USDPHYS_PT_batch"
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: Context) -> None:
+        layout = self.layout
         column = layout.column(align=True)
         fitting.button(column, "usdphys.batch_convert_folder", "FILE_FOLDER")
         fitting.button(column, "usdphys.export_collections", "OUTLINER_COLLECTION")

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.types import Context
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.checks import live as checks
@@ -27,18 +28,18 @@ class USDPHYS_PT_checks(bpy.types.Panel):
     bl_category = "USD Physics"
     bl_order = 4
 
-    def draw_header_preset(self, context: Any) -> None:
+    def draw_header_preset(self, context: Context) -> None:
         report = checks.report(context.scene.name)
         if report is None:
             return
-        layout: Any = self.layout
+        layout = self.layout
         row = layout.row(align=True)
         for severity, icon in ICONS.items():
             if report.counts.get(severity):
                 row.label(text=str(report.counts[severity]), icon=icon)
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: Context) -> None:
+        layout = self.layout
         name = context.scene.name
         report = checks.report(name)
         row = fitting.together(layout, "Check Now", "Fix All Safe", has_icons=True)

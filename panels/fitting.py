@@ -12,6 +12,7 @@ from typing import Any
 
 import blf
 import bpy
+from bpy.types import Context, UILayout
 
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 
@@ -26,7 +27,7 @@ _FONT_SIZE = 11.0
 
 def room() -> float:
     """Width of a row of a panel; infinite without a region, and in a popover, which is as wide as it says."""
-    context: Any = bpy.context
+    context: Context = bpy.context
     region = context.region
     if region is None or region.type not in _MARGINS:
         return math.inf
@@ -56,10 +57,10 @@ def label_room(kind: str, width: float, *, is_split: bool, is_array: bool = Fals
     return width - _NUMBER if kind in ("INT", "FLOAT") else _BESIDE * width
 
 
-def prop(layout: Any, data: Any, name: str, *, text: str | None = None, taken: float = 0.0, **search: Any) -> None:
+def prop(layout: UILayout, data: Any, name: str, *, text: str | None = None, taken: float = 0.0, **search: Any) -> None:
     """Draw a property. taken: width of what is beside it. search: where its name is looked up, as of `prop_search`."""
     declared = data.bl_rna.properties[name]
-    given = {} if text is None else {"text": text}
+    given: dict[str, Any] = {} if text is None else {"text": text}
     label = shown(declared.name if text is None else text)
     draw = layout.prop_search if search else layout.prop
     width = room() - taken
@@ -82,10 +83,10 @@ def prop(layout: Any, data: Any, name: str, *, text: str | None = None, taken: f
     draw(data, name, **search, text="")
 
 
-def choice(layout: Any, data: Any, name: str, *, text: str | None = None) -> None:
+def choice(layout: UILayout, data: Any, name: str, *, text: str | None = None) -> None:
     """Draw the items of a choice as buttons beside each other, with the label on their left side."""
     declared, width = data.bl_rna.properties[name], room()
-    given = {} if text is None else {"text": text}
+    given: dict[str, Any] = {} if text is None else {"text": text}
     label, items = shown(declared.name if text is None else text), [shown(item.name) for item in declared.enum_items]
     widest = max(map(text_width, items)) + _EDGES
     if math.isinf(width) or (
@@ -100,7 +101,7 @@ def choice(layout: Any, data: Any, name: str, *, text: str | None = None) -> Non
     below.prop(data, name, expand=True)
 
 
-def together(layout: Any, *texts: str, has_icons: bool = False, arrow: float = 0.0) -> Any:
+def together(layout: UILayout, *texts: str, has_icons: bool = False, arrow: float = 0.0) -> Any:
     """A row for buttons with these texts, or a column where the row would cut one of them. arrow: see `columns`."""
     fits = columns(len(texts), *texts, has_icons=has_icons, arrow=arrow) > 1
     return layout.row(align=True) if fits else layout.column(align=True)
@@ -115,7 +116,7 @@ def columns(most: int, *texts: str, has_icons: bool = False, arrow: float = 0.0)
     return most if widest * most <= room() else 1
 
 
-def button(layout: Any, idname: str, icon: str, short: str = "") -> Any:
+def button(layout: UILayout, idname: str, icon: str, short: str = "") -> Any:
     """Draw an operator by its name, without its icon where the name would be cut, else by a shorter text."""
     module, _, name = idname.partition(".")
     label = getattr(bpy.types, f"{module.upper()}_OT_{name}").bl_label

@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import bpy
+from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core import units
@@ -25,8 +26,8 @@ class USDPHYS_PT_inspector(bpy.types.Panel):
     bl_order = 2
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: Context) -> None:
+        layout = self.layout
         layout.operator("usdphys.inspect_joints", icon="CON_ROTLIKE")
         inspector = context.window_manager.usdphys_inspector
         rows = joint_inspector.live_rows(context)
@@ -50,7 +51,7 @@ class USDPHYS_PT_inspector(bpy.types.Panel):
         row.operator("usdphys.preview_reset", text="Discard", icon="LOOP_BACK")
 
 
-def _draw_gains(layout: Any, row: Any) -> None:
+def _draw_gains(layout: UILayout, row: Any) -> None:
     """Stiffness and damping of the drive; a running preview uses new values at once."""
     # Finding an object by name is a linear search: too slow for many rows.
     obj = bpy.data.objects.get(row.joint)
@@ -61,7 +62,7 @@ def _draw_gains(layout: Any, row: Any) -> None:
         layout.prop(drive, "damping")
 
 
-def _limit(layout: Any, index: int, which: str, icon: str) -> None:
+def _limit(layout: UILayout, index: int, which: str, icon: str) -> None:
     button = layout.operator("usdphys.inspect_limit", text="", icon=icon)
     button.index, button.which = index, which
 

@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
+from bpy.types import Context
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import phrase
@@ -28,8 +27,8 @@ class USDPHYS_PT_joint_tools(bpy.types.Panel):
     bl_order = 1
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: Context) -> None:
+        layout = self.layout
         column = layout.column(align=True)
         column.label(text="Add")
         for types in _TYPES:

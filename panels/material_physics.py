@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from bpy.types import Context
+
 from ..usdphys_addon.core.schemas import usd_physics
 from . import attributes, fitting, vendor
 from .places import Part, in_properties, in_sidebar
@@ -18,13 +20,13 @@ class _Material(Part):
     order = 5
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         return _material(context) is not None
 
-    def draw_header(self, context: Any) -> None:
+    def draw_header(self, context: Context) -> None:
         self.layout.prop(_material(context).usdphys.physics_material, "is_applied", text="")
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         shown = _material(context)
         layout, material = self.split_layout(), shown.usdphys.physics_material
         if context.area.type == "VIEW_3D":
@@ -40,7 +42,7 @@ class _Material(Part):
         vendor.draw(layout, context, shown.usdphys, "material", "material.usdphys")
 
 
-def _material(context: Any) -> Any:
+def _material(context: Context) -> Any:
     """The material of the Material tab; in the 3D view the active material of the active object."""
     found = getattr(context, "material", None)
     if found is None and context.object is not None:

@@ -4,6 +4,7 @@
 from typing import Any
 
 import bpy
+from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.environment import NO_USD, usd_is_supported
@@ -46,10 +47,10 @@ class _Object(Part):
     name, label, view_label, order, closed = "object", "USD Physics", "Object", 5, False
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         return context.object is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         if not usd_is_supported():
             draw_text(self.layout, NO_USD, "ERROR")
         elif context.area.type == "VIEW_3D":
@@ -64,11 +65,11 @@ class _SubPart(_Object):
     #: Property group whose is_applied the header switches.
     applied = ""
 
-    def draw_header(self, context: Any) -> None:
+    def draw_header(self, context: Context) -> None:
         if self.applied:
             self.layout.prop(getattr(context.object.usdphys, self.applied), "is_applied", text="")
 
-    def active_layout(self, context: Any) -> Any:
+    def active_layout(self, context: Context) -> Any:
         """The layout of the panel, greyed while its schema is not applied."""
         layout = self.split_layout().column()
         if self.applied:
@@ -79,7 +80,7 @@ class _SubPart(_Object):
 class _RigidBody(_SubPart):
     name, label, applied = "rigid_body", "Rigid Body", "rigid_body"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         layout, body = self.active_layout(context), context.object.usdphys.rigid_body
         attributes.draw(layout, body, attributes.fields_of(usd_physics.RigidBodyAPI), "object.usdphys.rigid_body")
         _draw_owner(layout, context, body)
@@ -89,7 +90,7 @@ class _RigidBody(_SubPart):
 class _Mass(_SubPart):
     name, label, applied = "mass", "Mass", "mass"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         obj = context.object
         computed = readout.mass_of(obj.name) if obj.usdphys.rigid_body.is_applied else None
         _draw_computed_mass(self.layout, computed)
@@ -98,7 +99,14 @@ class _Mass(_SubPart):
 
 class USDPHYS_UL_colliders(bpy.types.UIList):
     def draw_item(  # type: ignore[override]
-        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+        self,
+        context: Context,
+        layout: UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _owner: Any,
+        _index: str,
     ) -> None:
         row = layout.split(factor=0.6, align=True) if item.name or fitting.room() > _WITH_NAMES else layout
         row.prop(item, "shape", text="", emboss=False)
@@ -109,7 +117,7 @@ class USDPHYS_UL_colliders(bpy.types.UIList):
 class _Colliders(_SubPart):
     name, label = "colliders", "Colliders"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
         attributes.draw_list(layout, physics, "colliders", "active_collider_index", "colliders", "USDPHYS_UL_colliders")
         fitting.prop(layout, physics, "physics_material", text="Object's Material")
@@ -146,7 +154,7 @@ class _Colliders(_SubPart):
 class _Joint(_SubPart):
     name, label, applied = "joint", "Joint", "joint"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         layout, joint = self.active_layout(context), context.object.usdphys.joint
         path = "object.usdphys.joint"
         for name in ("type", "body0", "body1"):
@@ -187,17 +195,17 @@ class _VendorPrim(_SubPart):
     name, label = "vendor_prim", "Simulator Prim"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         return super().poll(context) and bool(vendor_rows.typed_schema(context.object.usdphys))
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         vendor.draw_prim(self.split_layout(), context.object.usdphys, "object.usdphys")
 
 
 class _ArticulationRoot(_SubPart):
     name, label, applied = "articulation_root", "Articulation Root", "articulation_root"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         layout = self.active_layout(context)
         draw_text(layout.column(align=True), "Joints below are an articulation", "NONE")
         vendor.draw(layout, context, context.object.usdphys, "object", "object.usdphys", "articulation")
@@ -206,7 +214,7 @@ class _ArticulationRoot(_SubPart):
 class _FilteredPairs(_SubPart):
     name, label, applied = "filtered_pairs", "Filtered Pairs", "filtered_pairs"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         layout, pairs = self.active_layout(context), context.object.usdphys.filtered_pairs
         draw_text(layout.column(align=True), "With its children, does not collide with:", "NONE")
         attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
@@ -214,14 +222,28 @@ class _FilteredPairs(_SubPart):
 
 class USDPHYS_UL_objects(bpy.types.UIList):
     def draw_item(  # type: ignore[override]
-        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+        self,
+        context: Context,
+        layout: UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _owner: Any,
+        _index: str,
     ) -> None:
         layout.prop(item, "object", text="")
 
 
 class USDPHYS_UL_memberships(bpy.types.UIList):
     def draw_item(  # type: ignore[override]
-        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+        self,
+        context: Context,
+        layout: UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _owner: Any,
+        _index: str,
     ) -> None:
         row = layout.row(align=True)
         row.prop_search(item, "name", context.scene.usdphys, "collision_groups", text="", icon="GROUP")
@@ -231,7 +253,7 @@ class USDPHYS_UL_memberships(bpy.types.UIList):
 class _GroupMemberships(_SubPart):
     name, label = "collision_groups", "Collision Groups"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         layout, physics = self.active_layout(context), context.object.usdphys
         draw_text(layout.column(align=True), "With its children, belongs to:", "NONE")
         attributes.draw_list(
@@ -239,7 +261,7 @@ class _GroupMemberships(_SubPart):
         )
 
 
-def _draw_approximation(column: Any, context: Any, collider: Any, path: str) -> None:
+def _draw_approximation(column: Any, context: Context, collider: Any, path: str) -> None:
     """The approximation of UsdPhysics, or the word of a simulator in its place."""
     word = "" if collider.is_property_set("approximation") else collider.other_approximation
     text, icon = ("", "DOWNARROW_HLT") if not word else (tr(phrase("Other: {word}", word=word)), "NONE")
@@ -254,21 +276,21 @@ def _draw_approximation(column: Any, context: Any, collider: Any, path: str) -> 
         fitting.prop(column, collider, "other_approximation")
 
 
-def _fold(layout: Any, name: str, label: str) -> Any:
+def _fold(layout: UILayout, name: str, label: str) -> Any:
     """The layout inside a subpanel; None while it is closed."""
     header, body = layout.panel(name, default_closed=True)
     header.label(text=label)
     return body
 
 
-def _draw_owner(layout: Any, context: Any, group: Any) -> None:
+def _draw_owner(layout: UILayout, context: Context, group: Any) -> None:
     fitting.prop(
         layout, group, "simulation_owner", text="Scene",
         search_data=context.scene.usdphys, search_property="physics_scenes", icon="SCENE_DATA",
     )  # fmt: skip
 
 
-def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> None:
+def _draw_computed_mass(layout: UILayout, computed: readout.MassReadout | None) -> None:
     """The mass that the simulation uses, and its source."""
     if computed is None:
         return
@@ -283,7 +305,7 @@ def _draw_computed_mass(layout: Any, computed: readout.MassReadout | None) -> No
         draw_text(box, note, "INFO", _BOX)
 
 
-def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout | None) -> None:
+def _draw_mass(layout: UILayout, group: Any, path: str, computed: readout.MassReadout | None) -> None:
     """computed: adds a button that authors the computed value to each value that is not authored."""
     offered = {} if computed is None or computed.problem else dict(computed.sources)
     for name in attributes.fields_of(usd_physics.MassAPI):
@@ -293,7 +315,7 @@ def _draw_mass(layout: Any, group: Any, path: str, computed: readout.MassReadout
             row.operator("usdphys.author_computed", text="", icon="EYEDROPPER", emboss=False).field = name
 
 
-def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[str], path: str) -> None:
+def _draw_dofs(layout: UILayout, groups: Any, cls: type[schema.Schema], dofs: list[str], path: str) -> None:
     for dof in dofs:
         group = getattr(groups, dof)
         layout.prop(group, "is_applied", text=_DOF_LABELS[dof])
@@ -306,7 +328,7 @@ def _draw_dofs(layout: Any, groups: Any, cls: type[schema.Schema], dofs: list[st
                     row.operator("usdphys.joint_equal_gains", text="Same on All", icon="ORIENTATION_GIMBAL").dof = dof
 
 
-def _draw_freedoms(layout: Any, joint: Any) -> None:
+def _draw_freedoms(layout: UILayout, joint: Any) -> None:
     """Presets, and a row of lock, limit and free for each degree of freedom."""
     from ..usdphys_addon.authoring import joint_freedoms
 

@@ -6,13 +6,14 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.types import Context, UILayout
 
 from ..usdphys_addon.viewport import overlay_settings
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 
 
-def _draw_parts(layout: Any, settings: Any) -> None:
+def _draw_parts(layout: UILayout, settings: Any) -> None:
     layout.use_property_split = True
     layout.use_property_decorate = False
     layout.active = settings.show
@@ -32,7 +33,7 @@ def _draw_parts(layout: Any, settings: Any) -> None:
     fitting.prop(layout, settings, "line_width")
 
 
-def _ticks(layout: Any, settings: Any, heading: str, names: tuple[str, ...]) -> None:
+def _ticks(layout: UILayout, settings: Any, heading: str, names: tuple[str, ...]) -> None:
     declared = settings.bl_rna.properties
     row = fitting.labelled(layout, heading, max(fitting.tick_width(declared[name].name) for name in names))
     column = row.column(align=True)
@@ -49,8 +50,8 @@ class USDPHYS_PT_overlays(bpy.types.Panel):
     bl_region_type = "HEADER"
     bl_ui_units_x = 16
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: Context) -> None:
+        layout = self.layout
         settings = overlay_settings.current(context)
         if settings is None:
             return
@@ -67,13 +68,13 @@ class USDPHYS_PT_overlays_view(bpy.types.Panel):
     bl_order = 7
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw_header(self, context: Any) -> None:
+    def draw_header(self, context: Context) -> None:
         settings = overlay_settings.current(context)
         if settings is not None:
-            self.layout.prop(settings, "show", text="")  # type: ignore[union-attr]
+            self.layout.prop(settings, "show", text="")
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: Context) -> None:
+        layout = self.layout
         settings = overlay_settings.current(context)
         if settings is None:
             return
@@ -82,7 +83,7 @@ class USDPHYS_PT_overlays_view(bpy.types.Panel):
         _draw_parts(layout.column(), settings)
 
 
-def draw_popover(self: Any, context: Any) -> None:
+def draw_popover(self: Any, context: Context) -> None:
     """Draw the switch and the popover in the header of the 3D view."""
     settings = overlay_settings.current(context)
     if settings is None:

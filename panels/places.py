@@ -36,7 +36,7 @@ class Part:
         return type(self).__name__.endswith(VIEW) or fitting.room() < _WIDE
 
     def split_layout(self) -> Any:
-        layout: Any = self.layout
+        layout = self.layout
         layout.use_property_split = not self.is_narrow()
         layout.use_property_decorate = False
         return layout

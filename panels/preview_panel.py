@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.types import Context
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
@@ -30,8 +31,8 @@ class USDPHYS_PT_preview(bpy.types.Panel):
     bl_region_type = "UI"
     bl_category = "USD Physics"
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: Context) -> None:
+        layout = self.layout
         session = preview_guard.current()
         row = layout.row(align=True)
         row.scale_y = 1.3
@@ -89,14 +90,14 @@ class USDPHYS_PT_preview_state(bpy.types.Panel):
     bl_parent_id = "USDPHYS_PT_preview"
 
     @classmethod
-    def poll(cls, _context: Any) -> bool:
+    def poll(cls, _context: Context) -> bool:
         return preview_guard.current() is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         session = preview_guard.current()
         if session is None:
             return
-        layout: Any = self.layout
+        layout = self.layout
         column = layout.column(align=True)
         for name, value in session.readout:
             _readout(column, name, value)
@@ -148,15 +149,15 @@ class USDPHYS_PT_preview_notices(bpy.types.Panel):
     bl_parent_id = "USDPHYS_PT_preview"
 
     @classmethod
-    def poll(cls, _context: Any) -> bool:
+    def poll(cls, _context: Context) -> bool:
         session = preview_guard.current()
         return session is not None and bool(session.notices)
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: Context) -> None:
         session = preview_guard.current()
         if session is None:
             return
-        layout: Any = self.layout
+        layout = self.layout
         # Warnings first.
         notices = sorted(session.notices, key=lambda notice: notice.severity == "info")
         for notice in notices[:MAX_ROWS]:
@@ -175,8 +176,8 @@ class USDPHYS_PT_preview_bake(bpy.types.Panel):
     bl_parent_id = "USDPHYS_PT_preview"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, context: Context) -> None:
+        layout = self.layout
         scene = context.scene
         layout.label(text=tr(phrase("Frames {frames}", frames=_range(scene.frame_start, scene.frame_end))))
         fitting.button(layout, "usdphys.preview_bake", "REC")

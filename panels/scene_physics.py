@@ -4,6 +4,7 @@
 from typing import Any
 
 import bpy
+from bpy.types import Context, UILayout
 
 from ..operators.edit_lists import FIRST_SCENE
 from ..usdphys_addon.authoring import group_edits
@@ -26,7 +27,7 @@ class _Scene(Part):
 
     name, label, view_label, order = "scene", "USD Physics", "Scene", 6
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         layout, stage = self.split_layout(), context.scene.usdphys.stage
         for name in ("meters_per_unit", "kilograms_per_unit", "up_axis", "hierarchy"):
             fitting.prop(layout, stage, name)
@@ -36,7 +37,7 @@ class _Scene(Part):
 class _PhysicsScenes(Part):
     name, label, parent, closed = "physics_scenes", "Physics Scenes", "scene", False
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         layout, physics = self.split_layout(), context.scene.usdphys
         attributes.draw_list(layout, physics, "physics_scenes", "active_scene_index", "physics_scenes")
         index = physics.active_scene_index
@@ -53,14 +54,28 @@ class _PhysicsScenes(Part):
 
 class USDPHYS_UL_groups(bpy.types.UIList):
     def draw_item(  # type: ignore[override]
-        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+        self,
+        context: Context,
+        layout: UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _owner: Any,
+        _index: str,
     ) -> None:
         layout.prop(item, "list_name", text="", emboss=False)
 
 
 class USDPHYS_UL_group_references(bpy.types.UIList):
     def draw_item(  # type: ignore[override]
-        self, context: Any, layout: Any, _data: Any, item: Any, _icon: int, _owner: Any, _index: str
+        self,
+        context: Context,
+        layout: UILayout,
+        _data: Any,
+        item: Any,
+        _icon: int,
+        _owner: Any,
+        _index: str,
     ) -> None:
         layout.prop_search(item, "name", context.scene.usdphys, "collision_groups", text="", icon="GROUP")
 
@@ -68,7 +83,7 @@ class USDPHYS_UL_group_references(bpy.types.UIList):
 class _CollisionGroups(Part):
     name, label, parent = "scene_collision_groups", "Collision Groups", "scene"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         layout, physics = self.split_layout(), context.scene.usdphys
         attributes.draw_list(
             layout, physics, "collision_groups", "active_group_index", "scene_collision_groups", "USDPHYS_UL_groups"
@@ -107,10 +122,10 @@ class _Matrix(Part):
     name, label, parent, closed = "collision_matrix", "Who Ignores Whom", "scene_collision_groups", False
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         return len(context.scene.usdphys.collision_groups) > 0
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         shown = list(context.scene.usdphys.collision_groups)[:_MATRIX]
         merged = group_edits.merged_groups(context.scene)
         layout = self.layout.column(align=True)

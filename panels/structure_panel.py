@@ -3,9 +3,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
+from bpy.types import Context, UILayout
 
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
@@ -22,8 +21,8 @@ class USDPHYS_PT_structure(bpy.types.Panel):
     bl_order = 2
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: Context) -> None:
+        layout = self.layout
         draw_text(layout, "Compound from selection", "NONE")
         for role, icon in (("DYNAMIC", "RIGID_BODY"), ("STATIC", "MESH_PLANE")):
             row = fitting.together(layout, role.title(), "with Empty", has_icons=True)
@@ -51,14 +50,14 @@ class USDPHYS_PT_structure_presets(bpy.types.Panel):
     bl_parent_id = "USDPHYS_PT_structure"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, _context: Any) -> None:
-        layout: Any = self.layout
+    def draw(self, _context: Context) -> None:
+        layout = self.layout
         layout.operator_menu_enum("usdphys.apply_material_preset", "preset", icon="MATERIAL")
         for text, name in (("Material", "material"), ("Rigid Body", "body"), ("Joint", "joint"), ("Drives", "drive")):
             draw_presets(fitting.labelled(layout, text, fitting.buttons_width("Presets") + _PRESET_BUTTONS), name)
 
 
-def draw_presets(layout: Any, name: str) -> None:
+def draw_presets(layout: UILayout, name: str) -> None:
     """The menu of the user's presets of one kind ("material", "body", "joint" or "drive"), with its buttons."""
     row = layout.row(align=True)
     menu = f"USDPHYS_MT_{name}_presets"

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from bpy.types import Context, UILayout
+
 from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.language import tr_label
 from ..usdphys_addon.core import units
@@ -52,7 +54,7 @@ def view_of(row: Any) -> str:
     return _VIEWS.get(vendor_rows.dimension_of(row, attribute), "number")
 
 
-def draw(layout: Any, context: Any, thing: Any, owner: str, data_path: str, *places: Place) -> None:
+def draw(layout: UILayout, context: Context, thing: Any, owner: str, data_path: str, *places: Place) -> None:
     """thing: the owner; None for a physics scene that the first setting makes. owner: its kind, vendor_rows.PLACES.
 
     data_path: from "object", "scene" or "material" to it. places: of an object, the parts that the panel is about.
@@ -75,7 +77,7 @@ def draw(layout: Any, context: Any, thing: Any, owner: str, data_path: str, *pla
             _draw_box(body, data_path, rows.get(runtime, []))
 
 
-def draw_prim(layout: Any, thing: Any, data_path: str) -> None:
+def draw_prim(layout: UILayout, thing: Any, data_path: str) -> None:
     """What an object that stands for a prim of a vendor's type has of it."""
     rows = _by_runtime(thing, ("prim",))
     for runtime in rows:
@@ -103,7 +105,7 @@ def _by_runtime(thing: Any, places: tuple[Place, ...]) -> dict[str, list[Any]]:
 
 
 def _draw_concepts(
-    layout: Any, thing: Any, data_path: str, places: tuple[Place, ...], targets: tuple[str, ...]
+    layout: UILayout, thing: Any, data_path: str, places: tuple[Place, ...], targets: tuple[str, ...]
 ) -> None:
     from ..usdphys_addon.authoring import vendor_edits
     from ..usdphys_addon.core import concepts
@@ -136,7 +138,7 @@ def _draw_concepts(
             button.data_path, button.concept, button.dof = data_path, concept.identifier, dof
 
 
-def _draw_concept(layout: Any, row: Any, label: str, identifier: str, dof: str, data_path: str) -> None:
+def _draw_concept(layout: UILayout, row: Any, label: str, identifier: str, dof: str, data_path: str) -> None:
     line = layout.row(align=True)
     _draw_value(line, row, label)
     button = line.operator("usdphys.concept_remove", text="", icon="X", emboss=False)
@@ -167,7 +169,7 @@ def _draw_search(
         button.places = " ".join(places)
 
 
-def _draw_box(layout: Any, data_path: str, rows: list[Any]) -> None:
+def _draw_box(layout: UILayout, data_path: str, rows: list[Any]) -> None:
     """All attributes of a runtime that are authored, by schema."""
     if not rows:
         draw_text(layout.column(align=True), "Nothing is set; search with the lens", "INFO")

@@ -13,19 +13,22 @@ What crashes and hangs is the file: a hook in `sitecustomize.py`, which only thi
 
 from __future__ import annotations
 
-import argparse
+import contextlib
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import bench
 
+Job = dict[str, Any]
 SAMPLE = 24
 SECONDS_OF_A_JOB = 20
 HOOKS = """
@@ -43,28 +46,21 @@ if "USDPHYS_FAULT_LOG" in os.environ:
     pathlib.Path.absolute = absolute
 """
 STAGE = """#usda 1.0
-(
-    defaultPrim = "World"
-    metersPerUnit = {meters}
-    upAxis = "{up}"
-)
-def Xform "World"
-{{
-    def PhysicsScene "Physics"
-    {{
-    }}
+(defaultPrim = "World"; metersPerUnit = {meters}; upAxis = "{up}")
+def Xform "World" {{
+    def PhysicsScene "Physics" {{}}
 {prims}}}
 """
 BODY = """    def Cube "Body{number}" (
         prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMassAPI"]
-    )
-    {{
+    ) {{
         double size = {size}
         float physics:mass = {mass}
         double3 xformOp:translate = ({x}, {y}, {z})
         uniform token[] xformOpOrder = ["xformOp:translate"]
     }}
 """
+MOST = {"wrongly_lost": 0, "failed_small": 0, "torn": 0, "different": 0, "lost_after_kills": 0, "memory_growth": 1.1}
 
 
 def stage(chance: random.Random) -> str:
@@ -80,19 +76,19 @@ def stage(chance: random.Random) -> str:
     return STAGE.format(meters=meters, up=up, prims="".join(bodies))
 
 
-def make_jobs(folder: Path, count: int, devset: Path | None) -> list[dict[str, object]]:
+def make_jobs(folder: Path, count: int, devset: Path | None) -> list[Job]:
     """The jobs, those that crash and hang among them."""
     chance = random.Random(20)
     sources = folder / "sources"
     sources.mkdir(parents=True, exist_ok=True)
-    jobs: list[dict[str, object]] = []
+    jobs: list[Job] = []
     suffixes = (".usda", ".usdc", ".blend", ".glb")
     for number in range(count):
         path = sources / f"small{number}.usda"
         path.write_text(stage(chance))
         target = folder / "out" / f"{number % 50}" / f"{number}{suffixes[number // 4 % 4]}"
         op = ("convert", "convert", "validate", "simulate")[number % 4]
-        job: dict[str, object] = {"id": f"{op} {number}", "op": op, "in": str(path)}
+        job: Job = {"id": f"{op} {number}", "op": op, "in": str(path)}
         if op == "convert":
             job["out"] = str(target)
         elif op == "simulate":
@@ -100,7 +96,7 @@ def make_jobs(folder: Path, count: int, devset: Path | None) -> list[dict[str, o
         jobs.append(job)
     for path in sorted((devset / "usd").rglob("*")) if devset else ():
         if path.suffix in (".usda", ".usd", ".usdc", ".usdz"):
-            real = path.relative_to(devset / "usd")  # type: ignore[operator]
+            real = path.relative_to(devset / "usd")
             target = folder / "real" / f"{real}.usda"
             jobs.append({"id": f"devset {real}", "op": "convert", "in": str(path), "out": str(target)})
     for kind in ("crash", "hang"):
@@ -123,7 +119,7 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": f"{hooks}{os.pathsep}{bench.ROOT}"}
 
 
-def one_by_one(jobs: list[dict[str, object]], folder: Path, at_once: int) -> float:
+def one_by_one(jobs: list[Job], folder: Path, at_once: int) -> float:
     """Jobs per second with a process per file, so many of them at the same time."""
     running: list[subprocess.Popen[bytes]] = []
     begin = time.perf_counter()
@@ -154,14 +150,12 @@ def start(folder: Path, workers: int, results: str, jobs: str = "jobs.jsonl") ->
         )
 
 
-def results_of(file: Path) -> dict[str, dict[str, object]]:
+def results_of(file: Path) -> dict[str, Job]:
     found = {}
     for line in file.read_bytes().split(b"\n") if file.exists() else []:
-        try:
+        with contextlib.suppress(ValueError):
             each = json.loads(line)
-        except ValueError:
-            continue
-        found[each["id"]] = each
+            found[each["id"]] = each
     return found
 
 
@@ -189,65 +183,45 @@ def killed(folder: Path, workers: int, kills: int) -> int:
         process.wait()
         ended += 1
         for pid in found:
-            try:
+            with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                continue
         process = start(folder, workers, "killed.jsonl")
     process.wait()
     return ended
 
 
-def main() -> int:
-    parser = bench.parser(__doc__)
-    parser.add_argument("--jobs", type=int, default=2000)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--kills", type=int, default=12)
-    parser.add_argument("--timed", type=int, default=400, help="small jobs in the batch that is timed")
-    parser.add_argument("--devset", type=Path, default=bench.ROOT.parent / "shared" / "devset")
-    parser.add_argument("--folder", type=Path, required=True, help="an empty folder for all that is made")
-    options = parser.parse_args()
-    folder: Path = options.folder.absolute()
+def measure(wanted: Any) -> bench.Rows:
+    folder = Path(wanted.folder or tempfile.mkdtemp(prefix="usdphys-batch-")).absolute()
     folder.mkdir(parents=True, exist_ok=True)
-    jobs = make_jobs(folder, options.jobs, options.devset if options.devset.is_dir() else None)
+    devset, workers = Path(wanted.devset), wanted.workers
+    jobs = make_jobs(folder, wanted.jobs, devset if devset.is_dir() else None)
     (folder / "jobs.jsonl").write_text("\n".join(map(json.dumps, jobs)) + "\n")
     small = [job for job in jobs if str(job["id"]).split()[0] in ("convert", "validate", "simulate")]
     sample = small[:: max(1, len(small) // SAMPLE)][:SAMPLE]
-    figures: bench.Figures = {}
-    singles = [one_by_one(sample[: SAMPLE // 2], folder, 1)]
-    pairs = [one_by_one(sample[: SAMPLE // 2], folder, options.workers)]
-    warm = throughput(folder, options.workers, small[: options.timed])
-    singles.append(one_by_one(sample[SAMPLE // 2 :], folder, 1))
-    pairs.append(one_by_one(sample[SAMPLE // 2 :], folder, options.workers))
-    single, pair = sum(singles) / 2, sum(pairs) / 2
-    memory, statuses = whole(folder, options.workers)
-    figures["jobs"] = len(jobs), "jobs"
-    figures["batch"] = warm, "small jobs a second"
-    figures["process_per_file"] = single, "jobs a second"
-    figures["process_per_file_at_once"] = pair, f"jobs a second, {options.workers} at a time"
-    figures["faster_than_process_per_file"] = warm / single, "times"
-    figures["faster_than_at_once"] = warm / pair, "times"
-    figures["memory_growth"] = memory, "of a child, last quarter against second"
-    wanted = {job["id"] for job in jobs if str(job["id"]).split()[0] in ("crash", "hang")}
+    half, warm, times = SAMPLE // 2, 0.0, []
+    for part in (sample[:half], sample[half:]):
+        times.append([one_by_one(part, folder, number) for number in (1, workers)])
+        warm = warm or throughput(folder, workers, small[: wanted.timed])
+    single, pair = (sum(both) / 2 for both in zip(*times, strict=True))
+    memory, statuses = whole(folder, workers)
+    yield "jobs", len(jobs), "jobs"
+    yield "batch", warm, "small jobs a second"
+    yield "process_per_file", single, "jobs a second"
+    yield "process_per_file_at_once", pair, f"jobs a second, {workers} at a time"
+    yield "faster_than_process_per_file", warm / single, "times"
+    yield "faster_than_at_once", warm / pair, "times"
+    yield "memory_growth", memory, "of a child, last quarter against second"
+    ill = {str(job["id"]) for job in jobs if str(job["id"]).split()[0] in ("crash", "hang")}
     bad = {name for name, status in statuses.items() if status in ("crashed", "timeout")}
-    figures["wrongly_lost"] = len(bad ^ wanted), "jobs"
-    failed = {name for name, status in statuses.items() if status == "failed" and "devset" not in name}
-    figures["failed_small"] = len(failed), "jobs"
+    yield "wrongly_lost", len(bad ^ ill), "jobs"
+    failed = [name for name, status in statuses.items() if status == "failed" and "devset" not in name]
+    yield "failed_small", len(failed), "jobs"
     print(f"statuses {dict(Counter(statuses.values()))}", flush=True)
-    if options.kills:
-        kills_and_torn(folder, options, figures, wanted)
-    most = {
-        "wrongly_lost": 0,
-        "failed_small": 0,
-        "torn": 0,
-        "different": 0,
-        "lost_after_kills": 0,
-        "memory_growth": 1.1,
-    }
-    return bench.report(figures, most, {"faster_than_process_per_file": 15}, check=options.check)
+    if wanted.kills:
+        yield from kills_and_torn(folder, workers, wanted.kills, ill)
 
 
-def throughput(folder: Path, workers: int, jobs: list[dict[str, object]]) -> float:
+def throughput(folder: Path, workers: int, jobs: list[Job]) -> float:
     """Jobs per second of a batch, the start of its children included."""
     (folder / "small.jsonl").write_text("\n".join(map(json.dumps, jobs)))
     begin = time.perf_counter()
@@ -259,29 +233,33 @@ def whole(folder: Path, workers: int) -> tuple[float, dict[str, str]]:
     """(growth of the memory of children, status of each job) of all jobs."""
     start(folder, workers, "results.jsonl").wait()
     found = results_of(folder / "results.jsonl")
-    memory = [int(each["memory"]) for each in found.values() if each.get("memory")]  # type: ignore[call-overload]
+    memory = [each["memory"] for each in found.values() if each.get("memory")]
     quarter = len(memory) // 4
     growth = max(memory[-quarter:]) / max(memory[quarter : 2 * quarter])
     return growth, {name: str(each["status"]) for name, each in found.items()}
 
 
-def kills_and_torn(folder: Path, options: argparse.Namespace, figures: bench.Figures, wanted: set[object]) -> None:
+def kills_and_torn(folder: Path, workers: int, kills: int, ill: set[str]) -> bench.Rows:
     """Do the whole again with kills, and compare: no result is lost, no output is torn or another one."""
     before = results_of(folder / "results.jsonl")
-    figures["batches_killed"] = killed(folder, options.workers, options.kills), "times"
+    yield "batches_killed", killed(folder, workers, kills), "times"
     after = results_of(folder / "killed.jsonl")
-    lost = {name for name in before if before[name]["status"] != after.get(name, {}).get("status")} - wanted
-    figures["lost_after_kills"] = len(lost), "jobs"
+    lost = {name for name in before if before[name]["status"] != after.get(name, {}).get("status")} - ill
+    yield "lost_after_kills", len(lost), "jobs"
     torn = different = 0
     for name, each in after.items():
-        for output in each.get("outputs") or ():  # type: ignore[attr-defined]
-            size = Path(output["path"]).stat().st_size
-            torn += size != output["bytes"]
-            first = [known["sha256"] for known in before[name]["outputs"] if known["path"] == output["path"]]  # type: ignore[attr-defined]
+        for output in each.get("outputs") or ():
+            torn += Path(output["path"]).stat().st_size != output["bytes"]
+            first = [known["sha256"] for known in before[name]["outputs"] if known["path"] == output["path"]]
             # A .blend holds addresses of memory.
             different += first != [output["sha256"]] and not output["path"].endswith(".blend")
-    figures["torn"], figures["different"] = (torn, "outputs"), (different, "outputs")
+    yield from (("torn", torn, "outputs"), ("different", different, "outputs"))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    bench.main(
+        __doc__, measure, MOST, lambda _: {"faster_than_process_per_file": 15.0}, jobs=(2000, "small jobs"),
+        workers=(2, "children of a batch"), kills=(12, "kills"), timed=(400, "small jobs in the batch that is timed"),
+        devset=(str(bench.ROOT.parent / "shared" / "devset"), "a folder of files of others"),
+        folder=("", "an empty folder for all that is made"),
+    )  # fmt: skip

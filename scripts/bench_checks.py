@@ -9,9 +9,6 @@ Prints `name value unit` per figure, the best of a few runs; with --check, exit 
 from __future__ import annotations
 
 import statistics
-import sys
-import time
-from collections.abc import Callable
 from typing import Any
 
 import bench
@@ -24,42 +21,17 @@ MOST = {
 }  # fmt: skip
 
 
-def empty() -> Any:
-    import bpy
-
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    return bpy.context
-
-
-def body(name: str, mesh: Any, location: tuple[float, float, float]) -> Any:
-    import bpy
-
-    obj: Any = bpy.data.objects.new(name, mesh)
-    obj.location = location
-    bpy.context.scene.collection.objects.link(obj)
-    obj.usdphys.rigid_body.is_applied = True
-    obj.usdphys.colliders.add()
-    return obj
-
-
 def crowd(number: int) -> None:
     """Bodies, some with a mass that is an error, some joined."""
-    import bpy
-
-    bpy.ops.mesh.primitive_cube_add(size=1.0)
-    mesh = bpy.context.object.data
-    bpy.data.objects.remove(bpy.context.object)
-    before = None
+    mesh, before = bench.box("Crate"), None
     for index in range(number):
-        obj = body(f"B{index}", mesh, (2.0 * index, 0.0, 0.0))
+        obj = bench.body(f"B{index}", mesh, (2.0 * index, 0.0, 0.0))
         if index % 2:
             obj.usdphys.colliders[0].shape = "MESH"
         if index % 5 == 0:
             obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, -1.0
         if before is not None and index % 4 == 0:
-            pivot: Any = bpy.data.objects.new(f"J{index}", None)
-            bpy.context.scene.collection.objects.link(pivot)
-            joint = pivot.usdphys.joint
+            joint = bench.placed(f"J{index}", None, (0.0, 0.0, 0.0)).usdphys.joint
             joint.is_applied, joint.type, joint.body0, joint.body1 = True, "REVOLUTE", before, obj
         before = obj
 
@@ -81,58 +53,43 @@ def slices(context: Any) -> list[float]:
     return [1e3 * seconds for seconds in run.slices]
 
 
-def best(function: Callable[[], object]) -> float:
-    """Milliseconds of a call."""
-    taken = []
-    for _ in range(RUNS):
-        start = time.perf_counter()
-        function()
-        taken.append(time.perf_counter() - start)
-    return 1e3 * min(taken)
-
-
-def measure() -> bench.Figures:
-    """All figures, by name: (value, unit)."""
+def measure(_wanted: Any) -> bench.Rows:
     import bpy
 
     bench.load_extension().register()
     from usdphys_ext.operators import action_bar
     from usdphys_ext.usdphys_addon.authoring import collider_choice
 
-    figures: bench.Figures = {}
-    context = empty()
+    context = bench.empty()
     crowd(NUMBER)
     slices(context)
     runs = [slices(context) for _ in range(RUNS)]
-    figures["slice_95_percent"] = (min(statistics.quantiles(run, n=20)[-1] for run in runs), "ms")
-    figures["slice_longest"] = (min(map(max, runs)), "ms")
+    yield "slice_95_percent", min(statistics.quantiles(run, n=20)[-1] for run in runs), "ms"
+    yield "slice_longest", min(map(max, runs)), "ms"
 
-    context = empty()
+    context = bench.empty()
     bpy.ops.mesh.primitive_grid_add(x_subdivisions=500, y_subdivisions=500)
-    body("Dense", bpy.context.object.data, (0.0, 0.0, 0.0)).usdphys.colliders.add().shape = "SPHERE"
+    bench.body("Dense", bpy.context.object.data, (0.0, 0.0, 0.0)).usdphys.colliders.add().shape = "SPHERE"
     slices(context)
-    figures["check_of_a_dense_mesh"] = (min(sum(slices(context)) for _ in range(RUNS)), "ms")
+    yield "check_of_a_dense_mesh", min(sum(slices(context)) for _ in range(RUNS)), "ms"
 
-    context = empty()
+    context = bench.empty()
     bpy.ops.mesh.primitive_ico_sphere_add(subdivisions=8)
     depsgraph, obj = context.evaluated_depsgraph_get(), context.object
-    figures["click_on_a_dense_mesh"] = (best(lambda: collider_choice.choose(obj, "DYNAMIC", depsgraph)), "ms")
+    clicks = [bench.seconds(lambda: collider_choice.choose(obj, "DYNAMIC", depsgraph)) for _ in range(RUNS)]
+    yield "click_on_a_dense_mesh", 1e3 * min(clicks), "ms"
 
-    context = empty()
+    context = bench.empty()
     bpy.ops.mesh.primitive_monkey_add()
-    mesh = context.object.data
     for index in range(999):
-        copy: Any = bpy.data.objects.new(f"Copy{index}", mesh)
-        context.scene.collection.objects.link(copy)
-        copy.select_set(True)
+        bench.placed(f"Copy{index}", context.object.data, (0.0, 0.0, 0.0)).select_set(True)
     context.view_layer.update()
     cls: Any = next(cls for cls in action_bar.CLASSES if getattr(cls, "role", "") == "DYNAMIC")
     if "Make 1000 objects dynamic" not in cls.description(context, None):
         raise RuntimeError("the tooltip is of something else")
-    figures["tooltip_of_1000"] = (best(lambda: cls.description(context, None)), "ms")
-    return figures
+    tooltips = [bench.seconds(lambda: cls.description(context, None)) for _ in range(RUNS)]
+    yield "tooltip_of_1000", 1e3 * min(tooltips), "ms"
 
 
 if __name__ == "__main__":
-    options = bench.parser(__doc__).parse_args()
-    sys.exit(bench.report(measure(), MOST, check=options.check))
+    bench.main(__doc__, measure, MOST)

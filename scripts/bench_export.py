@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import compileall
 import gc
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import bench
 
@@ -33,9 +32,7 @@ def build(number: int, *, shared: bool = True) -> None:
     """
     import bpy
 
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
+    bench.empty()
     materials = []
     for index in range(8):
         material = bpy.data.materials.new(f"Material {index}")
@@ -44,61 +41,25 @@ def build(number: int, *, shared: bool = True) -> None:
         physics.static_friction = physics.dynamic_friction = index / 10
         physics.density = 1000.0 + index
         materials.append(material)
-    collection = bpy.context.scene.collection
-    side = round(number ** (1 / 3)) + 1
-    meshes = []
-    for index in range(8 if shared else number):
-        mesh = bpy.data.meshes.new(f"Box {index}")
-        mesh.from_pydata(corners, [], faces)
+    meshes = [bench.box(f"Box {index}") for index in range(8 if shared else number)]
+    for index, mesh in enumerate(meshes):
         mesh.materials.append(materials[index % 8])
-        meshes.append(mesh)
-    for index in range(number):
-        obj = bpy.data.objects.new(f"Box {index}", meshes[index % len(meshes)])
-        obj.location = (2 * (index % side), 2 * (index // side % side), 2 * (index // side**2) + 1)
-        collection.objects.link(obj)
-        physics = obj.usdphys
-        physics.rigid_body.is_applied = True
-        physics.mass.is_applied = True
-        physics.mass.mass = 1.0 + index % 7
-        physics.colliders.add()
+    for index, place in enumerate(bench.grid(number)):
+        mass = bench.body(f"Box {index}", meshes[index % len(meshes)], place).usdphys.mass
+        mass.is_applied, mass.mass = True, 1.0 + index % 7
     bpy.context.view_layer.update()
 
 
-class Stopwatch:
-    """Time spent in functions of a module, while inside."""
-
-    def __init__(self, module: object, *names: str) -> None:
-        self.module, self.originals = module, {name: getattr(module, name) for name in names}
-        self.seconds = dict.fromkeys(names, 0.0)
-
-    def __enter__(self) -> Stopwatch:
-        for name in self.originals:
-            setattr(self.module, name, self.timed(name))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for name, function in self.originals.items():
-            setattr(self.module, name, function)
-
-    def timed(self, name: str) -> object:
-        def call(*arguments: object, **keywords: object) -> object:
-            start = time.perf_counter()
-            try:
-                return self.originals[name](*arguments, **keywords)
-            finally:
-                self.seconds[name] += time.perf_counter() - start
-
-        return call
-
-
-def saving_time(context: object, path: Path) -> float:
+def saving_time(context: Any, path: Path) -> float:
     """Seconds that the stage under a hook takes to be written, the best of several."""
-    times = []
-    for _ in range(5):
-        start = time.perf_counter()
-        context.get_stage().GetRootLayer().Export(str(path))  # type: ignore[attr-defined]
-        times.append(time.perf_counter() - start)
-    return min(times)
+    return min(bench.seconds(lambda: context.get_stage().GetRootLayer().Export(str(path))) for _ in range(5))
+
+
+def export(folder: Path) -> None:
+    import bpy
+    from usdphys_ext.usdphys_addon.exchange import usd_export
+
+    usd_export.export_usd(bpy.context, folder / "bench.usdc", usd_export.ExportOptions())
 
 
 def our_time(folder: Path) -> tuple[float, float]:
@@ -107,14 +68,11 @@ def our_time(folder: Path) -> tuple[float, float]:
     Blender's own part varies by more than all of that from run to run, so it is taken out by the clock and not by a
     difference of totals.
     """
-    import bpy
     from usdphys_ext.usdphys_addon.exchange import usd_export
 
-    with Stopwatch(usd_export, "_native_export") as native, Stopwatch(usd_export, "_write_physics") as hook:
-        start = time.perf_counter()
-        usd_export.export_usd(bpy.context, folder / "bench.usdc", usd_export.ExportOptions())
-        total = time.perf_counter() - start
-    return total, total - native.seconds["_native_export"] + hook.seconds["_write_physics"]
+    with bench.stopwatch(usd_export, "_native_export") as native, bench.stopwatch(usd_export, "_write_physics") as hook:
+        total = bench.seconds(lambda: export(folder))
+    return total, total - sum(native) + sum(hook)
 
 
 def larger_file_time(folder: Path) -> float:
@@ -135,11 +93,8 @@ def larger_file_time(folder: Path) -> float:
 
     with hook_calls.handled_by("on_export", save_only):
         bpy.ops.wm.usd_export(filepath=str(folder / "native.usdc"), **NATIVE)
-    usd_export._write_physics = write_and_save
-    try:
-        usd_export.export_usd(bpy.context, folder / "bench.usdc", usd_export.ExportOptions())
-    finally:
-        usd_export._write_physics = original
+    with patch.object(usd_export, "_write_physics", write_and_save):
+        export(folder)
     return max(0.0, saved[1] - saved[0])
 
 
@@ -205,18 +160,13 @@ def floor_time(folder: Path, number: int) -> float:
     block = Sdf.ChangeBlock()
 
     def write(context: object) -> bool:
-        start = time.perf_counter()
-        block.__enter__()
-        write_least(context)
-        spent.append(time.perf_counter() - start)
+        spent.append(bench.seconds(lambda: (block.__enter__(), write_least(context))))
         return True
 
     path = str(folder / "floor.usdc")
     with hook_calls.handled_by("on_export", write):
         bpy.ops.wm.usd_export(filepath=path, **NATIVE)
-    start = time.perf_counter()
-    block.__exit__(None, None, None)
-    spent.append(time.perf_counter() - start)
+    spent.append(bench.seconds(lambda: block.__exit__(None, None, None)))
     masses = []
     layer = Sdf.Layer.OpenAsAnonymous(path)
     layer.Traverse("/root", lambda found: masses.append(found) if str(found).endswith(".physics:mass") else None)
@@ -229,20 +179,17 @@ def export_times(number: int, folder: Path) -> tuple[float, float, float, float]
     import bpy
 
     build(number)
-    native, added, whole, floor = [], [], [], []
+    path, rows = str(folder / f"bench_{number}.usdc"), []
     for _ in range(RUNS[number]):
         gc.collect()
-        start = time.perf_counter()
-        bpy.ops.wm.usd_export(filepath=str(folder / f"bench_{number}.usdc"), **NATIVE)
-        native.append(time.perf_counter() - start)
+        native = bench.seconds(lambda: bpy.ops.wm.usd_export(filepath=path, **NATIVE))
         gc.collect()
-        total, ours = our_time(folder)
-        whole.append(total)
-        added.append(ours)
+        whole, ours = our_time(folder)
         gc.collect()
-        floor.append(floor_time(folder, number))
+        rows.append((native, ours, whole, floor_time(folder, number)))
     larger = larger_file_time(folder)
-    return min(native), min(added) + larger, min(whole), min(floor) + larger
+    native, ours, whole, floor = map(min, zip(*rows, strict=True))
+    return native, ours + larger, whole, floor + larger
 
 
 _REGISTER = """
@@ -263,37 +210,25 @@ def register_time() -> float:
     for part in ("__init__.py", "preferences.py", "keymap.py", "usdphys_addon", "operators", "panels"):
         path = bench.ROOT / part
         compileall.compile_dir(path, quiet=1) if path.is_dir() else compileall.compile_file(path, quiet=1)
-    command = [sys.executable, "-c", _REGISTER, str(bench.ROOT / "scripts")]
-    runs = [subprocess.run(command, capture_output=True, text=True, check=True) for _ in range(5)]
-    return min(float(run.stdout.split()[-1]) for run in runs)
+    command = (sys.executable, "-c", _REGISTER, bench.ROOT / "scripts")
+    return min(float(bench.process(*command)[2].split()[-1]) for _ in range(5))
 
 
-def measure() -> dict[str, tuple[float, str]]:
-    """All figures, by name: (value, unit)."""
-    figures = {"register": (register_time() * 1e3, "ms")}
-    import bpy  # noqa: F401
-
-    extension = bench.load_extension()
-    extension.register()
-    from usdphys_ext.usdphys_addon.exchange import usd_hooks
-
-    usd_hooks.unregister(usd_hooks.USDPHYS_ExportHook)
+def measure(_wanted: Any) -> bench.Rows:
+    yield "register", register_time() * 1e3, "ms"
     added = {}
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            for number in RUNS:
-                native, added[number], whole, floor = export_times(number, Path(folder))
-                figures[f"native_{number}"] = (native * 1e3, "ms")
-                figures[f"added_{number}"] = (added[number] * 1e3, "ms")
-                figures[f"whole_{number}"] = (whole * 1e3, "ms")
-                figures[f"ratio_{number}"] = (added[number] / native, "1")
-                figures[f"floor_{number}"] = (floor / native, "1")
-    finally:
-        extension.unregister()
-    figures["growth_added"] = (added[10_000] / added[1_000], "1")
-    return figures
+    with bench.extension(), tempfile.TemporaryDirectory() as folder:
+        from usdphys_ext.usdphys_addon.exchange import usd_hooks
+
+        usd_hooks.unregister(usd_hooks.USDPHYS_ExportHook)
+        for number in RUNS:
+            native, added[number], whole, floor = export_times(number, Path(folder))
+            for name, seconds in (("native", native), ("added", added[number]), ("whole", whole)):
+                yield f"{name}_{number}", seconds * 1e3, "ms"
+            for name, seconds in (("ratio", added[number]), ("floor", floor)):
+                yield f"{name}_{number}", seconds / native, "1"
+    yield "growth_added", added[10_000] / added[1_000], "1"
 
 
 if __name__ == "__main__":
-    wanted = bench.parser(__doc__).parse_args()
-    sys.exit(bench.report(measure(), BOUNDS, check=wanted.check))
+    bench.main(__doc__, measure, BOUNDS)

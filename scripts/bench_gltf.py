@@ -22,11 +22,11 @@ from __future__ import annotations
 import gc
 import json
 import logging
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from types import ModuleType
@@ -40,30 +40,12 @@ SIZES = (1_000, 10_000)
 FILES = {"native": "native", "floor": "physics", "ours": "physics", "kept": "kept"}
 
 
-def empty() -> None:
-    import bpy
-
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    gc.collect()
-
-
 def build(number: int) -> None:
     """A grid of crates, each a body with a box as its collider; one mesh for all."""
-    import bpy
-
-    empty()
-    corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    mesh = bpy.data.meshes.new("Crate")
-    mesh.from_pydata(corners, [], faces)
-    side = round(number ** (1 / 3)) + 1
-    for index in range(number):
-        obj = bpy.data.objects.new(f"Crate {index}", mesh)
-        obj.location = (2 * (index % side), 2 * (index // side % side), 2 * (index // side**2) + 1)
-        bpy.context.scene.collection.objects.link(obj)
-        obj.usdphys.rigid_body.is_applied = True
-        obj.usdphys.colliders.add().shape = "CUBE"
-    bpy.context.view_layer.update()
+    context, mesh = bench.empty(), bench.box("Crate")
+    for index, place in enumerate(bench.grid(number)):
+        bench.body(f"Crate {index}", mesh, place).usdphys.colliders[0].shape = "CUBE"
+    context.view_layer.update()
 
 
 BODY = "KHR_physics_rigid_bodies"
@@ -130,24 +112,18 @@ def floor() -> str:
     return str(module.__name__)
 
 
-class Enabled:
+@contextmanager
+def enabled(module: str) -> Iterator[None]:
     """An add-on as Blender knows it when a user has enabled it. module: none if empty."""
+    import bpy
 
-    def __init__(self, module: str) -> None:
-        self.module = module
-
-    def __enter__(self) -> None:
-        import bpy
-
-        if self.module:
-            self.entry = bpy.context.preferences.addons.new()
-            self.entry.module = self.module
-
-    def __exit__(self, *_: object) -> None:
-        import bpy
-
-        if self.module:
-            bpy.context.preferences.addons.remove(self.entry)
+    addons = bpy.context.preferences.addons
+    entry = addons.new() if module else None
+    if entry is not None:
+        entry.module = module
+    yield
+    if entry is not None:
+        addons.remove(entry)
 
 
 def seconds(action: Callable[[], Any], *, rests: bool) -> float:
@@ -155,21 +131,9 @@ def seconds(action: Callable[[], Any], *, rests: bool) -> float:
     gc.collect()
     if rests:
         gc.disable()
-    before = time.thread_time()
-    action()
-    found = time.thread_time() - before
+    found = bench.seconds(action, time.thread_time)
     gc.enable()
     return found
-
-
-def extension() -> Any:
-    import bpy
-
-    bpy.utils.expose_bundled_modules()
-    logging.disable(logging.INFO)
-    made: Any = bench.load_extension()
-    made.register()
-    return made
 
 
 def export(kind: str, file: Path) -> None:
@@ -184,9 +148,9 @@ def child(action: str, kind: str, folder: Path) -> None:
     """One turn, in a process of its own: prints the seconds by size and by whether the collector rests, as JSON."""
     import bpy
 
-    made = extension()
+    logging.disable(logging.INFO)
     found: dict[str, float] = {}
-    with Enabled({"native": "", "floor": floor()}.get(kind, "usdphys_ext")):
+    with bench.extension(), enabled({"native": "", "floor": floor()}.get(kind, "usdphys_ext")):
         # The first is for the modules.
         for size in (SIZES[0], *SIZES):
             if action == "export":
@@ -194,59 +158,48 @@ def child(action: str, kind: str, folder: Path) -> None:
             for rests in (False, True):
                 file = folder / f"{FILES[kind]}{size}.glb"
                 if action == "import":
-                    empty()
+                    bench.empty()
                     todo = lambda file=file: bpy.ops.import_scene.gltf(filepath=str(file))  # noqa: E731
                 else:
                     file = file if kind != "floor" else folder / "floor.glb"
                     todo = lambda file=file: export(kind, file)  # noqa: E731
                 found[f"{size}{' resting' if rests else ''}"] = seconds(todo, rests=rests)
-    empty()
-    made.unregister()
+        bench.empty()
     print(json.dumps(found))
 
 
 def turn(action: str, kind: str, folder: Path) -> dict[str, float]:
-    """What a process prints. Raises CalledProcessError."""
-    command = [sys.executable, __file__, "--child", action, kind, str(folder)]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    """What a process prints."""
+    said = bench.process(sys.executable, __file__, "--child", action, kind, folder)[2]
     # Blender 4.5 says something at its end.
-    line = next(one for one in reversed(done.stdout.splitlines()) if one.startswith("{"))
-    found: dict[str, float] = json.loads(line)
-    return found
+    return dict(json.loads(next(line for line in reversed(said.splitlines()) if line.startswith("{"))))
 
 
-def figures_of(runs: int) -> bench.Figures:
-    """All figures, by name: (value, unit). runs: turns of each kind."""
-    figures: bench.Figures = {}
+def measure(wanted: Any) -> bench.Rows:
     with tempfile.TemporaryDirectory() as folder:
         for action in ("export", "import"):
             turns: dict[str, list[dict[str, float]]] = {kind: [] for kind in FILES}
-            for number in range(runs):
+            for number in range(wanted.runs):
                 for kind in list(FILES)[:: -1 if number % 2 else 1]:
                     turns[kind].append(turn(action, kind, Path(folder)))
             native = turns.pop("native")
             for key in native[0]:
                 name = f"{action}_{'_'.join(reversed(key.split()))}"
-                figures[f"native_{name}"] = (median(one[key] for one in native) * 1e3, "ms")
+                yield f"native_{name}", median(one[key] for one in native) * 1e3, "ms"
                 for kind, found in turns.items():
                     ratio = median(one[key] / other[key] for one, other in zip(found, native, strict=True))
-                    figures[name if kind == "ours" else f"{kind}_{name}"] = (ratio, "x native")
+                    yield name if kind == "ours" else f"{kind}_{name}", ratio, "x native"
             small, large = map(str, SIZES)
             growths = [
                 median(one[large] for one in some) / median(one[small] for one in some)
                 for some in (native, turns["ours"])
             ]
-            figures[f"native_growth_{action}"] = (growths[0], "x for 10 times the bodies")
-            figures[f"growth_{action}"] = (growths[1] / growths[0], "x that of native")
-    return figures
+            yield f"native_growth_{action}", growths[0], "x for 10 times the bodies"
+            yield f"growth_{action}", growths[1] / growths[0], "x that of native"
 
 
 if __name__ == "__main__":
-    reader = bench.parser(__doc__)
-    reader.add_argument("--runs", type=int, default=5, help="turns of each kind")
-    reader.add_argument("--child", nargs=3, metavar=("ACTION", "KIND", "FOLDER"), help="one turn, for a profiler")
-    wanted = reader.parse_args()
-    if wanted.child:
-        child(wanted.child[0], wanted.child[1], Path(wanted.child[2]))
+    if sys.argv[1:2] == ["--child"]:  # one turn: ACTION KIND FOLDER, also for a profiler
+        child(sys.argv[2], sys.argv[3], Path(sys.argv[4]))
         sys.exit()
-    sys.exit(bench.report(figures_of(wanted.runs), BOUNDS, check=wanted.check))
+    bench.main(__doc__, measure, BOUNDS, runs=(5, "turns of each kind"))

@@ -10,15 +10,16 @@ same properties.
 
 from __future__ import annotations
 
+import contextlib
 import gc
-import sys
 import tempfile
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock, patch
 from zlib import crc32
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import bench
 from bench_export import build
 
@@ -28,62 +29,18 @@ RUNS = {1_000: 4, 10_000: 1}
 ROUNDS = 6
 
 
-def empty() -> None:
-    """A file with nothing in it, and no garbage of the last one."""
-    import bpy
-
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    gc.collect()
-
-
 def options_of(path: Path) -> dict[str, Any]:
     """The options that our import gives to Blender's."""
     import bpy
     from usdphys_ext.usdphys_addon.core.errors import InputError
     from usdphys_ext.usdphys_addon.exchange import usd_import
 
-    given: dict[str, Any] = {}
-
-    class Recorder:
-        """Stands for the operator."""
-
-        def __call__(self, **keywords: Any) -> set[str]:
-            given.update(keywords)
-            return {"FINISHED"}
-
-        def get_rna_type(self) -> Any:
-            return bpy.ops.wm.usd_import.get_rna_type()
-
-    class Ops:
-        """Stands for bpy, as far as the operator is looked up in it."""
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(bpy, name)
-
-        class ops:  # noqa: N801
-            class wm:  # noqa: N801
-                usd_import = Recorder()
-
-    class Nothing:
-        """Stands for the physics."""
-
-        scene_meters, complete = 1.0, None
-
-        def begin(self) -> None:
-            pass
-
-        def finish(self, found: Any) -> Any:
-            pass
-
-    module: Any = usd_import
-    original, module.bpy = module.bpy, Ops()
-    try:
-        usd_import._native_import(path, usd_import.ImportOptions(), Nothing())
-    except InputError:  # nothing came in
-        pass
-    finally:
-        module.bpy = original
-    return given
+    operator = Mock(return_value={"FINISHED"}, get_rna_type=bpy.ops.wm.usd_import.get_rna_type)
+    stand_in = SimpleNamespace(**{**vars(bpy), "ops": SimpleNamespace(wm=SimpleNamespace(usd_import=operator))})
+    # Nothing comes in, which is an error.
+    with patch.object(usd_import, "bpy", stand_in), contextlib.suppress(InputError):
+        usd_import._native_import(path, usd_import.ImportOptions(), Mock(scene_meters=1.0, complete=None))
+    return dict(operator.call_args.kwargs)
 
 
 def our_time(path: Path) -> float:
@@ -91,10 +48,11 @@ def our_time(path: Path) -> float:
     import bpy
     from usdphys_ext.usdphys_addon.exchange import usd_import
 
-    start = time.perf_counter()
-    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
-    bpy.context.view_layer.update()
-    return time.perf_counter() - start
+    def work() -> None:
+        usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+        bpy.context.view_layer.update()
+
+    return bench.seconds(work)
 
 
 def carried_bytes() -> int:
@@ -110,7 +68,8 @@ def carried_bytes() -> int:
 
 
 class Case:
-    """A file to import. native, ours: seconds of each import so far. main: seconds that Blender's thread computed."""
+    """A file to import. rows: (seconds without and with the physics, seconds that Blender's thread computed in each) of
+    the imports so far."""
 
     def __init__(self, number: int, folder: Path) -> None:
         import bpy
@@ -119,25 +78,22 @@ class Case:
         build(number)
         self.path = folder / f"bench_{number}.usdc"
         usd_export.export_usd(bpy.context, self.path, usd_export.ExportOptions())
-        self.options = options_of(self.path)
-        self.native: list[float] = []
-        self.ours: list[float] = []
-        self.main: list[tuple[float, float]] = []
-        self.carried = 0
+        self.options, self.carried = options_of(self.path), 0
+        self.rows: list[tuple[float, float, float, float]] = []
 
     def run(self) -> None:
         """Import once without and once with the physics."""
         import bpy
 
-        empty()
-        start, computed = time.perf_counter(), time.thread_time()
-        bpy.ops.wm.usd_import(**self.options)
-        self.native.append(time.perf_counter() - start)
-        native = time.thread_time() - computed
-        empty()
-        computed = time.thread_time()
-        self.ours.append(our_time(self.path))
-        self.main.append((native, time.thread_time() - computed))
+        bench.empty()
+        computed = [time.thread_time()]
+        native = bench.seconds(lambda: bpy.ops.wm.usd_import(**self.options))
+        computed.append(time.thread_time())
+        bench.empty()
+        computed.append(time.thread_time())
+        ours = our_time(self.path)
+        computed.append(time.thread_time())
+        self.rows.append((native, ours, computed[1] - computed[0], computed[3] - computed[2]))
         self.carried = carried_bytes()
 
 
@@ -152,7 +108,7 @@ def import_times(folder: Path) -> dict[int, Case]:
         for number, case in cases.items():
             for _ in range(RUNS[number]):
                 case.run()
-    empty()
+    bench.empty()
     return cases
 
 
@@ -171,7 +127,7 @@ class Floor:
         from usdphys_ext.usdphys_addon.bridge import property_values
 
         self.path, self.options = path, options
-        empty()
+        bench.empty()
         our_time(path)
         self.known: dict[str, tuple[list[Any], str]] = {}
         for obj in bpy.data.objects:
@@ -198,7 +154,7 @@ class Floor:
         from usdphys_ext.usdphys_addon.exchange import hook_calls
 
         rank = self.STEPS.index(step)
-        empty()
+        bench.empty()
         gc.disable()
         start = time.perf_counter()
         stage = Usd.Stage.Open(str(self.path)) if rank >= 2 else None
@@ -278,7 +234,7 @@ class Floor:
             obj.usdphys.prim.noted = text[-60:]
 
 
-def floors(number: int, folder: Path) -> bench.Figures:
+def floors(number: int, folder: Path) -> bench.Rows:
     """What the steps of `Floor` add, as ratios to Blender's own import: the best of several, taken in turns."""
     case = Case(number, folder)
     floor = Floor(case.path, case.options)
@@ -287,44 +243,31 @@ def floors(number: int, folder: Path) -> bench.Figures:
         for step, found in times.items():
             found.append(floor.run(step))
     native = min(times.pop("native"))
-    return {f"floor_{step}_{number}": (min(found) / native - 1.0, "1") for step, found in times.items()}
+    for step, found in times.items():
+        yield f"floor_{step}_{number}", min(found) / native - 1.0, "1"
 
 
-def measure(only_floor: bool = False) -> bench.Figures:
-    """All figures, by name: (value, unit)."""
-    import bpy
-
-    bpy.utils.expose_bundled_modules()
-    extension: Any = bench.load_extension()
-    extension.register()
-    from usdphys_ext.usdphys_addon.exchange import usd_hooks
-
-    for hook in (usd_hooks.USDPHYS_ExportHook, usd_hooks.USDPHYS_ImportHook):
-        usd_hooks.unregister(hook)
-    figures: bench.Figures = {}
+def measure(wanted: Any) -> bench.Rows:
     added = {}
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            if only_floor:
-                return floors(1_000, Path(folder))
-            for number, case in import_times(Path(folder)).items():
-                native = min(case.native)
-                added[number] = more = min(case.ours) - native
-                alone, with_physics = (min(times) for times in zip(*case.main, strict=True))
-                figures[f"native_{number}"] = (native * 1e3, "ms")
-                figures[f"added_{number}"] = (more * 1e3, "ms")
-                figures[f"ratio_{number}"] = (more / native, "1")
-                # What would be added if reading beside Blender cost nothing.
-                figures[f"ratio_of_main_thread_{number}"] = ((with_physics - alone) / alone, "1")
-                figures[f"carried_{number}"] = (case.carried / 1e3, "kB")
-    finally:
-        extension.unregister()
-    figures["growth_added"] = (added[10_000] / added[1_000], "1")
-    return figures
+    with bench.extension(), tempfile.TemporaryDirectory() as folder:
+        from usdphys_ext.usdphys_addon.exchange import usd_hooks
+
+        for hook in (usd_hooks.USDPHYS_ExportHook, usd_hooks.USDPHYS_ImportHook):
+            usd_hooks.unregister(hook)
+        if wanted.floor:
+            yield from floors(1_000, Path(folder))
+            return
+        for number, case in import_times(Path(folder)).items():
+            native, ours, alone, with_physics = map(min, zip(*case.rows, strict=True))
+            added[number] = ours - native
+            yield f"native_{number}", native * 1e3, "ms"
+            yield f"added_{number}", added[number] * 1e3, "ms"
+            yield f"ratio_{number}", added[number] / native, "1"
+            # What would be added if reading beside Blender cost nothing.
+            yield f"ratio_of_main_thread_{number}", (with_physics - alone) / alone, "1"
+            yield f"carried_{number}", case.carried / 1e3, "kB"
+    yield "growth_added", added[10_000] / added[1_000], "1"
 
 
 if __name__ == "__main__":
-    parser = bench.parser(__doc__)
-    parser.add_argument("--floor", action="store_true", help="only what the least code would add")
-    wanted = parser.parse_args()
-    sys.exit(bench.report(measure(wanted.floor), BOUNDS, check=wanted.check))
+    bench.main(__doc__, measure, BOUNDS, floor=(False, "only what the least code would add"))

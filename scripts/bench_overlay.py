@@ -10,12 +10,10 @@ redraws; with --check, exit status 1 where a bound is not met. --large adds 10,0
 
 from __future__ import annotations
 
-import os
 import statistics
-import sys
-import time
 from collections.abc import Callable
 from typing import Any
+from unittest.mock import patch
 
 import bench
 
@@ -23,13 +21,11 @@ MOST = {"redraw_still_1000": 4.0, "redraw_moving_1000": 16.0, "redraw_preview_10
 REDRAWS = 40
 
 
-def build(number: int) -> None:
-    """Boxes, balls and lumps that are hulls, a third each; every one has a body."""
+def build(number: int) -> Any:
+    """Boxes, balls and lumps that are hulls, a third each; every one has a body. Returns the context."""
     import bpy
 
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    bpy.ops.mesh.primitive_cube_add(size=1.0)
-    box = bpy.context.object.data
+    context = bench.empty()
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.5, segments=16, ring_count=8)
     ball = bpy.context.object.data
     bpy.ops.mesh.primitive_ico_sphere_add(radius=0.5, subdivisions=2)
@@ -38,43 +34,39 @@ def build(number: int) -> None:
         vertex.co.x *= 1.0 + 0.3 * (vertex.index % 3)
     for obj in list(bpy.data.objects):
         bpy.data.objects.remove(obj)
-    side = round(number**0.5)
+    meshes, side = (bench.box("Box"), ball, lump), round(number**0.5)
     for index in range(number):
-        obj = bpy.data.objects.new(f"Thing {index:05d}", (box, ball, lump)[index % 3])
-        obj.location = (1.5 * (index % side), 1.5 * (index // side), 1.0)
-        bpy.context.scene.collection.objects.link(obj)
-        obj.usdphys.rigid_body.is_applied = True
-        obj.usdphys.colliders.add()
-    bpy.context.view_layer.update()
+        bench.body(f"Thing {index:05d}", meshes[index % 3], (1.5 * (index % side), 1.5 * (index // side), 1.0))
+    context.view_layer.update()
+    return context
 
 
-def median(draw: Callable[[], None], before: Callable[[], None] = lambda: None) -> float:
+def median(draw: Callable[[], object], before: Callable[[], object] = lambda: None) -> float:
     """Milliseconds of a call."""
     taken = []
     for _ in range(REDRAWS):
         before()
-        start = time.perf_counter()
-        draw()
-        taken.append(time.perf_counter() - start)
+        taken.append(bench.seconds(draw))
     return 1e3 * statistics.median(taken)
 
 
-def measure_one(number: int, figures: bench.Figures) -> None:
+def measure_one(number: int) -> bench.Rows:
     import bpy
     import gpu
     import numpy as np
     from usdphys_ext.usdphys_addon.playback import guard as preview_guard
     from usdphys_ext.usdphys_addon.viewport import overlay, overlay_settings, overlay_state
 
-    build(number)
-    context: Any = bpy.context
+    context = build(number)
     settings = overlay_settings.current(context)
     settings.colliders = settings.bodies = settings.joints = "ALL"
     options = overlay_settings.options_of(settings)
     key = (context.scene.name, context.view_layer.name, 0)
-    start = time.perf_counter()
-    overlay_state.renew(key, options, context.view_layer)
-    figures[f"read_{number}"] = (1e3 * (time.perf_counter() - start), "ms")
+
+    def renew() -> None:
+        overlay_state.renew(key, options, context.view_layer)
+
+    yield f"read_{number}", 1e3 * bench.seconds(renew), "ms"
     objects = bpy.data.objects
     places = np.empty(3 * len(objects), np.float32)
     objects.foreach_get("location", places)
@@ -95,45 +87,30 @@ def measure_one(number: int, figures: bench.Figures) -> None:
         view = overlay_state.views[key]
         if view.drawing.total < 24 * number:
             raise RuntimeError(f"{view.drawing.total} vertices: this was no drawing")
-        figures[f"redraw_drawn_{number}"] = (median(draw), "ms")
-        stroke, overlay._stroke = overlay._stroke, lambda *_: None
-        figures[f"redraw_still_{number}"] = (median(draw), "ms")
-        figures[f"redraw_moving_{number}"] = (median(draw, move), "ms")
-        if not view.positions[:, 2].max() > 1.0 + 0.01 * REDRAWS:
-            raise RuntimeError("nothing has moved")
-        session = preview_guard.start(context)
-        overlay_state.renew(key, options, context.view_layer)
-        draw()
-        figures[f"redraw_preview_{number}"] = (median(draw, lambda: session.step_once(context)), "ms")
-        preview_guard.stop()
-        overlay._stroke = stroke
+        yield f"redraw_drawn_{number}", median(draw), "ms"
+        with patch.object(overlay, "_stroke", lambda *_: None):
+            yield f"redraw_still_{number}", median(draw), "ms"
+            yield f"redraw_moving_{number}", median(draw, move), "ms"
+            if not view.positions[:, 2].max() > 1.0 + 0.01 * REDRAWS:
+                raise RuntimeError("nothing has moved")
+            session = preview_guard.start(context)
+            renew()
+            draw()
+            yield f"redraw_preview_{number}", median(draw, lambda: session.step_once(context)), "ms"
+            preview_guard.stop()
     target.free()
 
 
-def measure(large: bool) -> bench.Figures:
-    """All figures, by name: (value, unit)."""
-    import bpy  # noqa: F401
+def measure(wanted: Any) -> bench.Rows:
+    import bpy  # noqa: F401 - it brings gpu
     import gpu
 
     gpu.init()
-    extension = bench.load_extension()
-    extension.register()
-    figures: bench.Figures = {}
-    measure_one(50, {})
-    for number in (1_000, 10_000) if large else (1_000,):
-        measure_one(number, figures)
-    return figures
-
-
-def main() -> int:
-    parser = bench.parser(__doc__)
-    parser.add_argument("--large", action="store_true", help="10,000 colliders, too")
-    options = parser.parse_args()
-    return bench.report(measure(options.large), MOST, check=options.check)
+    bench.load_extension().register()
+    list(measure_one(50))  # what is loaded once is loaded
+    for number in (1_000, 10_000) if wanted.large else (1_000,):
+        yield from measure_one(number)
 
 
 if __name__ == "__main__":
-    status = main()
-    sys.stdout.flush()
-    # A Blender that has drawn may hang while it ends.
-    os._exit(status)
+    bench.main(__doc__, measure, MOST, large=(False, "10,000 colliders, too"))

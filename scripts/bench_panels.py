@@ -10,29 +10,19 @@ that is over its bound.
 from __future__ import annotations
 
 import re
-import sys
-import tempfile
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "ui"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import bench
-import window
-
-BOUNDS = {"slowest_panel": 1.0}
+import bench_redraw
 
 
-def measure() -> dict[str, tuple[float, str]]:
-    """All figures, by name: (value, unit)."""
-    runner: Any = window
-    with tempfile.TemporaryDirectory() as folder:
-        log = runner.run("bench_panels", runner.build_zip(Path(folder)))
-    figures = {name: (float(value), "ms") for name, value in re.findall(r"^(USDPHYS_[\w.]+) ([\d.]+) ms$", log, re.M)}
-    figures["slowest_panel"] = max(figures.values())
-    return figures
+def measure(_wanted: Any) -> bench.Rows:
+    log = bench_redraw.window_log("bench_panels")
+    found = {name: float(value) for name, value in re.findall(r"^(USDPHYS_[\w.]+) ([\d.]+) ms$", log, re.M)}
+    for name, value in found.items():
+        yield name, value, "ms"
+    yield "slowest_panel", max(found.values()), "ms"
 
 
 if __name__ == "__main__":
-    wanted = bench.parser(__doc__).parse_args()
-    sys.exit(bench.report(measure(), BOUNDS, check=wanted.check))
+    bench.main(__doc__, measure, {"slowest_panel": 1.0})

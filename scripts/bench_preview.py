@@ -17,7 +17,6 @@ with --check, exit status 1 where a bound is not met. --large adds 10,000 boxes,
 from __future__ import annotations
 
 import gc
-import sys
 import time
 from itertools import count, repeat
 from operator import attrgetter, itemgetter
@@ -44,43 +43,23 @@ TURNS = {1_000: 60, 10_000: 15}
 
 def build(number: int, *, own: bool, substeps: int = 0) -> None:
     """Loose layers of boxes above a floor; with our physics, or with Blender's."""
-    import bpy
-
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    scene = bpy.context.scene
+    scene = bench.empty().scene
     scene.render.fps = 60
     scene.frame_end = FRAMES + 2
-    corners = [(x, y, z) for x in (-0.5, 0.5) for y in (-0.5, 0.5) for z in (-0.5, 0.5)]
-    faces = [(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)]
-    mesh = bpy.data.meshes.new("Box")
-    mesh.from_pydata(corners, [], faces)
-    floor = bpy.data.objects.new("Floor", mesh)
-    floor.scale, floor.location = (200, 200, 1), (0, 0, -0.5)
-    scene.collection.objects.link(floor)
+    mesh = bench.box("Box")
+    floor = bench.placed("Floor", mesh, (0, 0, -0.5))
+    floor.scale = (200, 200, 1)
     side = max(4, round((number / 4) ** 0.5))
-    boxes = []
+    make, boxes = bench.body if own else bench.placed, []
     for index in range(number):
-        obj = bpy.data.objects.new(f"Box {index:05d}", mesh)
         layer, place = divmod(index, side * side)
-        obj.location = (1.2 * (place % side) + 0.1 * layer, 1.2 * (place // side) + 0.07 * layer, 0.6 + 1.2 * layer)
-        scene.collection.objects.link(obj)
-        boxes.append(obj)
+        at = 1.2 * (place % side) + 0.1 * layer, 1.2 * (place // side) + 0.07 * layer, 0.6 + 1.2 * layer
+        boxes.append(make(f"Box {index:05d}", mesh, at))
     if own:
         floor.usdphys.colliders.add()
-        for obj in boxes:
-            obj.usdphys.rigid_body.is_applied = True
-            obj.usdphys.colliders.add()
     else:
-        bpy.ops.rigidbody.world_add()
-        world = scene.rigidbody_world
-        world.collection = bpy.data.collections.new("Rigid Bodies")
-        if substeps:
-            world.substeps_per_frame = substeps
-        for obj, kind in ((floor, "PASSIVE"), *((box, "ACTIVE") for box in boxes)):
-            world.collection.objects.link(obj)
-            obj.rigid_body.type, obj.rigid_body.collision_shape = kind, "BOX"
-        world.point_cache.frame_end = FRAMES + 2
-    bpy.context.view_layer.update()
+        bench.rigid_bodies(floor, boxes, FRAMES + 2, substeps=substeps)
+    scene.view_layers[0].update()
 
 
 def preview(number: int, frames: int = FRAMES) -> tuple[float, float]:
@@ -106,9 +85,10 @@ def limit(number: int, frames: int = FRAMES) -> float:
     """Ms per frame of what nobody can save."""
     import bpy
     import numpy as np
+    from usdphys_ext.usdphys_addon.playback import guard
 
     build(number, own=True)
-    session = preview_guard_of().start(bpy.context)
+    session = guard.start(bpy.context)
     world, objects, spent = session.world, bpy.data.objects, 0.0
     boxes = {session.shown.names[row]: row for row in range(len(world.paths))}
     rows = [boxes.get(obj.name, -1) for obj in objects]
@@ -133,14 +113,8 @@ def limit(number: int, frames: int = FRAMES) -> float:
                 obj.update_tag(refresh={"OBJECT"})
         bpy.context.view_layer.update()
         spent += time.perf_counter() - set_ + stepped - start
-    preview_guard_of().stop()
+    guard.stop()
     return spent / frames * 1e3
-
-
-def preview_guard_of() -> Any:
-    from usdphys_ext.usdphys_addon.playback import guard
-
-    return guard
 
 
 def builds(number: int, turns: int, *, turned: bool = False) -> dict[str, float]:
@@ -311,61 +285,46 @@ def blender(number: int, substeps: int = 0) -> float:
     return (end - start) / FRAMES * 1e3
 
 
-def measure(large: bool) -> dict[str, tuple[float, str]]:
-    """All figures, by name: (value, unit)."""
-    import bpy  # noqa: F401
-
-    extension = bench.load_extension()
-    extension.register()  # type: ignore[attr-defined]
-    figures: dict[str, tuple[float, str]] = {}
-    try:
+def measure(wanted: Any) -> bench.Rows:
+    with bench.extension():
         preview(20, 10)  # what is loaded once is loaded
         for number in SIZES:
             built, own = preview(number)
             least = limit(number)
             defaults, coarse = blender(number), blender(number, 4)
-            figures |= {
-                f"build_{number}": (built, "ms"), f"preview_{number}": (own, "ms"),
-                f"blender_defaults_{number}": (defaults, "ms"), f"blender_4_substeps_{number}": (coarse, "ms"),
-                f"faster_than_defaults_{number}": (defaults / own, "1"),
-                f"faster_than_4_substeps_{number}": (coarse / own, "1"),
-                f"limit_{number}": (least, "ms"), f"frame_against_limit_{number}": (own / least, "1"),
-                f"limit_faster_than_defaults_{number}": (defaults / least, "1"),
-                f"limit_faster_than_4_substeps_{number}": (coarse / least, "1"),
-            }  # fmt: skip
+            for name, value, unit in (
+                ("build", built, "ms"), ("preview", own, "ms"), ("blender_defaults", defaults, "ms"),
+                ("blender_4_substeps", coarse, "ms"), ("faster_than_defaults", defaults / own, "1"),
+                ("faster_than_4_substeps", coarse / own, "1"), ("limit", least, "ms"),
+                ("frame_against_limit", own / least, "1"), ("limit_faster_than_defaults", defaults / least, "1"),
+                ("limit_faster_than_4_substeps", coarse / least, "1"),
+            ):  # fmt: skip
+                yield f"{name}_{number}", value, unit
         made = {number: builds(number, turns) for number, turns in TURNS.items()}
-        figures |= against_engine(made, "")
-        figures |= against_engine({1_000: builds(1_000, TURNS[1_000], turned=True)}, "turned_")
+        yield from against_engine(made, "")
+        yield from against_engine({1_000: builds(1_000, TURNS[1_000], turned=True)}, "turned_")
         first, *_, last = made.values()
-        figures["build_growth"] = (last["ms"] / first["ms"], "1")
-        figures["breakable_1000"] = (breakable(1_000), "1")
-        if large:
+        yield "build_growth", last["ms"] / first["ms"], "1"
+        yield "breakable_1000", breakable(1_000), "1"
+        if wanted.large:
             built, own = preview(10_000, 60)
-            figures |= {"build_10000": (built, "ms"), "preview_10000": (own, "ms")}
-    finally:
-        extension.unregister()  # type: ignore[attr-defined]
-    return figures
+            yield from (("build_10000", built, "ms"), ("preview_10000", own, "ms"))
 
 
-def against_engine(made: dict[int, dict[str, float]], what: str) -> bench.Figures:
+def against_engine(made: dict[int, dict[str, float]], what: str) -> bench.Rows:
     """Figures of `builds` by number of bodies."""
+    for number, each in made.items():
+        for name in ("build", "build_median", "floor", "floor_median"):
+            part, _, median = name.partition("_")
+            yield f"{what}{part}_against_engine_{number}{'_median' if median else ''}", each[name], "1"
+
+
+def least_of(figures: bench.Figures) -> dict[str, float]:
     return {
-        f"{what}{name.replace('_median', '')}_against_engine_{number}{'_median' * ('_median' in name)}": (value, "1")
-        for number, each in made.items() for name, value in each.items() if name != "ms"
-    }  # fmt: skip
-
-
-def main() -> int:
-    parser = bench.parser(__doc__)
-    parser.add_argument("--large", action="store_true", help="10,000 boxes, too")
-    options = parser.parse_args()
-    figures = measure(options.large)
-    least = {
         f"{name}_{number}": min(asked, figures[f"limit_{name}_{number}"][0] / LIMIT_PART)
         for name, asked in ASKED.items() for number in (1_000, 5_000)
     }  # fmt: skip
-    return bench.report(figures, MOST, least, check=options.check)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    bench.main(__doc__, measure, MOST, least_of, large=(False, "10,000 boxes, too"))

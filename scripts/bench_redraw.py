@@ -15,30 +15,30 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "ui"))
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import bench
-import window
 
-#: Frames of the preview and with the timeline, as a part of those of Blender's rigid bodies.
-BOUNDS = {f"{name}_ratio_{number}": 1.2 for name in ("preview", "timeline") for number in (1000, 5000)}
+RATIOS = [(name, number) for number in (1000, 5000) for name in ("preview", "timeline")]
 
 
-def measure() -> dict[str, tuple[float, str]]:
-    """All figures, by name: (value, unit)."""
-    runner: Any = window
+def window_log(driver: str) -> str:
+    """What a driver of tests/ui says in a window of Blender."""
+    sys.path.insert(0, str(bench.ROOT / "tests" / "ui"))
+    import window
+
     with tempfile.TemporaryDirectory() as folder:
-        log = runner.run("bench_redraw", runner.build_zip(Path(folder)))
-    found = re.findall(r"^REDRAW (\w+) ([\d.]+) \+ [\d.]+ = ([\d.]+) ms$", log, re.M)
-    figures = {f"{name}_step": (float(step), "ms") for name, step, _ in found}
-    figures |= {name: (float(whole), "ms") for name, _, whole in found}
-    for number in (1000, 5000):
-        for name in ("preview", "timeline"):
-            ratio = figures[f"{name}_{number}"][0] / figures[f"blender_{number}"][0]
-            figures[f"{name}_ratio_{number}"] = (ratio, "")
-    return figures
+        return window.run(driver, window.build_zip(Path(folder)))
+
+
+def measure(_wanted: Any) -> bench.Rows:
+    found = re.findall(r"^REDRAW (\w+) ([\d.]+) \+ [\d.]+ = ([\d.]+) ms$", window_log("bench_redraw"), re.M)
+    for name, step, whole in found:
+        yield f"{name}_step", float(step), "ms"
+        yield name, float(whole), "ms"
+    frames = {name: float(whole) for name, _, whole in found}
+    for name, number in RATIOS:
+        yield f"{name}_ratio_{number}", frames[f"{name}_{number}"] / frames[f"blender_{number}"], ""
 
 
 if __name__ == "__main__":
-    wanted = bench.parser(__doc__).parse_args()
-    sys.exit(bench.report(measure(), BOUNDS, check=wanted.check))
+    #: Frames of the preview and with the timeline, as a part of those of Blender's rigid bodies.
+    bench.main(__doc__, measure, {f"{name}_ratio_{number}": 1.2 for name, number in RATIOS})

@@ -13,11 +13,10 @@ Prints `name value unit` per figure; with --check, exit status 1 where a bound i
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import bench
 
@@ -130,23 +129,12 @@ def Sphere "Ball" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisio
 
 def run(script: str, *arguments: object) -> tuple[float, float, str]:
     """(processor seconds, peak memory in MB, output) of a script in a process of its own."""
-    code = _START.format(root=str(bench.ROOT)) + script
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(
-            [sys.executable, "-c", code, *map(str, arguments)], stdout=said, stderr=subprocess.STDOUT
-        )  # fmt: skip
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        said.seek(0)
-        text = said.read().decode(errors="replace")
-    if process.returncode:
-        sys.exit(f"{arguments} ended with {process.returncode}: {text[-2000:]}")
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, text
+    return bench.process(sys.executable, "-c", _START.format(root=str(bench.ROOT)) + script, *arguments)
 
 
-def measure_scale(folder: Path, figures: bench.Figures, many: int) -> None:
+def measure_scale(folder: Path, many: int) -> bench.Rows:
     run(_MAKE, folder, FEW, many)
-    seconds: dict[tuple[str, int], float] = {}
+    seconds: dict[str, list[float]] = {}
     for number in (FEW, many):
         stage, blend = folder / f"{number}.usdc", folder / f"{number}.blend"
         lines = {
@@ -158,18 +146,19 @@ def measure_scale(folder: Path, figures: bench.Figures, many: int) -> None:
             "native": (_NATIVE, blend, folder / "native.usdc"),
         }
         for name, line in lines.items():
-            seconds[name, number], memory, _ = run(*line)
-            figures[f"{name}_{number}"] = (seconds[name, number], "s")
-            figures[f"{name}_{number}_memory"] = (memory, "MB")
-    growth = {name: seconds[name, many] / seconds[name, FEW] for name in lines}
-    for name in ("validate", "inspect", "simulate", "read_blend", "convert", "native"):
-        figures[f"growth_{name}"] = (growth[name], "1")
-    figures["growth_convert_over_native"] = (growth["convert"] / growth["native"], "1")
-    figures["inspect_over_validate"] = (seconds["inspect", many] / seconds["validate", many], "1")
-    figures["convert_over_native"] = (seconds["convert", many] / seconds["native", many], "1")
+            spent, memory, _ = run(*line)
+            seconds.setdefault(name, []).append(spent)
+            yield f"{name}_{number}", spent, "s"
+            yield f"{name}_{number}_memory", memory, "MB"
+    growth = {name: found[1] / found[0] for name, found in seconds.items()}
+    for name, value in growth.items():
+        yield f"growth_{name}", value, "1"
+    yield "growth_convert_over_native", growth["convert"] / growth["native"], "1"
+    yield "inspect_over_validate", seconds["inspect"][1] / seconds["validate"][1], "1"
+    yield "convert_over_native", seconds["convert"][1] / seconds["native"][1], "1"
 
 
-def measure_mesh(folder: Path, figures: bench.Figures) -> None:
+def measure_mesh(folder: Path) -> bench.Rows:
     blend, stage = folder / "mesh.blend", folder / "mesh.usdc"
     run(_MESH, blend)
     for name, line in {
@@ -179,39 +168,33 @@ def measure_mesh(folder: Path, figures: bench.Figures) -> None:
         "mesh_import": (_COMMAND, "convert", stage, folder / "back.blend"),
     }.items():
         seconds, memory, _ = run(*line)
-        figures[name] = (seconds, "s")
-        figures[f"{name}_memory"] = (memory, "MB")
+        yield name, seconds, "s"
+        yield f"{name}_memory", memory, "MB"
 
 
-def take(figures: bench.Figures, text: str) -> None:
+def leaks(text: str) -> bench.Rows:
     for line in text.splitlines():
         if line.startswith("leak_"):
             name, value, unit = line.split()
-            figures[name] = (float(value), unit)
+            yield name, float(value), unit
 
 
-def main() -> int:
-    parser = bench.parser(__doc__)
-    parser.add_argument("kinds", nargs="*", choices=[*KINDS, []], default=[])
-    parser.add_argument("--many", type=int, default=20_000, help="bodies of the larger scene")
-    options = parser.parse_args()
-    kinds = options.kinds or list(KINDS)
-    figures: bench.Figures = {}
+def measure(wanted: Any) -> bench.Rows:
+    kinds = wanted.kinds or KINDS
     with tempfile.TemporaryDirectory(prefix="usdphys-scale-") as name:
         folder = Path(name)
         if "leaks" in kinds:
-            take(figures, run(_LEAKS, folder)[2])
+            yield from leaks(run(_LEAKS, folder)[2])
         if "hour" in kinds:
             (folder / "toy.usda").write_text(_TOY)
-            take(figures, run(_HOUR, folder / "toy.usda")[2])
+            yield from leaks(run(_HOUR, folder / "toy.usda")[2])
         if "mesh" in kinds:
-            measure_mesh(folder, figures)
+            yield from measure_mesh(folder)
         if "scale" in kinds:
-            measure_scale(folder, figures, options.many)
-    linear = 1.2 * options.many / FEW
-    bounds = BOUNDS | {f"growth_{name}": linear for name in ("validate", "inspect", "simulate", "read_blend")}
-    return bench.report(figures, bounds, check=options.check)
+            yield from measure_scale(folder, wanted.many)
+            for name in ("validate", "inspect", "simulate", "read_blend"):
+                BOUNDS[f"growth_{name}"] = 1.2 * wanted.many / FEW
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    bench.main(__doc__, measure, BOUNDS, kinds=(KINDS, "parts"), many=(20_000, "bodies of the larger scene"))

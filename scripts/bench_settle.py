@@ -10,55 +10,40 @@ a bound is not met.
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Any
 
 import bench
 
-LEAST = {"faster_than_blender": 5.0}
 SECONDS = 10.0
 
 
-def build(number: int) -> list[Any]:
-    """Cubes scattered over a floor: turned at random, in layers."""
+def build(number: int) -> tuple[Any, list[Any]]:
+    """Cubes scattered over a floor, turned at random, in layers. Returns the floor and them."""
     import bpy
     from usdphys_ext.usdphys_addon.core.building import scattering
 
-    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-    scene = bpy.context.scene
-    scene.render.fps = 60
-    bpy.ops.mesh.primitive_cube_add(size=1)
-    first = bpy.context.object
-    bpy.ops.mesh.primitive_cube_add(size=1)
-    floor = bpy.context.object
-    floor.scale, floor.location = (400, 400, 1), (0, 0, -0.5)
+    bench.empty().scene.render.fps = 60
+    floor = bench.placed("Floor", bench.box("Floor"), (0, 0, -0.5))
+    floor.scale = (400, 400, 1)
+    mesh, found = bench.box("Piece"), []
     places = scattering.places([0.87] * number, 1.1 * number**0.5, 1)
-    turns = scattering.turns(number, 2)
-    found = []
-    for place, turn in zip(places.tolist(), turns.tolist(), strict=True):
-        obj = bpy.data.objects.new("Piece", first.data)
-        scene.collection.objects.link(obj)
-        obj.rotation_mode = "QUATERNION"
-        obj.location, obj.rotation_quaternion = (place[0], place[1], place[2] + 1.0), turn
+    for place, turn in zip(places.tolist(), scattering.turns(number, 2).tolist(), strict=True):
+        obj = bench.placed("Piece", mesh, (place[0], place[1], place[2] + 1.0))
+        obj.rotation_mode, obj.rotation_quaternion = "QUATERNION", turn
         found.append(obj)
-    bpy.data.objects.remove(first)
     bpy.context.view_layer.update()
-    return found
-
-
-def select(objects: list[Any]) -> None:
-    import bpy
-
-    for obj in bpy.context.scene.objects:
-        obj.select_set(obj in objects)
-    bpy.context.view_layer.objects.active = objects[0]
+    return floor, found
 
 
 def check_rest(objects: list[Any], before: list[float]) -> None:
-    heights = [obj.matrix_world.translation.z for obj in objects]
+    heights = heights_of(objects)
     if not all(0.4 < height < 30.0 for height in heights) or heights == before:
         raise RuntimeError(f"heights of {min(heights)} to {max(heights)}: this was no settling")
+
+
+def heights_of(objects: list[Any]) -> list[float]:
+    return [obj.matrix_world.translation.z for obj in objects]
 
 
 def ours(number: int) -> tuple[float, float]:
@@ -66,8 +51,8 @@ def ours(number: int) -> tuple[float, float]:
     import bpy
     from usdphys_ext.usdphys_addon.generators import settle
 
-    objects = build(number)
-    heights = [obj.matrix_world.translation.z for obj in objects]
+    _, objects = build(number)
+    heights = heights_of(objects)
     start = time.perf_counter()
     done = settle.settle(bpy.context, objects, settle.SettleOptions(seconds=SECONDS))
     end = time.perf_counter()
@@ -79,25 +64,20 @@ def blenders(number: int, seconds: float) -> tuple[float, float]:
     """(s of the whole job, s of its frames alone)."""
     import bpy
 
-    objects = build(number)
-    heights = [obj.matrix_world.translation.z for obj in objects]
+    floor, objects = build(number)
+    heights = heights_of(objects)
     scene = bpy.context.scene
-    floor = scene.objects["Cube.001"]
     frames = max(2, round(seconds * 60))
     start = time.perf_counter()
-    bpy.ops.rigidbody.world_add()
-    world = scene.rigidbody_world
-    world.collection = bpy.data.collections.new("Rigid Bodies")
-    for obj, kind in ((floor, "PASSIVE"), *((one, "ACTIVE") for one in objects)):
-        world.collection.objects.link(obj)
-        obj.rigid_body.type, obj.rigid_body.collision_shape = kind, "BOX"
-    world.point_cache.frame_end = frames + 1
+    bench.rigid_bodies(floor, objects, frames + 1)
     scene.frame_set(1)
     playing = time.perf_counter()
     for frame in range(2, frames + 1):
         scene.frame_set(frame)
     played = time.perf_counter()
-    select(objects)
+    for obj in scene.objects:
+        obj.select_set(obj in objects)
+    bpy.context.view_layer.objects.active = objects[0]
     bpy.ops.object.visual_transform_apply()
     bpy.ops.rigidbody.objects_remove()
     end = time.perf_counter()
@@ -105,29 +85,14 @@ def blenders(number: int, seconds: float) -> tuple[float, float]:
     return end - start, played - playing
 
 
-def measure(number: int) -> bench.Figures:
-    import bpy  # noqa: F401
-
-    extension = bench.load_extension()
-    extension.register()
-    try:
+def measure(wanted: Any) -> bench.Rows:
+    with bench.extension():
         ours(20)  # what is loaded once is loaded
-        mine, simulated = ours(number)
-        whole, played = blenders(number, simulated)
-        return {
-            "settle": (mine, "s"), "simulated": (simulated, "s"), "blender": (whole, "s"),
-            "blender_frames": (played, "s"), "faster_than_blender": (whole / mine, "1"),
-        }  # fmt: skip
-    finally:
-        extension.unregister()
-
-
-def main() -> int:
-    parser = bench.parser(__doc__)
-    parser.add_argument("--number", type=int, default=1000, help="of objects")
-    options = parser.parse_args()
-    return bench.report(measure(options.number), {}, LEAST, check=options.check)
+        mine, simulated = ours(wanted.number)
+        whole, played = blenders(wanted.number, simulated)
+    yield from (("settle", mine, "s"), ("simulated", simulated, "s"), ("blender", whole, "s"))
+    yield from (("blender_frames", played, "s"), ("faster_than_blender", whole / mine, "1"))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    bench.main(__doc__, measure, {}, lambda _: {"faster_than_blender": 5.0}, number=(1000, "of objects"))

@@ -11,17 +11,13 @@ bound is not met. Processor time, which other programs on the machine disturb le
 
 from __future__ import annotations
 
-import gc
-import os
-import resource
-import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
 import bench
 import numpy as np
 
@@ -99,29 +95,21 @@ def write_ball(file: Path, rings: int, radius: float) -> None:
     file.write_bytes(b"".ljust(80) + len(rows).to_bytes(4, "little") + rows.tobytes())
 
 
-def of_process(*command: str) -> float:
-    """Processor time (s) of a process, with byte code as installed programs have it."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    subprocess.run(command, check=True, capture_output=True, env=env)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
-def against_converter(converter: str, robot_file: Path | None) -> bench.Figures:
+def against_converter(converter: str, robot_file: str) -> bench.Rows:
     """The humanoid, in turns with the converter."""
-    times: dict[str, list[float]] = {"import": [], "converter": [], "start": []}
     with tempfile.TemporaryDirectory(prefix="usdphys_") as folder:
         file = robot_file or humanoid(Path(folder))
-        here = str(Path(__file__).resolve().parent)
-        for _ in range(3):
-            # The first run writes byte code, as the installation of a program does.
-            times["import"].append(of_process(sys.executable, "-c", IMPORT, here, str(file)))
-            times["converter"].append(of_process(converter, str(file), f"{folder}/out"))
-            times["start"].append(of_process(sys.executable, "-c", "import bpy"))
-    found = {name: min(values) for name, values in times.items()}
-    figures: bench.Figures = {f"humanoid_{name}": (value, "s") for name, value in found.items()}
-    return figures | {"humanoid_ratio": (found["import"] / (found["converter"] + found["start"]), "")}
+        here = Path(__file__).resolve().parent
+        commands = {
+            "import": (sys.executable, "-c", IMPORT, here, file), "converter": (converter, file, f"{folder}/out"),
+            "start": (sys.executable, "-c", "import bpy"),
+        }  # fmt: skip
+        # The first run writes byte code, as the installation of a program does.
+        turns = [{name: bench.process(*command)[0] for name, command in commands.items()} for _ in range(3)]
+    found = {name: min(turn[name] for turn in turns) for name in commands}
+    for name, value in found.items():
+        yield f"humanoid_{name}", value, "s"
+    yield "humanoid_ratio", found["import"] / (found["converter"] + found["start"]), ""
 
 
 def least(action: Callable[[], object]) -> tuple[float, float]:
@@ -130,8 +118,7 @@ def least(action: Callable[[], object]) -> tuple[float, float]:
 
     found = []
     for _ in range(ROUNDS):
-        bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
-        gc.collect()
+        bench.empty()
         start = time.process_time()
         action()
         called = time.process_time()
@@ -141,8 +128,9 @@ def least(action: Callable[[], object]) -> tuple[float, float]:
     return min(one for one, _ in found), min(other for _, other in found)
 
 
-def measure() -> bench.Figures:
-    """All figures."""
+def measure(wanted: Any) -> bench.Rows:
+    if wanted.converter:
+        yield from against_converter(wanted.converter, wanted.robot)
     extension = bench.load_extension()
     extension.register()
     import bpy
@@ -150,33 +138,29 @@ def measure() -> bench.Figures:
     from usdphys_ext.usdphys_addon.usd import robot_files
 
     options = robot_files.RobotOptions()
-    figures: bench.Figures = {}
-    times = {}
+    times, stages = {}, {}
     with tempfile.TemporaryDirectory(prefix="usdphys_") as folder:
         for links in (250, 500, 1_000):
             file = Path(folder) / f"tree{links}.urdf"
             file.write_text(robot(links))
             times[links] = least(lambda file=file: urdf_import.import_urdf(bpy.context, file, options))
-            figures[f"links_{links}"] = (times[links][0], "s")
-            figures[f"shown_{links}"] = (times[links][1], "s")
-        stages = {links: Path(folder) / f"tree{links}.usdc" for links in (250, 500)}
-        for links, stage in stages.items():
+            yield f"links_{links}", times[links][0], "s"
+            yield f"shown_{links}", times[links][1], "s"
+        for links in (250, 500):
+            stages[links] = Path(folder) / f"tree{links}.usdc"
             plan = robot_files.plan_robot(Path(folder) / f"tree{links}.urdf", options)
-            robot_files.write_stage(plan, options, stage)
+            robot_files.write_stage(plan, options, stages[links])
         # Blender alone: while the add-on is enabled, its hook adds the physics to each import.
         extension.unregister()
         for links, stage in stages.items():
             _, own = least(lambda stage=stage: bpy.ops.wm.usd_import(filepath=str(stage), import_guide=True))
-            figures[f"blender_{links}"] = (own, "s")
-            figures[f"ratio_{links}"] = (times[links][1] / own, "")
-        figures["growth"] = (times[1_000][1] / times[250][1], "")
-    return figures
+            yield f"blender_{links}", own, "s"
+            yield f"ratio_{links}", times[links][1] / own, ""
+        yield "growth", times[1_000][1] / times[250][1], ""
 
 
 if __name__ == "__main__":
-    parser = bench.parser(__doc__)
-    parser.add_argument("--converter", help="the program urdf_usd_converter")
-    parser.add_argument("--robot", type=Path, help="a URDF file of others, in place of the humanoid")
-    wanted = parser.parse_args()
-    found = against_converter(wanted.converter, wanted.robot) if wanted.converter else {}
-    sys.exit(bench.report(found | measure(), BOUNDS, check=wanted.check))
+    bench.main(
+        __doc__, measure, BOUNDS, converter=("", "the program urdf_usd_converter"),
+        robot=("", "a URDF file of others, in place of the humanoid"),
+    )  # fmt: skip

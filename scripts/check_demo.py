@@ -14,15 +14,16 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import check_generators
 import engine_runs
+import numpy as np
+from check_generators import Fact, Poses, carried
 
 ROOT = Path(__file__).resolve().parent.parent
 STEPS = (0, 30, 60, 120)
@@ -37,16 +38,13 @@ GENERATED = {
     "physx": {"generators.usda": ("car", "wall", "bridge", "net", "ragdoll", "doors", "machines"), **ALL},
     "newton": ALL,
 }
-
-Vector = tuple[float, ...]
-Pose = tuple[Vector, Vector]  # position (m), quaternion (x, y, z, w)
+Facts = Iterator[Fact]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("file", nargs="?", type=Path, default=ROOT / "build" / "demo" / "demo.usda")
-    for engine in ("physx", "newton"):
-        parser.add_argument(f"--{engine}", default=os.environ.get(f"{engine.upper()}_PYTHON", ""), metavar="PYTHON")
+    engine_runs.add_options(parser)
     options = parser.parse_args()
     expected = options.file.parent / "expected.json"
     if not options.file.is_file() or not expected.is_file():
@@ -54,18 +52,16 @@ def main() -> int:
         return 1
     facts = json.loads(expected.read_text(encoding="utf-8"))
     failed = 0
-    for engine in ("physx", "newton"):
-        python = getattr(options, engine)
-        if not python:
-            print(f"{engine} is left out: name its Python with --{engine}")
-            continue
-        report = Report(simulate(engine, python, options.file))
-        all_there(report, facts["counts"]["bodies"])
-        for check in CHECKS:
-            check(report)
-        free_fall(report, tuple(facts["ball_velocity"]), NEWTON_RATE if engine == "newton" else math.inf)
-        print(f"{engine}: {report.passed} facts hold, {report.failed} do not")
-        failed += report.failed + generated(engine, python, options.file.parent, facts["generators_joints"])
+    for engine, python in engine_runs.chosen(options).items():
+        (poses,) = engine_runs.poses(engine, python, [options.file], END, STEP)
+        if poses is None:
+            sys.exit(f"{engine} does not simulate '{options.file.name}'.")
+        rate = NEWTON_RATE if engine == "newton" else math.inf
+        found = [*all_there(poses, facts["counts"]["bodies"]), *free_fall(poses, facts["ball_velocity"], rate)]
+        found += [fact for check in CHECKS for fact in check(poses)]
+        missed = check_generators.judge(engine, found)
+        print(f"{engine}: {len(found) - missed} facts hold, {missed} do not")
+        failed += missed + generated(engine, python, options.file.parent, facts["generators_joints"])
     return 1 if failed else 0
 
 
@@ -86,170 +82,127 @@ def generated(engine: str, python: str, folder: Path, joints: dict[str, check_ge
     return missed
 
 
-def simulate(engine: str, python: str, file: Path) -> dict[int, dict[str, Pose]]:
-    """Poses of all bodies by name of the prim, after each number of STEPS."""
-    (found,) = engine_runs.poses(engine, python, [file], END, STEP)
-    if found is None:
-        sys.exit(f"{engine} does not simulate '{file.name}'.")
-    return {
-        step: {name: (tuple(rows[step, :3].tolist()), tuple(rows[step, 3:].tolist())) for name, rows in found.items()}
-        for step in STEPS
-    }
-
-
-@dataclass(slots=True)
-class Report:
-    """Poses by number of steps, and the verdicts so far."""
-
-    poses: dict[int, dict[str, Pose]]
-    passed: int = 0
-    failed: int = 0
-
-    def at(self, name: str, steps: int = END) -> Vector:
-        return self.poses[steps][name][0]
-
-    def turn(self, name: str, steps: int = END) -> Vector:
-        return self.poses[steps][name][1]
-
-    def fact(self, name: str, value: float, unit: str, low: float, high: float) -> None:
-        """Print a measured value and whether it is within its bounds."""
-        holds = low <= value <= high
-        self.passed, self.failed = self.passed + holds, self.failed + (not holds)
-        print(f"{name} {value:.4g} {unit}  {'PASS' if holds else 'FAIL'} ({low:g} .. {high:g})")
-
-
 # --------------------------------------------------------------------------- geometry
 
 
-def multiply(a: Vector, b: Vector) -> Vector:
-    ax, ay, az, aw = a
-    bx, by, bz, bw = b
-    return (
-        aw * bx + ax * bw + ay * bz - az * by, aw * by - ax * bz + ay * bw + az * bx,
-        aw * bz + ax * by - ay * bx + az * bw, aw * bw - ax * bx - ay * by - az * bz,
-    )  # fmt: skip
+def at(poses: Poses, name: str, step: int = END) -> Any:
+    return poses[name][step, :3]
 
 
-def inverse(q: Vector) -> Vector:
-    return (-q[0], -q[1], -q[2], q[3])
+def moved(poses: Poses, name: str, step: int = END) -> float:
+    return math.dist(at(poses, name, step), at(poses, name, 0))
 
 
-def point(pose: Pose, local: Vector) -> Vector:
-    """A point of a body in the world."""
-    position, turn = pose
-    turned = multiply(multiply(turn, (*local, 0.0)), inverse(turn))
-    return tuple(a + b for a, b in zip(position, turned, strict=False))
+def point(poses: Poses, name: str, height: float) -> Any:
+    """A point on the Z axis of a body in the world, after each number of STEPS."""
+    return carried(poses[name], (0.0, 0.0, height), is_local=True)[list(STEPS)]
 
 
-def angle(report: Report, parent: str | None, child: str, axis: int) -> float:
+def angle(poses: Poses, parent: str | None, child: str, axis: int) -> float:
     """Degrees by which a body has turned against another (or the world) about an axis since the start."""
 
-    def relative(steps: int) -> Vector:
-        turn = report.turn(child, steps)
-        return turn if parent is None else multiply(inverse(report.turn(parent, steps)), turn)
+    def relative(step: int) -> Any:
+        turn = poses[child][step, 3:]
+        return turn if parent is None else multiply(poses[parent][step, 3:] * (-1, -1, -1, 1), turn)
 
     # Joint frames are aligned with the parent: the turn is on its side.
-    x = multiply(relative(END), inverse(relative(0)))
+    x = multiply(relative(END), relative(0) * (-1, -1, -1, 1))
     return math.degrees(2 * math.remainder(math.atan2(x[axis], x[3]), math.pi))
+
+
+def multiply(a: Any, b: Any) -> Any:
+    """The product of quaternions x, y, z, w."""
+    return np.array([*(a[3] * b[:3] + b[3] * a[:3] + np.cross(a[:3], b[:3])), a[3] * b[3] - a[:3] @ b[:3]])
 
 
 # --------------------------------------------------------------------------- facts
 
 
-def all_there(report: Report, bodies: int) -> None:
-    numbers = [value for poses in report.poses.values() for pose in poses.values() for part in pose for value in part]
-    report.fact("bodies", min(map(len, report.poses.values())), "count", bodies, bodies)
-    report.fact("not_finite", sum(not math.isfinite(value) for value in numbers), "count", 0, 0)
+def all_there(poses: Poses, bodies: int) -> Facts:
+    yield "bodies", len(poses), "count", bodies, bodies
+    yield check_generators.numbers(poses)
 
 
-def free_fall(report: Report, velocity: Vector, rate: float) -> None:
+def free_fall(poses: Poses, velocity: Any, rate: float) -> Facts:
     """The ball against start + v t + g t^2 / 2, relative to how far it is from its start. rate: of the solver, Hz."""
-    start = report.at("Ball", 0)
-    for steps in STEPS[1:]:
-        t = steps * STEP
-        moved = [v * t - (0.5 * GRAVITY * t * t if axis == 2 else 0.0) for axis, v in enumerate(velocity)]
-        wanted = [a + b for a, b in zip(start, moved, strict=True)]
-        error = math.dist(report.at("Ball", steps), wanted)
+    for step in STEPS[1:]:
+        t = step * STEP
+        way = np.array(velocity) * t - (0.0, 0.0, 0.5 * GRAVITY * t * t)
+        error = math.dist(at(poses, "Ball", step), at(poses, "Ball", 0) + way)
         too_far = 0.5 * GRAVITY * t / rate
-        report.fact(
-            f"ball_error_{steps}", 100 * error / math.hypot(*moved), "%", 0, 1 + 100 * too_far / math.hypot(*moved)
-        )
+        length = math.hypot(*way)
+        yield f"ball_error_{step}", 100 * error / length, "%", 0, 1 + 100 * too_far / length
 
 
-def ghosts(report: Report) -> None:
-    pairs = [(report.at(f"Red{column}"), report.at(f"Blue{column}")) for column in range(1, 7)]
-    report.fact("ghosts_apart", max(math.dist(*pair) for pair in pairs), "m", 0, 0.02)
-    report.fact("ghosts_lowest", min(spot[2] for pair in pairs for spot in pair), "m", 0.23, 0.27)
-    report.fact("ghosts_highest", max(spot[2] for pair in pairs for spot in pair), "m", 0.23, 0.27)
+def ghosts(poses: Poses) -> Facts:
+    reds, blues = ([at(poses, f"{colour}{column}") for column in range(1, 7)] for colour in ("Red", "Blue"))
+    heights = [place[2] for place in (*reds, *blues)]
+    yield "ghosts_apart", max(map(math.dist, reds, blues)), "m", 0, 0.02
+    yield "ghosts_lowest", min(heights), "m", 0.23, 0.27
+    yield "ghosts_highest", max(heights), "m", 0.23, 0.27
 
 
-def door(report: Report) -> None:
-    report.fact("door_angle", angle(report, None, "Panel", 2), "deg", 67, 73)
+def door(poses: Poses) -> Facts:
+    yield "door_angle", angle(poses, None, "Panel", 2), "deg", 67, 73
 
 
-def chain(report: Report) -> None:
+def chain(poses: Poses) -> Facts:
     """Links of 0.26 m: joined at their ends, and below the anchor."""
     names = [f"Link{index:02}" for index in range(1, 13)]
-    gaps = [
-        math.dist(point(poses[above], (0, 0, -0.13)), point(poses[below], (0, 0, 0.13)))
-        for poses in report.poses.values()
-        for above, below in pairwise(names)
-    ]
-    anchors = [point(poses[names[0]], (0, 0, 0.13)) for poses in report.poses.values()]
-    report.fact("chain_largest_gap", max(gaps), "m", 0, 0.01)
-    report.fact("chain_anchor_moved", max(math.dist(anchor, anchors[0]) for anchor in anchors), "m", 0, 0.01)
-    report.fact("chain_highest_link", max(report.at(name)[2] for name in names) - anchors[0][2], "m", -1, 0)
-    report.fact("chain_end_below_anchor", anchors[0][2] - report.at(names[-1])[2], "m", 2.2, 3.2)
+    gaps = [point(poses, above, -0.13) - point(poses, below, 0.13) for above, below in pairwise(names)]
+    anchors = point(poses, names[0], 0.13)
+    highest = max(at(poses, name)[2] for name in names)
+    yield "chain_largest_gap", np.linalg.norm(gaps, axis=2).max(), "m", 0, 0.01
+    yield "chain_anchor_moved", np.linalg.norm(anchors - anchors[0], axis=1).max(), "m", 0, 0.01
+    yield "chain_highest_link", highest - anchors[0][2], "m", -1, 0
+    yield "chain_end_below_anchor", anchors[0][2] - at(poses, names[-1])[2], "m", 2.2, 3.2
 
 
-def pendulum(report: Report) -> None:
+def pendulum(poses: Poses) -> Facts:
     # The rod is 1.8 m long, from the anchor towards the middle of the weight.
-    anchor = point(report.poses[0]["Weight"], (0, 0, 2.1))
-    lengths = [math.dist(anchor, point(poses["Weight"], (0, 0, 0.3))) for poses in report.poses.values()]
-    report.fact("pendulum_longest", max(lengths), "m", 1.79, 1.81)
-    report.fact("pendulum_swing", math.dist(report.at("Weight", 30), report.at("Weight", 0)), "m", 0.1, 3)
+    lengths = np.linalg.norm(point(poses, "Weight", 2.1)[0] - point(poses, "Weight", 0.3), axis=1)
+    yield "pendulum_longest", lengths.max(), "m", 1.79, 1.81
+    yield "pendulum_swing", moved(poses, "Weight", 30), "m", 0.1, 3
 
 
-def stack(report: Report) -> None:
-    names = [f"Box{index:02}" for index in range(1, 11)]
-    report.fact("stack_moved", max(math.dist(report.at(name), report.at(name, 0)) for name in names), "m", 0, 0.02)
+def stack(poses: Poses) -> Facts:
+    yield "stack_moved", max(moved(poses, f"Box{index:02}") for index in range(1, 11)), "m", 0, 0.02
 
 
-def cart(report: Report) -> None:
-    x, y, z = (b - a for a, b in zip(report.at("Chassis", 0), report.at("Chassis"), strict=True))
-    report.fact("cart_forward", x, "m", 1, 3)
-    report.fact("cart_sideways", abs(y), "m", 0, 0.1)
-    report.fact("cart_height_change", abs(z), "m", 0, 0.03)
+def cart(poses: Poses) -> Facts:
+    x, y, z = at(poses, "Chassis") - at(poses, "Chassis", 0)
+    yield from (("cart_forward", x, "m", 1, 3), ("cart_sideways", abs(y), "m", 0, 0.1))
+    yield "cart_height_change", abs(z), "m", 0, 0.03
 
 
-def filters(report: Report) -> None:
-    report.fact("filtered_crate_height", report.at("CrateThrough")[2], "m", 0.18, 0.22)
-    report.fact("other_crate_height", report.at("CrateOn")[2], "m", 1.08, 1.12)
-    report.fact("drop_through_disabled_height", report.at("Drop")[2], "m", 0.24, 0.28)
+def filters(poses: Poses) -> Facts:
+    for fact, name, low, high in (
+        ("filtered_crate", "CrateThrough", 0.18, 0.22), ("other_crate", "CrateOn", 1.08, 1.12),
+        ("drop_through_disabled", "Drop", 0.24, 0.28), ("lift_cargo", "Cargo", 0.85, 0.89),
+        ("suzanne", "Suzanne", 0.3, 1.0),
+    ):  # fmt: skip
+        yield f"{fact}_height", at(poses, name)[2], "m", low, high
 
 
-def arm(report: Report) -> None:
+def arm(poses: Poses) -> Facts:
     """Gravity makes a drive of finite stiffness sag."""
     for name, parent, child, axis, target in (
-        ("yaw", "Base", "Turret", 2, -50.0),
-        ("shoulder", "Turret", "Upper", 1, 30.0),
+        ("yaw", "Base", "Turret", 2, -50.0), ("shoulder", "Turret", "Upper", 1, 30.0),
         ("elbow", "Upper", "Fore", 1, 25.0),
     ):  # fmt: skip
-        report.fact(f"arm_{name}", angle(report, parent, child, axis), "deg", target - 3, target + 3)
-    report.fact("arm_base_moved", math.dist(report.at("Base"), report.at("Base", 0)), "m", 0, 0.001)
+        yield f"arm_{name}", angle(poses, parent, child, axis), "deg", target - 3, target + 3
+    yield "arm_base_moved", moved(poses, "Base"), "m", 0, 0.001
 
 
-def others(report: Report) -> None:
-    report.fact("slider_moved", report.at("Carriage")[0] - report.at("Carriage", 0)[0], "m", 1.17, 1.23)
-    report.fact("lift_cargo_height", report.at("Cargo")[2], "m", 0.85, 0.89)
-    disc, start = report.at("Disc"), report.at("Disc", 0)
-    report.fact("turntable_off_axis", math.hypot(disc[0] - start[0], disc[1] - start[1]), "m", 0, 0.01)
-    report.fact("turntable_sag", start[2] - disc[2], "m", 0.03, 0.06)
-    report.fact("turntable_angle", angle(report, None, "Disc", 2) % 360, "deg", 120, 185)
-    report.fact("suzanne_height", report.at("Suzanne")[2], "m", 0.3, 1.0)
+def others(poses: Poses) -> Facts:
+    way = at(poses, "Disc") - at(poses, "Disc", 0)
+    yield "slider_moved", (at(poses, "Carriage") - at(poses, "Carriage", 0))[0], "m", 1.17, 1.23
+    yield "turntable_off_axis", math.hypot(way[0], way[1]), "m", 0, 0.01
+    yield "turntable_sag", -way[2], "m", 0.03, 0.06
+    yield "turntable_angle", angle(poses, None, "Disc", 2) % 360, "deg", 120, 185
 
 
-CHECKS: tuple[Callable[[Report], None], ...] = (ghosts, door, chain, pendulum, stack, cart, filters, arm, others)
+CHECKS: tuple[Callable[[Poses], Facts], ...] = (ghosts, door, chain, pendulum, stack, cart, filters, arm, others)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import os
 import subprocess
 import sys
 import tempfile
@@ -51,10 +50,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="*", choices=sorted(FACTS), default=list(FACTS))
     parser.add_argument("--check", action="store_true", help="exit with 1 where a fact does not hold")
-    for engine in ("physx", "newton"):
-        parser.add_argument(f"--{engine}", default=os.environ.get(f"{engine.upper()}_PYTHON", ""), metavar="PYTHON")
+    engine_runs.add_options(parser)
     options = parser.parse_args()
-    engines = [engine for engine in ("physx", "newton") if getattr(options, engine)]
+    engines = engine_runs.chosen(options)
     failed = 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(2) as pool:
         files = {name: Path(folder) / f"{name}.usda" for name in options.only}
@@ -65,10 +63,8 @@ def main() -> int:
             failed += judge(f"preview_{name}", facts(name, play(bodies), joints[name]))
         texts = {name: one.result() for name, one in said.items()}
         runs = {
-            engine: pool.submit(
-                engine_runs.poses, engine, getattr(options, engine), [*files.values()], FRAMES, 1 / RATE, quiet=True
-            )
-            for engine in engines
+            engine: pool.submit(engine_runs.poses, engine, python, [*files.values()], FRAMES, 1 / RATE, quiet=True)
+            for engine, python in engines.items()
         }
         for engine in engines:
             for name, found in zip(files, runs[engine].result(), strict=True):
@@ -98,10 +94,10 @@ def facts(name: str, poses: Poses, joints: Joints) -> list[Fact]:
     return [numbers(poses), *FACTS[name](poses, joints)]
 
 
-def _carried(rows: Any, place: Sequence[float]) -> Any:
-    """Where a place at the start goes with a body, (n, 3)."""
+def carried(rows: Any, place: Sequence[float], *, is_local: bool = False) -> Any:
+    """Where a place at the start, or in the space of the body, goes with a body, (n, 3)."""
     turns, apart = rows[:, 3:], np.array(place) - rows[0, :3]
-    local = _turned(turns[:1] * (-1, -1, -1, 1), apart[None])
+    local = np.array([place]) if is_local else _turned(turns[:1] * (-1, -1, -1, 1), apart[None])
     return _turned(turns, np.repeat(local, len(rows), axis=0)) + rows[:, :3]
 
 
@@ -189,7 +185,7 @@ def places_of(poses: Poses, names: str) -> dict[str, Any]:
 def separations(poses: Poses, joints: Joints, names: str) -> dict[tuple[str, str], Any]:
     """By joint between two bodies of such names: how far it separates, (frames + 1,), m."""
     return {
-        (one, two): np.linalg.norm(_carried(poses[one], at) - _carried(poses[two], at), axis=1)
+        (one, two): np.linalg.norm(carried(poses[one], at) - carried(poses[two], at), axis=1)
         for one, two, at in joints
         if one in poses and two in poses and one.startswith(names) and two.startswith(names)
     }

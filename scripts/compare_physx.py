@@ -2,9 +2,9 @@
 """Does the preview move things as PhysX does? Both simulate the same USD files for one second; differences per body.
 
 `compare_physx.py [FILE...]`: without files, the scenes of tests/simulation/catalogue.py. Needs a Python with ovphysx
-(--python or PHYSX_PYTHON) and ovphysx_check.py, which lies in ../shared/tools (--tool names another); says so and ends
-with status 0 where one is missing. This Python needs rapier3d and pxr. Exit status 1 where a body is farther from
-PhysX's place than 1 % of the way it went and than 5 mm. Orientations are shown only: PhysX damps every rotation.
+(--python or PHYSX_PYTHON); says so and ends with status 0 where it is missing. This Python needs rapier3d and pxr. Exit
+status 1 where a body is farther from PhysX's place than 1 % of the way it went and than 5 mm. Orientations are shown
+only: PhysX damps every rotation.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
-import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 
+import engine_runs
+
 ROOT = Path(__file__).resolve().parent.parent
 RATE = 60
-SECONDS = 120
 #: Of the way that a body went, and metres.
 PART, DISTANCE = 0.01, 0.005
 
@@ -36,15 +35,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", nargs="*", type=Path, help="USD files (default: the scenes of the tests)")
     parser.add_argument("--python", default=os.environ.get("PHYSX_PYTHON", ""), help="a Python with ovphysx")
-    parser.add_argument("--tool", type=Path, default=ROOT.parent / "shared" / "tools" / "ovphysx_check.py")
     parser.add_argument("--steps", type=int, default=RATE, help="steps of a sixtieth of a second (default: 60)")
     parser.add_argument("--only", default="", help="only scenes with this in their name")
     options = parser.parse_args()
     if not options.python or not Path(options.python).is_file():
         print("SKIP: no Python with ovphysx; name one with --python or PHYSX_PYTHON")
-        return 0
-    if not options.tool.is_file():
-        print(f"SKIP: there is no {options.tool.name} beside the checkout; name one with --tool")
         return 0
     load_extension()
     with tempfile.TemporaryDirectory() as folder:
@@ -87,7 +82,7 @@ def write_scenes(folder: Path) -> list[Path]:
 
 def judge(file: Path, options: argparse.Namespace) -> bool:
     """Print a line per body; True where all agree."""
-    judged = with_physx(options.python, options.tool, file, options.steps)
+    judged = with_physx(options.python, file, options.steps)
     ours, ways = with_preview(file, options.steps)
     good = True
     for path in sorted(ours):
@@ -141,24 +136,13 @@ def with_preview(file: Path, steps: int) -> tuple[dict[str, Pose], dict[str, tup
     return poses, ways
 
 
-def with_physx(python: str, tool: Path, file: Path, steps: int) -> dict[str, Pose]:
+def with_physx(python: str, file: Path, steps: int) -> dict[str, Pose]:
     """Poses after so many steps, in metres, axes of the stage."""
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(
-        [python, str(tool), str(file), str(steps)], capture_output=True, text=True, timeout=SECONDS, env=environment,
-        check=False,
-    )  # fmt: skip
     usd_read = importlib.import_module("usdphys_ext.usdphys_addon.usd.read")
     meters = usd_read.stage_units(usd_read.open_stage(file)).meters_per_unit
-    places: dict[str, Pose] = {}
-    for line in done.stdout.splitlines():
-        path, _, values = line.partition(" ")
-        if path.startswith("/") and values.startswith("["):
-            numbers = tuple(map(float, json.loads(values.replace("nan", "NaN").replace("inf", "Infinity"))))
-            places[path] = (tuple(number * meters for number in numbers[:3]), (numbers[6], *numbers[3:6]))
-    if not places:
-        print(done.stdout[-2000:], done.stderr[-2000:], file=sys.stderr)
-    return places
+    (found,) = engine_runs.poses("physx", python, [file], steps, 1 / RATE, by_path=True)
+    ends = {path: rows[-1].tolist() for path, rows in (found or {}).items()}
+    return {path: (tuple(part * meters for part in end[:3]), (end[6], *end[3:6])) for path, end in ends.items()}
 
 
 if __name__ == "__main__":

@@ -4,8 +4,7 @@
 `compare_shapes.py [--physx PYTHON] [--check]`: colliders of each kind, scaled, mirrored and sheared, static and held,
 in metres with Z up, and (--centimetres) in centimetres with Y up. The lines of the overlay lie on the solver's shape,
 and reach as far, to 1.5 % of its size. Balls on rails fall onto each collider from six sides, in the preview and in
-PhysX; their places are compared. Needs rapier3d and pxr in this Python; for PhysX, one with ovphysx, and
-ovphysx_check.py (--tool).
+PhysX; their places are compared. Needs rapier3d and pxr in this Python; for PhysX, one with ovphysx.
 """
 
 from __future__ import annotations
@@ -19,10 +18,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import engine_runs
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-from compare_physx import ROOT, load_extension, with_physx
+from compare_physx import load_extension, with_physx
 
 #: Metres: radius of a ball, distance between colliders, how far away a ball begins; m/s2. Faster ones tunnel in PhysX.
 BALL, APART, AWAY, GRAVITY = 0.04, 8.0, 1.2, 1.0
@@ -224,7 +222,7 @@ def rests(author: Any, units: Any, side: str, options: argparse.Namespace, folde
     for _ in range(STEPS):
         world.step()
     ours = dict(zip(world.paths, world.positions, strict=True))
-    judged = with_physx(options.physx, options.tool, path, STEPS) if options.physx else {}
+    judged = with_physx(options.physx, path, STEPS) if options.physx else {}
     index = "XYZ".index(side[0])
     for number, case in enumerate(found):
         names = [f"/World/Ball{number}_{spot}" for spot in range(len(SPOTS))]
@@ -240,8 +238,7 @@ def rests(author: Any, units: Any, side: str, options: argparse.Namespace, folde
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--physx", default="", help="a Python with ovphysx")
-    parser.add_argument("--tool", type=Path, default=ROOT.parent / "shared" / "tools" / "ovphysx_check.py")
+    engine_runs.add_options(parser, "physx")
     parser.add_argument("--only", default="", help="only colliders with this in their name")
     parser.add_argument("--sides", default="".join(SIDES), help="sides that balls fall against (default: all)")
     parser.add_argument("--centimetres", action="store_true", help="in centimetres with Y up, too")

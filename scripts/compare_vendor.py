@@ -32,30 +32,22 @@ LEAST = {"physx": 30, "newton": 8}
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--physx", default=os.environ.get("PHYSX_PYTHON", ""), help="a Python with ovphysx")
-    parser.add_argument(
-        "--newton", default=os.environ.get("NEWTON_PYTHON", ""), help="a Python with newton[sim] and scipy"
-    )
+    engine_runs.add_options(parser)
     parser.add_argument("--only", default="", help="only settings with this in their name")
     parser.add_argument("--keep", type=Path, help="keep the files in this folder")
     parser.add_argument("--centimetres", action="store_true", help="files in centimetres with Y up, in place of Z")
     parser.add_argument("--check", action="store_true", help="exit with 1 where too few settings are good")
     options = parser.parse_args()
-    package = bench.load_extension()
-    package.register()
+    bench.load_extension().register()
     scenes = importlib.import_module("vendor_scenes")
     guide = importlib.import_module("joint_scenes")
-    in_physx = lambda: scenes.in_physx() | guide.experiments()  # noqa: E731
-    pythons = {"physx": (options.physx, in_physx), "newton": (options.newton, scenes.in_newton)}
+    makers = {"physx": lambda: scenes.in_physx() | guide.experiments(), "newton": scenes.in_newton}
     failed = False
     with tempfile.TemporaryDirectory() as folder:
         kept = options.keep or Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
-        for engine, (python, chosen) in pythons.items():
-            if not python:
-                print(f"{engine} is left out: name its Python with --{engine}")
-                continue
-            found = {name: one for name, one in chosen().items() if options.only in name}
+        for engine, python in engine_runs.chosen(options).items():
+            found = {name: one for name, one in makers[engine]().items() if options.only in name}
             good = compare(engine, python, found, kept, options.centimetres)
             changing = [name for name, one in found.items() if one.with_ != one.without]
             changed = len(good.intersection(changing))
@@ -67,18 +59,15 @@ def main() -> int:
 
 def compare(engine: str, python: str, experiments: dict[str, Any], folder: Path, centimetres: bool) -> set[str]:
     """Simulate all pairs and print a row for each. Returns the names of the good ones."""
-    jobs: list[str] = []
-    pairs: dict[str, tuple[Path, Path]] = {}
+    files = []
     for name, experiment in experiments.items():
-        pairs[name] = folder / f"{engine}-{name}-without.usda", folder / f"{engine}-{name}-with.usda"
-        write(experiment, *pairs[name], centimetres)
-        for file in pairs[name]:
-            file.with_suffix(".npz").unlink(missing_ok=True)
-            jobs += [str(file), str(round(experiment.seconds * 60)), str(1 / 60), str(file.with_suffix(".npz"))]
-    engine_runs.run(engine, python, jobs, folder)
+        files += [folder / f"{engine}-{name}-{word}.usda" for word in ("without", "with")]
+        write(experiment, *files[-2:], centimetres)
+    steps = [round(one.seconds * 60) for one in experiments.values() for _ in range(2)]
+    pairs = list(zip(files, engine_runs.poses(engine, python, files, steps, 1 / 60, by_path=True), strict=True))
     good = set()
-    for name, experiment in experiments.items():
-        found = [measured(file, experiment) for file in pairs[name]]
+    for row, (name, experiment) in enumerate(experiments.items()):
+        found = [measured(*pair, experiment) for pair in pairs[2 * row : 2 * row + 2]]
         spans = (experiment.without, experiment.with_)
         is_good = all(low <= value <= high for value, (low, high) in zip(found, spans, strict=True))
         if is_good:
@@ -123,19 +112,14 @@ def authored(file: Path, path: str) -> tuple[Any, Any, float, bool]:
     return location, rotation, UsdGeom.GetStageMetersPerUnit(stage), UsdGeom.GetStageUpAxis(stage) == "Z"
 
 
-def measured(file: Path, experiment: Any) -> float:
+def measured(file: Path, poses: dict[str, Any] | None, experiment: Any) -> float:
     """What a simulator moves the watched body by, with Z up; NaN where it does not simulate it."""
     from mathutils import Quaternion, Vector
 
-    poses = file.with_suffix(".npz")
-    if not poses.is_file():
+    paths = [path for path in poses or () if path.rpartition("/")[2] == experiment.watched]
+    if not paths:
         return math.nan
-    with np.load(poses) as found:
-        names = [str(name) for name in found["names"]]
-        paths = [name for name in names if name.rpartition("/")[2] == experiment.watched]
-        if not paths:
-            return math.nan
-        end = found["poses"][-1, names.index(paths[0])]
+    end = poses[paths[0]][-1]
     place, rotation, meters, is_z_up = authored(file, paths[0])
     moved = (Vector(end[:3].tolist()) - place) * meters
     turned = Quaternion((end[6], *end[3:6].tolist())) @ rotation.inverted()

@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 
 from usdphys_addon.authoring import generators, tagging
-from usdphys_addon.generators import linkages, mechanisms, ragdoll, ropes, samples, vehicle, walls
+from usdphys_addon.generators import bonds, linkages, mechanisms, nets, ragdoll, ropes, samples, vehicle, walls
 
 Triple = tuple[float, float, float]
 
@@ -127,7 +127,7 @@ def _wall() -> None:
     """A steel ball flies at the upper corner of a wall of bricks that are bonded."""
     select(_box("Brick", (-0.7, -4.0, 0.05), (0.2, 0.2, 0.1)))
     bricks = walls.make_wall(bpy.context, walls.WallOptions("WALL", WALL))
-    walls.bond(bpy.context, bricks, walls.BondOptions())
+    bonds.bond(bpy.context, bricks, bonds.BondOptions())
     ball = _moving(_add("Ball", generators.sphere("Ball", 0.06), (0.6, -4.5, 0.55)), 8.0)
     ball.usdphys.rigid_body.velocity = (0.0, 20.0, 0.0)
 
@@ -156,7 +156,7 @@ def _lines(*, articulation: bool = False) -> None:
 def _net() -> None:
     """A ball lies in a net."""
     bpy.context.scene.cursor.location = (7.0, 4.0, 2.0)
-    ropes.make_net(bpy.context, ropes.NetOptions(cells=(KNOTS, KNOTS)))
+    nets.make_net(bpy.context, nets.NetOptions(cells=(KNOTS, KNOTS)))
     _moving(_add("Catch", generators.sphere("Catch", 0.35), (7.0, 4.0, 2.4)), 2.0)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -83,6 +84,29 @@ class Part:
     axis: str = "Z"
     collides: bool = True
     bevel: float = 0.015
+
+
+def _part(text: str) -> Part:
+    """As demo_parts.toml has it: "CUBE 1.7 0.74 0.2 Red at 0 0 1 along X bevel 0.05 seen"."""
+    shape, *words = text.split()
+    number = next(place for place, word in enumerate(words) if word in MATERIALS)
+    part = Part(shape, tuple(map(float, words[:number])), words[number], collides=words[-1] != "seen")
+    for place, word in enumerate(words):
+        if word == "at":
+            x, y, z = map(float, words[place + 1 : place + 4])
+            part.center = (x, y, z)
+        elif word == "along":
+            part.axis = words[place + 1]
+        elif word == "bevel":
+            part.bevel = float(words[place + 1])
+    return part
+
+
+#: Parts of the things that are alike in every scene, by name.
+PARTS = {
+    name: list(map(_part, texts))
+    for name, texts in tomllib.loads(Path(__file__).with_name("demo_parts.toml").read_text(encoding="utf-8")).items()
+}
 
 
 def _box(bm: bmesh.types.BMesh, part: Part) -> list[Any]:
@@ -201,6 +225,11 @@ def thing(
     return obj
 
 
+def made(name: str, parent: Any, location: Triple = ORIGIN, turn: Triple = ORIGIN) -> bpy.types.Object:
+    """A thing of `PARTS`."""
+    return thing(name, PARTS[name], parent, location, turn)
+
+
 def collider(obj: bpy.types.Object, part: Part, *, fitted: bool) -> Any:
     """Add a primitive collider."""
     item = obj.usdphys.colliders.add()
@@ -271,31 +300,14 @@ def join_group(name: str, objects: Iterable[bpy.types.Object]) -> None:
 
 
 def _ground() -> None:
-    mats = (
-        (-4.6, 2.7, 1.75), (-0.5, 2.6, 1.25), (2.5, 2.8, 1.6), (5.7, 2.4, 1.2), (-5.6, -0.1, 1.15), (-2.7, 0.3, 1.3),
-        (-0.15, -0.35, 1.1), (2.7, 0.1, 1.35), (5.4, -0.5, 1.3), (-5.0, -2.9, 1.4), (-2.3, -2.6, 1.0), (4.9, -3.1, 0.9),
-    )  # fmt: skip
-    thing("Ground", [
-        Part("CUBE", (14.6, 9.4, 0.4), "Ground", (0.0, 0.0, -0.2), bevel=0.07),
-        Part("CUBE", (14.2, 9.0, 0.3), "Concrete", (0.0, 0.0, -0.5), collides=False),
-        *(Part("CYLINDER", (radius, 0.02), "Mat", (x, y, -0.004), collides=False) for x, y, radius in mats),
-    ], None)  # fmt: skip
+    made("Ground", None)
 
 
 def _door() -> None:
     """A driven hinge: 0 to 110 degrees, driven to 70."""
     room = station("Doorway", (-0.5, 2.7, 0.0))
-    frame = thing("Frame", [
-        Part("CUBE", (0.16, 0.3, 2.3), "Cream", (-0.62, 0.0, 1.15)),
-        Part("CUBE", (0.16, 0.3, 2.3), "Cream", (0.62, 0.0, 1.15)),
-        Part("CUBE", (1.56, 0.34, 0.18), "Cream", (0.0, 0.0, 2.39)),
-    ], room)  # fmt: skip
-    panel = thing("Panel", [
-        Part("CUBE", (1.06, 0.06, 2.24), "Wood", (-0.53, 0.0, 1.14)),
-        Part("CUBE", (0.7, 0.08, 0.72), "Oak", (-0.53, 0.0, 1.72), collides=False),
-        Part("CUBE", (0.7, 0.08, 0.92), "Oak", (-0.53, 0.0, 0.68), collides=False),
-        Part("SPHERE", (0.05,), "Brass", (-0.96, -0.08, 1.1), collides=False),
-    ], room, (0.535, -0.2, 0.0))  # fmt: skip
+    frame = made("Frame", room)
+    panel = made("Panel", room, (0.535, -0.2, 0.0))
     body(panel, mass=30.0)
     fixed_base(room, frame, 100.0)
     hinge = joint("REVOLUTE", "Hinge", room, (0.535, -0.2, 1.15), frame, panel, axis="Z")
@@ -319,25 +331,13 @@ def _stack() -> None:
 def _cart() -> None:
     """A compound body with its own mass and centre of mass; the rear wheels are driven."""
     cart = station("Cart", (0.1, -2.8, 0.0))
-    chassis = thing("Chassis", [
-        Part("CUBE", (1.7, 0.74, 0.2), "Red", (0.0, 0.0, 0.0), bevel=0.05),
-        Part("CUBE", (0.7, 0.66, 0.42), "Red", (0.35, 0.0, 0.3), bevel=0.08),
-        Part("CUBE", (0.1, 0.8, 0.12), "Dark", (0.88, 0.0, -0.06)),
-        Part("CUBE", (0.56, 0.68, 0.2), "Sky", (0.36, 0.0, 0.36), collides=False),
-        Part("CUBE", (0.72, 0.52, 0.2), "Sky", (0.36, 0.0, 0.36), collides=False),
-        Part("CUBE", (0.8, 0.66, 0.06), "Wood", (-0.43, 0.0, 0.13), collides=False),
-    ], cart, (0.0, 0.0, 0.42))  # fmt: skip
+    chassis = made("Chassis", cart, (0.0, 0.0, 0.42))
     body(chassis)
     apply(chassis.usdphys.articulation_root)
     apply(chassis.usdphys.mass, mass=120.0, center_of_mass=(0.0, 0.0, -0.08))
     for name, x, y in (("RearLeft", -0.55, 0.48), ("RearRight", -0.55, -0.48),
                        ("FrontLeft", 0.55, 0.48), ("FrontRight", 0.55, -0.48)):  # fmt: skip
-        wheel = thing(f"Wheel{name}", [
-            Part("CYLINDER", (0.28, 0.16), "Rubber", axis="Y"),
-            Part("CYLINDER", (0.15, 0.18), "Cream", axis="Y", collides=False),
-            Part("CUBE", (0.24, 0.19, 0.06), "Dark", collides=False),
-            Part("CUBE", (0.06, 0.19, 0.24), "Dark", collides=False),
-        ], cart, (x, y, 0.28))  # fmt: skip
+        wheel = thing(f"Wheel{name}", PARTS["Wheel"], cart, (x, y, 0.28))
         body(wheel, mass=8.0)
         axle = joint("REVOLUTE", f"Axle{name}", cart, (x, y, 0.28), chassis, wheel, axis="Y")
         if name.startswith("Rear"):
@@ -347,13 +347,7 @@ def _cart() -> None:
 def _gallows() -> None:
     """A chain of capsules, and a weight on a rod, on ball joints. MuJoCo's solver in Newton has no distance joints."""
     frame = station("Gantry", (-4.6, 2.7, 0.0))
-    beam = thing("Beam", [
-        Part("CUBE", (0.2, 0.2, 3.9), "Concrete", (-1.5, 0.0, 1.95)),
-        Part("CUBE", (0.2, 0.2, 3.9), "Concrete", (1.5, 0.0, 1.95)),
-        Part("CUBE", (0.7, 0.9, 0.12), "Concrete", (-1.5, 0.0, 0.06)),
-        Part("CUBE", (0.7, 0.9, 0.12), "Concrete", (1.5, 0.0, 0.06)),
-        Part("CUBE", (3.6, 0.24, 0.24), "Orange", (0.0, 0.0, 3.92)),
-    ], frame)  # fmt: skip
+    beam = made("Beam", frame)
     chain, pitch, lean = station("Chain", (-5.3, 2.7, 3.76)), 0.26, math.radians(32)
     swing, before = math.radians(30), None
     for index in range(12):
@@ -369,11 +363,7 @@ def _gallows() -> None:
             # Newton needs the articulation, in which PhysX loses such thin links at 60 steps a second.
             setting(link, "PhysxArticulationAPI", "physxArticulation:articulationEnabled", "bool", "false")
         before = link
-    weight = thing("Weight", [
-        Part("SPHERE", (0.3,), "Violet"),
-        Part("CYLINDER", (0.08, 0.1), "Dark", (0.0, 0.0, 0.3), collides=False),
-        Part("CYLINDER", (0.012, 1.76), "Dark", (0.0, 0.0, 1.2), collides=False),
-    ], frame, (0.6, -2.1 * math.sin(swing), 3.8 - 2.1 * math.cos(swing)), (-30.0, 0.0, 0.0))  # fmt: skip
+    weight = made("Weight", frame, (0.6, -2.1 * math.sin(swing), 3.8 - 2.1 * math.cos(swing)), (-30.0, 0.0, 0.0))
     body(weight, mass=15.0)
     fixed_base(frame, beam, 900.0)
     joint("SPHERICAL", "Rod", frame, (0.6, 0.0, 3.8), beam, weight, axis="Z")
@@ -382,20 +372,10 @@ def _gallows() -> None:
 def _arm() -> None:
     """An articulation with a fixed base; each link is parented to the one before."""
     arm = station("Arm", (2.6, 0.1, 0.0), 20.0)
-    base = thing("Base", Part("CYLINDER", (0.42, 0.3), "Dark"), arm, (0.0, 0.0, 0.15))
-    turret = body(thing("Turret", [
-        Part("CYLINDER", (0.3, 0.3), "Orange"), Part("CYLINDER", (0.2, 0.56), "Dark", (0.0, 0.0, 0.25), "Y"),
-    ], base, (0.0, 0.0, 0.31)), mass=25.0)  # fmt: skip
-    upper = body(thing("Upper", [
-        Part("CUBE", (0.24, 0.3, 1.16), "Orange", (0.0, 0.0, 0.6), bevel=0.05),
-        Part("CYLINDER", (0.18, 0.42), "Dark", (0.0, 0.0, 1.2), "Y"),
-    ], turret, (0.0, 0.0, 0.25), (0.0, -14.0, 0.0)), mass=16.0)  # fmt: skip
-    fore = body(thing("Fore", [
-        Part("CUBE", (1.0, 0.22, 0.2), "Orange", (0.52, 0.0, 0.0), bevel=0.05),
-        Part("CUBE", (0.1, 0.4, 0.14), "Dark", (1.06, 0.0, 0.0)),
-        Part("CUBE", (0.24, 0.06, 0.1), "Dark", (1.22, 0.16, 0.0)),
-        Part("CUBE", (0.24, 0.06, 0.1), "Dark", (1.22, -0.16, 0.0)),
-    ], upper, (0.0, 0.0, 1.2), (0.0, 26.0, 0.0)), mass=9.0)  # fmt: skip
+    base = made("Base", arm, (0.0, 0.0, 0.15))
+    turret = body(made("Turret", base, (0.0, 0.0, 0.31)), mass=25.0)
+    upper = body(made("Upper", turret, (0.0, 0.0, 0.25), (0.0, -14.0, 0.0)), mass=16.0)
+    fore = body(made("Fore", upper, (0.0, 0.0, 1.2), (0.0, 26.0, 0.0)), mass=9.0)
     fixed_base(arm, base, 60.0)
     yaw = joint("REVOLUTE", "Yaw", base, (0.0, 0.0, 0.16), base, turret, axis="Z")
     shoulder = joint("REVOLUTE", "Shoulder", turret, (0.0, 0.0, 0.25), turret, upper, axis="Y")
@@ -421,12 +401,9 @@ def _ghosts(scene: bpy.types.Scene) -> None:
 def _filters() -> None:
     """A crate that a pair filter lets through a table, beside one that rests on it."""
     corner = station("Filters", (5.4, -0.5, 0.0))
-    table = thing("Table", [
-        Part("CUBE", (1.7, 0.9, 0.08), "Oak", (0.0, 0.0, 0.86)),
-        *(Part("CUBE", (0.09, 0.09, 0.82), "Oak", (x, y, 0.41)) for x in (-0.76, 0.76) for y in (-0.36, 0.36)),
-    ], corner)  # fmt: skip
-    through = body(thing("CrateThrough", Part("CUBE", (0.4,) * 3, "Teal", bevel=0.03), corner, (-0.4, 0.0, 1.5)))
-    body(thing("CrateOn", Part("CUBE", (0.4,) * 3, "Wood", bevel=0.03), corner, (0.4, 0.0, 1.35)))
+    table = made("Table", corner)
+    through = body(made("CrateThrough", corner, (-0.4, 0.0, 1.5)))
+    body(made("CrateOn", corner, (0.4, 0.0, 1.35)))
     apply(through.usdphys.filtered_pairs).filtered_pairs.add().object = table
     apply(through.usdphys.mass, density=300.0)
 
@@ -434,50 +411,29 @@ def _filters() -> None:
 def _hologram() -> None:
     """A box whose collider is disabled, and a ball that falls through it."""
     show = station("Show", (-2.3, -2.6, 0.0), -12.0)
-    edge, half = 0.04, 0.44
-    bars = [
-        Part("CUBE", size, "Teal", center, collides=False, bevel=0.005)
-        for a in (-half, half)
-        for b in (-half, half)
-        for size, center in (
-            ((2 * half + edge, edge, edge), (0.0, a, b)),
-            ((edge, 2 * half + edge, edge), (a, 0.0, b)),
-            ((edge, edge, 2 * half + edge), (a, b, 0.0)),
-        )
-    ]
-    hologram = thing("Hologram", bars, show, (0.0, 0.0, half + edge / 2))
-    collider(hologram, Part("CUBE", (2 * half,) * 3, "Teal"), fitted=True).collision_enabled = False
-    drop = thing("Drop", Part("SPHERE", (0.26,), "Orange"), show, (0.0, 0.0, 1.3))
+    hologram = made("Hologram", show, (0.0, 0.0, 0.46))
+    collider(hologram, Part("CUBE", (0.88,) * 3, "Teal"), fitted=True).collision_enabled = False
+    drop = made("Drop", show, (0.0, 0.0, 1.3))
     body(drop, mass=2.0)
 
 
 def _lift() -> None:
     """A platform that keyframes move, with a crate on it."""
     lift = station("Lift", (-5.6, -0.1, 0.0))
-    platform = thing("Platform", [
-        Part("CUBE", (1.3, 1.3, 0.14), "Green"),
-        Part("CUBE", (1.1, 1.1, 0.02), "Cream", (0.0, 0.0, 0.075), collides=False),
-    ], lift, (0.0, 0.0, 0.5))  # fmt: skip
+    platform = made("Platform", lift, (0.0, 0.0, 0.5))
     body(platform, kinematic_enabled=True)
     for frame, height in ((1, 0.5), (FRAMES // 2, 1.4), (FRAMES, 0.5)):
         platform.location.z = height
         platform.keyframe_insert("location", index=2, frame=frame)
     platform.location.z = 0.5
-    body(thing("Cargo", Part("CYLINDER", (0.28, 0.6), "Wood"), lift, (0.1, 0.0, 0.87)))
+    body(made("Cargo", lift, (0.1, 0.0, 0.87)))
 
 
 def _slider() -> None:
     """A carriage on two rails, driven to one end of its limits."""
     track = station("Slider", (2.5, 2.9, 0.0))
-    rails = thing("Rails", [
-        Part("CUBE", (2.6, 0.1, 0.1), "Steel", (0.0, -0.25, 1.0)),
-        Part("CUBE", (2.6, 0.1, 0.1), "Steel", (0.0, 0.25, 1.0)),
-        *(Part("CUBE", (0.12, 0.7, 1.06), "Concrete", (x, 0.0, 0.53)) for x in (-1.24, 1.24)),
-    ], track)  # fmt: skip
-    carriage = body(thing("Carriage", [
-        Part("CUBE", (0.6, 0.7, 0.12), "Teal", (0.0, 0.0, 0.0)),
-        Part("CUBE", (0.4, 0.4, 0.3), "Cream", (0.0, 0.0, 0.2)),
-    ], track, (-0.7, 0.0, 1.12)), mass=20.0)  # fmt: skip
+    rails = made("Rails", track)
+    carriage = body(made("Carriage", track, (-0.7, 0.0, 1.12)), mass=20.0)
     fixed_base(track, rails, 300.0)
     slide = joint("PRISMATIC", "Slide", track, (-0.7, 0.0, 1.12), rails, carriage, axis="X")
     slide.prismatic.lower_limit, slide.prismatic.upper_limit = -0.1, 1.5
@@ -487,11 +443,8 @@ def _slider() -> None:
 def _turntable() -> None:
     """A generic joint: a disc that turns freely and sits on a spring, with a gem on it."""
     post = station("Turntable", (5.7, 2.4, 0.0))
-    column = thing("Column", Part("CYLINDER", (0.16, 0.5), "Concrete"), post, (0.0, 0.0, 0.25))
-    disc = body(thing("Disc", [
-        Part("CYLINDER", (0.85, 0.12), "Violet"),
-        *(Part("CUBE", (0.6, 0.1, 0.02), "Cream", (x, 0.0, 0.055), collides=False) for x in (-0.45, 0.45)),
-    ], post, (0.0, 0.0, 0.85)), mass=25.0)  # fmt: skip
+    column = made("Column", post, (0.0, 0.0, 0.25))
+    disc = body(made("Disc", post, (0.0, 0.0, 0.85)), mass=25.0)
     fixed_base(post, column, 90.0)
     # PhysX has no such joint in reduced coordinates.
     setting(post, "PhysxArticulationAPI", "physxArticulation:articulationEnabled", "bool", "false")
@@ -519,7 +472,7 @@ def _gem_mesh() -> bpy.types.Mesh:
 
 def _suzanne() -> None:
     """A mesh with a convex decomposition falls on a plinth."""
-    thing("Plinth", Part("CYLINDER", (0.75, 0.3), "Concrete"), None, (-0.15, -0.35, 0.15))
+    made("Plinth", None, (-0.15, -0.35, 0.15))
     bpy.ops.mesh.primitive_monkey_add(size=1.1, location=(-0.15, -0.35, 0.98))
     monkey = bpy.context.object
     monkey.name = monkey.data.name = "Suzanne"
@@ -535,9 +488,9 @@ def _suzanne() -> None:
 def _cannon() -> None:
     """A ball in free flight for two seconds, from an initial velocity and gravity alone."""
     gun = station("Cannon", (4.9, -3.1, 0.0))
-    thing("Mount", Part("CUBE", (0.7, 0.7, 0.3), "Concrete"), gun, (0.0, 0.0, 0.15))
-    thing("Barrel", Part("CYLINDER", (0.24, 0.8), "Dark"), gun, (0.0, 0.0, 0.7), (0.0, 7.0, 0.0))
-    ball = thing("Ball", Part("SPHERE", (0.2,), "Red"), gun, (0.12, 0.0, 1.5))
+    made("Mount", gun, (0.0, 0.0, 0.15))
+    made("Barrel", gun, (0.0, 0.0, 0.7), (0.0, 7.0, 0.0))
+    ball = made("Ball", gun, (0.12, 0.0, 1.5))
     body(ball, mass=5.0, velocity=BALL_VELOCITY)
 
 

@@ -105,32 +105,27 @@ poses[..., 6] = 1
 numpy.savez(sys.argv[4], names=numpy.array(["/World/Ball"]), poses=poses, is_z_up=True)
 ' "$@"
 """
-_ENGINE = ["simulate", "{in}/stage.usda", "--seconds", "2", "--engine", "newton", "--engine-python", "{in}/engine"]
+_CONVERT, _MOVE = "convert {in}/", "simulate {in}/stage.usda --seconds 2 "
+_ENGINE = _MOVE + "--engine newton --engine-python {in}/engine "
 #: name: (arguments with {in} for the folder of the inputs and {out} for the target, suffix of the target).
 COMMANDS = {
-    "usda": (["convert", "{in}/scene.blend", "{out}"], ".usda"),
-    "usdc": (["convert", "{in}/scene.blend", "{out}"], ".usdc"),
-    "usdz": (["convert", "{in}/scene.blend", "{out}"], ".usdz"),
-    "blend": (["convert", "{in}/stage.usda", "{out}"], ".blend"),
-    "copy": (["convert", "{in}/edited.blend", "{out}", "--merge"], ".usda"),
-    "layer": (["convert", "{in}/edited.blend", "{out}", "--physics-layer"], ".usda"),
-    "motion": (["simulate", "{in}/stage.usda", "--seconds", "2", "--out", "{out}"], ".usdc"),
-    "poses": (["simulate", "{in}/stage.usda", "--seconds", "2", "--json", "{out}"], ".json"),
-    "engine": ([*_ENGINE, "--json", "{out}"], ".json"),
-    "engine_motion": ([*_ENGINE, "--out", "{out}"], ".usdc"),
-    "gltf": (["convert", "{in}/scene.blend", "{out}"], ".gltf"),
-    "glb": (["convert", "{in}/scene.blend", "{out}"], ".glb"),
-    "from_gltf": (["convert", "{in}/scene.glb", "{out}"], ".blend"),
-    "urdf": (["convert", "{in}/robot.urdf", "{out}"], ".urdf"),
-    "from_urdf": (["convert", "{in}/robot.urdf", "{out}"], ".usdc"),
-    "flat": (["convert", "{in}/edited.blend", "{out}", "--flatten"], ".usdc"),
-    "onto": (["convert", "{in}/stage.usda", "{out}", "--onto", "{in}/scene.blend"], ".blend"),
-    "layers": (["convert", "{in}/scene.blend", "{out}", "--layers"], ".usda"),
-    "runtimes": (["convert", "{in}/scene.blend", "{out}", "--runtimes"], ".usda"),
-    "robot": (["convert", "{in}/joined.blend", "{out}"], ".urdf"),
-    "blend_motion": (["simulate", "{in}/scene.blend", "--seconds", "2", "--out", "{out}"], ".usdc"),
-    "batch": (["batch", "{in}/jobs.jsonl", "--workers", "1", "--out", "{out}.results.jsonl"], ".usda"),
-}
+    "usda": (_CONVERT + "scene.blend {out}", ".usda"), "usdc": (_CONVERT + "scene.blend {out}", ".usdc"),
+    "usdz": (_CONVERT + "scene.blend {out}", ".usdz"), "blend": (_CONVERT + "stage.usda {out}", ".blend"),
+    "copy": (_CONVERT + "edited.blend {out} --merge", ".usda"),
+    "layer": (_CONVERT + "edited.blend {out} --physics-layer", ".usda"),
+    "motion": (_MOVE + "--out {out}", ".usdc"), "poses": (_MOVE + "--json {out}", ".json"),
+    "engine": (_ENGINE + "--json {out}", ".json"), "engine_motion": (_ENGINE + "--out {out}", ".usdc"),
+    "gltf": (_CONVERT + "scene.blend {out}", ".gltf"), "glb": (_CONVERT + "scene.blend {out}", ".glb"),
+    "from_gltf": (_CONVERT + "scene.glb {out}", ".blend"), "urdf": (_CONVERT + "robot.urdf {out}", ".urdf"),
+    "from_urdf": (_CONVERT + "robot.urdf {out}", ".usdc"),
+    "flat": (_CONVERT + "edited.blend {out} --flatten", ".usdc"),
+    "onto": (_CONVERT + "stage.usda {out} --onto {in}/scene.blend", ".blend"),
+    "layers": (_CONVERT + "scene.blend {out} --layers", ".usda"),
+    "runtimes": (_CONVERT + "scene.blend {out} --runtimes", ".usda"),
+    "robot": (_CONVERT + "joined.blend {out}", ".urdf"),
+    "blend_motion": ("simulate {in}/scene.blend --seconds 2 --out {out}", ".usdc"),
+    "batch": ("batch {in}/jobs.jsonl --workers 1 --out {out}.results.jsonl", ".usda"),
+}  # fmt: skip
 #: Commands that write several files: the old ones are those that they make of another scene.
 SEVERAL = ("layers", "runtimes", "robot")
 
@@ -143,7 +138,8 @@ def command_of(name: str, inputs: Path, target: Path) -> list[str]:
     if name == "batch":
         job = {"op": "convert", "in": str(inputs / "scene.blend"), "out": str(target)}
         (inputs / "jobs.jsonl").write_text(json.dumps(job))
-    arguments = [part.replace("{in}", str(inputs)).replace("{out}", str(target)) for part in COMMANDS[name][0]]
+    parts = COMMANDS[name][0].split()
+    arguments = [part.replace("{in}", str(inputs)).replace("{out}", str(target)) for part in parts]
     return [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
             "from usdphys_addon.cli import run; run()", *arguments]  # fmt: skip
 
@@ -229,28 +225,34 @@ def lines_of(content: bytes) -> list[bytes]:
     return sorted(content.splitlines())
 
 
-def left_over(folder: Path, target: Path) -> list[str]:
-    return [path.name for path in folder.iterdir() if path != target and path.name.startswith(".usdphys-")]
+Tell = Callable[[str, str, str, str], None]
+
+
+@contextmanager
+def new_target(name: str, folder: Path | None = None) -> Iterator[Path]:
+    """Where a command writes, in a folder of its own or in this one."""
+    with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as made:
+        yield (folder or Path(made)) / f"out{COMMANDS[name][1]}"
+
+
+def tried(name: str, inputs: Path, target: Path, size: int, **options: Any) -> tuple[str, int]:
+    """(bad outcome of a run or "", its status)"""
+    make_old(name, inputs, target)
+    status = run(name, inputs, target, **options).returncode
+    outcome = judged(status, name, inputs, target, size)
+    left = [path for path in target.parent.iterdir() if path != target and path.name.startswith(".usdphys-")]
+    return outcome or ("left" if left else ""), status
 
 
 # --------------------------------------------------------------------------- full disks
 
 
-def full(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..., None]) -> None:
-    for name, size in sizes.items():
-        most = size // PAGE + 1
-        for limit in sorted(
-            {round(most * step / pages) for step in range(pages + 1)} if most > pages else range(most + 1)
-        ):
-            with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
-                target = Path(folder, f"out{COMMANDS[name][1]}")
-                make_old(name, inputs, target)
-                done = run(name, inputs, target, preexec_fn=lambda limit=limit: limited(limit * PAGE))
-                outcome = judged(done.returncode, name, inputs, target, size)
-                if not outcome and left_over(Path(folder), target):
-                    outcome = "left"
-                tell("full", name, outcome, f"files of at most {limit} of {most} pages, status {done.returncode}")
-        print(f"{name} was written to files of all sizes", file=sys.stderr, flush=True)
+def full(name: str, inputs: Path, size: int, pages: int, tell: Tell) -> None:
+    most = size // PAGE + 1
+    for limit in sorted({round(most * step / min(pages, most)) for step in range(min(pages, most) + 1)}):
+        with new_target(name) as target:
+            outcome, status = tried(name, inputs, target, size, preexec_fn=lambda limit=limit: limited(limit * PAGE))
+        tell("full", name, outcome, f"files of at most {limit} of {most} pages, status {status}")
 
 
 def limited(size: int) -> None:
@@ -272,91 +274,64 @@ def small_disk(size: int) -> Iterator[Path | None]:
             subprocess.run(["umount", "-l", name], check=False)
 
 
-def full_disk(inputs: Path, sizes: dict[str, int], pages: int, tell: Callable[..., None]) -> None:
-    for name, size in sizes.items():
-        most = 3 * size // PAGE + 8
-        with small_disk((most + 8) * PAGE) as disk:
-            if disk is None:
-                print("full disk: skipped, because mounting is not allowed here")
-                return
-            for step in range(pages + 1):
-                free = round(most * step / pages)
-                target = disk / f"out{COMMANDS[name][1]}"
-                make_old(name, inputs, target)
-                filler = disk / "filler"
-                with filler.open("wb") as stream:
-                    stream.truncate(0)
-                    status = os.statvfs(disk)
-                    stream.write(bytes(max(0, (status.f_bavail - free) * status.f_frsize)))
-                done = run(name, inputs, target)
-                outcome = judged(done.returncode, name, inputs, target, size)
-                if not outcome and left_over(disk, target):
-                    outcome = "left"
-                tell("full", name, outcome, f"a disk with {free} free pages, status {done.returncode}")
-                filler.unlink()
-        print(f"{name} was written to disks of all sizes", file=sys.stderr, flush=True)
+def full_disk(name: str, inputs: Path, size: int, pages: int, tell: Tell) -> None:
+    most = 3 * size // PAGE + 8
+    with small_disk((most + 8) * PAGE) as disk, new_target(name, disk) as target:
+        if disk is None:
+            return print("full disk: skipped, because mounting is not allowed here")
+        filler = disk / "filler"
+        for step in range(pages + 1):
+            free = round(most * step / pages)
+            make_old(name, inputs, target)
+            filler.write_bytes(b"")
+            status = os.statvfs(disk)
+            filler.write_bytes(bytes(max(0, (status.f_bavail - free) * status.f_frsize)))
+            outcome, ended = tried(name, inputs, target, size)
+            tell("full", name, outcome, f"a disk with {free} free pages, status {ended}")
+            filler.unlink()
 
 
 # --------------------------------------------------------------------------- kills
 
 
-def kill(inputs: Path, sizes: dict[str, int], moments: int, tell: Callable[..., None]) -> None:
+def kill(name: str, inputs: Path, size: int, moments: int, tell: Tell) -> None:
     rng = random.Random(1)
-    for name, size in sizes.items():
-        with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
-            target = Path(folder, f"out{COMMANDS[name][1]}")
-            begun = time.monotonic()
-            run(name, inputs, target)
-            seconds = time.monotonic() - begun
-            for _ in range(moments):
-                make_old(name, inputs, target)
-                moment = rng.uniform(0.3, 1.05) * seconds
-                process = subprocess.Popen(
-                    command_of(name, inputs, target), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                    start_new_session=True,
-                )  # fmt: skip
-                try:
-                    status = process.wait(moment)
-                except subprocess.TimeoutExpired:
-                    process.kill()
-                    status = process.wait()
-                tell("kill", name, judged(status, name, inputs, target, size), f"after {moment:.3f} s")
-        print(f"{name} was killed {moments} times", file=sys.stderr, flush=True)
+    with new_target(name) as target:
+        begun = time.monotonic()
+        run(name, inputs, target)
+        seconds = time.monotonic() - begun
+        for _ in range(moments):
+            make_old(name, inputs, target)
+            moment = rng.uniform(0.3, 1.05) * seconds
+            process = subprocess.Popen(
+                command_of(name, inputs, target), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )  # fmt: skip
+            try:
+                status = process.wait(moment)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                status = process.wait()
+            tell("kill", name, judged(status, name, inputs, target, size), f"after {moment:.3f} s")
 
 
 # --------------------------------------------------------------------------- power cuts
 
 
-def power(inputs: Path, sizes: dict[str, int], tell: Callable[..., None]) -> None:
+def power(name: str, inputs: Path, tell: Tell) -> None:
     if shutil.which("strace") is None:
-        print("power: skipped, because there is no strace here")
-        return
-    for name in sizes:
-        with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
-            target, log = Path(folder, f"out{COMMANDS[name][1]}"), Path(folder, "calls.txt")
-            make_old(name, inputs, target)
-            trace = [
-                "strace",
-                "-f",
-                "-y",
-                "-qq",
-                "-e",
-                "trace=fsync,fdatasync,rename,renameat,renameat2",
-                "-o",
-                str(log),
-            ]
-            done = subprocess.run([*trace, *command_of(name, inputs, target)], capture_output=True, check=False)
-            if done.returncode:
-                print(f"power: {name} skipped, because it cannot be traced here (status {done.returncode})")
-                continue
-            calls = log.read_text(errors="replace").splitlines()
-            places = order_of(calls, target)
-            tell(
-                "power",
-                name,
-                "" if -1 < places[0] < places[1] < places[2] else "lost",
-                f"calls {places} of {len(calls)}",
-            )
+        return print("power: skipped, because there is no strace here")
+    with new_target(name) as target:
+        log = target.with_name("calls.txt")
+        make_old(name, inputs, target)
+        trace = f"strace -f -y -qq -e trace=fsync,fdatasync,rename,renameat,renameat2 -o {log}".split()
+        done = subprocess.run([*trace, *command_of(name, inputs, target)], capture_output=True, check=False)
+        if done.returncode:
+            return print(f"power: {name} skipped, because it cannot be traced here (status {done.returncode})")
+        calls = log.read_text(errors="replace").splitlines()
+        places = order_of(calls, target)
+        is_safe = -1 < places[0] < places[1] < places[2]
+        tell("power", name, "" if is_safe else "lost", f"calls {places} of {len(calls)}")
 
 
 def order_of(calls: list[str], target: Path) -> list[int]:
@@ -381,6 +356,33 @@ def order_of(calls: list[str], target: Path) -> list[int]:
 # --------------------------------------------------------------------------- the run
 
 
+def make_inputs(inputs: Path) -> None:
+    subprocess.run([sys.executable, "-c", MAKE, str(ROOT), str(inputs)], check=True, capture_output=True)
+    (inputs / "robot.urdf").write_text(ROBOT)
+    (inputs / "engine").write_text(ENGINE)
+    (inputs / "engine").chmod(0o755)
+
+
+def whole_size(name: str, inputs: Path) -> int:
+    """Bytes of all that a command writes without any fault; what it makes of the two scenes is kept for `SEVERAL`."""
+
+    def made(place: Path, target: Path) -> int:
+        done = run(name, place, target)
+        if done.returncode:
+            sys.exit(f"{name} fails without any fault: {done.stderr.decode()[-500:]}")
+        return target.stat().st_size
+
+    suffix = COMMANDS[name][1]
+    if name not in SEVERAL:
+        return made(inputs, inputs / f"whole_{name}{suffix}")
+    old, new = inputs / f"old_{name}", inputs / f"new_{name}"
+    old.mkdir()
+    made(inputs / "other", old / f"out{suffix}")
+    shutil.copytree(old, new)  # what is there already can decide about the names of new files
+    made(inputs, new / f"out{suffix}")
+    return sum(path.stat().st_size for path in new.rglob("*") if path.is_file())
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kinds", nargs="*", choices=["full", "kill", "power", []], default=[])
@@ -401,35 +403,17 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
         inputs = Path(folder)
-        subprocess.run([sys.executable, "-c", MAKE, str(ROOT), folder], check=True, capture_output=True)
-        (inputs / "robot.urdf").write_text(ROBOT)
-        (inputs / "engine").write_text(ENGINE)
-        (inputs / "engine").chmod(0o755)
-        sizes = {}
-        for name, (_, suffix) in COMMANDS.items():
-            if options.only is None or name in options.only:
-                target = inputs / f"whole_{name}{suffix}"
-                done = run(name, inputs, target)
-                if done.returncode:
-                    sys.exit(f"{name} fails without any fault: {done.stderr.decode()[-500:]}")
-                sizes[name] = target.stat().st_size
-                if name in SEVERAL:
-                    (inputs / f"old_{name}").mkdir()
-                    for place, kind in ((inputs / "other", "old"), (inputs, "new")):
-                        if kind == "new":  # what is there already can decide about the names of new files
-                            shutil.copytree(inputs / f"old_{name}", inputs / f"new_{name}")
-                        made = run(name, place, inputs / f"{kind}_{name}" / f"out{suffix}")
-                        if made.returncode:
-                            sys.exit(f"{name} fails without any fault: {made.stderr.decode()[-500:]}")
-                    files = (path for path in (inputs / f"new_{name}").rglob("*") if path.is_file())
-                    sizes[name] = sum(path.stat().st_size for path in files)
-        if "full" in kinds:
-            full(inputs, sizes, options.pages, tell)
-            full_disk(inputs, sizes, options.pages, tell)
-        if "kill" in kinds:
-            kill(inputs, sizes, options.moments, tell)
-        if "power" in kinds:
-            power(inputs, sizes, tell)
+        make_inputs(inputs)
+        for name in options.only or COMMANDS:
+            size = whole_size(name, inputs)
+            if "full" in kinds:
+                full(name, inputs, size, options.pages, tell)
+                full_disk(name, inputs, size, options.pages, tell)
+            if "kill" in kinds:
+                kill(name, inputs, size, options.moments, tell)
+            if "power" in kinds:
+                power(name, inputs, tell)
+            print(f"{name} is done", file=sys.stderr, flush=True)
     for figure in (*kinds, *BAD):
         print(f"{figure} {found[figure]} 1")
     return 1 if options.check and any(found[figure] for figure in BAD) else 0

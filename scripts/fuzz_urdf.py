@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Mutates URDF and xacro files, and reads, plans and stages each: a file may be refused, but nothing else may happen.
 
-    .venv-usd/bin/python scripts/fuzz_urdf.py FOLDER [--count 2000] [--seed 0]
+    .venv-usd/bin/python scripts/fuzz_urdf.py FOLDER [--count 2000] [--seed 1] [--check]
     .venv/bin/python scripts/fuzz_urdf.py FOLDER --blender [--count 200]
 
 FOLDER holds .urdf and .xacro files. With --blender each is imported into a scene that holds something, which a failed
-import must leave as it was, and what came in is exported to URDF. Prints each exception that is no InputError, and the
-slowest file. Exit status 1 if there was one.
+import must leave as it was, and what came in is exported to URDF.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import random
 import re
 import sys
-import time
-import traceback
-from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+import bench
+import fuzz
+import fuzz_import
+
 #: What numbers and words are replaced by.
 WORDS = [
     "nan", "inf", "-inf", "1e400", "-1", "0", "1e-320", "1e300", "", " ", "a b", "1,2,3", "1_0", "\uff19", "\u202e",
@@ -29,137 +28,76 @@ WORDS = [
     "file:///etc/passwd", "x" * 5000, "robot", "link", "joint", "floating", "planar", "mesh", "capsule", "true", "None",
     "0 0 0", "1 1 1 1",
 ]  # fmt: skip
+KINDS = ("word", "value", "tag", "block", "byte", "rest")
 
 
-def mutated(text: str, chance: random.Random) -> bytes:
+def mutated(text: str, rng: random.Random) -> bytes:
     """The text with one to six changes: attributes, elements, tags and bytes."""
-    for _ in range(chance.randint(1, 6)):
-        kind = chance.choice((0, 0, 0, 0, 1, 1, 2, 2, 4, 4, 4, 3, 5, 6))
-        values = list(re.finditer(r'"[^"]*"', text))
-        tags = list(re.finditer(r"<[^>]*>", text))
-        if kind <= 1 and values:
-            place = chance.choice(values)
-            text = text[: place.start()] + f'"{chance.choice(WORDS)}"' + text[place.end() :]
-        elif kind == 2 and values:
-            one, other = chance.choice(values), chance.choice(values)
-            text = text[: one.start()] + other[0] + text[one.end() :]
-        elif kind == 3 and tags:
-            place = chance.choice([tag for tag in tags if tag[0].endswith("/>")] or tags)
-            text = text[: place.start()] + text[place.end() :]
-        elif kind == 4:
-            blocks = list(re.finditer(r"<(link|joint|visual|collision|inertial|xacro:\w+)\b.*?</\1>", text, re.S))
-            if blocks:
-                one = chance.choice(blocks)
-                at = chance.choice(blocks).start()
-                text = text[:at] + one[0] * chance.randint(1, 3) + text[at:]
-        elif kind == 5 and text:
-            at = chance.randrange(len(text))
-            text = text[:at] + chance.choice("<>&\"'/ \0\x7fäx${(") + text[at + chance.randint(0, 3) :]
-        elif text:
-            at = chance.randrange(len(text))
-            text = text[:at] if chance.random() < 0.3 else text[:at] + text[at : at + 200] + text[at:]
-    data = text.encode("utf-8", "surrogatepass")
-    if chance.random() < 0.05 and data:
-        at = chance.randrange(len(data))
-        data = data[:at] + bytes([chance.randrange(256)]) + data[at + 1 :]
-    return data
+    for _ in range(rng.randint(1, 6)):
+        (kind,) = rng.choices(KINDS, (6, 2, 1, 3, 1, 1))
+        pattern = {"tag": "<[^>]*>", "block": r"<(link|joint|visual|collision|inertial|xacro:\w+)\b.*?</\1>"}
+        found = list(re.finditer(pattern.get(kind, '"[^"]*"'), text, re.S))
+        at = rng.randrange(len(text)) if text else 0
+        if kind in ("byte", "rest") or not found:
+            new = {"byte": rng.choice("<>&\"'/ \0\x7fäx${(") + text[at + rng.randint(0, 3) :]}
+            text = text[:at] + new.get(kind, "" if rng.random() < 0.3 else text[at : at + 200] + text[at:])
+            continue
+        one, other = rng.choice(found), rng.choice(found)
+        if kind == "block":
+            text = text[: other.start()] + one[0] * rng.randint(1, 3) + text[other.start() :]
+            continue
+        if kind == "tag":
+            one = rng.choice([tag for tag in found if tag[0].endswith("/>")] or found)
+        new = {"word": f'"{rng.choice(WORDS)}"', "value": other[0], "tag": ""}
+        text = text[: one.start()] + new[kind] + text[one.end() :]
+    data = bytearray(text.encode("utf-8", "surrogatepass"))
+    if rng.random() < 0.05 and data:
+        data[rng.randrange(len(data))] = rng.randrange(256)
+    return bytes(data)
 
 
-def load() -> None:
-    """Make the product importable as `usdphys_ext`, as the tests do."""
-    spec = importlib.util.spec_from_file_location(
-        "usdphys_ext", ROOT / "__init__.py", submodule_search_locations=[str(ROOT)]
-    )
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["usdphys_ext"] = module
-    spec.loader.exec_module(module)
+def make(rng: random.Random, folder: Path, sources: Path) -> tuple[Path, list[str]]:
+    """(a mutant of one of the files, its name)"""
+    path, data = fuzz.copied(rng, folder, sources, ".urdf", ".xacro")
+    path.write_bytes(mutated(data.decode("utf-8", "replace"), rng))
+    return path, [path.name]
 
 
-def contents() -> dict[str, list[str]]:
-    """Names of all datablocks by kind."""
-    import bpy
-
-    return {
-        kind: sorted(item.name for item in getattr(bpy.data, kind))
-        for kind in ("objects", "meshes", "materials", "collections", "images", "actions", "scenes", "texts")
-    }
+def case(rng: random.Random, folder: Path, options: argparse.Namespace) -> Iterator[fuzz.Said]:
+    path, notes = make(rng, folder, options.sources)
+    yield from through_blender(rng, path) if options.blender else staged(path, notes)
 
 
-def through_blender(target: Path, number: int) -> None:
-    """Import a file, and export what came in. Raises AssertionError where a failure has changed the scene."""
-    import bpy
+def staged(path: Path, notes: list[str]) -> Iterator[fuzz.Said]:
     from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
+    from usdphys_ext.usdphys_addon.core.validate import validate
+    from usdphys_ext.usdphys_addon.usd import read, robot_files
+
+    yield ", ".join(notes)
+    try:
+        with robot_files.robot_as_stage(path, robot_files.RobotOptions()) as (stage_file, _plan, _texts):
+            validate(read.read_stage(read.open_stage(stage_file)))
+        yield "read", ""
+    except UsdPhysError as error:
+        yield "escaped" if "\n" in str(error) else "refused", str(error)
+
+
+def through_blender(rng: random.Random, path: Path) -> Iterator[fuzz.Said]:
+    import bpy
     from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import
     from usdphys_ext.usdphys_addon.usd import robot_files
 
     # Each second robot comes into a scene that holds one already.
-    if number % 2 == 0:
+    if rng.random() < 0.5:
         bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=True)
-    before = contents()
-    try:
-        urdf_import.import_urdf(bpy.context, target, robot_files.RobotOptions())
-    except UsdPhysError:
-        assert contents() == before, "the scene is not as it was"
-        raise
-    bpy.context.view_layer.update()
-    out = target.with_name(".written.urdf")
-    try:
-        urdf_export.export_urdf(bpy.context, out)
-    finally:
-        out.unlink(missing_ok=True)
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("folder", type=Path)
-    parser.add_argument("--count", type=int, default=2000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--blender", action="store_true", help="through the import of Blender, and back to a URDF")
-    options = parser.parse_args()
-    load()
-    if options.blender:
-        sys.modules["usdphys_ext"].register()  # type: ignore[attr-defined]
-    from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
-    from usdphys_ext.usdphys_addon.core.validate import validate
-    from usdphys_ext.usdphys_addon.usd import robot_files
-
-    if not options.blender:
-        from usdphys_ext.usdphys_addon.usd import read as usd_read
-
-    files = sorted(path for path in options.folder.rglob("*") if path.suffix in (".urdf", ".xacro"))
-    texts = [path.read_text("utf-8", "replace") for path in files]
-    if not files:
-        parser.error(f"there is no .urdf or .xacro file in {options.folder}")
-    found: Counter[str] = Counter()
-    slowest = (0.0, "")
-    for number in range(options.count):
-        chance = random.Random(options.seed * 1_000_003 + number)
-        index = chance.randrange(len(files))
-        target = files[index].with_name(f".mutated{files[index].suffix}")
-        target.write_bytes(mutated(texts[index], chance))
-        start = time.perf_counter()
-        try:
-            if options.blender:
-                through_blender(target, number)
-            else:
-                with robot_files.robot_as_stage(target, robot_files.RobotOptions()) as (stage_file, _plan, _texts):
-                    validate(usd_read.read_stage(usd_read.open_stage(stage_file)))
-            found["read"] += 1
-        except UsdPhysError as error:
-            found["refused"] += 1
-            if "\n" in str(error):
-                found["refused in several lines"] += 1
-        except Exception:
-            found["exceptions"] += 1
-            print(f"--- {files[index].name}, number {number}")
-            traceback.print_exc(limit=-3)
-        finally:
-            target.unlink(missing_ok=True)
-        slowest = max(slowest, (time.perf_counter() - start, f"{files[index].name}, number {number}"))
-    print(dict(found), f"slowest {slowest[0]:.2f} s: {slowest[1]}")
-    return 1 if found["exceptions"] or found["refused in several lines"] else 0
+    yield path.name
+    yield from fuzz_import.rounds(
+        path, lambda: urdf_import.import_urdf(bpy.context, path, robot_files.RobotOptions()),
+        lambda: urdf_export.export_urdf(bpy.context, path.with_name("written.urdf")),
+    )  # fmt: skip
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    start = fuzz.start_blender if "--blender" in sys.argv else bench.load_extension
+    fuzzer = fuzz.Fuzzer(case, 2000, ("scene_changed",), 60.0, start, sources=True)
+    sys.exit(fuzz.main(__doc__, {"urdf": fuzzer}, blender="through the import of Blender, and back to a URDF"))

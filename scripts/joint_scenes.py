@@ -7,19 +7,18 @@ As those of vendor_scenes.py, in metres with Z up; made by the operators of the 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
 import vendor_scenes as base
-from vendor_scenes import FALL, FIRM, GRAVITY, LENGTH, STILL, THICK, Experiment, about, fallen, of
+from vendor_scenes import FALL, FIRM, GRAVITY, LENGTH, STILL, THICK, Build, Experiment, about, both, fallen, of
 
 #: Degrees a second, and those that a body has turned by after a second and a half; PhysX damps by 0.05.
 SPIN = 40.0
 TURNED = about(SPIN / 0.05 * (1 - math.exp(-0.05 * 1.5)))
 RATE = math.radians(SPIN)
 DOFS = ("transX", "transY", "transZ", "rotX", "rotY", "rotZ")
-Build = Callable[[], None]
 
 
 def weightless() -> None:
@@ -35,12 +34,22 @@ def active(name: str = "Joint") -> Any:
 
 
 def preset(name: str) -> Build:
-    return lambda: done(active() and bpy.ops.usdphys.joint_preset(preset=name))
+    return click("joint_preset", preset=name)
 
 
 def done(status: set[str]) -> None:
     if status != {"FINISHED"}:
         raise RuntimeError("An operator did nothing.")
+
+
+def locked(*place: Any, axis: str = "X", kind: str = "GENERIC") -> Any:
+    """A body that a joint to the world holds at the origin, a generic one by all. place: arguments of `solid`."""
+    body = base.solid(*place)
+    base.joint("Joint", kind, (0, 0, 0), None, body, axis)
+    active()
+    for dof in DOFS if kind == "GENERIC" else ():
+        done(bpy.ops.usdphys.joint_motion(dof=dof, motion="LOCKED"))
+    return body
 
 
 def generic(velocity: Sequence[float] = (0, 0, 0), spin: Sequence[float] = (0, 0, 0), *, weight: bool = False) -> Build:
@@ -49,12 +58,8 @@ def generic(velocity: Sequence[float] = (0, 0, 0), spin: Sequence[float] = (0, 0
     def build() -> None:
         if not weight:
             weightless()
-        body = base.solid()
+        body = locked()
         body.usdphys.rigid_body.velocity, body.usdphys.rigid_body.angular_velocity = velocity, spin
-        base.joint("Joint", "GENERIC", (0, 0, 0), None, body, "X")
-        active()
-        for dof in DOFS:
-            done(bpy.ops.usdphys.joint_motion(dof=dof, motion="LOCKED"))
 
     return build
 
@@ -83,24 +88,14 @@ def rod(kind: str, along: int = 0, *, pull: Sequence[float] = (0, 0, -GRAVITY)) 
         bpy.context.scene.gravity = pull
         place, size = [0.0] * 3, [THICK] * 3
         place[along], size[along] = LENGTH / 2, LENGTH
-        axis = "XYZ"[along] if kind == "SPHERICAL" else "X"
-        base.joint("Joint", kind, (0, 0, 0), None, base.solid("Body", place, size), axis)
-        if kind == "GENERIC":
-            active()
-            for dof in DOFS:
-                done(bpy.ops.usdphys.joint_motion(dof=dof, motion="LOCKED"))
+        locked("Body", place, size, axis="XYZ"[along] if kind == "SPHERICAL" else "X", kind=kind)
 
     return build
 
 
 def cone(first: float, second: float) -> Build:
     """Largest angles of a ball joint in degrees: towards Y, and towards Z."""
-
-    def make() -> None:
-        group = active().spherical
-        group.cone_angle0_limit, group.cone_angle1_limit = math.radians(first), math.radians(second)
-
-    return make
+    return put(spherical__cone_angle0_limit=math.radians(first), spherical__cone_angle1_limit=math.radians(second))
 
 
 def put(**values: Any) -> Build:
@@ -145,14 +140,6 @@ def hinge(*, weight: bool = False, limit: float | None = None, axis: str = "Z") 
     return build
 
 
-def both(*makers: Build) -> Build:
-    def make() -> None:
-        for one in makers:
-            one()
-
-    return make
-
-
 def tied(*, above: bool) -> Build:
     """A body that a distance joint ties to a point one metre above or below it, as yet of any length."""
 
@@ -192,166 +179,136 @@ def aimed() -> None:
 
 
 def experiments() -> dict[str, Experiment]:
-    return dict((*types(), *presets(), *limits(), *drives(), *tools()))
+    return types() | presets() | limits() | drives() | tools()
 
 
-def types() -> Iterator[tuple[str, Experiment]]:
-    for above, height in ((True, -0.3), (False, -0.2)):
-        word, length = ("max_distance", 1.3) if above else ("min_distance", 0.8)
-        # PhysX lets the distance be 0.025 m too large or small.
-        yield (
-            f"distance_{word[:3]}",
-            Experiment(tied(above=above), put(**{f"distance__{word}": length}), "z", FALL,
-                       about(height, least=0.04)),
-        )  # fmt: skip
+def types() -> dict[str, Experiment]:
     fixed = both(rod("FIXED"), put(break_torque=20.0))
-    yield "break_torque", Experiment(fixed, put(break_torque=2.0), "z", STILL, (-20.0, -5.0))
     held = both(slide(), drive("linear", stiffness=1e4, damping=1e3))
-    # What a drive does is not counted.
-    yield "break_not_by_drive", Experiment(held, put(break_force=5.0), "z", STILL, STILL)
-    yield "joint_enabled", Experiment(base.hung_fixed, unfix, "z", STILL, FALL)
-    yield (
-        "collision_enabled",
-        Experiment(wall_and_slide, put(collision_enabled=True), "x", about(-1.5), about(-0.3, least=0.03)),
-    )
+    unfix: Build = lambda: setattr(active("Fix"), "joint_enabled", False)  # noqa: E731
+    return {
+        # PhysX lets the distance be 0.025 m too large or small.
+        "distance_max": Experiment(
+            tied(above=True), put(distance__max_distance=1.3), "z", FALL, about(-0.3, least=0.04)),
+        "distance_min": Experiment(
+            tied(above=False), put(distance__min_distance=0.8), "z", FALL, about(-0.2, least=0.04)),
+        "break_torque": Experiment(fixed, put(break_torque=2.0), "z", STILL, (-20.0, -5.0)),
+        # What a drive does is not counted.
+        "break_not_by_drive": Experiment(held, put(break_force=5.0), "z", STILL, STILL),
+        "joint_enabled": Experiment(base.hung_fixed, unfix, "z", STILL, FALL),
+        "collision_enabled": Experiment(
+            wall_and_slide, put(collision_enabled=True), "x", about(-1.5), about(-0.3, least=0.03)),
+    }  # fmt: skip
 
 
-def unfix() -> None:
-    active("Fix").joint_enabled = False
-
-
-def presets() -> Iterator[tuple[str, Experiment]]:
-    way, all_turn = about(1.5), about(TURNED_BY * math.sqrt(3))
-    for name, moves, spins, ways in (
-        ("CYLINDRICAL", (1, 1, 1), (0, 0, 0), way), ("POINT_ON_LINE", (1, 1, 1), (0, 0, 0), way),
-        ("POINT_ON_PLANE", (1, 1, 1), (0, 0, 0), about(1.5 * math.sqrt(2))),
-        ("PLANAR", (1, 1, 1), (0, 0, 0), about(1.5 * math.sqrt(2))), ("SLIDE", (1, 1, 1), (0, 0, 0), way),
-        ("FREE", (1, 1, 1), (0, 0, 0), about(1.5 * math.sqrt(3))),
-    ):  # fmt: skip
-        yield f"{name.lower()}_moves", Experiment(generic(moves, spins), preset(name), "way", STILL, ways)
-    all_ways, x, y, z = (RATE,) * 3, (RATE, 0, 0), (0, RATE, 0), (0, 0, RATE)
+def presets() -> dict[str, Experiment]:
+    by = sum(TURNED) / 2
+    found = {
+        f"{name.lower()}_moves": Experiment(
+            generic((1, 1, 1)), preset(name), "way", STILL, about(1.5 * math.sqrt(number)))
+        for number, names in ((1, ("CYLINDRICAL", "POINT_ON_LINE", "SLIDE")), (2, ("POINT_ON_PLANE", "PLANAR")),
+                              (3, ("FREE",)))
+        for name in names
+    }  # fmt: skip
+    every, x, y, z, all_turn = (RATE,) * 3, (RATE, 0, 0), (0, RATE, 0), (0, 0, RATE), about(by * math.sqrt(3))
     for name, label, spin, angle in (
-        ("CYLINDRICAL", "turns", all_ways, TURNED), ("POINT_ON_LINE", "turns", all_ways, all_turn),
-        ("POINT_ON_PLANE", "turns", all_ways, all_turn), ("PLANAR", "turns", all_ways, TURNED),
-        ("BALL", "turns", all_ways, all_turn), ("HINGE", "turns", all_ways, TURNED),
+        ("CYLINDRICAL", "turns", every, TURNED), ("POINT_ON_LINE", "turns", every, all_turn),
+        ("POINT_ON_PLANE", "turns", every, all_turn), ("PLANAR", "turns", every, TURNED),
+        ("BALL", "turns", every, all_turn), ("HINGE", "turns", every, TURNED),
         ("UNIVERSAL", "x", x, TURNED), ("UNIVERSAL", "y", y, TURNED), ("UNIVERSAL", "z", z, FIRM),
         ("ZERO_TWIST", "x", x, FIRM), ("ZERO_TWIST", "y", y, TURNED), ("ZERO_TWIST", "z", z, TURNED),
     ):  # fmt: skip
-        made = Experiment(generic((0, 0, 0), spin), preset(name), "turned", FIRM, angle)
-        yield f"{name.lower()}_{label}", made
+        found[f"{name.lower()}_{label}"] = Experiment(generic((0, 0, 0), spin), preset(name), "turned", FIRM, angle)
+    return found
 
 
-TURNED_BY = sum(TURNED) / 2
-
-
-def limits() -> Iterator[tuple[str, Experiment]]:
-    yield (
-        "d6_linear",
-        Experiment(generic(weight=True), limited(transZ=(-0.3, 0.1)), "z", STILL, about(-0.3, least=0.02)),
-    )
-    # The place stays in a ball: PhysX reads the upper end.
+def limits() -> dict[str, Experiment]:
     free = ("transX", "transY", "transZ")
-    yield (
-        "d6_distance",
-        Experiment(generic(weight=True), limited(free, distance=(0.0, 0.5)), "z", STILL, about(-0.5, least=0.03)),
-    )
-    twist = limited(rotX=(-math.radians(20), math.radians(45)))
-    yield "d6_twist", Experiment(rod("GENERIC", 1), twist, "turn x", FIRM, about(-20.0, least=1.0), 3.0)
     swing = (-math.radians(20), math.radians(20))
     aslant = (0, -GRAVITY / math.sqrt(2), -GRAVITY / math.sqrt(2))
-    # Both limits at once, a box; a cone would stop it at 20 degrees.
-    yield (
-        "d6_swing_box",
-        Experiment(rod("GENERIC", pull=aslant), limited(rotY=swing, rotZ=swing), "tilt", FIRM, (26.0, 29.5), 3.0),
-    )
-    ball = rod("SPHERICAL", pull=aslant)
-    yield "cone_round", Experiment(ball, cone(20, 20), "tilt", (20.5, 180.0), about(20.0, least=0.6), 3.0)
+    found = {
+        "d6_linear": Experiment(
+            generic(weight=True), limited(transZ=(-0.3, 0.1)), "z", STILL, about(-0.3, least=0.02)),
+        # The place stays in a ball: PhysX reads the upper end.
+        "d6_distance": Experiment(
+            generic(weight=True), limited(free, distance=(0.0, 0.5)), "z", STILL, about(-0.5, least=0.03)),
+        "d6_twist": Experiment(
+            rod("GENERIC", 1), limited(rotX=(-math.radians(20), math.radians(45))), "turn x", FIRM,
+            about(-20.0, least=1.0), 3.0),
+        # Both limits at once, a box; a cone would stop it at 20 degrees.
+        "d6_swing_box": Experiment(
+            rod("GENERIC", pull=aslant), limited(rotY=swing, rotZ=swing), "tilt", FIRM, (26.0, 29.5), 3.0),
+        "cone_round": Experiment(
+            rod("SPHERICAL", pull=aslant), cone(20, 20), "tilt", (20.5, 180.0), about(20.0, least=0.6), 3.0),
+        # It meets the limit with 2.8 m/s and would rise by 0.1 m; PhysX stops it in the step before, by which it is
+        # slower.
+        "bounce": Experiment(
+            pgs_slide, base.one("limit_bounce", 0.5, name="Joint", dof="linear"), "z", about(-0.4, least=0.02),
+            (-0.36, -0.29), 0.4),
+        "hinge_low": Experiment(
+            hinge(weight=True, axis="Y"), put(revolute__lower_limit=-1.0, revolute__upper_limit=math.radians(30)),
+            "turn y", (60.0, 180.0), about(30.0, least=1.0), 0.8),
+        "slide_low": Experiment(
+            slide(), put(prismatic__lower_limit=-0.4, prismatic__upper_limit=0.1), "z", FALL,
+            about(-0.4, least=0.02)),
+    }  # fmt: skip
     # PhysX turns about the next axis by the first angle, where the schema says that it tilts towards it.
-    for along, name in enumerate("XYZ"):
+    for along in range(3):
         for angle, steps in ((10.0, 1), (40.0, 2)):
             towards = (along + steps) % 3
             pull = tuple(GRAVITY if number == towards else 0.0 for number in range(3))
-            arm = rod("SPHERICAL", along, pull=pull)
-            yield (
-                f"cone_{name}_{'XYZ'[towards]}",
-                Experiment(arm, cone(40, 10), "turned", (-180, 180), about(angle, least=1.0), 3.0),
+            found[f"cone_{'XYZ'[along]}_{'XYZ'[towards]}"] = Experiment(
+                rod("SPHERICAL", along, pull=pull), cone(40, 10), "turned", (-180, 180), about(angle, least=1.0), 3.0
             )
-    # It meets the limit with 2.8 m/s and would rise by 0.1 m; PhysX stops it in the step before, by which it is slower.
-    bounce: Build = lambda: base.put("Joint", "limit_bounce", 0.5, dof="linear")  # noqa: E731
-    yield "bounce", Experiment(pgs_slide, bounce, "z", about(-0.4, least=0.02), (-0.36, -0.29), 0.4)
-    yield "hinge_low", Experiment(
-        hinge(weight=True, axis="Y"), put(revolute__lower_limit=-1.0, revolute__upper_limit=math.radians(30)),
-        "turn y", (60.0, 180.0), about(30.0, least=1.0), 0.8,
-    )  # fmt: skip
-    yield "slide_low", Experiment(
-        slide(), put(prismatic__lower_limit=-0.4, prismatic__upper_limit=0.1), "z", FALL, about(-0.4, least=0.02),
-    )  # fmt: skip
+    return found
 
 
 def pgs_slide() -> None:
     """A slide that ends 0.4 m below, in the solver of PhysX whose limits bounce."""
     base.scene_item()
-    base.put("", "PhysxSceneAPI physxScene:solverType", "PGS", part="scene")
+    base.of_scene("PhysxSceneAPI physxScene:solverType", "PGS")()
     slide()()
     put(prismatic__lower_limit=-0.4, prismatic__upper_limit=0.1)()
 
 
-def drives() -> Iterator[tuple[str, Experiment]]:
+def drives() -> dict[str, Experiment]:
     heavy, far = slide(mass=4.0), about(base.dropped(3.0))
-    yield (
-        "drive_force",
-        Experiment(heavy, drive("linear", stiffness=100.0, damping=40.0), "z", far,
-                   about(-4 * GRAVITY / 100), 3.0),
-    )  # fmt: skip
-    yield (
-        "drive_acceleration",
-        Experiment(heavy, drive("linear", type="acceleration", stiffness=100.0, damping=20.0), "z", far,
-                   about(-GRAVITY / 100), 3.0),
-    )  # fmt: skip
-    yield (
-        "drive_max_force",
-        Experiment(slide(), drive("linear", stiffness=1e6, damping=1e4, max_force=GRAVITY / 2), "z", FALL,
-                   about(base.dropped(1.5) / 2)),
-    )  # fmt: skip
-    yield (
-        "drive_speed",
-        Experiment(
-            slide("X", weight=False), drive("linear", damping=1e4, target_velocity=0.5), "x", STILL, about(0.75)
-        ),
-    )
-    yield (
-        "drive_spin",
-        Experiment(
-            hinge(), drive("angular", damping=1e4, target_velocity=math.radians(30)), "turn z", FIRM, about(45.0)
-        ),
-    )
-    yield (
-        "d6_drive_place",
-        Experiment(
+    return {
+        "drive_force": Experiment(
+            heavy, drive("linear", stiffness=100.0, damping=40.0), "z", far, about(-4 * GRAVITY / 100), 3.0),
+        "drive_acceleration": Experiment(
+            heavy, drive("linear", type="acceleration", stiffness=100.0, damping=20.0), "z", far,
+            about(-GRAVITY / 100), 3.0),
+        "drive_max_force": Experiment(
+            slide(), drive("linear", stiffness=1e6, damping=1e4, max_force=GRAVITY / 2), "z", FALL,
+            about(base.dropped(1.5) / 2)),
+        "drive_speed": Experiment(
+            slide("X", weight=False), drive("linear", damping=1e4, target_velocity=0.5), "x", STILL, about(0.75)),
+        "drive_spin": Experiment(
+            hinge(), drive("angular", damping=1e4, target_velocity=math.radians(30)), "turn z", FIRM, about(45.0)),
+        "d6_drive_place": Experiment(
             both(generic(), preset("SLIDE")), drive("transX", stiffness=400.0, damping=40.0, target_position=0.3),
-            "x", STILL, about(0.3), 3.0,
-        ),
-    )  # fmt: skip
-    yield (
-        "d6_drive_turn",
-        Experiment(both(generic(), preset("BALL")), aimed, "turned", FIRM, about(turned((20, 30, 40)), least=0.5), 3.0),
-    )
+            "x", STILL, about(0.3), 3.0),
+        "d6_drive_turn": Experiment(
+            both(generic(), preset("BALL")), aimed, "turned", FIRM, about(turned((20, 30, 40)), least=0.5), 3.0),
+    }  # fmt: skip
 
 
-def tools() -> Iterator[tuple[str, Experiment]]:
-    swap: Build = lambda: done(active() and bpy.ops.usdphys.joint_swap_bodies())  # noqa: E731
-    stop = about(10.0, least=1.0)
-    yield "swap_bodies", Experiment(hinge(weight=True, limit=10.0, axis="Y"), swap, "turn y", stop, stop)
-    tune: Build = lambda: done(  # noqa: E731
-        active() and bpy.ops.usdphys.joint_tune(dof="angular", frequency=0.5, ratio=1.0)
-    )
+def click(operator: str, **options: Any) -> Build:
+    """An operator on the joint."""
+    return lambda: done(active() and getattr(bpy.ops.usdphys, operator)(**options))
+
+
+def tools() -> dict[str, Experiment]:
+    stop, phase = about(10.0, least=1.0), math.pi * 0.5
     aim = both(hinge(), drive("angular", target_position=math.radians(30)))
-    phase = math.pi * 0.5
     answer = about(30 * (1 - (1 + phase) * math.exp(-phase)), 0.06)
-    yield "tune_gains", Experiment(aim, tune, "turn z", FIRM, answer, 0.5)
-    motor: Build = lambda: done(active() and bpy.ops.usdphys.joint_motor(speed=math.radians(30)))  # noqa: E731
-    yield "motor", Experiment(hinge(), motor, "turn z", FIRM, about(45.0, 0.1))
-    yield (
-        "fallen",
-        Experiment(both(rod("GENERIC"), limited()), limited(("rotY",)), "turn y", FIRM, about(fallen(0.4), 0.05), 0.4),
-    )
+    return {
+        "swap_bodies": Experiment(
+            hinge(weight=True, limit=10.0, axis="Y"), click("joint_swap_bodies"), "turn y", stop, stop),
+        "tune_gains": Experiment(
+            aim, click("joint_tune", dof="angular", frequency=0.5, ratio=1.0), "turn z", FIRM, answer, 0.5),
+        "motor": Experiment(hinge(), click("joint_motor", speed=math.radians(30)), "turn z", FIRM, about(45.0, 0.1)),
+        "fallen": Experiment(
+            both(rod("GENERIC"), limited()), limited(("rotY",)), "turn y", FIRM, about(fallen(0.4), 0.05), 0.4),
+    }  # fmt: skip

@@ -55,7 +55,7 @@ def of_properties(kind: Any, names: set[str], tips: set[str], seen: set[str]) ->
 
 def of_source() -> Iterator[str]:
     """Texts that panels, menus and the preferences draw, but for parts of formatted ones."""
-    for path in (*(ROOT / "panels").glob("*.py"), *(ROOT / "operators").glob("*.py"), ROOT / "preferences.py"):
+    for path in (*(ROOT / "panels").glob("*.py"), *(ROOT / "operators").rglob("*.py"), ROOT / "preferences.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "text":
                 yield from constants(node.value)

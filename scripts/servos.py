@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import bench
 import engine_runs
@@ -222,40 +223,45 @@ def robot(count: int, *, lighter: float = 1.0) -> Callable[[Task], list[tuple[An
     return build
 
 
+#: What is driven, and whether a motor of an articulation holds it.
+HELD = {"door": (door, False), "closer": (closer, False), "drawer": (drawer, False), "lid": (lid, True),
+        "payload": (payload, True), "lift": (lift, True)}  # fmt: skip
+
+
+def held(names: str, word: str, **options: Any) -> Iterator[tuple[str, Task]]:
+    for name in names.split():
+        build, articulated = HELD[name]
+        yield f"{name}_{word}", Task(build, articulated=articulated, **options)
+
+
+def arm(name: str, count: int, *, lighter: float = 1.0, **options: Any) -> tuple[str, Task]:
+    return f"arm{count}_{name}", Task(robot(count, lighter=lighter), makes_motors=False, **{"response": 0.1, **options})
+
+
 def tasks() -> Iterator[tuple[str, Task]]:
     """Every task, and each in the sizes, densities, units and responses that could change it."""
     for size in (0.05, 1.0, 20.0):
-        for name, build in (("door", door), ("closer", closer), ("drawer", drawer)):
-            yield f"{name}_{size:g}m", Task(build, size)
-        for name, build in (("lid", lid), ("payload", payload), ("lift", lift)):
-            yield f"{name}_{size:g}m", Task(build, size, articulated=True)
-            yield f"{name}_{size:g}m_free", Task(build, size)
+        yield from held(" ".join(HELD), f"{size:g}m", size=size)
+        for name in ("lid", "payload", "lift"):
+            yield f"{name}_{size:g}m_free", Task(HELD[name][0], size)
         yield f"wheel_{size:g}m", Task(wheel, size, speed=6.0)
         yield f"mixer_{size:g}m", Task(bar, size, speed=3.0, articulated=True)
         yield f"belt_{size:g}m", Task(drawer, size, speed=0.5)
         for count in (2, 4, 6):
             for moved in {0, count - 1}:
-                yield (
-                    f"arm{count}_{size:g}m_joint{moved + 1}",
-                    Task(robot(count), size, response=0.1, moved=moved, makes_motors=False),
-                )  # fmt: skip
-        yield f"arm6_{size:g}m_half", Task(robot(6), size, response=0.5, makes_motors=False)
+                yield arm(f"{size:g}m_joint{moved + 1}", count, size=size, moved=moved)
+        yield arm(f"{size:g}m_half", 6, size=size, response=0.5)
     for density in (20.0, 7800.0):
-        for name, build in (("door", door), ("lid", lid), ("payload", payload), ("lift", lift)):
-            yield f"{name}_{density:g}kg", Task(build, density=density, articulated=name != "door")
-        yield f"arm4_{density:g}kg", Task(robot(4), density=density, response=0.1, makes_motors=False)
+        yield from held("door lid payload lift", f"{density:g}kg", density=density)
+        yield arm(f"{density:g}kg", 4, density=density)
     for response in (0.1, 2.0):
-        for name, build in (("door", door), ("closer", closer), ("lid", lid), ("payload", payload), ("drawer", drawer)):
-            yield f"{name}_{response:g}s", Task(build, response=response, articulated=name in ("lid", "payload"))
+        yield from held("door closer lid payload drawer", f"{response:g}s", response=response)
         yield f"wheel_{response:g}s", Task(wheel, response=response, speed=6.0)
-    yield "arm4_2s", Task(robot(4), response=2.0, makes_motors=False)
-    yield "arm6_lighter", Task(robot(6, lighter=0.8), response=0.25, makes_motors=False)
-    for name, build in (("door", door), ("drawer", drawer)):
-        yield f"{name}_cm", Task(build, centimetres=True)
-    for name, build in (("lid", lid), ("payload", payload), ("lift", lift)):
-        yield f"{name}_cm", Task(build, centimetres=True, articulated=True)
+    yield arm("2s", 4, response=2.0)
+    yield arm("lighter", 6, lighter=0.8, response=0.25)
+    yield from held("door drawer lid payload lift", "cm", centimetres=True)
     yield "wheel_cm", Task(wheel, centimetres=True, speed=6.0)
-    yield "arm4_cm", Task(robot(4), response=0.1, centimetres=True, makes_motors=False)
+    yield arm("cm", 4, centimetres=True)
 
 
 # --------------------------------------------------------------------------- export
@@ -274,30 +280,28 @@ def write(name: str, task: Task, folder: Path) -> Written:
         stage = bpy.context.scene.usdphys.stage
         stage.meters_per_unit, stage.up_axis = 0.01, "Y"
     said: list[Any] = []
-    kept = edits.add_servos, edits.add_motors
 
-    def servos(*arguments: Any, **options: Any) -> Any:
-        said.append(kept[0](*arguments, **options))
-        return said[-1]
+    def heard(name: str, tell: Callable[[Any, dict[str, Any]], Any]) -> Any:
+        """A function of `edits`, of whose answer is told."""
+        original = getattr(edits, name)
 
-    def motors(*arguments: Any, **options: Any) -> Any:
-        made = kept[1](*arguments, **options)
-        if not options["holds"]:
-            said.append(edits.Servos(*made, []))
-        return made
+        def call(*arguments: Any, **options: Any) -> Any:
+            made = original(*arguments, **options)
+            said.extend(tell(made, options))
+            return made
 
-    edits.add_servos, edits.add_motors = servos, motors
-    try:
+        return patch.object(edits, name, call)
+
+    # Motors that hold are servos.
+    with (
+        heard("add_servos", lambda made, _: [made]),
+        heard("add_motors", lambda made, options: [] if options["holds"] else [edits.Servos(*made, [])]),
+    ):
         found = task.build(task)
         if task.makes_motors:
             select(*(joint for joint, _ in found))
-            aim = {"speed": task.speed, "slide_speed": task.speed * task.unit}
-            click(
-                "joint_motor", holds=not task.speed, response=task.response, articulation=task.articulated,
-                **(aim if task.speed else {}),
-            )  # fmt: skip
-    finally:
-        edits.add_servos, edits.add_motors = kept
+            aim = {"speed": task.speed, "slide_speed": task.speed * task.unit} if task.speed else {}
+            click("joint_motor", holds=not task.speed, response=task.response, articulation=task.articulated, **aim)
     bpy.context.view_layer.update()
     watch = watched(task, found)
     options = usd_export.ExportOptions(
@@ -313,13 +317,13 @@ def write(name: str, task: Task, folder: Path) -> Written:
     made = said[-1]
     motion = max((one.motion for one in made.outlooks), default=None)
     loaded = [motor for motor in made.motors if motor.sag]
-    heard = Said(
+    told = Said(
         max(motor.settling for motor in made.motors), max(motor.slowed for motor in made.motors),
         (motion.sag, motion.settling) if motion is not None
         else (math.inf, math.inf) if loaded and not task.speed and not all(one.in_articulation for one in loaded)
         else None,
     )  # fmt: skip
-    return Written(*files, watch, heard)
+    return Written(*files, watch, told)
 
 
 def watched(task: Task, found: list[tuple[Any, list[Any]]]) -> Watch:
@@ -376,20 +380,14 @@ def in_preview(file: Path, steps: int) -> dict[str, tuple[Any, Any]]:
     }
 
 
-def in_physx(file: Path) -> dict[str, tuple[Any, Any]]:
+def in_physx(file: Path, poses: dict[str, Any] | None) -> dict[str, tuple[Any, Any]]:
     usd_read = importlib.import_module("usdphys_ext.usdphys_addon.usd.read")
-    if not file.with_suffix(".npz").is_file():
-        return {}
     units = usd_read.stage_units(usd_read.open_stage(file))
     turn = np.asarray(units.to_z_up)
-    with np.load(file.with_suffix(".npz")) as found:
-        names, poses = [str(name) for name in found["names"]], found["poses"]
     return {
-        name.rpartition("/")[2]: (
-            poses[:, at, :3] @ turn.T * units.meters_per_unit, turn @ matrices(poses[:, at, 3:]) @ turn.T
-        )
-        for at, name in enumerate(names)
-    }  # fmt: skip
+        name: (rows[:, :3] @ turn.T * units.meters_per_unit, turn @ matrices(rows[:, 3:]) @ turn.T)
+        for name, rows in (poses or {}).items()
+    }
 
 
 def matrices(turns: Any) -> Any:
@@ -473,7 +471,7 @@ def bounds(task: Task, written: Written, engine: str) -> tuple[float, float, flo
 
 def main() -> int:
     parser = bench.parser(__doc__)
-    parser.add_argument("--physx", default=os.environ.get("PHYSX_PYTHON", ""), help="a Python with ovphysx")
+    engine_runs.add_options(parser, "physx")
     parser.add_argument("--only", default="", help="only tasks with this in their name")
     parser.add_argument("--keep", type=Path, help="keep the files in this folder")
     options = parser.parse_args()
@@ -485,19 +483,17 @@ def main() -> int:
         kept.mkdir(parents=True, exist_ok=True)
         chosen = {name: task for name, task in tasks() if options.only in name}
         written = {name: write(name, task, kept) for name, task in chosen.items()}
+        pairs = {name: (one.still, one.going) for name, one in written.items()}
+        found: list[Any] = []
         if options.physx:
-            jobs: list[str] = []
-            for name, task in chosen.items():
-                for file in (written[name].still, written[name].going):
-                    file.with_suffix(".npz").unlink(missing_ok=True)
-                    jobs += [str(file), str(steps_of(task)), str(STEP), str(file.with_suffix(".npz"))]
-            engine_runs.run("physx", options.physx, jobs, kept)
-        for name, task in chosen.items():
+            files = [file for pair in pairs.values() for file in pair]
+            steps = [steps_of(task) for task in chosen.values() for _ in range(2)]
+            found = engine_runs.poses("physx", options.physx, files, steps, STEP)
+        for row, (name, task) in enumerate(chosen.items()):
             one = written[name]
-            pair = (one.still, one.going)
-            engines = {"preview": [in_preview(file, steps_of(task)) for file in pair]}
+            engines = {"preview": [in_preview(file, steps_of(task)) for file in pairs[name]]}
             if options.physx:
-                engines["physx"] = [in_physx(file) for file in pair]
+                engines["physx"] = list(map(in_physx, pairs[name], found[2 * row : 2 * row + 2]))
             for engine, poses in engines.items():
                 sag, settling = measure(task, one.watch, *poses)
                 row = f"{name}_{engine}"

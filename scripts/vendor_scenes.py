@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,9 @@ TORQUE = MASS * GRAVITY * LENGTH / 2
 INERTIA = MASS * (LENGTH**2 + THICK**2) / 12 + MASS * (LENGTH / 2) ** 2
 STEP = 1 / 60
 LEAST_PATCH = "PhysxCollisionAPI physxCollision:minTorsionalPatchRadius"
+HINGE = "Body Hinge"
 Span = tuple[float, float]
+Build = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,8 @@ class Experiment:
     about any axis; "tilt": degrees of its X axis. without, with_: least and most of the measure in each run.
     """
 
-    build: Callable[[], None]
-    change: Callable[[], None]
+    build: Build
+    change: Build
     measure: str
     without: Span
     with_: Span
@@ -173,7 +175,7 @@ def put(name: str, key: str, value: Any = True, *, part: str = "object", dof: st
             setattr(row, panel.view_of(row), value)
 
 
-def later(*calls: tuple[Any, ...], **more: Any) -> Callable[[], None]:
+def later(*calls: tuple[Any, ...], **more: Any) -> Build:
     """Settings to be made: arguments of `put`; those by name hold for all."""
 
     def make() -> None:
@@ -183,10 +185,26 @@ def later(*calls: tuple[Any, ...], **more: Any) -> Callable[[], None]:
     return make
 
 
+def one(key: str, value: Any = True, *, name: str = "Body", **more: Any) -> Build:
+    return later((name, key, value), **more)
+
+
+def of_scene(key: str, value: Any = True) -> Build:
+    return later(("", key, value), part="scene")
+
+
+def both(*makers: Build) -> Build:
+    def make() -> None:
+        for maker in makers:
+            maker()
+
+    return make
+
+
 # --------------------------------------------------------------------------- scenes
 
 
-def free(spin: float = 0.0, speed: float = 0.0) -> Callable[[], None]:
+def free(spin: float = 0.0, speed: float = 0.0) -> Build:
     """A body in free fall. spin: degrees per second about Z. speed: along X."""
 
     def build() -> None:
@@ -203,7 +221,7 @@ def tumbler() -> None:
     obj.usdphys.rigid_body.angular_velocity = (math.radians(400), 0.0, math.radians(4))
 
 
-def above_ground(gap: float = 0.2) -> Callable[[], None]:
+def above_ground(gap: float = 0.2) -> Build:
     def build() -> None:
         ground()
         solid(place=(0, 0, 0.2 + gap))
@@ -258,7 +276,7 @@ def roller() -> None:
     obj.usdphys.rigid_body.angular_velocity = (0, 15, 0)
 
 
-def cup_below(*, moves: bool) -> Callable[[], None]:
+def cup_below(*, moves: bool) -> Build:
     def build() -> None:
         ground()
         cup("Cup", moves=moves)
@@ -303,7 +321,7 @@ def stand(name: str = "Base", place: Sequence[float] = (0, 0, 0)) -> Any:
     return base
 
 
-def articulated_arm(limit: float | None = None, axis: str = "Y") -> Callable[[], None]:
+def articulated_arm(limit: float | None = None, axis: str = "Y") -> Build:
     """limit: largest angle in degrees."""
 
     def build() -> None:
@@ -315,7 +333,7 @@ def articulated_arm(limit: float | None = None, axis: str = "Y") -> Callable[[],
     return build
 
 
-def plain_arm(limit: float, kind: str = "REVOLUTE") -> Callable[[], None]:
+def plain_arm(limit: float, kind: str = "REVOLUTE") -> Build:
     def build() -> None:
         if kind == "REVOLUTE":
             hinge = arm()
@@ -398,7 +416,7 @@ def wheel_and_slide() -> None:
     joint("Body Hinge", "PRISMATIC", (0, 0, -0.5), None, solid("Body", (0, 0, -0.5)), "X")
 
 
-def couple(ratio: float = 2.0, radius: float = 0.5) -> Callable[[], None]:
+def couple(ratio: float = 2.0, radius: float = 0.5) -> Build:
     def make() -> None:
         for obj in bpy.context.scene.objects:
             obj.select_set(obj.name in ("Leader Hinge", "Body Hinge"))
@@ -465,7 +483,7 @@ NEUTRAL = frozenset({"NEUTRAL"})
 
 def in_physx() -> dict[str, Experiment]:
     """By the name that the list of runs has for it; what PhysX ignores there must change nothing."""
-    made = dict((*bodies(), *contacts(), *joints(), *newtons_words()))
+    made = bodies() | contacts() | joints() | newtons_words()
     ignored = {name: replace(made[name], with_=made[name].without) for name in ("n_limitStiffness", "nfric_mat")}
     return made | ignored
 
@@ -476,149 +494,87 @@ def in_newton() -> dict[str, Experiment]:
     MuJoCo's solver there has no margin, largest speed, torsional friction and soft contacts. It takes the stiffness of
     a limit for the inertia that it acts on, so it is softer.
     """
-    made = dict(newtons_words())
+    made = newtons_words()
     ignored = ("n_velocityLimit", "n_contactMargin", "nfric_mat")
     changed = {name: replace(made[name], with_=made[name].without) for name in ignored}
     changed["n_limitStiffness"] = replace(made["n_limitStiffness"], without=(-5.0, 15.0), with_=(20.0, 70.0))
-    soft = dict(contacts())["compliantContact"]
+    soft = contacts()["compliantContact"]
     changed["compliantContact"] = replace(soft, with_=soft.without, targets=frozenset({"NEWTON"}))
     return made | changed
 
 
-def bodies() -> Iterator[tuple[str, Experiment]]:
-    body = "Body"
-    yield "disableGravity", Experiment(free(), later((body, "no_gravity")), "z", FALL, STILL)
-    yield (
-        "linearDamping",
-        Experiment(free(), later((body, "linear_damping", 2.0)), "z", FALL, about(drag_fall(1.5, 2.0))),
-    )
+def bodies() -> dict[str, Experiment]:
     turned = about(90 / 0.05 * (1 - math.exp(-0.05 * 1.5)))
-    yield (
-        "angularDamping",
-        Experiment(
-            free(90), later((body, "angular_damping", 5.0)), "turn z", turned,
-            about(90 / 5 * (1 - math.exp(-5 * 1.5)), 0.1),
-        ),
-    )  # fmt: skip
-    # It reaches 2 m/s after 0.2 s.
-    yield (
-        "maxLinearVelocity",
-        Experiment(
-            free(), later((body, "max_speed", 2.0)), "z", FALL, about(-(2 * 1.5 - 2**2 / 2 / GRAVITY), 0.06)
-        ),
-    )  # fmt: skip
-    yield (
-        "maxAngularVelocity",
-        Experiment(free(90), later((body, "max_spin", math.radians(10))), "turn z", turned, about(14.7, 0.06)),
-    )
-    yield "lockedPosAxis", Experiment(free(speed=1), later((body, "locked_position", 4)), "z", FALL, STILL)
-    yield "lockedRotAxis", Experiment(free(90), later((body, "locked_rotation", 4)), "turn z", turned, FIRM)
-    yield "gyroscopic", Experiment(tumbler, later((body, "gyroscopic", False)), "tilt", (20.0, 180.0), (0.0, 10.0))
-    yield (
-        "PhysxForceAPI",
-        Experiment(free(), later((body, "force", (5.0, 0.0, 0.0))), "x", STILL, about(5 * 1.5**2 / 2)),
-    )
-    yield (
-        "solveContact",
-        Experiment(
-            above_ground(), later((body, "PhysxRigidBodyAPI physxRigidBody:solveContact", False)), "z", about(-0.2),
-            FALL,
-        ),
-    )  # fmt: skip
-
-    def ccd() -> None:
-        put("", "scene_ccd", part="scene")
-        put(body, "ccd")
-
     passed, stopped = (50.0, 400.0), (-5.0, 12.0)
-    yield "ccd_body", Experiment(bullet, ccd, "x", passed, stopped)
-    yield "ccd_spec", Experiment(bullet, later((body, "speculative_ccd")), "x", passed, stopped)
-    yield (
-        "maxDepenetrationVelocity",
-        Experiment(
-            above_ground(-0.2), later((body, "max_depenetration", 0.1)), "z", (0.19, 0.5), about(0.15, least=0.03),
-        ),
-    )  # fmt: skip
-    yield "sleepThreshold", Experiment(rolling_ball, later((body, "sleep", 10.0)), "x", about(0.6, 0.06), (0.0, 0.4))
-    yield (
-        "solverPositionIterations",
-        Experiment(heavy_on_light, iterate, "way", (0.02, 60.0), (0.0, 0.01)),
-    )
-    yield (
-        "maxContactImpulse",
-        Experiment(above_ground(), later((body, "max_impulse", 0.01)), "z", about(-0.2), (-11.2, -10.0)),
-    )
-    yield (
-        "surfaceVelocity",
-        Experiment(belt, later(("Belt", "surface_velocity", (1.0, 0.0, 0.0))), "x", STILL, about(1.5, 0.1)),
-    )
+    ccd = both(of_scene("scene_ccd"), one("ccd"))
+    return {
+        "disableGravity": Experiment(free(), one("no_gravity"), "z", FALL, STILL),
+        "linearDamping": Experiment(free(), one("linear_damping", 2.0), "z", FALL, about(drag_fall(1.5, 2.0))),
+        "angularDamping": Experiment(
+            free(90), one("angular_damping", 5.0), "turn z", turned, about(90 / 5 * (1 - math.exp(-5 * 1.5)), 0.1)),
+        # It reaches 2 m/s after 0.2 s.
+        "maxLinearVelocity": Experiment(
+            free(), one("max_speed", 2.0), "z", FALL, about(-(2 * 1.5 - 2**2 / 2 / GRAVITY), 0.06)),
+        "maxAngularVelocity": Experiment(
+            free(90), one("max_spin", math.radians(10)), "turn z", turned, about(14.7, 0.06)),
+        "lockedPosAxis": Experiment(free(speed=1), one("locked_position", 4), "z", FALL, STILL),
+        "lockedRotAxis": Experiment(free(90), one("locked_rotation", 4), "turn z", turned, FIRM),
+        "gyroscopic": Experiment(tumbler, one("gyroscopic", False), "tilt", (20.0, 180.0), (0.0, 10.0)),
+        "PhysxForceAPI": Experiment(free(), one("force", (5.0, 0.0, 0.0)), "x", STILL, about(5 * 1.5**2 / 2)),
+        "solveContact": Experiment(
+            above_ground(), one("PhysxRigidBodyAPI physxRigidBody:solveContact", False), "z", about(-0.2), FALL),
+        "ccd_body": Experiment(bullet, ccd, "x", passed, stopped),
+        "ccd_spec": Experiment(bullet, one("speculative_ccd"), "x", passed, stopped),
+        "maxDepenetrationVelocity": Experiment(
+            above_ground(-0.2), one("max_depenetration", 0.1), "z", (0.19, 0.5), about(0.15, least=0.03)),
+        "sleepThreshold": Experiment(rolling_ball, one("sleep", 10.0), "x", about(0.6, 0.06), (0.0, 0.4)),
+        "solverPositionIterations": Experiment(heavy_on_light, iterate, "way", (0.02, 60.0), (0.0, 0.01)),
+        "maxContactImpulse": Experiment(above_ground(), one("max_impulse", 0.01), "z", about(-0.2), (-11.2, -10.0)),
+        "surfaceVelocity": Experiment(
+            belt, one("surface_velocity", (1.0, 0.0, 0.0), name="Belt"), "x", STILL, about(1.5, 0.1)),
+    }  # fmt: skip
 
 
-def contacts() -> Iterator[tuple[str, Experiment]]:
-    body = "Body"
-    slid = about(9 / (2 * 0.4 * GRAVITY))
-    yield (
-        "frictionCombine_max",
-        Experiment(
-            slider, later((body, "friction_combine", "max"), part="material"), "x", slid, about(9 / (1.6 * GRAVITY))
-        ),
-    )  # fmt: skip
-    yield (
-        "frictionCombine_min",
-        Experiment(slider, later((body, "friction_combine", "min"), part="material"), "x", slid, about(4.5)),
-    )
+def contacts() -> dict[str, Experiment]:
+    body, slid = "Body", about(9 / (2 * 0.4 * GRAVITY))
     # After a fall of 2 m, 0.64 s, it flies up with 0.9 of its speed, for 0.86 s.
     fall = math.sqrt(2 * 2 / GRAVITY)
     up = -2 + 0.9 * GRAVITY * fall * (1.5 - fall) - GRAVITY * (1.5 - fall) ** 2 / 2
-    yield (
-        "restitutionCombine_max",
-        Experiment(
-            bouncer, later((body, "restitution_combine", "max"), part="material"), "z", (-2.0, -1.9),
-            about(up, least=0.2),
+    soft = later((body, "contact_stiffness", 100.0), (body, "contact_damping", 30.0), part="material")
+    # The offset of rest has to be below that of contact.
+    offsets = later((body, "contact_offset", 0.15), (body, "margin", 0.1), part="collider")
+    patch = later(
+        *(
+            (name, key, value)
+            for key, value in (("patch_radius", 0.2), (LEAST_PATCH, 0.1))
+            for name in (body, "Ground")
         ),
-    )  # fmt: skip
-    yield (
-        "compliantContact",
-        Experiment(
-            soft_ground,
-            later((body, "contact_stiffness", 100.0), (body, "contact_damping", 30.0), part="material"),
-            "z", STILL, about(-0.0981, least=0.02),
-        ),
-    )  # fmt: skip
-    yield "restOffset", Experiment(above_ground(), offsets, "z", about(-0.2), about(-0.1))
-    yield (
-        "contactOffset_fast",
-        Experiment(bullet, later((body, "contact_offset", 4.0), part="collider"), "x", (50.0, 400.0), (-200.0, 12.0)),
+        part="collider",
     )
-    yield (
-        "torsionalPatchRadius",
-        Experiment(
-            spinner, later((body, "patch_radius", 0.2), ("Ground", "patch_radius", 0.2), (body, LEAST_PATCH, 0.1),
-                  ("Ground", LEAST_PATCH, 0.1), part="collider"), "turn z", about(130.0), (0.0, 20.0)
-        ),
-    )  # fmt: skip
-    hull = later((body, "hull_vertices", 6), part="collider")
-    yield "hullVertexLimit", Experiment(roller, hull, "x", (2.0, 5.0), (0.0, 1.8))
     inside, on_top = (-1.92, -1.85), (-1.0, -0.7)
-    yield (
-        "decomp_maxHulls1",
-        Experiment(cup_below(moves=False), later(("Cup", "max_hulls", 1), part="collider"), "z", inside, on_top),
-    )
-    yield "sdf", Experiment(cup_below(moves=True), approximated("sdf"), "z", on_top, inside)
-    yield "sphereFill", Experiment(cup_below(moves=True), approximated("sphereFill"), "z", on_top, (-2.1, -1.2))
-    yield (
-        "PhysxTriggerAPI",
-        Experiment(above_ground(), later((body, "trigger"), part="collider"), "z", about(-0.2), FALL),
-    )
+    return {
+        "frictionCombine_max": Experiment(
+            slider, one("friction_combine", "max", part="material"), "x", slid, about(9 / (1.6 * GRAVITY))),
+        "frictionCombine_min": Experiment(
+            slider, one("friction_combine", "min", part="material"), "x", slid, about(4.5)),
+        "restitutionCombine_max": Experiment(
+            bouncer, one("restitution_combine", "max", part="material"), "z", (-2.0, -1.9), about(up, least=0.2)),
+        "compliantContact": Experiment(soft_ground, soft, "z", STILL, about(-0.0981, least=0.02)),
+        "restOffset": Experiment(above_ground(), offsets, "z", about(-0.2), about(-0.1)),
+        "contactOffset_fast": Experiment(
+            bullet, one("contact_offset", 4.0, part="collider"), "x", (50.0, 400.0), (-200.0, 12.0)),
+        "torsionalPatchRadius": Experiment(spinner, patch, "turn z", about(130.0), (0.0, 20.0)),
+        "hullVertexLimit": Experiment(
+            roller, one("hull_vertices", 6, part="collider"), "x", (2.0, 5.0), (0.0, 1.8)),
+        "decomp_maxHulls1": Experiment(
+            cup_below(moves=False), one("max_hulls", 1, name="Cup", part="collider"), "z", inside, on_top),
+        "sdf": Experiment(cup_below(moves=True), approximated("sdf"), "z", on_top, inside),
+        "sphereFill": Experiment(cup_below(moves=True), approximated("sphereFill"), "z", on_top, (-2.1, -1.2)),
+        "PhysxTriggerAPI": Experiment(above_ground(), one("trigger", part="collider"), "z", about(-0.2), FALL),
+    }  # fmt: skip
 
 
-def offsets() -> None:
-    """The offset of rest has to be below that of contact."""
-    put("Body", "contact_offset", 0.15, part="collider")
-    put("Body", "margin", 0.1, part="collider")
-
-
-def approximated(word: str) -> Callable[[], None]:
+def approximated(word: str) -> Build:
     def make() -> None:
         collider = of("Cup").usdphys.colliders[0]
         collider.property_unset("approximation")
@@ -629,195 +585,102 @@ def approximated(word: str) -> Callable[[], None]:
     return make
 
 
-def joints() -> Iterator[tuple[str, Experiment]]:
-    hinge = "Body Hinge"
+def joints() -> dict[str, Experiment]:
     # PhysX takes the stiffness of an angle per radian. The spring is damped so that it comes to rest.
-    soft = about(held_by(20.0, 10.0), 0.07)
-    hard = about(10.0, least=0.6)
-    for name, kind, dof in (
-        ("soft_limit_rev", "REVOLUTE", "angular"), ("soft_cone", "SPHERICAL", "cone"),
-        ("soft_d6_rotY", "GENERIC", "rotY"),
-    ):  # fmt: skip
-        limit = f"PhysxLimitAPI:{dof} physxLimit:{dof}"
-        yield (
-            name,
-            Experiment(
-                plain_arm(10.0, kind), later((hinge, f"{limit}:stiffness", 20.0), (hinge, f"{limit}:damping", 5.0)),
-                "turn y", hard, soft, seconds=4.0,
-            ),
-        )  # fmt: skip
+    soft, hard = about(held_by(20.0, 10.0), 0.07), about(10.0, least=0.6)
     # One field for all, per degree: the panel writes the number that PhysX needs for it.
-    both = later((hinge, "limit_stiffness", math.radians(20.0)), (hinge, "limit_damping", math.radians(5.0)))
-    targets = frozenset({"NEUTRAL", "PHYSX"})
-    yield (
-        "soft_limit_both",
-        Experiment(plain_arm(10.0, "REVOLUTE"), both, "turn y", hard, soft, seconds=4.0, targets=targets),
-    )
+    both_ = later((HINGE, "limit_stiffness", math.radians(20.0)), (HINGE, "limit_damping", math.radians(5.0)))
     linear = later(("Slide", "limit_stiffness", 100.0), ("Slide", "limit_damping", 10.0))
-    yield (
-        "softfit_lin_100",
-        Experiment(hanging_slide, linear, "z", about(-0.1), about(-0.1981), seconds=3.0),
-    )
-    yield (
-        "distance_spring",
-        Experiment(
-            hanging_body,
-            later(("Rope", "spring"), ("Rope", "spring_stiffness", 50.0), ("Rope", "spring_damping", 10.0)),
-            "z", about(-0.025), about(-0.025 - GRAVITY / 50), seconds=3.0,
-        ),
-    )  # fmt: skip
-
-    def breakable() -> None:
-        of("Fix").usdphys.joint.break_force = 5.0
-
-    yield "breakForce", Experiment(hung_fixed, breakable, "z", STILL, about(dropped(1.5)))
-    yield "gear", Experiment(two_wheels, couple(ratio=2.0), "turn z", FIRM, about(-15.0, 0.1), seconds=3.0)
-    yield (
-        "rack",
-        Experiment(
-            wheel_and_slide, couple(radius=0.5), "x", STILL, about(0.5 * math.radians(45), 0.1), seconds=3.0
-        ),
-    )  # fmt: skip
-
-    down = about(fallen(0.4))
+    rope = later(("Rope", "spring"), ("Rope", "spring_stiffness", 50.0), ("Rope", "spring_damping", 10.0))
     axis = "PhysxJointAxisAPI:angular physxJointAxis:angular"
-    yield (
-        "a_maxJointVel_new",
-        Experiment(
-            articulated_arm(), later((hinge, "joint_speed", math.radians(20))), "turn y", down,
-            about(fallen(0.4, most=math.radians(20)), 0.08), seconds=0.4,
-        ),
-    )  # fmt: skip
-    yield (
-        "a_friction_new",
-        Experiment(
-            articulated_arm(), later((hinge, "static_friction", 8.0), dof="angular"), "turn y", down, FIRM, seconds=0.4
-        ),
-    )  # fmt: skip
-    yield (
-        "a_viscous_new",
-        Experiment(
-            articulated_arm(), later((hinge, "joint_damping", 0.1)), "turn y", down,
-            about(fallen(0.4, damping=0.1 * PER_DEGREE), 0.08), seconds=0.4,
-        ),
-    )  # fmt: skip
-    yield (
-        "a_armature_new",
-        Experiment(
-            articulated_arm(), later((hinge, f"{axis}:armature", 1.0)), "turn y", down,
-            about(fallen(0.4, inertia=INERTIA + 1.0), 0.05), seconds=0.4,
-        ),
-    )  # fmt: skip
-    yield (
-        "a_state_angular",
-        Experiment(
-            posed_arm, later((hinge, "start_position", math.radians(45)), dof="angular"), "turn y", (0.0, 3.0),
-            about(45.0, least=1.0), seconds=2 * STEP,
-        ),
-    )  # fmt: skip
-    yield (
-        "a_state_vel",
-        Experiment(
-            articulated_arm(), later((hinge, "start_velocity", math.radians(90)), dof="angular"), "turn y",
-            about(fallen(0.3)), about(fallen(0.3, speed=math.radians(90))), seconds=0.3,
-        ),
-    )  # fmt: skip
-    apart = about(-0.8, least=0.03)
-    yield (
-        "a_selfcollision_off",
-        Experiment(pushed_links, later(("Base", "self_collision", False)), "x", apart, about(-1.0, least=0.03),
-                   seconds=4.0),
-    )  # fmt: skip
+    down, fast, rate = about(fallen(0.4)), math.radians(90), math.radians(20)
 
-    def rough_arm() -> None:
-        articulated_arm()()
-        put(hinge, "static_friction", 8.0, dof="angular")
+    def limit(dof: str) -> Build:
+        schema = f"PhysxLimitAPI:{dof} physxLimit:{dof}"
+        return later((HINGE, f"{schema}:stiffness", 20.0), (HINGE, f"{schema}:damping", 5.0))
 
-    # Plain joints have no such friction.
-    yield (
-        "a_articulationEnabled_off",
-        Experiment(
-            rough_arm, later(("Base", "articulation_enabled", False)), "turn y", FIRM, down, seconds=0.4
-        ),
-    )  # fmt: skip
-    yield "a_mimic_physx", Experiment(two_hinges, follow_in_physx, "turn z", FIRM, about(60.0), seconds=3.0)
-
-    # What PhysX ignores.
-    for name, key, value in (
-        ("a_maxJointVel_old", "PhysxJointAPI physxJoint:maxJointVelocity", math.radians(20)),
-        ("a_friction_old", "PhysxJointAPI physxJoint:jointFriction", 8.0),
-        ("a_armature_old", "PhysxJointAPI physxJoint:armature", 5.0),
+    # Plain joints have no friction of articulations.
+    rough = both(articulated_arm(), one("static_friction", 8.0, name=HINGE, dof="angular"))
+    found = {
+        name: Experiment(plain_arm(10.0, kind), limit(dof), "turn y", hard, soft, 4.0)
+        for name, kind, dof in (("soft_limit_rev", "REVOLUTE", "angular"), ("soft_cone", "SPHERICAL", "cone"),
+                                ("soft_d6_rotY", "GENERIC", "rotY"))
+    } | {
+        "soft_limit_both": Experiment(
+            plain_arm(10.0, "REVOLUTE"), both_, "turn y", hard, soft, 4.0, frozenset({"NEUTRAL", "PHYSX"})),
+        "softfit_lin_100": Experiment(hanging_slide, linear, "z", about(-0.1), about(-0.1981), 3.0),
+        "distance_spring": Experiment(hanging_body, rope, "z", about(-0.025), about(-0.025 - GRAVITY / 50), 3.0),
+        "breakForce": Experiment(
+            hung_fixed, lambda: setattr(of("Fix").usdphys.joint, "break_force", 5.0), "z", STILL, about(dropped(1.5))),
+        "gear": Experiment(two_wheels, couple(ratio=2.0), "turn z", FIRM, about(-15.0, 0.1), 3.0),
+        "rack": Experiment(
+            wheel_and_slide, couple(radius=0.5), "x", STILL, about(0.5 * math.radians(45), 0.1), 3.0),
+        "a_state_angular": Experiment(
+            posed_arm, one("start_position", math.radians(45), name=HINGE, dof="angular"), "turn y", (0.0, 3.0),
+            about(45.0, least=1.0), 2 * STEP),
+        "a_state_vel": Experiment(
+            articulated_arm(), one("start_velocity", fast, name=HINGE, dof="angular"), "turn y", about(fallen(0.3)),
+            about(fallen(0.3, speed=fast)), 0.3),
+        "a_selfcollision_off": Experiment(
+            pushed_links, one("self_collision", False, name="Base"), "x", about(-0.8, least=0.03),
+            about(-1.0, least=0.03), 4.0),
+        "a_articulationEnabled_off": Experiment(
+            rough, one("articulation_enabled", False, name="Base"), "turn y", FIRM, down, 0.4),
+        "a_mimic_physx": Experiment(two_hinges, follow_in_physx, "turn z", FIRM, about(60.0), 3.0),
+    }  # fmt: skip
+    for name, key, value, with_, dof in (
+        ("a_maxJointVel_new", "joint_speed", rate, about(fallen(0.4, most=rate), 0.08), ""),
+        ("a_friction_new", "static_friction", 8.0, FIRM, "angular"),
+        ("a_viscous_new", "joint_damping", 0.1, about(fallen(0.4, damping=0.1 * PER_DEGREE), 0.08), ""),
+        ("a_armature_new", f"{axis}:armature", 1.0, about(fallen(0.4, inertia=INERTIA + 1.0), 0.05), ""),
+        # What PhysX ignores.
+        ("a_maxJointVel_old", "PhysxJointAPI physxJoint:maxJointVelocity", rate, down, ""),
+        ("a_friction_old", "PhysxJointAPI physxJoint:jointFriction", 8.0, down, ""),
+        ("a_armature_old", "PhysxJointAPI physxJoint:armature", 5.0, down, ""),
     ):
-        yield name, Experiment(articulated_arm(), later((hinge, key, value)), "turn y", down, down, seconds=0.4)
+        found[name] = Experiment(articulated_arm(), one(key, value, name=HINGE, dof=dof), "turn y", down, with_, 0.4)
+    return found
 
 
 def posed_arm() -> None:
     """A drive holds it at 45 degrees, where it is only in time."""
     articulated_arm()()
-    driven(of("Body Hinge"), 45.0)
+    driven(of(HINGE), 45.0)
 
 
 def follow_in_physx() -> None:
     name = "PhysxMimicJointAPI:rotZ"
-    put("Body Hinge", f"{name} physxMimicJoint:rotZ:referenceJoint", of("Leader Hinge"))
-    put("Body Hinge", f"{name} physxMimicJoint:rotZ:gearing", -2.0)
-    put("Body Hinge", f"{name} physxMimicJoint:rotZ:referenceJointAxis", "rotZ")
+    for key, value in (("Joint", of("Leader Hinge")), ("JointAxis", "rotZ")):
+        put(HINGE, f"{name} physxMimicJoint:rotZ:reference{key}", value)
+    put(HINGE, f"{name} physxMimicJoint:rotZ:gearing", -2.0)
 
 
-def newtons_words() -> Iterator[tuple[str, Experiment]]:
+def newtons_words() -> dict[str, Experiment]:
     """What Newton's own words do; PhysX reads most of them."""
-    hinge, down = "Body Hinge", about(fallen(0.4))
-    simple = (
-        ("a_armature_newton", "joint_armature", 1.0, about(fallen(0.4, inertia=INERTIA + 1.0), 0.05)),
-        ("a_friction_newton", "joint_friction", 8.0, FIRM),
-        ("n_damping", "joint_damping", 0.1, about(fallen(0.4, damping=0.1 * PER_DEGREE), 0.08)),
-        ("n_velocityLimit", "joint_speed", math.radians(20), about(fallen(0.4, most=math.radians(20)), 0.08)),
-    )
-    for name, key, value, with_ in simple:
-        yield (
-            name,
-            Experiment(articulated_arm(), later((hinge, key, value)), "turn y", down, with_, 0.4, NEUTRAL),
+    down, rate = about(fallen(0.4)), math.radians(20)
+    follow: Build = lambda: later((HINGE, "mimic_joint", of("Leader Hinge")), (HINGE, "mimic_ratio", 2.0))()  # noqa: E731
+    spring = later((HINGE, "limit_stiffness", 20.0 / PER_DEGREE), (HINGE, "limit_damping", 0.2))
+    rough = later(*((name, "torsional_friction", 0.2) for name in ("Body", "Ground")), part="material")
+    found = {
+        name: Experiment(articulated_arm(), one(key, value, name=HINGE), "turn y", down, with_, 0.4)
+        for name, key, value, with_ in (
+            ("a_armature_newton", "joint_armature", 1.0, about(fallen(0.4, inertia=INERTIA + 1.0), 0.05)),
+            ("a_friction_newton", "joint_friction", 8.0, FIRM),
+            ("n_damping", "joint_damping", 0.1, about(fallen(0.4, damping=0.1 * PER_DEGREE), 0.08)),
+            ("n_velocityLimit", "joint_speed", rate, about(fallen(0.4, most=rate), 0.08)),
         )
-    follow = later((hinge, "mimic_ratio", 2.0))
-
-    def follow_leader() -> None:
-        put(hinge, "mimic_joint", of("Leader Hinge"))
-        follow()
-
-    yield "a_mimic_newton", Experiment(two_hinges, follow_leader, "turn z", FIRM, about(60.0), 3.0, NEUTRAL)
-    yield "mimic_prismatic_newton", Experiment(two_slides, follow_leader, "x", STILL, about(0.5), 3.0, NEUTRAL)
-    yield (
-        "a_selfcol_newton_off",
-        Experiment(
-            pushed_links, later(("Base", "self_collision", False)), "x", about(-0.8, least=0.03),
-            about(-1.0, least=0.03), 4.0, NEUTRAL,
-        ),
-    )  # fmt: skip
-    yield (
-        "n_contactMargin",
-        Experiment(
-            above_ground(), later(("Body", "margin", 0.1), part="collider"), "z", about(-0.2), about(-0.1), 1.5, NEUTRAL
-        ),
-    )  # fmt: skip
-    yield (
-        "n_maxHullVertices",
-        Experiment(
-            roller, later(("Body", "hull_vertices", 6), part="collider"), "x", (2.0, 5.0), (0.0, 1.8), 1.5, NEUTRAL
-        ),
-    )  # fmt: skip
-    stiffness = 20.0 / PER_DEGREE
-    yield (
-        "n_limitStiffness",
-        Experiment(
-            articulated_arm(10.0), later((hinge, "limit_stiffness", stiffness), (hinge, "limit_damping", 0.2)),
-            "turn y", about(10.0, least=0.8), about(held_by(20.0, 10.0), 0.08), 4.0, NEUTRAL,
-        ),
-    )  # fmt: skip
-    yield (
-        "nfric_mat",
-        Experiment(
-            spinner, later(("Body", "torsional_friction", 0.2), ("Ground", "torsional_friction", 0.2),
-                           part="material"),
-            "turn z", about(130.0, 0.06), (0.0, 60.0), 1.5, NEUTRAL,
-        ),
-    )  # fmt: skip
+    } | {
+        "a_mimic_newton": Experiment(two_hinges, follow, "turn z", FIRM, about(60.0), 3.0),
+        "mimic_prismatic_newton": Experiment(two_slides, follow, "x", STILL, about(0.5), 3.0),
+        "a_selfcol_newton_off": Experiment(
+            pushed_links, one("self_collision", False, name="Base"), "x", about(-0.8, least=0.03),
+            about(-1.0, least=0.03), 4.0),
+        "n_contactMargin": Experiment(
+            above_ground(), one("margin", 0.1, part="collider"), "z", about(-0.2), about(-0.1)),
+        "n_maxHullVertices": Experiment(
+            roller, one("hull_vertices", 6, part="collider"), "x", (2.0, 5.0), (0.0, 1.8)),
+        "n_limitStiffness": Experiment(
+            articulated_arm(10.0), spring, "turn y", about(10.0, least=0.8), about(held_by(20.0, 10.0), 0.08), 4.0),
+        "nfric_mat": Experiment(spinner, rough, "turn z", about(130.0, 0.06), (0.0, 60.0)),
+    }  # fmt: skip
+    return {name: replace(made, targets=NEUTRAL) for name, made in found.items()}

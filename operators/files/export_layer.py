@@ -2,13 +2,13 @@
 """File > Export > USD Layer over the Import: the edits since the import, as a layer over the imported file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.language import tr
-from ..outcome import refuse
+from ...usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
 from .usd_file import UsdExportOperator
 
 
@@ -19,25 +19,18 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     bl_label = "Export USD Layer"
     bl_options = {"REGISTER", "PRESET"}
 
-    if TYPE_CHECKING:
-        filepath: str
-        filter_glob: str
-        into_copy: bool
-        physics_only: bool
-        strict: bool
-    else:
-        filter_glob: bpy.props.StringProperty(default="*.usd;*.usda;*.usdc", options={"HIDDEN"})
-        into_copy: bpy.props.BoolProperty(
-            name="Merge into a Copy",
-            description="Write a copy of the imported file that includes the edits, instead of a layer over it",
-        )
-        physics_only: bpy.props.BoolProperty(
-            name="Physics Only", description="Leave out moved, new and deleted objects, changed meshes and materials"
-        )
-        strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
+    filter_glob = StringProperty(default="*.usd;*.usda;*.usdc", options={"HIDDEN"})
+    into_copy = BoolProperty(
+        name="Merge into a Copy",
+        description="Write a copy of the imported file that includes the edits, instead of a layer over it",
+    )
+    physics_only = BoolProperty(
+        name="Physics Only", description="Leave out moved, new and deleted objects, changed meshes and materials"
+    )
+    strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
         if not context.scene.usdphys.source.filepath.lower().endswith((".usd", ".usda", ".usdc", ".usdz")):
@@ -45,14 +38,14 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
             return False
         return True
 
-    def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if not self.filepath:
             source = Path(bpy.path.abspath(context.scene.usdphys.source.filepath))
             self.filepath = str(source.with_name(f"{source.stem}_edits.usda"))
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         layout = self.split_layout()
         source = Path(bpy.path.abspath(context.scene.usdphys.source.filepath))
         layout.label(text=f"{tr('Copy of' if self.into_copy else 'Over')} {source.name}", icon="FILE")
@@ -61,18 +54,14 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
         column.prop(self, "physics_only")
         column.prop(self, "strict")
 
-    def execute(self, context: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import scene_export, usd_export
 
         options = usd_export.ExportOptions(*usd_export.stage_options(context.scene), strict=self.strict)
         form: Any = "copy" if self.into_copy else "layer"
-        try:
-            result = scene_export.export_scene(
-                context, self.filepath, options, form, physics_only=self.physics_only
-            )  # fmt: skip
-        except UsdPhysError as error:
-            return refuse(self, error)
+        result = scene_export.export_scene(
+            context, self.filepath, options, form, physics_only=self.physics_only
+        )  # fmt: skip
         self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 

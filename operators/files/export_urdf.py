@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """File > Export > URDF."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
-from ..outcome import refuse
+from ...usdphys_addon.bridge.typed_props import StringProperty
 from .usd_file import UsdFileOperator
 
 
@@ -18,29 +18,20 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
     bl_options = {"REGISTER", "PRESET"}
 
     filename_ext = ".urdf"
-    if TYPE_CHECKING:
-        filepath: str
-        filter_glob: str
-        package: str
-    else:
-        filter_glob: bpy.props.StringProperty(default="*.urdf", options={"HIDDEN"})
-        package: bpy.props.StringProperty(
-            name="ROS Package",
-            description="Name of a ROS package to write, with package.xml and the meshes. The package is the folder of "
-            "the file, or its parent if the folder is named urdf",
-        )
+    filter_glob = StringProperty(default="*.urdf", options={"HIDDEN"})
+    package = StringProperty(
+        name="ROS Package",
+        description="Name of a ROS package to write, with package.xml and the meshes. The package is the folder of "
+        "the file, or its parent if the folder is named urdf",
+    )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         self.split_layout().prop(self, "package")
 
-    def execute(self, context: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import urdf_export
 
-        try:
-            result = urdf_export.export_urdf(context, self.filepath, self.package.strip())
-        except UsdPhysError as error:
-            return refuse(self, error)
+        result = urdf_export.export_urdf(context, self.filepath, self.package.strip())
         self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 

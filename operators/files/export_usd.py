@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """File > Export > USD Physics."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.props import nested_bodies
+from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ...usdphys_addon.core.words import phrase
 from ...usdphys_addon.playback import guard as preview_guard
 from ...usdphys_addon.viewport.wrapped_text import draw_text
-from ..outcome import refuse
 from .usd_file import USD_FILTER, UsdExportOperator
 
 #: Largest number of errors listed in the file browser.
@@ -29,78 +29,62 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     #: (code, name) of errors that the imported file has itself.
     errors_of_source: frozenset[tuple[str, str]] = frozenset()
 
-    if TYPE_CHECKING:
-        filepath: str
-        filter_glob: str
-        selected_only: bool
-        animation: bool
-        hierarchy: Any
-        meters_per_unit: float
-        kilograms_per_unit: float
-        up_axis: Any
-        form: Any
-        layers: bool
-        physx_words: bool
-        strict: bool
-        runtimes: bool
-    else:
-        filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
-        selected_only: bpy.props.BoolProperty(name="Selected Only", description="Export selected objects only")
-        animation: bpy.props.BoolProperty(name="Animation", description="Write the frame range as time samples")
-        hierarchy: nested_bodies()
-        meters_per_unit: bpy.props.FloatProperty(
-            name="m per Unit",
-            default=1.0,
-            min=1e-9,
-            precision=6,
-            description="Length of one unit of the file in metres: 1 for metres, 0.01 for centimetres",
-        )
-        kilograms_per_unit: bpy.props.FloatProperty(
-            name="kg per Unit",
-            default=1.0,
-            min=1e-9,
-            precision=6,
-            description="Mass of one unit of the file in kilograms: 1 for kilograms, 0.001 for grams",
-        )
-        up_axis: bpy.props.EnumProperty(
-            name="Up Axis", items=(("Y", "Y", ""), ("Z", "Z", "")), default="Z", description="Axis that points up"
-        )
-        form: bpy.props.EnumProperty(
-            name="Form",
-            description="How a scene that was imported from a USD file is written",
-            items=(
-                (
-                    "AUTO",
-                    "Source with Edits",
-                    "The imported file with your edits. If an export option affects the whole file, Blender's "
-                    "exporter writes a new one",
-                ),
-                ("FLAT", "Flattened", "The imported file with the edits, without references, payloads and variants"),
-                (
-                    "COMPOSED",
-                    "As Blender Composes",
-                    "A new file from Blender's exporter, without data of the imported file that Blender does not "
-                    "support",
-                ),
+    filter_glob = StringProperty(default=USD_FILTER, options={"HIDDEN"})
+    selected_only = BoolProperty(name="Selected Only", description="Export selected objects only")
+    animation = BoolProperty(name="Animation", description="Write the frame range as time samples")
+    hierarchy = nested_bodies()
+    meters_per_unit = FloatProperty(
+        name="m per Unit",
+        default=1.0,
+        min=1e-9,
+        precision=6,
+        description="Length of one unit of the file in metres: 1 for metres, 0.01 for centimetres",
+    )
+    kilograms_per_unit = FloatProperty(
+        name="kg per Unit",
+        default=1.0,
+        min=1e-9,
+        precision=6,
+        description="Mass of one unit of the file in kilograms: 1 for kilograms, 0.001 for grams",
+    )
+    up_axis: Any = EnumProperty(
+        name="Up Axis", items=(("Y", "Y", ""), ("Z", "Z", "")), default="Z", description="Axis that points up"
+    )
+    form: Any = EnumProperty(
+        name="Form",
+        description="How a scene that was imported from a USD file is written",
+        items=(
+            (
+                "AUTO",
+                "Source with Edits",
+                "The imported file with your edits. If an export option affects the whole file, Blender's "
+                "exporter writes a new one",
             ),
-            default="AUTO",
-        )
-        runtimes: bpy.props.BoolProperty(
-            name="Runtime Variants",
-            description="Write a neutral file with the variants PhysX, Newton and MuJoCo. Each variant loads the "
-            "settings of one simulator from a folder beside the file, as SimReady requires",
-        )
-        layers: bpy.props.BoolProperty(
-            name="Layered Asset",
-            description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
-        )
-        physx_words: bpy.props.BoolProperty(
-            name="PhysX Attributes",
-            description="Also write Newton's settings, such as joints that follow others, as PhysX attributes",
-        )
-        strict: bpy.props.BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
+            ("FLAT", "Flattened", "The imported file with the edits, without references, payloads and variants"),
+            (
+                "COMPOSED",
+                "As Blender Composes",
+                "A new file from Blender's exporter, without data of the imported file that Blender does not support",
+            ),
+        ),
+        default="AUTO",
+    )
+    runtimes = BoolProperty(
+        name="Runtime Variants",
+        description="Write a neutral file with the variants PhysX, Newton and MuJoCo. Each variant loads the "
+        "settings of one simulator from a folder beside the file, as SimReady requires",
+    )
+    layers = BoolProperty(
+        name="Layered Asset",
+        description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
+    )
+    physx_words = BoolProperty(
+        name="PhysX Attributes",
+        description="Also write Newton's settings, such as joints that follow others, as PhysX attributes",
+    )
+    strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
-    def invoke(self, context: Any, event: bpy.types.Event) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ... import preferences
         from ...usdphys_addon.checks import live as checks
 
@@ -116,7 +100,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         result: set[Any] = super().invoke(context, event)
         return result
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: bpy.types.Context) -> None:
         layout = self.split_layout()
         self.draw_errors(layout, context)
         source = bpy.path.basename(context.scene.usdphys.source.filepath)
@@ -129,7 +113,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             for name in names:
                 column.prop(self, name)
 
-    def draw_errors(self, layout: Any, context: Any) -> None:
+    def draw_errors(self, layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         """List the errors of the last check, those that came with an imported file apart."""
         from ...usdphys_addon.checks import live as checks
         from ...usdphys_addon.core.words import counted, joined, phrase
@@ -154,7 +138,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             if len(found) > MAX_ERRORS:
                 column.label(text=tr(phrase("and {count} more", count=len(found) - MAX_ERRORS)), icon="BLANK1")
 
-    def find_errors_of_source(self, context: Any) -> None:
+    def find_errors_of_source(self, context: bpy.types.Context) -> None:
         """Note which errors of the last check the imported file has itself."""
         from ...usdphys_addon.bridge.environment import require_usd
         from ...usdphys_addon.checks import live as checks
@@ -167,14 +151,10 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
 
         self.errors_of_source = source_export.errors_of_source(context.scene)
 
-    def execute(self, context: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import scene_export
 
-        try:
-            result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
-        except UsdPhysError as error:
-            return refuse(self, error)
+        result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
         self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 

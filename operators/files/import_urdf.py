@@ -2,13 +2,13 @@
 """File > Import > URDF / Xacro, also by dropping a file."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ... import preferences
-from ..outcome import refuse
+from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, StringProperty
 from .usd_file import SteppedImport
 
 #: In which the options are drawn.
@@ -58,66 +58,46 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
     bl_label = "Import URDF / Xacro"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    if TYPE_CHECKING:
-        filepath: str
-        filter_glob: str
-        base: str
-        prefix: str
-        merge_fixed: bool
-        approximation: str
-        packages: str
-        arguments: str
-        srdf: str
-        drives: str
-        self_collision: bool
-        visuals: bool
-        visual_colliders: bool
-        looked_at: str
-    else:
-        filter_glob: bpy.props.StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
-        base: bpy.props.EnumProperty(name="Base", items=_BASES, description="How the base of the robot is held")
-        prefix: bpy.props.StringProperty(
-            name="Prefix", description="Prefix of all names, to distinguish several robots in a scene"
-        )
-        merge_fixed: bpy.props.BoolProperty(
-            name="Merge Fixed Joints",
-            description="Make links on fixed joints part of the body above them; they stay as frames",
-        )
-        approximation: bpy.props.EnumProperty(
-            name="Mesh Colliders", items=_COLLIDERS, description="How simulators approximate collision meshes"
-        )
-        packages: bpy.props.StringProperty(
-            name="Packages",
-            description="Folders of ROS packages: NAME=FOLDER; NAME2=FOLDER2. Packages near the file are found "
-            "without this",
-        )
-        arguments: bpy.props.StringProperty(
-            name="Arguments", options={"SKIP_SAVE"},
-            description="Arguments of a xacro file, such as name:=value; name2:=value2",
-        )  # fmt: skip
-        looked_at: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-        srdf: bpy.props.StringProperty(
-            name="SRDF",
-            description="SRDF file of MoveIt: pairs of links whose collision it disables do not collide",
-            subtype="FILE_PATH",
-        )
-        drives: bpy.props.EnumProperty(name="Drives", items=_DRIVES, description="What drives the joints")
-        self_collision: bpy.props.BoolProperty(
-            name="Self-Collision", default=True, description="Links of the robot collide with each other"
-        )
-        visuals: bpy.props.BoolProperty(
-            name="Visuals", default=True, description="Import visual shapes that do not collide, too"
-        )
-        visual_colliders: bpy.props.BoolProperty(
-            name="Visuals Collide", description="Visual shapes of a link without colliders collide, too"
-        )
+    filter_glob = StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
+    base = EnumProperty(name="Base", items=_BASES, description="How the base of the robot is held")
+    prefix = StringProperty(name="Prefix", description="Prefix of all names, to distinguish several robots in a scene")
+    merge_fixed = BoolProperty(
+        name="Merge Fixed Joints",
+        description="Make links on fixed joints part of the body above them; they stay as frames",
+    )
+    approximation = EnumProperty(
+        name="Mesh Colliders", items=_COLLIDERS, description="How simulators approximate collision meshes"
+    )
+    packages = StringProperty(
+        name="Packages",
+        description="Folders of ROS packages: NAME=FOLDER; NAME2=FOLDER2. Packages near the file are found "
+        "without this",
+    )
+    arguments = StringProperty(
+        name="Arguments", options={"SKIP_SAVE"},
+        description="Arguments of a xacro file, such as name:=value; name2:=value2",
+    )  # fmt: skip
+    looked_at = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    srdf = StringProperty(
+        name="SRDF",
+        description="SRDF file of MoveIt: pairs of links whose collision it disables do not collide",
+        subtype="FILE_PATH",
+    )
+    drives = EnumProperty(name="Drives", items=_DRIVES, description="What drives the joints")
+    self_collision = BoolProperty(
+        name="Self-Collision", default=True, description="Links of the robot collide with each other"
+    )
+    visuals = BoolProperty(name="Visuals", default=True, description="Import visual shapes that do not collide, too")
+    visual_colliders = BoolProperty(
+        name="Visuals Collide", description="Visual shapes of a link without colliders collide, too"
+    )
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         column = self.split_layout().column()
         for name in _ORDER:
             column.prop(self, name)
 
-    def invoke(self, context: Any, event: Any) -> set[Any]:
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         # A dropped file comes with its path: show the options instead of the file browser.
         if self.filepath and Path(self.filepath).is_file():
             self.fill_arguments()
@@ -125,7 +105,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
             return found
         return super().invoke(context, event)
 
-    def check(self, _context: Any) -> bool:
+    def check(self, _context: bpy.types.Context) -> bool:
         """Show the arguments of a file that was just chosen in the file browser."""
         if self.looked_at == self.filepath or not Path(self.filepath).is_file():
             return False
@@ -145,22 +125,18 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
             return  # execute says why
         self.arguments = "; ".join(f"{name}:={value}" for name, value in found.items())
 
-    def execute(self, context: Any) -> set[Any]:
-        from ...usdphys_addon.core.errors import UsdPhysError
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import urdf_import
         from ...usdphys_addon.usd import robot_files
 
-        try:
-            chosen = preferences.current(context)
-            packages = robot_files.known_packages(_parts(chosen.ros_packages if chosen is not None else ""))
-            packages |= robot_files.parse_packages(_parts(self.packages))
-            options = robot_files.RobotOptions(
-                packages, robot_files.parse_arguments(_parts(self.arguments)),
-                self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(self.srdf),  # type: ignore[arg-type]
-                self.drives, self.self_collision, self.visuals, self.visual_colliders,  # type: ignore[arg-type]
-            )  # fmt: skip
-        except UsdPhysError as error:
-            return refuse(self, error)
+        chosen = preferences.current(context)
+        packages = robot_files.known_packages(_parts(chosen.ros_packages if chosen is not None else ""))
+        packages |= robot_files.parse_packages(_parts(self.packages))
+        options = robot_files.RobotOptions(
+            packages, robot_files.parse_arguments(_parts(self.arguments)),
+            self.base, self.prefix, self.merge_fixed, self.approximation, bpy.path.abspath(self.srdf),  # type: ignore[arg-type]
+            self.drives, self.self_collision, self.visuals, self.visual_colliders,  # type: ignore[arg-type]
+        )  # fmt: skip
         return self.run(context, urdf_import.import_steps(context, self.filepath, options))
 
 
@@ -177,7 +153,7 @@ class USDPHYS_FH_urdf(bpy.types.FileHandler):
     bl_file_extensions = ".urdf;.xacro"
 
     @classmethod
-    def poll_drop(cls, context: Any) -> bool:
+    def poll_drop(cls, context: bpy.types.Context) -> bool:  # type: ignore[override]
         return context.area is not None and context.area.type in ("VIEW_3D", "OUTLINER")
 
 

@@ -2,13 +2,14 @@
 """File > Import > USD Physics."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ...usdphys_addon.bridge.known_names import KnownNames
 from ...usdphys_addon.bridge.language import tr
+from ...usdphys_addon.bridge.typed_props import BoolProperty, CollectionProperty, StringProperty
 from ...usdphys_addon.core.words import counted, phrase, tally
 from ...usdphys_addon.viewport.wrapped_text import draw_text
 from .usd_file import USD_FILTER, SteppedImport
@@ -37,7 +38,7 @@ def _as_written(prim_path: str, set_name: str, choice: str) -> str:
     return str(VariantChoice(prim_path, set_name, choice))
 
 
-def _choices(item: Any, _context: Any, _typed: str) -> list[str]:
+def _choices(item: Any, _context: bpy.types.Context, _typed: str) -> list[str]:
     return str(item.known).split("\n")
 
 
@@ -46,16 +47,11 @@ class USDPHYS_PG_variant(KnownNames, bpy.types.PropertyGroup):
 
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        prim_path: str
-        known: str
-        choice: str
-    else:
-        prim_path: bpy.props.StringProperty()
-        known: bpy.props.StringProperty()
-        choice: bpy.props.StringProperty(
-            name="Variant", description="Variant to import; empty: the selection of the file", search=_choices
-        )
+    prim_path = StringProperty()
+    known = StringProperty()
+    choice = StringProperty(
+        name="Variant", description="Variant to import; empty: the selection of the file", search=_choices
+    )
 
 
 class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
@@ -65,40 +61,30 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
     bl_label = "Import USD Physics"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    if TYPE_CHECKING:
-        filepath: str
-        filter_glob: str
-        convert_units: bool
-        attach: bool
-        prim_path: str
-        variants: str
-        variant_sets: Any
-        looked_at: str
-    else:
-        filter_glob: bpy.props.StringProperty(default=USD_FILTER, options={"HIDDEN"})
-        convert_units: bpy.props.BoolProperty(
-            name="Convert Units",
-            default=True,
-            description="Scale the import to the unit of the scene. Off: the scene takes the unit of the file",
-        )
-        attach: bpy.props.BoolProperty(
-            name="Physics Only",
-            description="Import no geometry: put the physics on objects of the scene with the same names as the prims",
-        )
-        prim_path: bpy.props.StringProperty(
-            name="Prim Path", description="Import only this prim and the prims below it; empty: the whole file"
-        )
-        variants: bpy.props.StringProperty(
-            name="Variants",
-            options={"SKIP_SAVE"},
-            description="Variant selections, separated by semicolons, such as /Prim{set=choice}",
-        )
-        variant_sets: bpy.props.CollectionProperty(type=USDPHYS_PG_variant, options={"HIDDEN", "SKIP_SAVE"})
-        looked_at: bpy.props.StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    filter_glob = StringProperty(default=USD_FILTER, options={"HIDDEN"})
+    convert_units = BoolProperty(
+        name="Convert Units",
+        default=True,
+        description="Scale the import to the unit of the scene. Off: the scene takes the unit of the file",
+    )
+    attach = BoolProperty(
+        name="Physics Only",
+        description="Import no geometry: put the physics on objects of the scene with the same names as the prims",
+    )
+    prim_path = StringProperty(
+        name="Prim Path", description="Import only this prim and the prims below it; empty: the whole file"
+    )
+    variants = StringProperty(
+        name="Variants",
+        options={"SKIP_SAVE"},
+        description="Variant selections, separated by semicolons, such as /Prim{set=choice}",
+    )
+    variant_sets: Any = CollectionProperty(type=USDPHYS_PG_variant, options={"HIDDEN", "SKIP_SAVE"})
+    looked_at = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     # ------------------------------------------------------------------ the file browser
 
-    def check(self, _context: Any) -> bool:
+    def check(self, _context: bpy.types.Context) -> bool:
         """List the variant sets of a file that was just chosen."""
         if self.looked_at == self.filepath:
             return False
@@ -111,7 +97,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
             item.known = "\n".join(one.choices)
         return True
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: bpy.types.Context) -> None:
         layout = self.split_layout()
         column = layout.column()
         column.prop(self, "attach")
@@ -183,7 +169,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
 
     # ------------------------------------------------------------------ the import
 
-    def execute(self, context: Any) -> set[Any]:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import usd_import
 
         changed = self.changed_choices()

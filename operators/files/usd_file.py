@@ -19,9 +19,11 @@ class UsdFileOperator:
 
     layout: Any
     report: Any
+    if TYPE_CHECKING:  # ImportHelper or ExportHelper has it, whose property Blender would not find behind this one
+        filepath: str
 
     @classmethod
-    def poll(cls, _context: Any) -> bool:
+    def poll(cls, _context: bpy.types.Context) -> bool:
         if not environment.usd_is_supported():
             cls.poll_message_set(tr(environment.NO_USD))  # type: ignore[attr-defined]
             return False
@@ -84,10 +86,8 @@ class UsdExportOperator(UsdFileOperator):
 
     filename_ext = ".usda"
     check_extension = None
-    if TYPE_CHECKING:  # at run time Blender would make this annotation a property; ExportHelper has it
-        filepath: str
 
-    def check(self, _context: Any) -> bool:
+    def check(self, _context: bpy.types.Context) -> bool:
         from ...usdphys_addon.system.files import USD_SUFFIXES
 
         if self.filepath and not self.filepath.lower().endswith(USD_SUFFIXES):

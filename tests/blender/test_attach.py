@@ -188,6 +188,9 @@ def assert_same_models(one, two, monkeypatch):
 
 def in_world(model):
     """All that lies in the space of a prim as it is in the world: spaces of files of different units differ."""
+    for prim in model.prims.values():
+        # Prims that are alike share their schemas.
+        prim.schemas = {name: value.copy() for name, value in prim.schemas.items()}
     for prim in model.joints.values():
         joint = prim.get(usd_physics.Joint)
         for side in (0, 1):

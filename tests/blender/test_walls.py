@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import validate
 from usdphys_ext.usdphys_addon.core.building import contact_area
-from usdphys_ext.usdphys_addon.generators import walls
+from usdphys_ext.usdphys_addon.generators import bonds
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
@@ -127,7 +127,7 @@ def test_a_chimney_whose_bonds_are_as_weak_as_its_weight_is_heavy_stands_and_kee
     select(scenes.add_box("Brick", (0.2, 0.1, 0.125), location=(0, 0, 0.125)))
     bpy.ops.usdphys.wall(kind="CHIMNEY", counts=(8, 1, 10))
     bricks = list(bpy.context.selected_objects)
-    walls.bond(bpy.context, bricks, walls.BondOptions(strength=strength))
+    bonds.bond(bpy.context, bricks, bonds.BondOptions(strength=strength))
     joints = [obj.usdphys.joint for obj in bpy.data.objects if obj.usdphys.joint.is_applied]
     weight = 9 * 8 * 0.4 * 0.2 * 0.25 * 1900 * 9.81 / 16
     assert max(joint.drives.transX.max_force for joint in joints) < 1.2 * strength * weight
@@ -158,7 +158,7 @@ def test_a_wall_that_is_hit_at_a_corner_breaks_there_and_not_at_rest(strength, v
     select(scenes.add_box("Brick", (0.1, 0.1, 0.05), location=(-0.7, 0, 0.05)))
     bpy.ops.usdphys.wall(kind="WALL", counts=(8, 1, 6))
     bricks = list(bpy.context.selected_objects)
-    walls.bond(bpy.context, bricks, walls.BondOptions(strength=strength))
+    bonds.bond(bpy.context, bricks, bonds.BondOptions(strength=strength))
     x, z = 0.6, 0.55
     if velocity:
         ball = scenes.solid("Ball", (0.06, 0.06, 0.06), location=(x, -0.5, z), shape="SPHERE")
@@ -225,7 +225,7 @@ def test_the_loose_parts_of_one_mesh_become_pieces_in_place():
     made.free()
     obj = scenes.add("Parts", data, location=(0, 0, 3), scale=(2, 2, 2))
     select(obj)
-    found = walls.bond(bpy.context, [obj], walls.BondOptions())
+    found = bonds.bond(bpy.context, [obj], bonds.BondOptions())
     assert len(found.pieces) == 3 and len(found.joints) == 1
     assert sorted(round(piece.matrix_world.translation.x, 4) for piece in found.pieces) == [0, 2, 10]
 

@@ -36,6 +36,10 @@ def perform(arguments: list[str]) -> dict[str, object]:
             ctypes.memset(place, 1, 4096)
         for place in taken[:-1]:
             library.free(place)
+    if work == "grow":
+        taken = []
+        while True:
+            taken.append(b"x" * (1 << 20))
     if work == "temporary":
         rest = [tempfile.mkdtemp()]
     return {"exit": int(work == "fail"), "issues": [], "arguments": rest}

@@ -640,7 +640,7 @@ def test_online_access_is_asked_of_blender_alone_and_for_what_is_elsewhere(offli
 def test_the_files_for_farms_use_options_that_there_are(capfd):
     assert cli.main(["batch", "--help"]) == 0
     known = set(re.findall(r"--[a-z-]+", capfd.readouterr().out))
-    for name in ("usdphys_batch.js", "slurm_batch.sh"):
+    for name in ("usdphys_batch.js", "slurm_batch.sh", "deadline_batch.sh", "opencue_batch.py"):
         text = (FARM / name).read_text(encoding="utf-8")
         used = set(re.findall(r"--[a-z-]+", text[text.index("usdphys batch" if "sh" in name[-2:] else '"batch"') :]))
         assert {"--shard", "--workers"} <= used <= known, name
@@ -673,6 +673,20 @@ def test_single_parts_on_slurm_are_parts_of_the_whole(array, arguments, shard):
         assert done.returncode == 2 and "only some parts" in done.stderr and not done.stdout
     else:
         assert done.stdout.split()[:6] == ["--command", "usdphys", "batch", "jobs.jsonl", "--shard", shard]
+
+
+@posix_only
+def test_deadline_gets_a_task_for_each_part(tmp_path):
+    (tmp_path / "deadlinecommand").write_text('#!/bin/sh\nfor each; do echo "$each"; done\n')
+    (tmp_path / "deadlinecommand").chmod(0o755)
+    done = subprocess.run(
+        ["/bin/sh", FARM / "deadline_batch.sh", "/a b/jobs.jsonl", "12"],
+        env={**os.environ, "DEADLINE_PATH": str(tmp_path)}, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    words = done.stdout.splitlines()
+    assert words[words.index("-frames") + 1] == "1-12"
+    line = words[words.index("-arguments") + 1]
+    assert line.startswith("--command usdphys batch <QUOTE>/a b/jobs.jsonl<QUOTE> --shard <STARTFRAME>/12 ")
 
 
 HOOKS = """
@@ -738,3 +752,78 @@ def test_children_are_not_offered_as_a_command(capfd):
     assert cli.main(["--help"]) == 0
     printed = capfd.readouterr().out
     assert "batch " in printed and "serve" not in printed
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux says what a process takes")
+def test_a_job_that_takes_too_much_memory_is_ended_once_and_says_so(make_workers, tmp_path):
+    workers = make_workers(memory=0.25, retries=3)
+    found = workers.run(job("grow.usda", "grow").as_table())
+    assert (found["status"], found["exit"], found["attempts"]) == ("failed", 1, 1)
+    assert "more than 0.25 GB of memory" in found["exceeded"]
+    assert workers.run(job("x", "noise").as_table())["status"] == "ok"
+    crew = executors.Crew(executors.ThreadPoolExecutor(1), workers.run, workers.close)
+    drive.run([job("grow.usda", "grow")], crew, tmp_path / "r.jsonl", lambda *_: None)
+    (line,) = journal.results(tmp_path / "r.jsonl")
+    assert "grow.usda" in line["error"]
+    assert "--memory" in line["error"]
+    assert "exceeded" not in line
+
+
+@pytest.mark.parametrize("name", ["engine-python", "engine_python"])
+def test_a_job_names_no_program(name):
+    line = {"op": "simulate", "in": "a.usda", "options": {"engine": "newton", name: "/tmp/evil"}}
+    with pytest.raises(InputError, match="USDPHYS_NEWTON_PYTHON"):
+        batch_jobs.job_of(line)
+
+
+@posix_only
+def test_the_folders_of_children_of_a_killed_batch_are_deleted_and_those_of_living_ones_are_not(
+    make_workers, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(worker.tempfile, "tempdir", str(tmp_path))
+    workers = make_workers()
+    workers.run(job("x", "noise").as_table())
+    (alive,) = tmp_path.iterdir()
+    dead, empty, strange = (tmp_path / f"{worker.FOLDER}{name}" for name in ("dead", "empty", "link"))
+    for folder in (dead, empty):
+        folder.mkdir()
+    (dead / "log.txt").write_text("")
+    strange.symlink_to(tmp_path)
+    make_workers()
+    assert dead.exists()  # its child may be about to lock it
+    for folder in (alive, dead, empty):
+        os.utime(folder, (1e9, 1e9))
+    make_workers()
+    assert {path.name for path in tmp_path.iterdir()} == {alive.name, strange.name}
+    assert workers.run(job("x", "noise").as_table())["status"] == "ok"
+
+
+def test_failed_lists_the_jobs_whose_last_result_is_bad(tmp_path, capsys):
+    one, other = tmp_path / "a.jsonl", tmp_path / "b.jsonl"
+    lines = [{"id": "repaired", "status": "failed", "error": "Old."}, {"id": "bad", "status": "ok"},
+             {"id": "repaired", "status": "ok"}, {"id": "bad", "status": "crashed", "error": "Why."}]  # fmt: skip
+    one.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    other.write_text('{"id": "late", "status": "timeout"}\n{"id": "torn"')
+    assert cli.main(["batch", "--failed", str(one), str(other)]) == 1
+    captured = capsys.readouterr()
+    assert captured.out.splitlines()[:2] == ["crashed bad: Why.", "timeout late"]
+    assert "2 of 3 jobs not ok" in captured.out + captured.err
+    one.write_text('{"id": "bad", "status": "ok"}\n')
+    assert cli.main(["batch", "--failed", str(one)]) == 0
+    assert cli.main(["batch", "--failed", str(tmp_path / "none")]) == 1
+    assert cli.main(["batch", "jobs.jsonl", "--failed", str(one)]) == 2
+    assert cli.main(["batch"]) == 2
+
+
+def test_a_dry_run_names_the_jobs_that_are_left_and_does_none(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("jobs.jsonl").write_text('{"op": "inspect", "in": "a.usda", "id": "a"}\n{"op": "inspect", "in": "b.usda"}\n')
+    first = batch_jobs.read(Path("jobs.jsonl"))[0]
+    line = {"id": "a", "status": "ok", "job": first.digest, "input": first.stamp()}
+    Path("jobs.results.jsonl").write_text(json.dumps(line) + "\n")
+    assert cli.main(["batch", "jobs.jsonl", "--dry-run"]) == 0
+    assert capsys.readouterr().out.splitlines()[0] == f"inspect {tmp_path / 'b.usda'}"
+    assert json.loads(Path("jobs.results.jsonl").read_text()) == line
+    assert cli.main(["batch", "jobs.jsonl", "--dry-run", "--out", "new/r.jsonl"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) >= 2
+    assert not Path("new").exists()

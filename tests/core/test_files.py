@@ -428,3 +428,23 @@ def test_what_a_killed_run_left_among_the_temporary_files_of_the_system_is_delet
     with files.work_folder() as folder:
         assert {path.name for path in tmp_path.iterdir()} == {busy.name, other.name, link.name, folder.name}
     assert not folder.exists() and (other / "log.txt").exists()
+
+
+def test_what_killed_runs_left_beside_other_outputs_is_deleted_after_a_day(tmp_path: Path) -> None:
+    names = {}
+    for age in ("old", "new"):
+        with files.scratch_file(tmp_path / f"{age}.usda") as scratch:
+            names[age] = scratch.name
+        (tmp_path / names[age]).write_text("half")
+        with files.scratch_folder(tmp_path / f"{age}.usdz") as folder:
+            names[f"{age} folder"] = folder.name
+        (tmp_path / names[f"{age} folder"]).mkdir()
+        (tmp_path / names[f"{age} folder"] / "part").write_text("half")
+    (tmp_path / ".usdphys-mine").write_text("a file of the user")
+    for path in (*(tmp_path / names["old folder"]).iterdir(), *tmp_path.iterdir()):
+        if path.name not in (names["new"], names["new folder"]):
+            os.utime(path, (1e9, 1e9))
+    with files.replacing(tmp_path / "another.json") as scratch:
+        scratch.write_text("{}")
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {"another.json", ".usdphys-mine", names["new"], names["new folder"]}

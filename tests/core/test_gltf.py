@@ -785,18 +785,55 @@ def test_a_file_that_is_no_image_does_not_come_into_the_scene_as_one(tmp_path, u
     (tmp_path / "secret.txt").write_text("secret")
     (folder / "link.png").symlink_to(tmp_path / "secret.txt")
     os.mkfifo(folder / "pipe.png")
-    with pytest.raises(InputError, match=r"is a file of another kind|device or a pipe"):
+    with pytest.raises(InputError, match=r"is a file of another kind|device or a pipe|not in its folder"):
         document(folder, {"images": [{"uri": uri.replace("../../../..", "../" * 40)}]}).check_assets()
 
 
-def test_an_image_of_another_folder_and_one_that_is_missing_are_no_error(tmp_path):
+def test_an_image_stays_in_the_folder_as_buffers_do(tmp_path):
     folder = tmp_path / "asset"
     folder.mkdir()
-    (tmp_path / "wood.png").write_bytes(b"\x89PNG\r\n\x1a\n")
-    (folder / "empty.png").touch()
-    document(
-        folder, {"images": [{"uri": "../wood.png"}, {"uri": "gone.png"}, {"uri": "empty.png"}, {"bufferView": 7}]}
-    ).check_assets()
+    for place in (tmp_path, folder):
+        (place / "wood.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+    document(folder, {"images": [{"uri": "wood.png"}]}).check_assets()
+    (folder / "link.png").symlink_to(tmp_path / "wood.png")
+    for uri in ("../wood.png", str(tmp_path / "wood.png"), "link.png"):
+        with pytest.raises(InputError, match="not in its folder"):
+            document(folder, {"images": [{"uri": uri}]}).check_assets()
+
+
+def test_an_image_that_is_missing_is_no_error(tmp_path):
+    (tmp_path / "empty.png").touch()
+    document(tmp_path, {"images": [{"uri": "gone.png"}, {"uri": "empty.png"}, {"bufferView": 7}]}).check_assets()
+
+
+_HUGE = {"componentType": 5126, "type": "VEC3", "count": 99_000_000}
+_SMALL = {"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": 1000}
+_TRIANGLES = {"attributes": {"POSITION": 0}}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"accessors": [_HUGE], "meshes": [{"primitives": [_TRIANGLES]}]},
+        {"accessors": [{**_HUGE, "sparse": {"count": 0}}]},
+        {"accessors": [{**_HUGE, "count": 9_000_000}] * 9},
+        {"accessors": [_SMALL], "meshes": [{"primitives": [_TRIANGLES] * 1000}] * 100},
+        {"accessors": [_SMALL], "meshes": [{"primitives": [{**_TRIANGLES, "targets": [{"POSITION": 0}] * 60_000}]}]},
+        {"accessors": [_SMALL], "animations": [
+            {"samplers": [{"input": 0, "output": 0}], "channels": [{"sampler": 0}] * 30_000}]},
+        {"accessors": [{**_HUGE, "count": 2_000_000}],
+         "nodes": [{"extensions": {"EXT_mesh_gpu_instancing": {"attributes": {"TRANSLATION": 0}}}}]},
+    ],
+)  # fmt: skip
+def test_few_bytes_that_stand_for_very_many_elements_are_refused(tmp_path, content):
+    with pytest.raises(InputError, match=r"elements|instances"):
+        document(tmp_path, content)
+
+
+def test_buffers_of_one_file_are_one(tmp_path):
+    (tmp_path / "a.bin").write_bytes(bytes(100))
+    found = document(tmp_path, {"buffers": [{"uri": "a.bin", "byteLength": 100}] * 3})
+    assert found.buffer(0) is found.buffer(2)
 
 
 @pytest.mark.parametrize(

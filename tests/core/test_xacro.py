@@ -203,3 +203,25 @@ def test_macros_see_and_set_the_properties_of_their_callers(expanded):
         <link name="${made}"/></xacro:macro>
       <xacro:outer x="1"/>""")
     assert names(robot) == ["1_s"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[range(90000) for i in range(90000)]", "sum([[0] * 1000] * 10000, [])", "','.join(['x' * 90000] * 90000)",
+     "[('x' * 90000).upper() for i in range(90000)]", "[[0] * 9000] * 9000 == [[0] * 9000 + []] * 9000",
+     "sorted([100000] * 100000, key=range)", "set(range(0, 2 ** 66, 2 ** 61 - 1))", "-" * 9000 + "1"],
+)  # fmt: skip
+def test_the_budget_counts_the_size_of_results(text):
+    with pytest.raises(expressions.ExpressionError):
+        expressions.evaluate(text, {}, expressions.Budget())
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("sum([[1], [2, 3]], [])", [1, 2, 3]), ("sum([1, 2.5])", 3.5), ("round(2.567, 2)", 2.57), ("round(2.5)", 2),
+     ("sorted(['bb', 'a'], key=len)", ["a", "bb"]), ("sum(((1,), (2,)), ())", (1, 2))],
+)  # fmt: skip
+def test_functions_with_limits_answer_as_those_of_python(text, wanted):
+    found = expressions.evaluate(text, {}, expressions.Budget())
+    assert found == wanted
+    assert type(found) is type(wanted)

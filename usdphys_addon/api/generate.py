@@ -134,10 +134,10 @@ def net(
     """
     context, meters = _start("net")
     fixed = chosen(held, ("corners", "edges", "none"), "choice of what is held")
-    from ..generators import ropes
+    from ..generators import nets
 
-    options = ropes.NetOptions((size[0] / meters, size[1] / meters), knots, fixed, radius / meters, mass)
-    made = ropes.make_net(context, options)
+    options = nets.NetOptions((size[0] / meters, size[1] / meters), knots, fixed, radius / meters, mass)
+    made = nets.make_net(context, options)
     return Report(f"Made a net of {len(made)} knots", (), _names(made))
 
 
@@ -154,7 +154,7 @@ def wall(
     """
     context, meters = _start("wall")
     wanted = chosen(kind, ("wall", "stack", "pyramid", "chimney"), "kind")
-    from ..generators import walls
+    from ..generators import bonds, walls
 
     with blender.selected(context, [blender.object_of(brick, context.scene)]):
         made = walls.make_wall(context, walls.WallOptions(
@@ -163,7 +163,7 @@ def wall(
         if not bonded:
             return Report(f"Made {len(made)} bricks", (), _names(made))
         try:
-            done = walls.bond(context, made, walls.BondOptions(gap=(gap + 0.001) / meters))
+            done = bonds.bond(context, made, bonds.BondOptions(gap=(gap + 0.001) / meters))
         except InputError as error:
             # The bricks are there, and stand without bonds.
             return Report(f"Made {len(made)} bricks", (str(error),), _names(made))
@@ -180,14 +180,14 @@ def break_apart(
     """
     context, meters = _start("break_apart")
     from ..core.common_materials import BY_KEY
-    from ..generators import walls
+    from ..generators import bonds
 
     key = chosen(material, tuple(each.lower() for each in BY_KEY), "preset of a material")
     found = blender.objects_of(objects, context.scene)
     with blender.selected(context, found):
         # Cell Fracture leaves 0.002 between its pieces, in scenes of any unit.
         width = _units(gap, lambda: 0.0025 / min(meters, 1.0), meters)
-        done = walls.bond(context, found, walls.BondOptions(key, strength, width))
+        done = bonds.bond(context, found, bonds.BondOptions(key, strength, width))
     return Report(f"Joined {len(done.pieces)} pieces by {len(done.joints)} bonds", (), _names(done.pieces))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import OutputError
-from ..system import isolate
+from ..system import files, isolate
 
 #: Seconds that a stopped batch has to end its children.
 _PATIENCE = 20.0
@@ -26,7 +26,7 @@ class BackgroundBatch:
 
     def __init__(self, jobs: Iterable[Mapping[str, Any]], workers: int = 0) -> None:
         """jobs: lines of a file of jobs, see `batch.jobs`. workers: 0 for as many as processors."""
-        self._kept = tempfile.TemporaryDirectory(prefix="usdphys-", ignore_cleanup_errors=True)
+        self._kept = tempfile.TemporaryDirectory(prefix=files.WORK, ignore_cleanup_errors=True)
         self.folder = Path(self._kept.name)
         lines = self.folder / "jobs.jsonl"
         lines.write_text("\n".join(map(json.dumps, jobs)), encoding="utf-8")

@@ -69,7 +69,9 @@ def _result(job: Job, future: Future[dict[str, Any]], stamp: list[int] | None) -
     faults, number = str(line.pop("faults", "")), int(line.pop("signal", 0))
     if found["status"] in ("crashed", "timeout"):
         line.setdefault("error", _ended(job, found["status"], number, faults))
-    if line.get("attempts", 1) > 1 or found["status"] in ("crashed", "timeout"):
+    if exceeded := line.pop("exceeded", ""):
+        line["error"] = f"'{job.source}' could not be done: {exceeded}; no output was written."
+    if line.get("attempts", 1) > 1 or exceeded or found["status"] in ("crashed", "timeout"):
         _clean(job)
     return {**line, "job": job.digest, "input": stamp}
 

@@ -18,11 +18,14 @@ from typing import Any, NamedTuple
 
 from ..core import clock
 from ..core.errors import InputError, MissingDependencyError
+from ..system import files, limits
 from . import worker
 from .worker import Settings, Workers
 
 #: The name of `worker` on a cluster, where this package is unknown.
 _SENT = "usdphys_worker"
+#: What is sent there, in the order in which they need each other.
+_MODULES = {"usdphys_limits": limits, _SENT: worker}
 
 
 class Crew(NamedTuple):
@@ -63,9 +66,10 @@ def dask(settings: Settings, address: str) -> Iterator[Crew]:
     except (OSError, ValueError) as error:
         raise InputError(f"There is no Dask scheduler at '{address}' ({error}).") from error
     with client:
-        with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
+        with tempfile.TemporaryDirectory(prefix=files.WORK) as folder:
             # Also workers that join later get the file.
-            client.upload_file(str(shutil.copy(worker.__file__, Path(folder, f"{_SENT}.py"))))
+            for name, module in _MODULES.items():
+                client.upload_file(str(shutil.copy(str(module.__file__), Path(folder, f"{name}.py"))))
         executor = client.get_executor(pure=False)
         work = partial(_sent_module().run_on_cluster, asdict(settings))
         try:
@@ -77,10 +81,10 @@ def dask(settings: Settings, address: str) -> Iterator[Crew]:
 
 def _sent_module() -> ModuleType:
     """`worker` under the name that it has on a cluster, so that its functions are found there."""
-    if _SENT not in sys.modules:
-        spec = importlib.util.spec_from_file_location(_SENT, worker.__file__)
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[_SENT] = module
-        spec.loader.exec_module(module)
+    for name, module in _MODULES.items():
+        if name not in sys.modules:
+            spec = importlib.util.spec_from_file_location(name, str(module.__file__))
+            assert spec is not None and spec.loader is not None
+            sys.modules[name] = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(sys.modules[name])
     return sys.modules[_SENT]

@@ -26,7 +26,9 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {"convert": ("in", "out")}
 _KEYS = frozenset({"id", "op", "in", "out", "json", "options"})
 _TAKEN = frozenset({"out", "json", "isolate", "debug", "help"})
 #: Options whose values are names of files.
-_FILES = frozenset({"onto", "srdf", "engine-python"})
+_FILES = frozenset({"onto", "srdf"})
+#: Options that name a program: a file of jobs, which can come from others, runs none.
+_PROGRAMS = frozenset({"engine-python"})
 _OPTION = re.compile(r"[a-z][a-z-]*\Z")
 
 
@@ -135,6 +137,11 @@ def absolute(name: str) -> str:
 
 def _flags(name: str, setting: Any) -> list[str]:
     option = name.replace("_", "-")
+    if option in _PROGRAMS:
+        raise InputError(
+            f"'{name}' names a program, which no job can do; where the jobs run, set the environment variable of the "
+            "engine, such as USDPHYS_NEWTON_PYTHON."
+        )
     if option in _TAKEN or not _OPTION.match(option):
         raise InputError(f"'{name}' is no option of a job.")
     if setting is None or setting is False:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Supervises warm child processes: sends them jobs, reads their answers, ends those that hang, replaces the dead.
 
-This module imports the standard library only, and nothing of this package: Dask sends it to its workers as one file.
+This module imports the standard library only, and of this package `limits`, which does the same: Dask sends both to its
+workers as files.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -25,12 +27,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+try:
+    from ..system import limits
+except ImportError:  # on a cluster, where this package is unknown
+    import usdphys_limits as limits  # type: ignore[import-not-found,no-redef]
+
 #: Begins a line of a child that is an answer. Blender prints other lines to the same stream.
 MARK = "\x1eusdphys "
 #: Environment variable: the file that takes the stack of a crash.
 FAULT_LOG = "USDPHYS_FAULT_LOG"
 #: Beginning of the name of the folder of a child, for its log and its temporary files.
 FOLDER = "usdphys-child-"
+_LOG = "log.txt"
 #: Environment variable: a Blender, or a Python with bpy, that the children run in.
 BLENDER = "USDPHYS_BLENDER"
 #: Runs the add-on in a Python with bpy: from PYTHONPATH, or the one that is installed as an extension.
@@ -66,6 +79,8 @@ START, GRACE = 180.0, 15.0
 GROWTH = 1 << 30
 #: Children in a row that may end before they are ready.
 _STARTS = 3
+#: Seconds in which a new folder of a child gets the lock by which others see that the child is alive.
+_UNLOCKED = 60.0
 
 #: Calls a function after so many seconds, unless it is cancelled.
 Alarm = Callable[[float, Callable[[], None]], threading.Timer]
@@ -80,7 +95,8 @@ class Settings:
     """How jobs are run.
 
     command: starts a child. root: see `program`. timeout: seconds per job. retries: further attempts after a
-    crash or a hang. jobs_per_child: a child is replaced after that many.
+    crash or a hang. jobs_per_child: a child is replaced after that many. memory: gigabytes of a child; for 0, a share
+    of those of the machine that it runs on.
     """
 
     command: tuple[str, ...]
@@ -88,6 +104,7 @@ class Settings:
     timeout: float = 600.0
     retries: int = 1
     jobs_per_child: int = 200
+    memory: float = 0.0
 
     def command_here(self) -> list[str]:
         """The command on this machine, which may name a Blender of its own."""
@@ -110,13 +127,19 @@ def program(blender: str, root: str) -> list[str]:
 class Child:
     """A process that runs jobs, one at a time."""
 
-    def __init__(self, command: list[str], alarm: Alarm = threading.Timer) -> None:
-        """Start it. Raises ChildError where it ends before it is ready."""
+    def __init__(self, command: list[str], alarm: Alarm = threading.Timer, memory: int = 0) -> None:
+        """Start it. memory: bytes that it may take, 0 for no limit.
+
+        Raises ChildError where it ends before it is ready.
+        """
         self._alarm, self.jobs, self.is_overdue, self._is_large = alarm, 0, False, False
         self._folder = Path(tempfile.mkdtemp(prefix=FOLDER))
         self._faults = self._folder / "faults.txt"
         try:
-            with (self._folder / "log.txt").open("wb") as log:
+            with (self._folder / _LOG).open("wb") as log:
+                # The child has the same open file, and so the lock for as long as it lives.
+                if fcntl is not None:
+                    fcntl.flock(log, fcntl.LOCK_EX)
                 # A session of its own: what a job has started is ended with it. So are temporary files, which Blender
                 # has no time to delete.
                 own = dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(self._folder))
@@ -127,6 +150,7 @@ class Child:
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise ChildError(f"'{command[0]}' cannot be started ({error.strerror})") from error
+        self._watch = limits.Watch(self._process.pid, self._kill, memory)
         ready = self._answer(START)
         if ready is None:
             said = self._last_line()
@@ -156,6 +180,11 @@ class Child:
             self._is_large = True
         return answer
 
+    @property
+    def exceeded(self) -> str:
+        """What it took too much of when it was ended; empty if nothing."""
+        return self._watch.exceeded
+
     def end(self) -> tuple[int, str]:
         """(number of the signal that has ended it, or 0, stack at its end) of a process that has ended."""
         status = self._process.wait()
@@ -167,6 +196,7 @@ class Child:
 
     def close(self) -> None:
         """End it at once, with all that it has started."""
+        self._watch.close()
         self._kill()
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout):
@@ -205,9 +235,24 @@ class Child:
 
     def _last_line(self) -> str:
         with suppress(OSError):
-            lines = (self._folder / "log.txt").read_text(encoding="utf-8", errors="replace").split("\n")
+            lines = (self._folder / _LOG).read_text(encoding="utf-8", errors="replace").split("\n")
             return next((line.strip()[:300] for line in reversed(lines) if line.strip()), "")
         return ""
+
+
+def clean() -> None:
+    """Delete the folders of children whose batch was killed. The folder of one that is alive is locked."""
+    if fcntl is None:
+        return
+    for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
+        with suppress(OSError):
+            state = folder.lstat()
+            # Not what somebody else has put there.
+            if state.st_uid != os.getuid() or time.time() - state.st_mtime < _UNLOCKED or folder.is_symlink():
+                continue
+            with suppress(FileNotFoundError), (folder / _LOG).open("rb") as log:
+                fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Workers:
@@ -217,6 +262,7 @@ class Workers:
         self, settings: Settings, *, alarm: Alarm = threading.Timer, now: Callable[[], float] | None = None
     ) -> None:
         """now: a clock for the seconds of jobs that crash."""
+        clean()
         self.settings = settings
         self._alarm, self._now = alarm, now
         self._lock, self._children, self._is_closed = threading.Lock(), dict[int, Child](), False
@@ -261,6 +307,10 @@ class Workers:
         if found is not None:
             return {"pid": child.pid, "status": "failed" if found["exit"] else "ok", **found}
         number, faults = child.end()
+        if child.exceeded:
+            self._drop()
+            error = f"it takes {child.exceeded}; give each process more with --memory"
+            return {"pid": child.pid, "status": "failed", "exit": 1, "exceeded": error}
         is_late = child.is_overdue or faults.startswith("Timeout (")
         taken = round(self._now() - began, 4) if self._now is not None else None
         self._drop()
@@ -276,7 +326,8 @@ class Workers:
         self._drop()
         for start in range(1, _STARTS + 1):
             try:
-                child = Child(self.settings.command_here(), self._alarm)
+                memory = int(self.settings.memory * limits.GB) or limits.memory()
+                child = Child(self.settings.command_here(), self._alarm, memory)
                 break
             except ChildError:
                 if start == _STARTS:
@@ -332,7 +383,7 @@ def _staged(job: Mapping[str, Any], root: str) -> Iterator[tuple[list[str], list
             _make_folder(path.parent)
         yield arguments, outputs
         return
-    with tempfile.TemporaryDirectory(prefix="usdphys-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="usdphys-run-") as scratch:
         places: dict[str, Path] = {}
         for kind in ("inputs", "outputs"):
             for number, name in enumerate(job[kind]):

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core.errors import InputError, NeedsBlenderError, OutputError, UsageError, UsdPhysError
 from ..core.words import counted, is_text
-from ..system import console, interrupts, isolate
+from ..system import console, interrupts, isolate, limits
 from ..system.console import warn
 from ..system.files import usable_name
 from .arguments import make_parser
@@ -123,10 +123,15 @@ def _overflows_ignored() -> AbstractContextManager[object]:
 
 
 def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
-    status, cause = isolate.run(arguments, _outputs(options))
-    if cause:
-        raise InputError(f"{_subject(options)} makes Blender crash ({cause}); no output was written.")
-    return status
+    ended = isolate.run(arguments, _outputs(options))
+    if ended.crash:
+        raise InputError(f"{_subject(options)} makes Blender crash ({ended.crash}); no output was written.")
+    if ended.exceeded:
+        raise InputError(
+            f"{_subject(options)} takes {ended.exceeded}; no output was written. If that is meant, set "
+            f"{limits.MEMORY} (gigabytes) or {limits.SECONDS} to more."
+        )
+    return ended.status
 
 
 def _outputs(options: argparse.Namespace) -> list[str]:

@@ -302,7 +302,10 @@ def _add_batch(commands: Any, perform: Callable[[list[str]], dict[str, Any]]) ->
         "rerun does the remaining jobs.",
     )  # fmt: skip
     many.add_argument(
-        "jobs", metavar="JOBS", help='a file with lines such as {"op": "convert", "in": "a.blend", "out": "a.usda"}'
+        "jobs",
+        metavar="JOBS",
+        nargs="?",
+        help='a file with lines such as {"op": "convert", "in": "a.blend", "out": "a.usda"}',
     )
     many.add_argument(
         "--workers", type=_count, metavar="N", help="number of processes (default: the number of processors)"
@@ -317,11 +320,20 @@ def _add_batch(commands: Any, perform: Callable[[list[str]], dict[str, Any]]) ->
         help="seconds after which a job is ended (default: 600)",
     )
     many.add_argument(
+        "--memory", type=_positive, default=0.0, metavar="GB",
+        help="gigabytes that a process may take before its job is ended (default: 80 %% of the machine's)",
+    )  # fmt: skip
+    many.add_argument(
         "--retries", type=_retries, default=1, metavar="N", help="further attempts after a crash or a hang (default: 1)"
     )
     many.add_argument(
         "--out", metavar="RESULTS", help="file of results, which a rerun continues (default: JOBS.results.jsonl)"
     )
+    many.add_argument("--dry-run", action="store_true", help="print the id of each job that would be done, and do none")
+    many.add_argument(
+        "--failed", metavar="RESULTS", nargs="+",
+        help="instead of a batch, list the jobs in these results whose last result is not ok; status 1 if there is one",
+    )  # fmt: skip
     _add_common(many)
     many.set_defaults(run=run_batch, isolate=False, calculates=False)
     # A child of a batch. Without help, the list of commands leaves it out.

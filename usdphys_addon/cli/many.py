@@ -11,10 +11,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core.errors import UsageError, UsdPhysError
+from ..core.errors import InputError, UsageError, UsdPhysError
+from ..core.words import counted
 from ..system import blender, interrupts, isolate
-from ..system.console import warn
-from ..system.files import checked
+from ..system.console import say, warn
+from ..system.files import checked, clean_work_folders
 from .output import folders_made, summarise
 
 if TYPE_CHECKING:
@@ -60,6 +61,10 @@ def run_batch(options: argparse.Namespace) -> int:
     """Run the jobs of a file, those that are not done yet. Returns the exit status."""
     from ..batch import jobs
 
+    if options.failed:
+        return _list_failed(options)
+    if not options.jobs:
+        raise UsageError("batch needs JOBS, a file of jobs, or --failed with a file of results.")
     if options.dask and options.workers:
         raise UsageError("--workers is for this machine, and --dask has workers of its own; drop one.")
     todo = jobs.read(Path(options.jobs))
@@ -68,6 +73,8 @@ def run_batch(options: argparse.Namespace) -> int:
         todo = jobs.shard(todo, options.shard)
         part = f".{options.shard.replace('/', '-of-')}"
     results = Path(options.out or Path(options.jobs).with_suffix(f".results{part}.jsonl"))
+    if options.dry_run:
+        return _list_pending(options, todo, results)
     with folders_made(options, str(results)):
         checked(results, [options.jobs])
         if os.path.normpath(results.absolute()) in {os.path.normpath(name) for job in todo for name in job.files}:
@@ -75,14 +82,46 @@ def run_batch(options: argparse.Namespace) -> int:
         return _run_jobs(options, todo, results)
 
 
+def _list_pending(options: argparse.Namespace, jobs: Sequence[Job], results: Path) -> int:
+    """Print the jobs that a batch would do. Returns the exit status."""
+    from ..batch import drive
+
+    todo = drive.pending(jobs, results)
+    for job in todo:
+        say(job.id)
+    summarise(options, f"{results}: {len(todo)} of {counted(len(jobs), 'job')} to do")
+    return 0
+
+
+def _list_failed(options: argparse.Namespace) -> int:
+    """Print the jobs whose last result is not good. Returns the exit status."""
+    from ..batch import journal
+
+    if options.jobs or options.dry_run or options.shard or options.out or options.dask:
+        raise UsageError("--failed lists what is in files of results; drop JOBS and the options of a batch.")
+    known: dict[str, dict[str, Any]] = {}
+    for name in options.failed:
+        if not Path(name).is_file():
+            raise InputError(f"There is no file '{name}'; check the name.")
+        known |= journal.done(Path(name))
+    bad = [found for found in known.values() if found.get("status") != "ok"]
+    for found in bad:
+        why = f": {found['error']}" if found.get("error") else ""
+        say(f"{found.get('status')} {found['id']}{why}")
+    summarise(options, f"{', '.join(options.failed)}: {len(bad)} of {counted(len(known), 'job')} not ok")
+    return 1 if bad else 0
+
+
 def _run_jobs(options: argparse.Namespace, jobs: Sequence[Job], results: Path) -> int:
     """Run the jobs that have no good result yet. Returns the exit status."""
     from ..batch import drive, executors, progress, worker
 
+    clean_work_folders()
     todo = drive.pending(jobs, results)
     require_network(options.dask, (name for job in todo for name in job.files))
     settings = worker.Settings(
-        (*isolate.program(), "serve"), isolate.ROOT if blender.has_rooms() else "", options.timeout, options.retries
+        (*isolate.program(), "serve"), isolate.ROOT if blender.has_rooms() else "", options.timeout, options.retries,
+        memory=options.memory,
     )  # fmt: skip
     workers = min(options.workers or isolate.processors(), max(1, len(todo)))
     shown = progress.Progress(len(todo), is_quiet=options.quiet)

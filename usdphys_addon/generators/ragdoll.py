@@ -147,7 +147,7 @@ def make_ragdoll(context: Any, options: RagdollOptions) -> Ragdoll:
         _lead(context, armature, bones, parts, bodies, options)
     if options.follows:
         _follow(context, armature, bones, parts, bodies)
-    _select(context, bodies)
+    shapes.select_only(context, bodies)
     return Ragdoll(armature, bodies, made, filtered, is_human)
 
 
@@ -522,11 +522,3 @@ def _own_action(armature: Any) -> None:
         data.action = data.action.copy()
         if identifier:
             data.action_slot = data.action.slots[identifier]
-
-
-def _select(context: Any, objects: Any) -> None:
-    for obj in list(context.selected_objects):
-        obj.select_set(False)
-    for obj in objects:
-        obj.select_set(True)
-    context.view_layer.objects.active = objects[0]

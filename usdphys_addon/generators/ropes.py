@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ropes, chains, cables and bridges along a curve or between two objects, and nets: bodies in a row with joints."""
+"""Ropes, chains, cables and bridges along a curve or between two objects: bodies in a row with joints."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ def _make(context: Any, options: RopeOptions, path: _Path) -> Row:
     lengths = np.linalg.norm(np.diff(path.points, axis=0), axis=1)
     if lengths.min() <= 0.0:
         raise InputError("Two points of the row are in one place; use fewer segments.")
-    collection = _home(context, _LABELS[options.kind])
+    collection = shapes.new_collection(context, _LABELS[options.kind])
     turned = rope_shapes.frames_along(path.points)
     bodies = _bodies(context, collection, options, path.points, turned, lengths)
     steps = _joints(context, options, path, bodies, turned, lengths)
     if options.skin and options.kind in ("ROPE", "CABLE"):
         _skin(context, collection, options, path.points, bodies)
-    _select(context, bodies)
+    shapes.select_only(context, bodies)
     return Row(bodies, steps, path.idle)
 
 
@@ -123,33 +123,38 @@ def _path(context: Any, options: RopeOptions) -> _Path:
         joints.check_holder(obj, maker)
     curves = [obj for obj in chosen if obj.type == "CURVE"]
     if len(curves) == 1:
-        points, is_closed = _curve_points(context, curves[0])
-        count = options.segments or _fitting(rope_shapes.length_of(points, is_closed=is_closed), options)
-        line = rope_shapes.resampled(points, count, is_closed=is_closed)
-        ends = {True: [], False: []}  # type: dict[bool, list[Any]]
-        for obj in chosen:
-            if obj is not curves[0]:
-                place = np.array(obj.matrix_world.translation)
-                ends[bool(np.linalg.norm(place - line[0]) <= np.linalg.norm(place - line[-1]))].append(obj)
-        start, end = (ends[side][0] if ends[side] else None for side in (True, False))
-        return _Path(
-            line, start, end, start is not None or options.ends in ("START", "BOTH"),
-            end is not None or options.ends == "BOTH",
-            frozenset(("slack",) if start is None or end is None else ("slack", "ends")),
-        )  # fmt: skip
+        return _along_curve(context, options, curves[0], [obj for obj in chosen if obj is not curves[0]])
     if curves or len(chosen) != 2:
         raise InputError("Select a curve, or the two objects that hold the ends.")
     active = context.active_object if context.active_object in chosen else chosen[0]
-    other = next(obj for obj in chosen if obj is not active)
-    ends_at = [_hold(context, active, other), _hold(context, other, active)]
-    straight = float(np.linalg.norm(ends_at[1] - ends_at[0]))
+    return _between(context, options, active, next(obj for obj in chosen if obj is not active))
+
+
+def _along_curve(context: Any, options: RopeOptions, curve: Any, holders: Sequence[Any]) -> _Path:
+    """holders: hold the end that they are next to."""
+    points, is_closed = _curve_points(context, curve)
+    count = options.segments or _fitting(rope_shapes.length_of(points, is_closed=is_closed), options)
+    line = rope_shapes.resampled(points, count, is_closed=is_closed)
+    ends: dict[bool, list[Any]] = {True: [], False: []}
+    for obj in holders:
+        place = np.array(obj.matrix_world.translation)
+        ends[bool(np.linalg.norm(place - line[0]) <= np.linalg.norm(place - line[-1]))].append(obj)
+    start, end = (ends[side][0] if ends[side] else None for side in (True, False))
+    return _Path(
+        line, start, end, start is not None or options.ends in ("START", "BOTH"),
+        end is not None or options.ends == "BOTH",
+        frozenset(("slack",) if start is None or end is None else ("slack", "ends")),
+    )  # fmt: skip
+
+
+def _between(context: Any, options: RopeOptions, start: Any, end: Any) -> _Path:
+    ends = [_hold(context, start, end), _hold(context, end, start)]
+    straight = float(np.linalg.norm(ends[1] - ends[0]))
     if straight <= 0.0:
-        raise InputError(f"'{active.name}' and '{other.name}' touch; move them apart.")
+        raise InputError(f"'{start.name}' and '{end.name}' touch; move them apart.")
     length = straight * (1.0 + max(options.slack, 0.0))
     count = options.segments or _fitting(length, options)
-    return _Path(
-        rope_shapes.catenary(ends_at[0], ends_at[1], length, count), active, other, True, True, frozenset(["ends"])
-    )
+    return _Path(rope_shapes.catenary(ends[0], ends[1], length, count), start, end, True, True, frozenset(["ends"]))
 
 
 def length_of(context: Any, slack: float) -> float:
@@ -209,12 +214,6 @@ def _hold(context: Any, obj: Any, other: Any) -> Array:
     return np.array(middle)
 
 
-def _home(context: Any, name: str) -> Any:
-    collection = bpy.data.collections.new(name)
-    context.collection.children.link(collection)
-    return collection
-
-
 # --------------------------------------------------------------------------- bodies and joints
 
 
@@ -260,96 +259,164 @@ def _mesh(label: str, options: RopeOptions, length: float) -> Any:
     return shapes.capsule(label, options.radius, length)
 
 
-def _joints(
-    context: Any, options: RopeOptions, path: _Path, bodies: Sequence[Any], turned: Array, lengths: Array
-) -> int:  # fmt: skip
-    """Returns the time steps a second with which PhysX holds them."""
-    if path.start is not None or path.end is not None:
-        for holder in (path.start, path.end):
-            if holder is not None and not is_body(holder) and holder.type in meshes.GEOMETRY_TYPES:
-                make_body([holder], moves=False)
-    hangs = options.articulation and path.is_start_fixed and not _moves(path.start)
-    anchor = joints.anchor(bodies[0]) if hangs else None
-    joiner = joints.Joiner(context)
-    meters = unit_length(context.scene)
-    length = float(lengths.sum()) * meters
-    if options.damping:
-        # The row loses its swing as an oscillator of this damping ratio.
-        rate = 2.0 * options.damping * math.sqrt(9.81 / max(length, 1e-6))
-        for body in bodies:
-            damping.damp_body(body, rate, rate)
-    part = float(lengths.mean()) * meters
+class _Gains(NamedTuple):
+    """Of the joints of a row. resistance: N m s against its swing, without that against pulls. stiffness: N m.
+
+    pulls: (n + 1,), N, of an articulation, else zeros. part: mean length of a segment, m. lightness: how far the
+    largest pull moves a segment in a time step, by its length.
+    """
+
+    resistance: float
+    stiffness: float
+    pulls: Array
+    part: float
+    lightness: float
+
+    def damping_of(self, place: int) -> float:
+        """N m s, of the joint before a segment."""
+        return float(self.resistance + 2.0 * _STEP * self.pulls[place] * self.part)
+
+
+def _gains(context: Any, options: RopeOptions, path: _Path, lengths: Array) -> _Gains:
+    """lengths: (n,), m."""
+    part = float(lengths.mean())
     # Critical for a segment that swings like the whole row: inertia times angular frequency.
-    resistance = options.damping * options.mass * part * part**2 * math.sqrt(9.81 / max(length, 1e-6)) * 2.0
+    resistance = options.damping * options.mass * part * part**2 * _frequency(lengths) * 2.0
     stiffness = options.stiffness / part if options.kind == "CABLE" else 0.0
     # Critical for a segment on its spring: without, an articulation of PhysX at 60 steps a second swings up.
     resistance += 2.0 * math.sqrt(stiffness * options.mass * part * part**2 / 3.0)
-    pulls = _pulls(context, options, path, lengths * meters) if options.articulation else np.zeros(len(bodies) + 1)
-    # How far the pull moves a segment in a step, by its length.
+    pulls = _pulls(context, options, path, lengths) if options.articulation else np.zeros(len(lengths) + 1)
     lightness = float(pulls.max()) * _STEP**2 / (options.mass * part**2)
-    speed = next(speed for most, speed in _SPEEDS if lightness <= most)
-    rows = list(range(1, len(bodies)))
-    if path.is_start_fixed:
-        rows.insert(0, 0)
-    if path.is_end_fixed:
-        rows.append(len(bodies))
-    for row in rows:
-        is_end = row in (0, len(bodies))
-        own = bodies[min(row, len(bodies) - 1)]
-        resists = resistance + 2.0 * _STEP * pulls[row] * part
-        before = path.start if row == 0 else bodies[row - 1]
-        if row == len(bodies):
-            before, own = path.end, bodies[-1]
-        is_link = options.articulation and is_end and _can_be_link(context, before, bodies)
-        if is_link and row == len(bodies):
-            before, own = bodies[-1], path.end
-        if options.articulation and is_end and not _moves(before):
-            if before is not None:
-                # The joint is with the world, and does not keep the body from colliding with what holds it.
-                joints.let_through(own, before)
-            before = anchor
-        ways = turned[max(row - 1, 0)], turned[min(row, len(bodies) - 1)]
-        one, other = (frames.transform(path.points[row], way) for way in ways)
-        bend = np.zeros(3)
-        if row == len(bodies):
-            one = other
-        elif options.articulation:
-            # PhysX starts with the joints of an articulation at zero, whatever the poses are, so that these must be it.
-            bend, other = np.array(frames.rotation_vector(ways[1].T @ ways[0])), one
-        if options.articulation and row == len(bodies) and not is_link:
+    return _Gains(resistance, stiffness, pulls, part, lightness)
+
+
+def _frequency(lengths: Array) -> float:
+    """Angular frequency, rad/s, with which a row of segments swings as a whole."""
+    return math.sqrt(9.81 / max(float(lengths.sum()), 1e-6))
+
+
+def _joints(
+    context: Any, options: RopeOptions, path: _Path, bodies: Sequence[Any], turned: Array, lengths: Array
+) -> int:  # fmt: skip
+    """Join a row. Returns the time steps a second with which PhysX holds it."""
+    for holder in (path.start, path.end):
+        if holder is not None and not is_body(holder) and holder.type in meshes.GEOMETRY_TYPES:
+            make_body([holder], moves=False)
+    hangs = options.articulation and path.is_start_fixed and not _moves(path.start)
+    anchor = joints.anchor(bodies[0]) if hangs else None
+    joiner = joints.Joiner(context)
+    lengths = lengths * unit_length(context.scene)
+    if options.damping:
+        # The row loses its swing as an oscillator of this damping ratio.
+        rate = 2.0 * options.damping * _frequency(lengths)
+        for body in bodies:
+            damping.damp_body(body, rate, rate)
+    gains = _gains(context, options, path, lengths)
+    row = _RowJoiner(context, options, path, bodies, turned, gains, anchor, joiner)
+    for place in range(0 if path.is_start_fixed else 1, len(bodies) + int(path.is_end_fixed)):
+        row.join(place)
+    if options.articulation:
+        row.root().usdphys.articulation_root.is_applied = True
+    least = round(1.0 / _STEP)
+    return least if gains.lightness <= _LIGHTEST else least * math.ceil(math.sqrt(gains.lightness))
+
+
+class _Ends(NamedTuple):
+    """The bodies that a joint holds. is_link: the outer one of them becomes a link of the articulation."""
+
+    before: Any | None
+    own: Any
+    is_link: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _RowJoiner:
+    """Makes the joints of a row: joint 0 holds its start, joint n, of n bodies, its end.
+
+    anchor: holds the start of an articulation in the world.
+    """
+
+    context: Any
+    options: RopeOptions
+    path: _Path
+    bodies: Sequence[Any]
+    turned: Array
+    gains: _Gains
+    anchor: Any | None
+    joiner: joints.Joiner
+
+    def join(self, place: int) -> None:
+        """Make a joint."""
+        articulation, is_last = self.options.articulation, place == len(self.bodies)
+        before, own, is_link = self.ends(place)
+        one, other, bend = self.frames(place)
+        closes_loop = articulation and is_last and not is_link
+        if closes_loop:
             # Of joints that close a loop, Newton takes these and hinges, and hinges with the world do not hold there.
-            joint = joiner.add("SPHERICAL", before, own, one, other)
-        elif options.kind == "BRIDGE":
-            joint = joiner.add("REVOLUTE", before, own, one, other, "Y")
-            if resists:
-                joints.damp(joint, "angular", resists)
-        else:
-            joint = joiner.add("GENERIC", before, own, one, other)
-            joints.lock(joint, joints.TRANSLATIONS)
-            is_limited = options.kind != "CHAIN" and not is_end
-            for dof, widest, straight in zip(joints.ROTATIONS, (_TWIST, _BEND, _BEND), bend.tolist(), strict=True):
-                if is_limited:
-                    joints.limit(joint, dof, min(straight - widest, 0.0), max(straight + widest, 0.0))
-                elif options.articulation:
-                    joints.free(joint, dof)
-                own_stiffness = 0.0 if is_end or dof == "rotX" else stiffness
-                if resists or own_stiffness:
-                    joints.damp(joint, dof, resists, own_stiffness, straight if own_stiffness else 0.0)
-        if options.articulation and is_end and not is_link and (row > 0 or before is None):
+            joint = self.joiner.add("SPHERICAL", before, own, one, other)
             # An articulation is a tree without loops.
             joint.usdphys.joint.exclude_from_articulation = True
-        elif options.articulation:
-            for dof in ("angular",) if options.kind == "BRIDGE" else joints.ROTATIONS:
+            return
+        if self.options.kind == "BRIDGE":
+            joint = self.joiner.add("REVOLUTE", before, own, one, other, "Y")
+            if resists := self.gains.damping_of(place):
+                joints.damp(joint, "angular", resists)
+        else:
+            joint = self.joiner.add("GENERIC", before, own, one, other)
+            self.restrain(joint, place, bend)
+        if articulation:
+            speed = next(speed for most, speed in _SPEEDS if self.gains.lightness <= most)
+            for dof in ("angular",) if self.options.kind == "BRIDGE" else joints.ROTATIONS:
                 joints.slow(joint, dof, speed)
-    if anchor is not None:
-        fixed = joiner.add("FIXED", None, anchor, np.eye(4))
-    if options.articulation:
-        # PhysX lets a body float that is a root and fixed.
-        root = fixed if anchor is not None else bodies[0]
-        if anchor is None and path.start is not None and path.start.name not in moving_ends(context, bodies):
-            root = path.start
-        root.usdphys.articulation_root.is_applied = True
-    return round(1.0 / _STEP) * (1 if lightness <= _LIGHTEST else math.ceil(math.sqrt(lightness)))
+
+    def ends(self, place: int) -> _Ends:
+        """Which bodies a joint holds."""
+        if 0 < place < len(self.bodies):
+            return _Ends(self.bodies[place - 1], self.bodies[place])
+        holder, own = (self.path.end, self.bodies[-1]) if place else (self.path.start, self.bodies[0])
+        if not self.options.articulation:
+            return _Ends(holder, own)
+        if _can_be_link(self.context, holder, self.bodies):
+            return _Ends(own, holder, True) if place else _Ends(holder, own, True)
+        if _moves(holder):
+            return _Ends(holder, own)
+        if holder is not None:
+            # The joint is with the world, and does not keep the body from colliding with what holds it.
+            joints.let_through(own, holder)
+        return _Ends(self.anchor, own)
+
+    def frames(self, place: int) -> tuple[Array, Array, Array]:
+        """World frames of both sides of a joint, and how far it is bent (3,), rad."""
+        count = len(self.bodies)
+        before, after = self.turned[max(place - 1, 0)], self.turned[min(place, count - 1)]
+        one, other = (frames.transform(self.path.points[place], way) for way in (before, after))
+        if place == count:
+            return other, other, np.zeros(3)
+        if self.options.articulation:
+            # PhysX starts with the joints of an articulation at zero, whatever the poses are, so that these must be it.
+            return one, one, np.array(frames.rotation_vector(after.T @ before))
+        return one, other, np.zeros(3)
+
+    def restrain(self, joint: Any, place: int, bend: Array) -> None:
+        """Limit and drive the rotations of a generic joint; bend: rad, in its zero pose."""
+        joints.lock(joint, joints.TRANSLATIONS)
+        is_inner, resists = 0 < place < len(self.bodies), self.gains.damping_of(place)
+        for dof, widest, straight in zip(joints.ROTATIONS, (_TWIST, _BEND, _BEND), bend.tolist(), strict=True):
+            if is_inner and self.options.kind != "CHAIN":
+                joints.limit(joint, dof, min(straight - widest, 0.0), max(straight + widest, 0.0))
+            elif self.options.articulation:
+                joints.free(joint, dof)
+            stiffness = self.gains.stiffness if is_inner and dof != "rotX" else 0.0
+            if resists or stiffness:
+                joints.damp(joint, dof, resists, stiffness, straight if stiffness else 0.0)
+
+    def root(self) -> Any:
+        """What becomes the root of the articulation: PhysX lets a body float that is a root and fixed."""
+        if self.anchor is not None:
+            return self.joiner.add("FIXED", None, self.anchor, np.eye(4))
+        start = self.path.start
+        is_link = start is not None and start.name not in moving_ends(self.context, self.bodies)
+        return start if is_link else self.bodies[0]
 
 
 def _pulls(context: Any, options: RopeOptions, path: _Path, lengths: Array) -> Array:
@@ -357,7 +424,8 @@ def _pulls(context: Any, options: RopeOptions, path: _Path, lengths: Array) -> A
 
     PhysX takes the joints of an articulation as coordinates, so that a pull T on a segment of length l acts as a spring
     T l between angles, one step late: light segments swing up. A damping of T l / 8 times the time step stops that at
-    rest; `_joints` gives 16 times as much, for what falls onto the row. A bent joint then straightens in two steps.
+    rest; `_Gains.damping_of` gives 16 times as much, for what falls onto the row. A bent joint then straightens in two
+    steps.
     """
     masses = options.mass * lengths
     carried = [weights.mass_of(context, end) if _moves(end) else 0.0 for end in (path.start, path.end)]
@@ -423,86 +491,3 @@ def _skin(context: Any, collection: Any, options: RopeOptions, points: Array, bo
         hook.matrix_inverse = body.matrix_basis.inverted()
     for body in bodies:
         body.hide_render, body.display_type = True, "WIRE"
-
-
-def _select(context: Any, objects: Sequence[Any]) -> None:
-    for obj in list(context.selected_objects):
-        obj.select_set(False)
-    for obj in objects:
-        obj.select_set(True)
-    context.view_layer.objects.active = objects[0]
-
-
-# --------------------------------------------------------------------------- nets
-
-
-@dataclass(frozen=True, slots=True)
-class NetOptions:
-    """size: along X and Y, Blender units. cells: number of knots along X and Y. held: CORNERS, EDGES or NONE.
-
-    radius: of the strings, Blender units. mass: kg for each square metre.
-    """
-
-    size: tuple[float, float] = (2.0, 2.0)
-    cells: tuple[int, int] = (8, 8)
-    held: str = "CORNERS"
-    radius: float = 0.01
-    mass: float = 0.5
-
-
-def make_net(context: Any, options: NetOptions) -> list[Any]:
-    """Make a net at the 3D cursor, level with it: knots with half of each string, joined in the middle of strings."""
-    meters = unit_length(context.scene)
-    collection = _home(context, "Net")
-    across, along = options.cells
-    steps = (options.size[0] / across, options.size[1] / along)
-    if options.radius * 4.0 > min(steps):
-        raise InputError("The strings are too thick for so many knots; choose fewer knots or a smaller radius.")
-    data = _knot("Knot", steps, options.radius)
-    cursor = np.array(context.scene.cursor.matrix)
-    mass = options.mass * options.size[0] * options.size[1] * meters**2 / (across * along)
-    knots: dict[tuple[int, int], Any] = {}
-    places: dict[tuple[int, int], Array] = {}
-    for x in range(across):
-        for y in range(along):
-            local = np.array(
-                [(x + 0.5) * steps[0] - options.size[0] / 2, (y + 0.5) * steps[1] - options.size[1] / 2, 0]
-            )
-            places[x, y] = cursor[:3, :3] @ local + cursor[:3, 3]
-            obj = shapes.add_object(
-                collection, f"Knot {x + 1} {y + 1}", data, frames.transform(places[x, y], cursor[:3, :3])
-            )
-            obj.usdphys.rigid_body.is_applied = True
-            obj.usdphys.mass.is_applied = True
-            obj.usdphys.mass.mass = mass
-            for axis, length in zip("XY", steps, strict=True):
-                shapes.give_capsule(obj, options.radius, length - 2.0 * options.radius, axis)
-            knots[x, y] = obj
-    joiner = joints.Joiner(context)
-    for (x, y), knot in knots.items():
-        for other in ((x + 1, y), (x, y + 1)):
-            if other in knots:
-                middle = (places[x, y] + places[other]) / 2.0
-                joiner.add("SPHERICAL", knot, knots[other], frames.transform(middle, cursor[:3, :3]))
-        at_x, at_y = x in (0, across - 1), y in (0, along - 1)
-        if (options.held == "CORNERS" and at_x and at_y) or (options.held == "EDGES" and (at_x or at_y)):
-            joiner.add("SPHERICAL", None, knot, frames.transform(places[x, y], cursor[:3, :3]))
-    found = list(knots.values())
-    _select(context, found)
-    return found
-
-
-def _knot(name: str, steps: tuple[float, float], radius: float) -> Any:
-    """Mesh of two crossing strings, each as long as a cell."""
-    one = shapes.capsule(name, radius, steps[0] - 2.0 * radius)
-    other = shapes.capsule(name, radius, steps[1] - 2.0 * radius)
-    other.transform(mathutils.Matrix.Rotation(math.pi / 2.0, 4, "Z"))
-    import bmesh
-
-    made = bmesh.new()
-    made.from_mesh(one)
-    made.from_mesh(other)
-    made.to_mesh(one)
-    made.free()
-    bpy.data.meshes.remove(other)
-    return one

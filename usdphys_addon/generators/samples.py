@@ -13,7 +13,7 @@ import numpy as np
 from ..authoring import generators, joint_edits, joint_maker, robot_arm
 from ..authoring.generator_kinds import SAMPLES
 from ..authoring.joint_maker import JointOptions, make_body
-from . import linkages, mechanisms, ragdoll, ropes, shapes, walls
+from . import bonds, linkages, mechanisms, ragdoll, ropes, shapes, walls
 
 #: Radius and width of the wheels, m, and their turns, rad/s: the car drives 2.1 m in a second.
 WHEEL, WIDTH, TURNS = 0.35, 0.25, 6.0
@@ -114,7 +114,7 @@ def _chimney(context: Any) -> None:
     brick = _box(context, "Brick", (0.0, 0.0, BRICK[2] / 2.0), BRICK)
     _select(context, [brick])
     bricks = walls.make_wall(context, walls.WallOptions("CHIMNEY", CHIMNEY))
-    walls.bond(context, bricks, walls.BondOptions())
+    bonds.bond(context, bricks, bonds.BondOptions())
     context.scene.cursor.location = (0.0, -3.0, 0.3)
     mass, speed = WRECKER
     (ball,) = generators.add(context, "BALL", velocity=(0.0, speed, 0.0))

@@ -24,6 +24,7 @@ from ..core.words import counted, named, phrase
 from ..playback import guard as preview_guard
 from ..playback.poses import restored
 from ..playback.session import PreviewSession
+from . import shapes
 from .borrowing import Borrowed
 
 #: Everything is at rest if no body moves by more than this part of its size, or turns by more than this (rad), in
@@ -124,7 +125,7 @@ def settle_steps(
                 bpy.data.objects.remove(obj)
     if options.keeps_physics:
         keeps(names)
-    _select(context, movers)
+    shapes.select_only(context, movers)
     if fallen:
         notes.append(f"Nothing is below {named(fallen)}, which fell past the scene and stay where they were")
     if not at_rest:
@@ -282,11 +283,3 @@ def _is_still(before: Any, now: Any, sizes: Any, lowest: float) -> bool:
     cosines = np.abs(np.einsum("ij,ij->i", before[1], now[1]))
     turned = cosines < np.cos(_STILL / 2.0)
     return not bool(((moved | turned) & (now[0][:, 2] > lowest)).any())
-
-
-def _select(context: Any, objects: Sequence[Any]) -> None:
-    for obj in list(context.selected_objects):
-        obj.select_set(False)
-    for obj in objects:
-        obj.select_set(True)
-    context.view_layer.objects.active = objects[0]

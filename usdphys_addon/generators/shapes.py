@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Meshes of the parts that generators make, and bodies with given sizes."""
+"""Meshes of the parts that generators make, bodies with given sizes, and where they are put."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ import numpy as np
 from ..authoring.generators import box, cylinder
 from ..core.frames import Matrix
 
-__all__ = ["add_object", "box", "capsule", "cylinder", "give_box", "give_capsule", "link"]
+__all__ = [
+    "add_object", "box", "capsule", "cylinder", "give_box", "give_capsule", "link", "new_collection", "select_only",
+]  # fmt: skip
 
 _AROUND, _ALONG = 12, 7
 #: Z of a mesh becomes X.
@@ -60,6 +62,22 @@ def link(name: str, wire: float, length: float, width: float) -> Any:
             made.faces.new((one[part], other[part], other[after], one[after]))
     bmesh.ops.recalc_face_normals(made, faces=made.faces[:])
     return _finish(name, made, is_smooth=True)
+
+
+def new_collection(context: Any, name: str) -> Any:
+    """A new collection below that of the context."""
+    collection = bpy.data.collections.new(name)
+    context.collection.children.link(collection)
+    return collection
+
+
+def select_only(context: Any, objects: Sequence[Any]) -> None:
+    """Select these objects and no others; the first becomes active."""
+    for obj in list(context.selected_objects):
+        obj.select_set(False)
+    for obj in objects:
+        obj.select_set(True)
+    context.view_layer.objects.active = objects[0]
 
 
 def add_object(collection: Any, name: str, data: Any, place: Matrix) -> Any:

@@ -98,24 +98,13 @@ def make_vehicle(context: Any, options: VehicleOptions) -> Vehicle:
     joints.check_free(context, [wheel.obj for wheel in wheels])
     meters = unit_length(context.scene)
     left, forward = _directions(wheels)
-    for wheel in wheels:
-        is_rolling = abs(float(wheel.axis @ left)) > 0.9
-        if not is_rolling:
-            raise InputError(f"'{wheel.obj.name}' does not stand in line with the other wheels; turn it.")
+    _check_in_line(wheels, left)
     _find_front(wheels, forward)
     depsgraph = context.evaluated_depsgraph_get()
     bare = [wheel for wheel in wheels if not len(wheel.obj.usdphys.colliders)]
     Tagging(depsgraph, [chassis], "DYNAMIC").apply()
     Tagging(depsgraph, [wheel.obj for wheel in wheels], "DYNAMIC").apply()
-    for wheel in wheels:
-        if wheel.obj.parent is not None:
-            world = wheel.obj.matrix_world.copy()
-            wheel.obj.parent = None
-            wheel.obj.matrix_world = world
-    context.view_layer.update()
-    for part, carrier in carriers:
-        part.parent = carrier
-        part.matrix_parent_inverse = carrier.matrix_world.inverted_safe()
+    _reparent(context, wheels, carriers)
     apply_material_preset([wheel.obj for wheel in wheels], "RUBBER")
     context.view_layer.update()
     model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
@@ -162,13 +151,9 @@ def _found(context: Any) -> _Found:
     if not chosen:
         raise InputError("Select the chassis and the wheels.")
     maker = JointMaker(context, JointOptions())
-    forms = {obj: form for obj in sorted(chosen, key=lambda obj: str(obj.name))
-             if (form := form_of(maker, obj)) is not None and not _NO_WHEEL.search(obj.name)}  # fmt: skip
-    round_ones = [form for obj, form in forms.items() if _WHEEL.search(obj.name)]
+    forms = _forms(maker, chosen)
     active = context.active_object
-    if len(round_ones) < 2:
-        round_ones = [form for obj, form in forms.items() if form.is_narrow and obj != active]
-    wheels = [wheel for wheel in round_ones if not any(_is_part(wheel, other) for other in round_ones)]
+    wheels = _wheels(forms, active)
     rest = [obj for obj in chosen if obj not in [wheel.obj for wheel in wheels]]
     if len(wheels) < 2 or not rest:
         raise InputError(
@@ -177,18 +162,32 @@ def _found(context: Any) -> _Found:
     boxes = {obj: _box(maker.surface(obj)[0]) for obj in chosen}
     chassis = active if active in rest else max(rest, key=lambda obj: float(np.prod(np.ptp(boxes[obj], axis=0))))
     own = np.concatenate([boxes[obj] for obj in (chassis, *(wheel.obj for wheel in wheels))])
-    carriers, others = [], []
+    found = _Found(chassis, wheels, [], [])
     for obj in rest:
-        form, middle = forms.get(obj), boxes[obj].mean(axis=0)
-        carrier = next((wheel.obj for wheel in wheels if form is not None and _is_part(form, wheel)), chassis)
-        if obj == chassis or carrier in parents_of(obj) or (obj.parent in rest and obj.parent != chassis):
+        hub = next((wheel.obj for wheel in wheels if obj in forms and _is_part(forms[obj], wheel)), None)
+        carrier = hub or chassis
+        follows = carrier in parents_of(obj) or (obj.parent in rest and obj.parent != chassis)
+        if obj == chassis or follows:
             continue
-        is_inside = bool((middle >= own.min(axis=0)).all() and (middle <= _with_top(own)).all())
-        if is_body(obj) or (carrier == chassis and not is_inside) or obj in parents_of(chassis):
-            others.append(obj)
+        if is_body(obj) or obj in parents_of(chassis) or (hub is None and not _is_inside(boxes[obj], own)):
+            found.others.append(obj)
         else:
-            carriers.append((obj, carrier))
-    return _Found(chassis, wheels, carriers, others)
+            found.carriers.append((obj, carrier))
+    return found
+
+
+def _forms(maker: JointMaker, objects: Sequence[Any]) -> dict[Any, Wheel]:
+    """Objects that may be wheels or parts of wheels, by name."""
+    found = {obj: form_of(maker, obj) for obj in sorted(objects, key=lambda obj: str(obj.name))}
+    return {obj: form for obj, form in found.items() if form is not None and not _NO_WHEEL.search(obj.name)}
+
+
+def _wheels(forms: dict[Any, Wheel], active: Any) -> list[Wheel]:
+    """Round objects named like a wheel, or, without two of them, narrow ones; not their rims and discs."""
+    found = [form for obj, form in forms.items() if _WHEEL.search(obj.name)]
+    if len(found) < 2:
+        found = [form for obj, form in forms.items() if form.is_narrow and obj != active]
+    return [wheel for wheel in found if not any(_is_part(wheel, other) for other in found)]
 
 
 def _is_part(form: Wheel, wheel: Wheel) -> bool:
@@ -203,10 +202,11 @@ def _box(points: Any) -> Any:
     return np.stack((points.min(axis=0), points.max(axis=0))) if len(points) else np.zeros((2, 3))
 
 
-def _with_top(corners: Any) -> Any:
-    """The upper corner (3,) of the box around a vehicle, with the same height again for a cabin, a mast or a load."""
-    low, high = corners.min(axis=0), corners.max(axis=0)
-    return high + np.array((0.0, 0.0, high[2] - low[2]))
+def _is_inside(box: Any, corners: Any) -> bool:
+    """True if the middle of a box is in that around a vehicle, with the same height again for a cabin or a load."""
+    middle, low, high = box.mean(axis=0), corners.min(axis=0), corners.max(axis=0)
+    top = high + np.array((0.0, 0.0, high[2] - low[2]))
+    return bool((middle >= low).all() and (middle <= top).all())
 
 
 def smallest_wheel(context: Any) -> float:
@@ -229,6 +229,26 @@ def form_of(maker: JointMaker, obj: Any) -> Wheel | None:
             is_narrow = bool(size[axis] < (1.0 - _ROUND) * across.max())
             return Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis], is_narrow)
     return None
+
+
+def _check_in_line(wheels: Sequence[Wheel], left: Any) -> None:
+    """Raises InputError for a wheel whose axis is not the common one."""
+    for wheel in wheels:
+        if abs(float(wheel.axis @ left)) <= 0.9:
+            raise InputError(f"'{wheel.obj.name}' does not stand in line with the other wheels; turn it.")
+
+
+def _reparent(context: Any, wheels: Sequence[Wheel], carriers: Sequence[tuple[Any, Any]]) -> None:
+    """Free the wheels from their parents, and put the parts below what carries them; all stay where they are."""
+    for wheel in wheels:
+        if wheel.obj.parent is not None:
+            world = wheel.obj.matrix_world.copy()
+            wheel.obj.parent = None
+            wheel.obj.matrix_world = world
+    context.view_layer.update()
+    for part, carrier in carriers:
+        part.parent = carrier
+        part.matrix_parent_inverse = carrier.matrix_world.inverted_safe()
 
 
 def _directions(wheels: Sequence[Wheel]) -> tuple[Any, Any]:

@@ -9,6 +9,7 @@ import json
 import math
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import accumulate
 from operator import ne
 from pathlib import Path
@@ -34,6 +35,9 @@ MOST_NODES = 1_000_000
 MOST_LEVELS = 200
 #: Elements of an accessor.
 _MOST_ELEMENTS = 100_000_000
+#: Elements of accessors without bytes of their own, and elements that meshes and animations read. Files with so many
+#: bytes for each are read as well: compression leaves few.
+_MOST_UNBACKED, _MOST_READ, _ELEMENTS_PER_BYTE = 10_000_000, 50_000_000, 16
 _TYPES = {5120: "<i1", 5121: "<u1", 5122: "<i2", 5123: "<u2", 5125: "<u4", 5126: "<f4"}
 _WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4}
 _ALL_WIDTHS = {**_WIDTHS, "MAT2": 4, "MAT3": 9, "MAT4": 16}
@@ -44,6 +48,7 @@ _MOST_FLOAT = float(np.finfo(np.float32).max)
 #: Divisors of normalised integers.
 _NORMALS = {5120: 127.0, 5121: 255.0, 5122: 32767.0, 5123: 65535.0}
 TRIANGLES = 4
+_INSTANCES = "EXT_mesh_gpu_instancing"
 _TRANSFORMS = (("matrix", 16), ("translation", 3), ("rotation", 4), ("scale", 3))
 _OF_NODES = {**{key: list for key, _ in _TRANSFORMS}, "children": list, "extensions": dict, "name": str, "mesh": int}
 _LISTS = ("nodes", "scenes", "meshes", "accessors", "bufferViews", "buffers", "images", "materials", "skins")
@@ -112,6 +117,50 @@ class Document:
             for index, node in enumerate(self.nodes):
                 self.check_node(index, node)
         self._check_scenes()
+        self._check_sizes()
+
+    def _check_sizes(self) -> None:
+        """Raise InputError where few bytes stand for more elements than fit into memory."""
+        counts = [_count(item) for item in self.json.get("accessors", [])]
+        unbacked = sum(
+            count for item, count in zip(self.json.get("accessors", []), counts, strict=True)
+            if "bufferView" not in item
+        )  # fmt: skip
+        if unbacked > _MOST_UNBACKED and unbacked > _ELEMENTS_PER_BYTE * self._bytes():
+            raise self._wrong(f"it has {unbacked:,} elements without bytes in a buffer")
+        read = sum(counts[one] for one in self._read_accessors() if _is_index(one, len(counts)))
+        if read > _MOST_READ and read > _ELEMENTS_PER_BYTE * self._bytes():
+            raise self._wrong(f"its meshes and animations repeat the same bytes to {read:,} elements")
+        nodes = [index for index, found in enumerate(self.column("extensions")) if found and _INSTANCES in found]
+        instances = [self.node_extension(index, _INSTANCES).get("attributes") for index in nodes]
+        made = sum(
+            max((counts[one] for one in each.values() if _is_index(one, len(counts))), default=0)
+            for each in instances if isinstance(each, dict)
+        )  # fmt: skip
+        if made > MOST_NODES:
+            raise self._wrong(f"its nodes have {made:,} instances, of {MOST_NODES:,} at most")
+
+    def _bytes(self) -> int:
+        """Bytes of its buffers, as they are and not as it says."""
+        size = len(self.binary or b"")
+        for uri in {buffer.get("uri") for buffer in self.json.get("buffers", []) if isinstance(buffer.get("uri"), str)}:
+            with suppress(OSError, ValueError):
+                size += len(uri) if uri.startswith("data:") else self.neighbour(uri).stat().st_size
+        return size
+
+    def _read_accessors(self) -> Iterator[Any]:
+        """The accessors that meshes and animations read, as often as they do."""
+        for mesh in self.json.get("meshes", []):
+            for primitive in _dicts(mesh.get("primitives")):
+                yield primitive.get("indices")
+                for attributes in (primitive.get("attributes"), *_dicts(primitive.get("targets"))):
+                    yield from attributes.values() if isinstance(attributes, dict) else ()
+        for animation in _dicts(self.json.get("animations")):
+            samplers = _dicts(animation.get("samplers"))
+            for channel in _dicts(animation.get("channels")):
+                if _is_index(channel.get("sampler"), len(samplers)):
+                    sampler = samplers[channel["sampler"]]
+                    yield from (sampler.get("input"), sampler.get("output"))
 
     def _check_scenes(self) -> None:
         content = self.json
@@ -402,7 +451,9 @@ class Document:
         if not _is_index(index, len(buffers)):
             raise self._wrong("a buffer view names a buffer that does not exist")
         if index not in self._buffers:
-            self._buffers[index] = self._read_buffer(buffers[index].get("uri"))
+            uri = buffers[index].get("uri")
+            same = next((one for one in self._buffers if uri and buffers[one].get("uri") == uri), None)
+            self._buffers[index] = self._read_buffer(uri) if same is None else self._buffers[same]
         return self._buffers[index]
 
     def _read_buffer(self, uri: Any) -> bytes:
@@ -458,8 +509,8 @@ class Document:
 
     def _check_image(self, uri: str) -> None:
         """Refuse a file that is no image: its bytes would become a part of the scene."""
+        path = self.neighbour(uri)
         try:
-            path = self.path.absolute().parent / unquote(uri)
             if not path.exists() or (path.is_file() and not path.stat().st_size):
                 return
             with regular(path).open("rb") as stream:
@@ -706,6 +757,16 @@ def _not_finite(value: Any) -> tuple[str, ...] | None:
 
 def _is_index(value: Any, count: int) -> bool:
     return type(value) is int and 0 <= value < count
+
+
+def _count(accessor: dict[str, Any]) -> int:
+    """Elements of an accessor, as it says; 0 for one that is refused when it is read."""
+    count = accessor.get("count")
+    return count if type(count) is int and count > 0 else 0
+
+
+def _dicts(value: Any) -> list[dict[str, Any]]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _names_meshopt(item: dict[str, Any]) -> bool:

@@ -10,6 +10,9 @@ from pathlib import Path
 #: Fields that name layers; value clips are not among the composition arcs.
 ARCS = (b"references", b"payload", b"subLayers")
 CLIPS = b"clips"
+#: The same with those to prims of the same file: names in a crate, and words of the text.
+_ANY_ARC = (*ARCS, b"inheritPaths", b"specializes")
+_WORDS = (*ARCS, b"inherits", b"specializes")
 CRATE, _TEXT = b"PXR-USDC", b"#usda"
 #: Tokens of more bytes are not looked at.
 _MOST_BYTES = 1 << 26
@@ -30,6 +33,20 @@ def named(file: Path) -> tuple[bool, bool]:
     except (OSError, ValueError, IndexError, struct.error):
         pass  # USD says what is wrong with the file
     return True, True
+
+
+def has_any(file: Path) -> bool:
+    """True if a file may have composition arcs, to others or within itself; in doubt, True."""
+    try:
+        with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            if data[:5] == _TEXT:
+                return any(data.find(word) >= 0 for word in _WORDS)
+            if data[:8] == CRATE:
+                tokens = b"\0" + names_of_crate(data)
+                return any(b"\0" + name + b"\0" in tokens for name in _ANY_ARC)
+    except (OSError, ValueError, IndexError, struct.error):
+        pass  # USD says what is wrong with the file
+    return True
 
 
 def names_of_crate(data: mmap.mmap | bytes) -> bytes:

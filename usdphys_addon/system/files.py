@@ -28,6 +28,8 @@ ABANDONED = 3600.0
 FORGOTTEN = 86400.0
 #: Beginning of the names of our folders there.
 WORK = "usdphys-run-"
+#: Names of temporary files beside a target, see `_prefix`.
+_TEMPORARY = re.compile(r"\.usdphys-\w*-[0-9a-f]{8}-")
 #: The end of a .blend: the header of its last block, or of the table of a compressed one.
 _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
 #: What text files end with, by their suffix.
@@ -335,20 +337,30 @@ def work_folder() -> Iterator[Path]:
 
     What killed runs have left there is deleted after a day: others may still be at work.
     """
-    now = clock.wall()
-    for path in Path(tempfile.gettempdir()).glob(f"{WORK}*"):
-        with suppress(OSError):
-            # A link of somebody else is not followed.
-            state = path.lstat()
-            is_ours = not hasattr(os, "getuid") or state.st_uid == os.getuid()
-            if is_ours and stat.S_ISDIR(state.st_mode) and now - _last_change(path) > FORGOTTEN:
-                delete(path)
+    clean_work_folders()
     with tempfile.TemporaryDirectory(prefix=WORK) as name:
         yield Path(name)
 
 
-def _last_change(folder: Path) -> float:
-    return max(path.lstat().st_mtime for path in (folder, *folder.iterdir()))
+def clean_work_folders() -> None:
+    """Delete what killed runs have left among the temporary files of the system, after a day."""
+    for path in Path(tempfile.gettempdir()).glob(f"{WORK}*"):
+        _delete_forgotten(path)
+
+
+def _delete_forgotten(path: Path) -> None:
+    """Delete a file or folder of ours that nobody has changed for a day. A link of somebody else is not followed."""
+    with suppress(OSError):
+        state = path.lstat()
+        is_ours = not hasattr(os, "getuid") or state.st_uid == os.getuid()
+        is_plain = stat.S_ISDIR(state.st_mode) or stat.S_ISREG(state.st_mode)
+        if is_ours and is_plain and clock.wall() - _last_change(path) > FORGOTTEN:
+            delete(path)
+
+
+def _last_change(path: Path) -> float:
+    """When a file, or a folder or what is in it, was last changed."""
+    return max(float(one.lstat().st_mtime) for one in (path, *(path.iterdir() if path.is_dir() else ())))
 
 
 def _prefix(target: Path) -> str:
@@ -377,8 +389,13 @@ def delete(path: Path) -> None:
 
 
 def _clean(target: Path) -> None:
-    """Delete what killed runs for the same target have left."""
+    """Delete what killed runs have left beside a target: for the same one after an hour, for others after a day."""
     now = clock.wall()
+    with suppress(OSError):
+        folder = target.absolute().parent
+        for name in os.listdir(folder):  # noqa: PTH208 - as in temporary_files
+            if _TEMPORARY.match(name):
+                _delete_forgotten(folder / name)
     for path in temporary_files(target):
         with suppress(OSError):
             if now - path.stat().st_mtime > ABANDONED:

@@ -13,8 +13,9 @@ import sys
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from . import blender, files, interrupts
+from . import blender, files, interrupts, limits
 
 #: Environment variable of the child: the file that takes the stack of a crash.
 FAULT_LOG = "USDPHYS_FAULT_LOG"
@@ -70,8 +71,16 @@ def deepen_stack() -> None:
                 resource.setrlimit(resource.RLIMIT_STACK, (most, hard))
 
 
-def run(arguments: Sequence[str], outputs: Iterable[str]) -> tuple[int, str]:
-    """(exit status, cause of a crash or "") of a command line in a child process.
+class Ended(NamedTuple):
+    """How a child has ended. crash: the cause, or "". exceeded: what it took too much of, or ""; see `limits`."""
+
+    status: int
+    crash: str = ""
+    exceeded: str = ""
+
+
+def run(arguments: Sequence[str], outputs: Iterable[str]) -> Ended:
+    """Run a command line in a child process, within the limits of `limits`.
 
     outputs: files that it writes; the temporary files of a crashed child are deleted.
     """
@@ -81,20 +90,33 @@ def run(arguments: Sequence[str], outputs: Iterable[str]) -> tuple[int, str]:
         log = folder / "faults.txt"
         environment = {**os.environ, FAULT_LOG: str(log), _ENDS_TOO: "1"}
         try:
-            child = subprocess.run([*program(), *arguments], env=environment, check=False)
+            status, exceeded = _wait([*program(), *arguments], environment)
         except KeyboardInterrupt:
             _delete_new(targets, before)  # the child is dead
             raise
-        status = child.returncode
         # A shell between the two adds 128 to the number of the signal; statuses of ours are smaller.
         number = -status if status < 0 else status - 128
-        if status in range(129) or number == signal.SIGINT:
-            return status, ""
+        if not exceeded and (status in range(129) or number == signal.SIGINT):
+            return Ended(status)
         _delete_new(targets, before)
+        if exceeded:
+            return Ended(1, "", exceeded)
         said = ""
         with suppress(OSError):
             said = log.read_text(encoding="utf-8", errors="replace")
-        return 1, cause(number, said)
+        return Ended(1, cause(number, said))
+
+
+def _wait(command: list[str], environment: dict[str, str]) -> tuple[int, str]:
+    """(exit status, what it took too much of or "") of a child."""
+    with subprocess.Popen(command, env=environment) as child:
+        try:
+            with limits.Watch(child.pid, child.kill, limits.memory(), limits.seconds()) as watch:
+                status = child.wait()
+        except BaseException:
+            child.kill()
+            raise
+    return status, watch.exceeded
 
 
 def _delete_new(targets: Iterable[Path], before: Collection[Path]) -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Python expressions of xacro, evaluated node by node of their syntax tree: nothing is handed to Python's own eval.
 
-Only what is listed here exists: no attribute of an object, no import, no lambda, no way to a file. The work is limited.
+Only what is listed here exists: no attribute of an object, no import, no lambda, no way to a file. Work and the size of
+results are limited.
 """
 
 from __future__ import annotations
@@ -17,8 +18,12 @@ class ExpressionError(Exception):
     """What is wrong with an expression, as a part of a sentence."""
 
 
-#: Evaluated nodes of all expressions of a file; longest text or list.
+#: Steps of all expressions of a file: evaluated nodes, and the items of what they make; longest text or list.
 _MOST_STEPS, _LARGEST = 2_000_000, 100_000
+#: Letters of a text that count as one step.
+_LETTERS = 16
+#: Bits of a number. Larger ones can be made to have the same hash, and sets of them are slow.
+_BITS = 60
 
 
 class Budget:
@@ -32,17 +37,36 @@ class Budget:
         if self.left < 0:
             raise ExpressionError("the file asks for more work than a robot description needs")
 
+    def take_size(self, value: Any) -> None:
+        """Count the items or letters of a value, without those of its items."""
+        if isinstance(value, str):
+            self.take(len(value) // _LETTERS)
+        elif isinstance(value, list | tuple | dict | set):
+            self.take(len(value))
+
+    def take_all(self, value: Any) -> None:
+        """Count a value with all that is in it, as often as it is in it: so much is compared, hashed or shown."""
+        waiting = [value]
+        while waiting:
+            one = waiting.pop()
+            self.take_size(one)
+            if isinstance(one, list | tuple | set):
+                waiting.extend(one)
+            elif isinstance(one, dict):
+                waiting.extend(one.keys())
+                waiting.extend(one.values())
+
 
 def _sized(value: Any) -> Any:
     if isinstance(value, str | list | tuple | dict | set) and len(value) > _LARGEST:
         raise ExpressionError("a text or list is too long")
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4096:
+    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > _BITS:
         raise ExpressionError("a number is too large")
     return value
 
 
 def _power(base: Any, exponent: Any) -> Any:
-    if isinstance(exponent, int) and isinstance(base, int) and abs(exponent) * max(1, base.bit_length()) > 4096:
+    if isinstance(exponent, int) and isinstance(base, int) and abs(exponent) * max(1, base.bit_length()) > 4 * _BITS:
         raise ExpressionError("a number is too large")
     return base**exponent
 
@@ -86,17 +110,35 @@ _METHODS: dict[type, frozenset[str]] = {
 
 
 def _range(*arguments: Any) -> list[int]:
-    found = range(*arguments)
+    found = range(*map(_sized, arguments))
     if len(found) > _LARGEST:
         raise ExpressionError("a list is too long")
     return list(found)
 
 
+def _round(value: Any, ndigits: int | None = None) -> Any:
+    # Python computes the power of ten.
+    return round(value) if ndigits is None else round(value, max(-400, min(400, ndigits)))
+
+
+def _sum(values: Any, start: Any = 0) -> Any:
+    """The sum of numbers, or of lists, which Python would copy once for each of them."""
+    if isinstance(start, list | tuple):
+        joined = list(start)
+        for value in values:
+            if type(value) is not type(start):
+                raise TypeError(f"a {type(value).__name__} is added to a {type(start).__name__}")
+            joined += value
+            _sized(joined)
+        return type(start)(joined)
+    return sum(values, start)
+
+
 #: What every expression knows besides the properties of the file.
 FUNCTIONS: dict[str, Any] = {
     **{name: getattr(math, name) for name in dir(math) if not name.startswith("_")},
-    "abs": abs, "min": min, "max": max, "round": round, "len": len, "int": int, "float": float, "str": str,
-    "bool": bool, "list": list, "dict": dict, "tuple": tuple, "sorted": sorted, "sum": sum, "any": any, "all": all,
+    "abs": abs, "min": min, "max": max, "round": _round, "len": len, "int": int, "float": float, "str": str,
+    "bool": bool, "list": list, "dict": dict, "tuple": tuple, "sorted": sorted, "sum": _sum, "any": any, "all": all,
     "zip": lambda *lists: list(zip(*lists, strict=False)), "enumerate": lambda values: list(enumerate(values)),
     "range": _range, "set": set, "isinstance": isinstance, "True": True, "False": False, "None": None, "true": True,
     "false": False,
@@ -104,6 +146,8 @@ FUNCTIONS: dict[str, Any] = {
 for _dangerous in ("factorial", "comb", "perm", "pow", "prod", "lcm"):
     FUNCTIONS.pop(_dangerous, None)
 FUNCTIONS["pow"] = _power
+#: What `sorted`, `min` and `max` may call for each item: another one could make a long list of each.
+_KEYS = tuple(FUNCTIONS[name] for name in ("len", "abs", "int", "float", "str"))
 #: Modules of which expressions may name functions.
 _MODULES = {
     "math": {name: value for name, value in FUNCTIONS.items() if hasattr(math, name)},
@@ -115,12 +159,13 @@ def evaluate(text: str, names: Mapping[str, Any], budget: Budget) -> Any:
     """The value of an expression. names: properties of the file, and functions. Raises ExpressionError."""
     if len(text) > 10_000:
         raise ExpressionError("it is too long")
+    budget.take_size(text)
     try:
         tree = ast.parse(text.strip(), mode="eval")
         return _Evaluator(names, budget).value(tree.body)
     except ExpressionError:
         raise
-    except RecursionError:
+    except (RecursionError, MemoryError):  # the second is how the parser says it
         raise ExpressionError("it is nested too deep") from None
     except (SyntaxError, ValueError) as error:
         raise ExpressionError(f"it cannot be read ({' '.join(str(error).split())[:80]})") from error
@@ -138,7 +183,10 @@ class _Evaluator:
         method = getattr(self, f"on_{type(node).__name__.lower()}", None)
         if method is None:
             raise ExpressionError(f"{type(node).__name__} is not evaluated in a file of others")
-        return _sized(method(node))
+        found = _sized(method(node))
+        if not isinstance(node, ast.Name | ast.Constant | ast.Attribute):  # these make nothing new
+            self.budget.take_size(found)
+        return found
 
     def on_constant(self, node: ast.Constant) -> Any:
         return node.value
@@ -174,11 +222,16 @@ class _Evaluator:
         if any(one.arg is None for one in node.keywords):
             raise ExpressionError("** is not evaluated in a file of others")
         keywords = {str(one.arg): self.value(one.value) for one in node.keywords}
-        self.budget.take(sum(len(one) for one in arguments if isinstance(one, str | list | tuple | dict)))
+        self.budget.take_all([arguments, list(keywords.values())])
+        for name, one in keywords.items():
+            if callable(one) and not (name == "key" and any(one is known for known in _KEYS)):
+                raise ExpressionError(f"{name} is a function that is not called for each item")
         if isinstance(node.func, ast.Attribute):
             owner = self.value(node.func.value)
             if isinstance(owner, str):
                 _sized_by(owner, arguments)
+            elif isinstance(owner, list | tuple):
+                self.budget.take_all(owner)
             allowed = _METHODS.get(type(owner), frozenset())
             if node.func.attr in allowed and not (isinstance(owner, dict) and node.func.attr in owner):
                 found = getattr(owner, node.func.attr)(*arguments, **keywords)
@@ -209,6 +262,7 @@ class _Evaluator:
         left = self.value(node.left)
         for operation, right in zip(node.ops, node.comparators, strict=True):
             other = self.value(right)
+            self.budget.take_all((left, other))
             if not _COMPARE[type(operation)](left, other):
                 return False
             left = other
@@ -221,7 +275,13 @@ class _Evaluator:
         owner = self.value(node.value)
         if not isinstance(owner, str | list | tuple | Mapping):
             raise ExpressionError("what is indexed is no list")
-        return owner[self.value(node.slice)]
+        return owner[self.key(node.slice)]
+
+    def key(self, node: ast.AST) -> Any:
+        """A value that is hashed."""
+        found = self.value(node)
+        self.budget.take_all(found)
+        return found
 
     def on_slice(self, node: ast.Slice) -> Any:
         return slice(*(None if one is None else self.value(one) for one in (node.lower, node.upper, node.step)))
@@ -234,7 +294,7 @@ class _Evaluator:
 
     def on_dict(self, node: ast.Dict) -> Any:
         pairs = zip(node.keys, node.values, strict=True)
-        return {self.value(key): self.value(one) for key, one in pairs if key is not None}
+        return {self.key(key): self.value(one) for key, one in pairs if key is not None}
 
     def on_listcomp(self, node: ast.ListComp) -> Any:
         return [self.value(node.elt) for _ in self.loop(node.generators)]
@@ -243,7 +303,7 @@ class _Evaluator:
         return [self.value(node.elt) for _ in self.loop(node.generators)]
 
     def on_dictcomp(self, node: ast.DictComp) -> Any:
-        return {self.value(node.key): self.value(node.value) for _ in self.loop(node.generators)}
+        return {self.key(node.key): self.value(node.value) for _ in self.loop(node.generators)}
 
     def loop(self, generators: list[ast.comprehension]) -> Iterator[None]:
         if not generators:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,10 @@ from .packages import Packages, is_file
 _NAMESPACE = "http://www.ros.org/wiki/xacro"
 #: Elements that a file may expand to; deeper calls of macros are an endless recursion.
 _MOST_ELEMENTS, _DEEPEST = 200_000, 60
+#: Letters in an element or an attribute; letters of the parameters of a macro.
+_MOST_LETTERS, _MOST_PARAMETERS = 100_000, 5_000
+#: Steps of the budget that a file takes to be read, besides its size, and a command such as $(find).
+_FILE, _COMMAND = 1000, 20
 _XML = frozenset({".xacro", ".urdf", ".xml", ".srdf", ".gazebo", ".trans"})
 _YAML = frozenset({".yaml", ".yml"})
 _PART = re.compile(r"\$\$(?=[{(])|\$\{|\$\(")
@@ -145,11 +149,6 @@ def literal(value: Any) -> Any:
     return value
 
 
-def shown(value: Any) -> str:
-    """A value as text, as Python writes it."""
-    return value if isinstance(value, str) else str(value)
-
-
 class _Expander:
     def __init__(self, path: Path, packages: Packages, arguments: Mapping[str, str]) -> None:
         self.packages, self.budget = packages, Budget()
@@ -177,7 +176,7 @@ class _Expander:
     def text(self, text: str, scope: Scope) -> Any:
         """A text with its ${expressions} and $(commands); the value itself where it is nothing but one of them."""
         parts: list[Any] = []
-        at = 0
+        at, letters = 0, 0
         while match := _PART.search(text, at):
             if match.start() > at:
                 parts.append(text[at : match.start()])
@@ -190,21 +189,33 @@ class _Expander:
             inner = text[match.end() : end]
             if match[0] == "${":
                 if "$(" in inner:
-                    inner = shown(self.text(inner, scope))
+                    inner = self.shown(self.text(inner, scope))
                 parts.append(expressions.evaluate(inner, _Names(self, scope), self.budget))
+                letters += len(parts[-1]) if isinstance(parts[-1], str) else 0
+                if letters > _MOST_LETTERS:
+                    raise ExpressionError("a text is too long")
             else:
-                parts.append(self.command(shown(self.text(inner, scope)), scope))
+                parts.append(self.command(self.shown(self.text(inner, scope)), scope))
             at = end + 1
         if at < len(text):
             parts.append(text[at:])
         if len(parts) == 1:
             return parts[0]
-        made = "".join(map(shown, parts))
+        made = "".join(map(self.shown, parts))
         if len(made) > 1_000_000:
             raise ExpressionError("a text is too long")
+        self.budget.take_size(made)
         return made
 
+    def shown(self, value: Any) -> str:
+        """A value as text, as Python writes it."""
+        if isinstance(value, str):
+            return value
+        self.budget.take_all(value)
+        return str(value)
+
     def command(self, text: str, scope: Scope) -> Any:
+        self.budget.take(_COMMAND)
         name, _, rest = text.strip().partition(" ")
         rest = rest.strip()
         if name == "find":
@@ -250,14 +261,17 @@ class _Expander:
             raise _Error(f"'{name}' is not read: it does not end with one of {', '.join(sorted(suffixes))}")
         if not is_file(real):
             raise _Error(f"there is no file '{name}'")
+        self.budget.take(_FILE + real.stat().st_size // 16)
         self.packages.used.add(path)
         return path
 
     def yaml(self, name: str) -> Any:
         try:
-            return yaml_subset.load(markup.text_of(self.file(name, _YAML).read_bytes()))
+            found = yaml_subset.load(markup.text_of(self.file(name, _YAML).read_bytes()))
         except (OSError, ValueError) as error:
             raise _Error(f"'{name}' cannot be read ({' '.join(str(error).split())[:100]})") from error
+        self.budget.take_all(found)
+        return found
 
     def truth(self, text: str, scope: Scope) -> bool:
         value = literal(self.text(text, scope))
@@ -270,11 +284,11 @@ class _Expander:
     def inside(self, element: Element, scope: Scope) -> Element:
         """A plain element with everything in it expanded."""
         attributes = {
-            name: shown(self.text(value, scope)) for name, value in element.attributes.items()
+            name: self.shown(self.text(value, scope)) for name, value in element.attributes.items()
             if not name.startswith("xmlns:xacro") and not (name == "xmlns" and value == _NAMESPACE)
         }  # fmt: skip
         made = Element(element.tag, attributes, line=element.line, file=element.file)
-        made.text = shown(self.text(element.text, scope)) if "$" in element.text else element.text
+        made.text = self.shown(self.text(element.text, scope)) if "$" in element.text else element.text
         self.children(element, scope, made)
         return made
 
@@ -285,9 +299,7 @@ class _Expander:
             self.places.pop()
 
     def one(self, element: Element, scope: Scope, made: Element) -> None:
-        self.elements += 1
-        if self.elements > _MOST_ELEMENTS:
-            raise _Error("the file expands to more elements than a robot description needs")
+        self.count(element.attributes)
         if not element.tag.startswith("xacro:"):
             made.children.append(self.inside(element, scope))
             return
@@ -303,11 +315,17 @@ class _Expander:
         else:
             self.call(name, element, scope, made)
 
+    def count(self, attributes: Sized) -> None:
+        """Count an element, and its attributes where they are many."""
+        self.elements += 1 + len(attributes) // 10
+        if self.elements > _MOST_ELEMENTS:
+            raise _Error("the file expands to more elements than a robot description needs")
+
     def required(self, element: Element, name: str, scope: Scope) -> str:
         value = element.get(name)
         if value is None:
             raise _Error(f"{element.tag} lacks '{name}'")
-        return shown(self.text(value, scope))
+        return self.shown(self.text(value, scope))
 
     def on_property(self, element: Element, scope: Scope, _made: Element) -> None:
         name = self.required(element, "name", scope)
@@ -337,7 +355,7 @@ class _Expander:
     def on_arg(self, element: Element, scope: Scope, _made: Element) -> None:
         name = self.required(element, "name", scope)
         if name not in self.arguments and element.get("default") is not None:
-            self.arguments[name] = shown(self.text(element.attributes["default"], scope))
+            self.arguments[name] = self.shown(self.text(element.attributes["default"], scope))
 
     def on_include(self, element: Element, scope: Scope, made: Element) -> None:
         name = self.required(element, "filename", scope)
@@ -367,6 +385,8 @@ class _Expander:
 
     def on_macro(self, element: Element, scope: Scope, _made: Element) -> None:
         name = self.required(element, "name", scope).removeprefix("xacro:")
+        if len(element.get("params") or "") > _MOST_PARAMETERS:
+            raise _Error(f"the macro '{name}' has too many parameters")
         found: list[tuple[str, str | None, bool]] = []
         for match in _PARAMETER.finditer(element.get("params") or ""):
             default = match[3] if match[3] is not None else None
@@ -393,7 +413,9 @@ class _Expander:
                 block = holder.own[key]
                 source, inner = block if isinstance(block, tuple) else (block, scope)
                 if key.startswith("**"):
-                    made.text += shown(self.text(source.text, inner)).strip()
+                    made.text += self.shown(self.text(source.text, inner)).strip()
+                    if len(made.text) > _MOST_LETTERS:
+                        raise ExpressionError("a text is too long")
                     self.children(source, inner, made)
                 else:
                     self.places.append(source)
@@ -423,6 +445,7 @@ class _Expander:
         self.depth += 1
         if self.depth > _DEEPEST:
             raise _Error(f"the macro '{name}' calls itself without end")
+        self.count(macro.parameters)
         # Macros see the properties of their callers; those of a namespace see the properties of that.
         inner = Scope(self, macro.scope if "." in name else scope)
         given = {key: value for key, value in element.attributes.items() if key != skip}
@@ -450,6 +473,7 @@ class _Expander:
 
     def blocks(self, element: Element, scope: Scope) -> Iterator[Element]:
         """The elements in a call; conditions around them are decided."""
+        self.count(element.children)
         for child in element.children:
             if child.tag in ("xacro:if", "xacro:unless"):
                 if self.truth(child.get("value") or "", scope) == (child.tag == "xacro:if"):

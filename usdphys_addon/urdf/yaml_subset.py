@@ -12,7 +12,7 @@ import re
 from typing import Any
 
 _NUMBER = re.compile(r"[-+]?(\d[\d_]*\.?\d*|\.\d+)([eE][-+]?\d+)?\Z")
-_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s#:,\[\]{}][^#:]*?)\s*:(\s|\Z)""")
+_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s#:,\[\]{}][^#:]*):(\s|\Z)""")
 _WORDS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False, "null": None, "~": None}
 
 
@@ -128,10 +128,12 @@ class _Block:
 
     def one_line(self, rest: str) -> Any:
         """A scalar, or flow style that can go on over the next lines."""
-        while rest[:1] in "[{" and _is_open(rest) and self.at < len(self.lines):
-            rest += " " + self.lines[self.at][1]
+        parts, level = [rest], _level(rest)
+        while rest[:1] in "[{" and level > 0 and self.at < len(self.lines):
+            parts.append(self.lines[self.at][1])
+            level += _level(parts[-1])
             self.at += 1
-        return scalar(rest)
+        return scalar(" ".join(parts))
 
     def below(self, indent: int, depth: int) -> Any:
         if self.at >= len(self.lines):
@@ -142,8 +144,9 @@ class _Block:
         return None
 
 
-def _is_open(text: str) -> bool:
-    return text.count("[") + text.count("{") > text.count("]") + text.count("}")
+def _level(text: str) -> int:
+    """How many brackets of a text are open at its end."""
+    return text.count("[") + text.count("{") - text.count("]") - text.count("}")
 
 
 def scalar(text: str, depth: int = 0) -> Any:

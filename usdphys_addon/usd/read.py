@@ -27,7 +27,7 @@ from ..core.value_types import with_elements
 from ..core.vendors import held_class, is_held, is_vendor
 from ..system.console import warn
 from . import opinions as usd_opinions
-from .files import layers, packages
+from .files import composed_size, layers, packages
 from .opinions import PHYSICS_BINDING, Opinions, PrimKind
 
 _Answer = TypeVar("_Answer")
@@ -59,6 +59,7 @@ def open_stage(path: str | Path) -> Usd.Stage:
     cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers() if layer}
     try:
         opened = layers.open_all(str(path), cached)
+        opened += composed_size.check(str(path))
         stage = Usd.Stage.Open(str(path))
     except InputError as error:
         raise InputError(f"'{path}' cannot be opened: {error}") from error

@@ -18,6 +18,7 @@ from ...core import frames
 from ...core.errors import InputError
 from ...core.units import StageUnits
 from ...core.words import counted
+from ...system import limits
 from ..engine import programs
 from ..record import Recording, quaternion_product
 
@@ -68,6 +69,7 @@ class Run:
             stdin=subprocess.DEVNULL, stdout=self._stream, stderr=subprocess.STDOUT, env=environment,
             cwd=self.folder,  # MuJoCo writes a log there
         )  # fmt: skip
+        self._watch = limits.Watch(self._child.pid, self._child.kill, limits.memory(), limits.seconds())
 
     def __enter__(self) -> Self:
         return self
@@ -75,6 +77,7 @@ class Run:
     def __exit__(self, *_: object) -> None:
         if self._child.poll() is None:
             self._child.kill()
+        self._watch.close()
         self._child.wait()
         self._stream.close()
         self._kept.cleanup()
@@ -104,6 +107,11 @@ class Run:
     def poses(self, units: StageUnits) -> Poses:
         """The poses of a run that has ended. units: of the file. Raises InputError where the simulator failed."""
         name = self._engine.name
+        if self._watch.exceeded:
+            raise InputError(
+                f"{name} takes {self._watch.exceeded} for '{self._file.name}'; if that is meant, set {limits.MEMORY} "
+                f"(gigabytes) or {limits.SECONDS} to more."
+            )
         if self._child.returncode or not self._target.is_file():
             raise InputError(self._failure())
         with np.load(self._target) as found:

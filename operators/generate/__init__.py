@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operators that make whole constructions from the selection, each in a module named like that of its arithmetic."""
+
+from . import bonds, mechanisms, nets, ragdoll, ropes, vehicle, walls
+
+#: In the order of the menu.
+CLASSES = (
+    *ropes.CLASSES,
+    *nets.CLASSES,
+    *walls.CLASSES,
+    *bonds.CLASSES,
+    *ragdoll.CLASSES,
+    *vehicle.CLASSES,
+    *mechanisms.CLASSES,
+)

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Ropes, cables, chains and bridges."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from ...usdphys_addon.bridge.typed_props import (
+    BoolProperty,
+    EnumProperty,
+    FloatProperty,
+    IntProperty,
+    StringProperty,
+)
+from ...usdphys_addon.core.words import named, phrase
+from ...usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
+from .generator import Generator, kind_of
+
+_KINDS = (
+    ("ROPE", "Rope", "Bends freely, twists little"),
+    ("CABLE", "Cable", "Stiff against bending; springs back to a straight line"),
+    ("CHAIN", "Chain", "Links, each turned by a quarter against the one before"),
+    ("BRIDGE", "Bridge", "Planks with hinges between them"),
+)
+_ENDS = (
+    ("NONE", "None", "Both ends are free"),
+    ("START", "Start", "The start is fixed"),
+    ("BOTH", "Both", "Both ends are fixed"),
+)
+_ARTICULATION = "One articulation: joints that do not stretch. PhysX needs short time steps for long ones"
+
+
+class USDPHYS_OT_rope(Generator, bpy.types.Operator):
+    """Make a rope, cable, chain or bridge along the selected curve, or between the two selected objects"""
+
+    bl_idname = "usdphys.rope"
+    edits_selected = True
+    bl_label = "Rope, Chain or Bridge"
+    icon = "LINKED"
+    needs = (1, "Select a curve, or the two objects that hold the ends")
+
+    idle = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    kind = EnumProperty(name="Kind", items=_KINDS, description="Type of object to make")
+    segments = IntProperty(
+        name="Segments",
+        default=20,
+        min=0,
+        max=1000,
+        soft_max=100,
+        description="Number of bodies; 0 for as many as fit the thickness",
+    )
+    radius = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Radius",
+        default=0.02,
+        min=1e-4,
+        subtype="DISTANCE",
+        description="Radius of the rope or of the wire of a chain; half of the thickness of a bridge",
+    )
+    width = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Width",
+        default=1.0,
+        min=1e-3,
+        subtype="DISTANCE",
+        description="Width of the bridge",
+    )
+    slack = FloatProperty(
+        name="Slack",
+        default=0.1,
+        min=0.0,
+        soft_max=1.0,
+        subtype="FACTOR",
+        description="Extra length, as a share of the distance between the two objects",
+    )
+    mass = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Mass (kg/m)",
+        default=1.0,
+        min=1e-4,
+        description="Kilograms for each metre of length",
+    )
+    ends = EnumProperty(
+        name="Fixed Ends",
+        items=_ENDS,
+        default="START",
+        description="Ends of a curve that are fixed to the world; between two objects both ends are fixed to them",
+    )
+    stiffness = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Stiffness (N m²)",
+        default=1.0,
+        min=0.0,
+        description="Bending stiffness of a cable",
+    )
+    damping = FloatProperty(
+        name="Damping",
+        default=0.1,
+        min=0.0,
+        soft_max=1.0,
+        description="Damping ratio of the swing as a whole; 1 stops it without oscillation",
+    )
+    articulation = BoolProperty(name="Articulation", description=_ARTICULATION)
+    load = FloatProperty(
+        options={"SKIP_SAVE"},
+        name="Load (kg)",
+        default=100.0,
+        min=0.0,
+        description="Load that the bridge carries in PhysX, as an articulation. A larger load makes its hinges "
+        "resist more",
+    )
+    skin = BoolProperty(
+        name="Skin",
+        description="A curve follows the segments and is rendered in their place. Other programs show it in its "
+        "pose at the export",
+    )
+
+    def draw(self, _context: bpy.types.Context) -> None:
+        bridge, cable = self.kind == "BRIDGE", self.kind == "CABLE"
+        # What does not matter for the objects that were selected is left out.
+        self.draw_all(*(name for name in (
+            "kind", "segments", "radius", *(["width"] if bridge else []), "slack", "mass", "ends",
+            *(["stiffness"] if cable else []), "damping", "articulation",
+            *(["load"] if bridge and self.articulation else []),
+            *(["skin"] if self.kind in ("ROPE", "CABLE") else []),
+        ) if name not in self.idle.split()))  # fmt: skip
+        if "ends" in self.idle.split():
+            draw_text(self.layout, "Both ends are fixed to the selected objects", "INFO", length=OPERATION_LINE)
+
+    def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
+        from ...usdphys_addon.generators import fitting
+
+        radius, width = fitting.row(context, self.slack)
+        yield "radius", radius
+        yield "width", width
+        yield "mass", fitting.weight(context, self.kind, self.radius, self.width)
+        yield "stiffness", fitting.stiffness(context, self.radius)
+        yield "load", fitting.load(context, self.slack, self.radius, self.width)
+
+    def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
+        from ...usdphys_addon.generators import ropes
+
+        made, steps, idle = ropes.make_row(context, ropes.RopeOptions(
+            self.kind, self.segments, self.radius, self.width, self.slack, self.mass, self.ends, self.stiffness,
+            self.damping, self.articulation, self.skin, self.load,
+        ))  # fmt: skip
+        self.idle = " ".join(idle)
+        notes: list[str] = []
+        if self.articulation and (ends := ropes.moving_ends(context, made)):
+            notes.append(phrase(
+                "{names} moves, and is kinematic or joined to another object: PhysX and Newton cannot hold an "
+                "articulation at such an end. Switch Articulation off.", names=named(ends),
+            ))  # fmt: skip
+        if self.articulation and steps > 60:
+            notes.append(phrase(
+                "The segments are far too light for their load, and PhysX cannot hold them as an articulation; make "
+                "them heavier or fewer, or switch Articulation off."
+            ) if steps > 960 else phrase(
+                "The segments are light for their load. As an articulation PhysX needs {number} time steps a "
+                "second to hold them; make them heavier or fewer, or switch Articulation off.", number=steps,
+            ))  # fmt: skip
+        return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), notes
+
+
+CLASSES = (USDPHYS_OT_rope,)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Small USD files whose arcs multiply are refused before USD composes them; honest ones are not."""
+
+from __future__ import annotations
+
+import pytest
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.usd import read
+from usdphys_ext.usdphys_addon.usd.files import composed_size
+
+HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n)\n'
+
+
+def levels(count: int, width: int, arc: str, more: str = "") -> str:
+    """A layer in which each prim of a level has an arc to all of the next: width ** count prims."""
+    text = HEAD
+    for level in range(count, 0, -1):
+        text += f'class "L{level}"\n{{\n'
+        below = f" (\n    {more}\n    {arc} = </L{level + 1}>\n)" if level < count else ""
+        text += "".join(f'def Xform "c{index}"{below}\n{{\n}}\n' for index in range(width)) + "}\n"
+    return f'{text}def Xform "World" (\n    {arc} = </L1>\n)\n{{\n}}\n'
+
+
+def _variants() -> str:
+    text = levels(8, 10, "references")
+    for level in range(1, 9):
+        text = text.replace(
+            f'class "L{level}"\n{{',
+            f'class "L{level}" (\n    variants = {{ string v = "a" }}\n    prepend variantSets = "v"\n)\n{{\n'
+            'variantSet "v" = {\n"a" {',
+        )
+    return text.replace('}\nclass "', '}\n}\n}\nclass "').replace('}\ndef Xform "World"', '}\n}\n}\ndef Xform "World"')
+
+
+def _through() -> str:
+    """Each level refers to a prim that is there only by another reference."""
+    text = HEAD + 'class "Y0"\n{\ndef "k"\n{\n' + "".join(f'def "c{index}"\n{{\n}}\n' for index in range(10)) + "}\n}\n"
+    for level in range(1, 9):
+        text += f'class "A{level}" (\n    references = </Y{level - 1}>\n)\n{{\n}}\nclass "Y{level}"\n{{\ndef "k"\n{{\n'
+        text += (
+            "".join(f'def "c{index}" (\n    references = </A{level}/k>\n)\n{{\n}}\n' for index in range(10)) + "}\n}\n"
+        )
+    return f'{text}def "World" (\n    references = </Y8>\n)\n{{\n}}\n'
+
+
+def _circles() -> str:
+    """References that lead back to where they came from beside those that multiply."""
+    back = 'def "back" (\n    references = </L1>\n)\n{\n}\n'
+    return levels(8, 10, "references").replace('class "L5"\n{\n', f'class "L5"\n{{\n{back}')
+
+
+TEXTS = {
+    **{arc: levels(8, 10, arc) for arc in ("references", "payload", "inherits", "specializes")},
+    "instances": levels(8, 10, "references", "instanceable = true"), "variants": _variants(), "through": _through(),
+    "circles": _circles(),
+    "sublayers": levels(8, 10, "references").replace("(\n", "(\n    subLayers = [@a.usda@, @b.usda@]\n", 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_arcs_that_multiply_are_refused_before_usd_composes_them(tmp_path, kind):
+    file = tmp_path / "small.usda"
+    file.write_text(TEXTS[kind])
+    for name, other in (("a", "b"), ("b", "a")):
+        (tmp_path / f"{name}.usda").write_text(f"#usda 1.0\n(\n    subLayers = [@{other}.usda@]\n)\n")
+    with pytest.raises(InputError, match=r"small.usda.*multiply to more than 1,500,000 prims.*USDPHYS_MOST_PRIMS"):
+        read.open_stage(file)
+
+
+def test_files_that_refer_to_files_multiply_too(tmp_path):
+    for level in range(8):
+        below = f" (\n    references = @f{level + 1}.usda@\n)" if level < 7 else ""
+        inside = "".join(f'def "c{index}"{below}\n{{\n}}\n' for index in range(10))
+        (tmp_path / f"f{level}.usda").write_text(f'{HEAD}def "World"\n{{\n{inside}}}\n')
+    with pytest.raises(InputError, match="multiply"):
+        read.open_stage(tmp_path / "f0.usda")
+
+
+def test_references_in_a_long_row_are_refused(tmp_path):
+    rows = "".join(f'def "C{index}" (\n    references = </C{index + 1}>\n)\n{{\n}}\n' for index in reversed(range(400)))
+    (tmp_path / "row.usda").write_text(HEAD + rows)
+    with pytest.raises(InputError, match="leads to a reference"):
+        read.open_stage(tmp_path / "row.usda")
+
+
+@pytest.mark.parametrize("arc", ["references", "payload", "inherits", "specializes"])
+def test_the_estimate_counts_what_usd_composes(tmp_path, monkeypatch, arc):
+    file = tmp_path / "honest.usda"
+    file.write_text(levels(3, 10, arc))
+    third = 1 + 10
+    second = third + 10 * third
+    first = third + 10 * second
+    # A prim counts once for each place that is composed into it: its own, and that of the arc.
+    sites = 1 + 1 + 3 * third + 10 * third + 10 * second + first
+    stage = read.open_stage(file)
+    assert sites / 1.2 < sum(1 for _ in stage.TraverseAll()) < sites
+    del stage
+    monkeypatch.setenv(composed_size.VARIABLE, str(sites))
+    read.open_stage(file)
+    monkeypatch.setenv(composed_size.VARIABLE, str(sites - 1))
+    with pytest.raises(InputError, match=f"more than {sites - 1:,} prims.*USDPHYS_MOST_PRIMS"):
+        read.open_stage(file)
