@@ -214,6 +214,17 @@ def test_packages_that_few_may_import(package) -> None:
     assert not strangers
 
 
+def test_the_engine_of_the_preview_is_behind_its_door() -> None:
+    """Its row names it, and who says which version there is; nobody imports it."""
+    room = "usdphys_addon/simulation/rapier/"
+    arrows = {file for file, (own, _) in IMPORTS.items() if any(target.startswith(room) for target in own)}
+    assert {file for file in arrows if not file.startswith(room)} == set()
+    named = [file for file in FILES if not file.startswith(room) and "rapier" in (ROOT / file).read_text().lower()]
+    assert named == [
+        "operators/report_bug.py", "usdphys_addon/cli/versions.py", "usdphys_addon/simulation/engine.py",
+    ]  # fmt: skip
+
+
 def test_rooms_without_blender() -> None:
     strangers = [
         f"{file}: {sorted(others & BLENDER)}"

@@ -361,7 +361,7 @@ def _pushes(physics: PhysicsWorld, constraint: Constraint) -> list[float]:
 
 
 def most_loaded(constraints: Sequence[Constraint]) -> list[Constraint]:
-    """Of overloaded joints, those that break first: within `tuning.FIRST` of the largest share of what they bear."""
+    """The overloaded joints that break first: their overload is at least `tuning.FIRST` times the largest one."""
     shares = [_share(constraint) for constraint in constraints]
     least = tuning.FIRST * max(shares, default=0.0)
     return [constraint for constraint, share in zip(constraints, shares, strict=True) if share >= least]

@@ -83,7 +83,7 @@ class SavedSpace:
 
 
 class SolverSpace(Engine):
-    """The Rapier world of one physics scene; ready after `build`."""
+    """The Rapier world of one physics scene. What has no docstring is described in `Engine`."""
 
     box_of = staticmethod(box_of)
     surfaces_of = staticmethod(surfaces_of)
@@ -680,16 +680,13 @@ class SolverSpace(Engine):
         return awake
 
     def velocities(self) -> NDArray[np.float64]:
-        """Linear velocities of the centres of mass and angular velocities (n, 6) in the world, m/s and rad/s."""
         rows = [(*view.linvel.to_tuple(), *view.angvel.to_tuple()) for view in self._views]
         return np.array(rows, float).reshape(-1, 6)
 
     def contact_count(self) -> int:
-        """Number of pairs of colliders that touch."""
         return sum(pair.has_any_active_contact for pair in self.physics.narrow_phase.contact_pairs())
 
     def contact_counts(self) -> dict[str, int]:
-        """Points of contact of each dynamic body that has any."""
         paths = {self.handles[path]: path for path in self.weights}
         found: dict[str, int] = {}
         for pair in self.physics.narrow_phase.contact_pairs():
@@ -718,15 +715,12 @@ class SolverSpace(Engine):
     # ----------------------------------------------------------------------- changes
 
     def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
-        """Let a kinematic body reach a pose at the end of the next time step."""
         self.targets[path] = position, rotation
 
     def grab(self, number: int, path: str, point: Matrix) -> None:
-        """Hold a body at a world point."""
         self.grabs[number] = grab(self.physics, path, self.handles[path], point, self.weights[path].mass)
 
     def release(self, number: int) -> None:
-        """Let go."""
         release(self.physics, self.grabs.pop(number))
         self._watch.forget()
 
@@ -745,51 +739,41 @@ class SolverSpace(Engine):
 
     @property
     def statics(self) -> Collection[str]:
-        """Paths of the static colliders that it has."""
         return self.static_handles.keys()
 
     @property
     def joints(self) -> Collection[str]:
-        """Paths of the joints."""
         return self._by_path.keys()
 
     def joint_frames(self, path: str) -> tuple[Matrix, Matrix]:
-        """The frames (4, 4) of a joint on both bodies, in the world."""
         return self._by_path[path].frames(self.physics)
 
     def is_holding(self, path: str) -> bool:
-        """False for a joint that is off or broken."""
         return self._by_path[path].active
 
     def is_reduced(self, path: str) -> bool:
-        """True for a joint in reduced coordinates."""
         return self._by_path[path].state.reduced
 
     def joint_load(self, path: str) -> tuple[float, float]:
-        """Force (N) and torque (N m) in the last step of the solver, measured from the first call on."""
         if path in self.broken:
             return self.last_loads[path][0]
         self.loads.asked.add(path)
         return self._by_path[path].load
 
     def joint_wrench(self, path: str) -> tuple[Vector, Vector]:
-        """Both on the second body, at its joint frame and along the axes of that."""
         load = self.joint_load(path)
         if path in self.broken:
             return self.last_loads[path][1]
         return self._by_path[path].wrench_in_frame(self.physics) if any(load) else NO_WRENCH
 
     def drive(self, path: str, dof: str) -> Drive:
-        """A copy of the drive of a degree of freedom. Raises KeyError for one that cannot move."""
         return self._by_path[path].drive_of(dof)
 
     def set_drive(self, path: str, dof: str, drive: Drive) -> None:
-        """Replace a drive."""
         self._by_path[path].set_drive_of(self.physics, dof, drive)
         self._joint_changed(self._by_path[path])
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
-        """Switch a joint; a broken one stays broken."""
         self._by_path[path].set_enabled(self.physics, enabled)
         self._joint_changed(self._by_path[path])
 
@@ -839,7 +823,6 @@ class SolverSpace(Engine):
                 self.physics.wake_up(collider.parent)
 
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
-        """Teleport a static collider."""
         self._watch.forget()
         body = self.physics.rigid_bodies[self.static_handles[path]]
         w, x, y, z = rotation.tolist()
@@ -866,7 +849,6 @@ class SolverSpace(Engine):
         self._watch.forget()
 
     def set_mass(self, path: str, mass: float) -> None:
-        """Scale the mass of a body, and its inertia with it."""
         self.weights[path] = self.weights[path].scaled_to(mass)
         self.loads.forget()
         body = self.physics.rigid_bodies[self.handles[path]]
@@ -877,7 +859,6 @@ class SolverSpace(Engine):
     # ----------------------------------------------------------------------- snapshots
 
     def save(self) -> SavedSpace:
-        """Copy of the state."""
         return SavedSpace(
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
@@ -885,7 +866,6 @@ class SolverSpace(Engine):
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
-        """Restore a state, bit for bit."""
         self.physics = PhysicsWorld.restore(saved.solver)
         for constraint, state in zip(self.constraints, saved.states, strict=True):
             constraint.load_state(state)
