@@ -36,6 +36,11 @@ _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
 TEXT_ENDS = {".gltf": b"}", ".json": b"}", ".urdf": b">"}
 #: Bytes in which the last statement of a layer is sought.
 _TAIL_OF_A_LAYER = 1 << 16
+#: What the system says where the disk, and not this program, is why a file could not be written.
+_DISK = frozenset({
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.ENODEV, errno.ENXIO, errno.ESTALE,
+    errno.ENOTCONN, errno.EMFILE, errno.ENFILE,
+})  # fmt: skip
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg"})
 #: Bytes of a path that Blender takes, less those of the longest name of a temporary file.
 _LONGEST_PATH = 940
@@ -507,6 +512,14 @@ def _is_whole_package(path: Path) -> bool:
             return package.testzip() is None
     except zipfile.BadZipFile:
         return False
+
+
+def is_of_the_disk(error: BaseException) -> bool:
+    """True for an error of the system that says that a disk is full, broken or gone."""
+    if not isinstance(error, OSError):
+        return False
+    # How `tempfile` says that no folder for temporary files can be written to.
+    return error.errno in _DISK or (error.errno == errno.ENOENT and "temporary directory" in str(error.strerror))
 
 
 def _reason(error: OSError) -> str:

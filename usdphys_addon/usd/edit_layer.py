@@ -17,7 +17,7 @@ from typing import Literal
 from pxr import Sdf, Tf, Usd, UsdUtils
 
 from ..core.difference import Difference
-from ..core.errors import OutputError
+from ..core.errors import InputError, OutputError
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
@@ -112,11 +112,22 @@ def _flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer
     with scratch_file(target.with_suffix(".usdc")) as whole:
         layer.Export(str(whole))
         stage = Usd.Stage.Open(str(whole))
-        flat = stage.Flatten(addSourceFileComment=False)
+        try:
+            flat = stage.Flatten(addSourceFileComment=False)
+        except Tf.ErrorException as error:
+            raise InputError(f"'{target}' cannot be written as one file: {_why_not_flat(error)}.") from error
         left_out.extend(_unknown_fields(flat, stage))
         del stage
     UsdUtils.ModifyAssetPaths(flat, lambda path: _seen_from(path, target.parent))
     return flat
+
+
+def _why_not_flat(error: Tf.ErrorException) -> str:
+    text = " ".join(str(error).split())
+    found = re.search(r"<([^<>]+)> is not an? (?:attribute|relationship)", text)
+    if found:
+        return f"'{found[1]}' is an attribute in one layer or schema and a relationship in another; rename one"
+    return text[:200]
 
 
 def _seen_from(path: str, folder: Path) -> str:
