@@ -365,7 +365,8 @@ def _delete_forgotten(path: Path) -> None:
 
 def _last_change(path: Path) -> float:
     """When a file, or a folder or what is in it, was last changed."""
-    return max(one.lstat().st_mtime for one in (path, *(path.iterdir() if path.is_dir() else ())))
+    found = [path, *path.iterdir()] if path.is_dir() else [path]
+    return max(one.lstat().st_mtime for one in found)
 
 
 def _prefix(target: Path) -> str:
