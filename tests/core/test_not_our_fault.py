@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import errno
-import tempfile
 
 import numpy as np
 import pytest
@@ -48,9 +47,8 @@ def test_a_disk_that_is_full_or_broken_is_no_fault_of_the_program(monkeypatch, c
 
 def test_a_disk_that_takes_no_temporary_files_is_no_fault_of_the_program(monkeypatch, capsys):
     def fail(_options):
-        monkeypatch.setattr(tempfile, "tempdir", None)
-        monkeypatch.setattr(tempfile, "_candidate_tempdir_list", list)
-        tempfile.gettempdir()
+        # As `tempfile` has it.
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
 
     monkeypatch.setattr(arguments, "inspect_file", fail)
     assert cli.main(["inspect", "a.usda"]) == 1
@@ -68,7 +66,7 @@ def test_another_error_of_the_system_is_a_fault(monkeypatch, capsys):
 
 def test_flattening_names_what_is_an_attribute_and_a_relationship(two_kinds, tmp_path):
     with pytest.raises(InputError, match=r"flat\.usda.*'/A\.physics:\w+' is an attribute in one layer"):
-        edit_layer._flattened(two_kinds, tmp_path / "flat.usda", [])
+        edit_layer.flattened(two_kinds, tmp_path / "flat.usda", [])
     assert not list(tmp_path.iterdir())
 
 
@@ -84,7 +82,7 @@ def test_writing_an_attribute_over_a_relationship_names_it(two_kinds):
 
 def test_a_place_below_a_node_scaled_to_zero_names_the_prim():
     with pytest.raises(InputError, match=r"/World/J .*scaled to 0"):
-        additions._relative(np.diag([0.0, 0.0, 0.0, 1.0]), np.eye(4), Prim("/World/J", "PhysicsFixedJoint"))
+        additions.relative(np.diag([0.0, 0.0, 0.0, 1.0]), np.eye(4), Prim("/World/J", "PhysicsFixedJoint"))
 
 
 @pytest.mark.parametrize("unit", ["--meters-per-unit", "--kilograms-per-unit"])

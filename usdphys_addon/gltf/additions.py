@@ -126,7 +126,7 @@ class Additions:
     def place(self, index: int, world: Matrix, prim: Prim) -> None:
         """Put a node at a place in the world."""
         parent = self.document.parents[index]
-        local = world if parent is None else _relative(self.document.world(parent), world, prim)
+        local = world if parent is None else relative(self.document.world(parent), world, prim)
         if not self.document.place(index, np.asarray(local, float)):
             self.issue(
                 "GltfSheared", f"{prim.display} is sheared by its parents, and glTF has no shear.",
@@ -149,11 +149,11 @@ class Additions:
         scale = np.abs(frames.scale_of(above))
         if (
             scale.min() > 0.0 and not frames.is_uniform(scale, 1e-4) and not frames.is_sheared(above)
-            and "sheared" not in prim.extras and frames.is_sheared(_relative(above, place, prim))
+            and "sheared" not in prim.extras and frames.is_sheared(relative(above, place, prim))
         ):  # fmt: skip
             document.detach(index)
             between = document.add_node({"name": self.free_name(f"{document.node_name(index)}_unscaled")}, parent)
-            at = _relative(above, place, prim)[:3, 3]
+            at = relative(above, place, prim)[:3, 3]
             document.place(between, frames.transform(at, None, 1.0 / scale))
             document.put_below(index, between)
         self.place(index, place, prim)
@@ -211,7 +211,7 @@ class Additions:
     # ------------------------------------------------------------------ shapes
 
 
-def _relative(above: Matrix, place: Matrix, prim: Prim) -> Matrix:
+def relative(above: Matrix, place: Matrix, prim: Prim) -> Matrix:
     """A place in the world relative to a node. Raises InputError below a node that is scaled to zero."""
     try:
         return np.asarray(np.linalg.solve(above, place), float)

@@ -93,7 +93,7 @@ def write_edits(
     suffix = target.suffix.lower()
     is_same = suffix == Path(root.realPath).suffix.lower() and suffix != ".usdz"
     if form == "flat":
-        layer = _flattened(layer, target, left_out)
+        layer = flattened(layer, target, left_out)
     if form == "copy" and is_same and not (is_moved or difference or edits or variants):
         _save(target, lambda scratch: bool(shutil.copyfile(root.realPath, scratch)), layer)
     elif suffix == ".usdz":
@@ -103,7 +103,7 @@ def write_edits(
     return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(left_out), tuple(packed))
 
 
-def _flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer:
+def flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer:
     """The composition of a layer, whose relative paths are those of the folder of the target, as one layer.
 
     left_out: gets the names of metadata that USD leaves out.
