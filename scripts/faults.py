@@ -8,7 +8,8 @@ small disk in memory with as many pages free, where mounting is allowed. kill: e
 moments. power: strace tells whether a file is on the disk before it replaces the old one, and the folder after it.
 Each command replaces an old file, or those that belong together. Bad is an old file that is neither intact nor replaced
 by a whole new one (torn), is gone (lost), or a success without the new file (lie), and what is left behind beside the
-target (left). A program of a few lines stands for the simulator of --engine.
+target (left), and a fault of the disk that is called one of the program, status 3 (fault). A program of a few lines
+stands for the simulator of --engine.
 
 Prints `name value unit` per figure and a line for each bad run; with --check, exit status 1 where there is one.
 """
@@ -39,7 +40,7 @@ PAGE = 4096
 OLD = b"what was there before\n"
 #: It names what may be replaced together with it.
 OLD_GLTF = b'{"asset": {"version": "2.0"}, "buffers": [{"uri": "out.bin"}], "images": [{"uri": "Checks.png"}]}'
-BAD = ("torn", "lost", "lie", "left")
+BAD = ("torn", "lost", "lie", "left", "fault")
 MAKE = """
 import os
 import sys
@@ -122,6 +123,7 @@ COMMANDS = {
     "onto": (_CONVERT + "stage.usda {out} --onto {in}/scene.blend", ".blend"),
     "layers": (_CONVERT + "scene.blend {out} --layers", ".usda"),
     "runtimes": (_CONVERT + "scene.blend {out} --runtimes", ".usda"),
+    "usdz_copy": (_CONVERT + "edited.blend {out} --merge", ".usdz"),
     "robot": (_CONVERT + "joined.blend {out}", ".urdf"),
     "blend_motion": ("simulate {in}/scene.blend --seconds 2 --out {out}", ".usdc"),
     "batch": ("batch {in}/jobs.jsonl --workers 1 --out {out}.results.jsonl", ".usda"),
@@ -183,6 +185,8 @@ def is_old(path: Path) -> bool:
 
 def judged(status: int, name: str, inputs: Path, target: Path, whole: int) -> str:
     """The bad outcome of a run, or ""."""
+    if status == 3:
+        return "fault"
     if name in SEVERAL:
         return judged_together(status, target.parent, inputs / f"old_{name}", inputs / f"new_{name}")
     if not all(path.exists() for path in (target, *with_it(target))):

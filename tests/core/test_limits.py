@@ -49,7 +49,7 @@ class TestChild:
 def test_the_limit_is_a_share_of_the_machine_or_of_its_container(tmp_path, monkeypatch):
     monkeypatch.delenv(limits.MEMORY, raising=False)
     file = tmp_path / "memory.max"
-    monkeypatch.setattr(limits, "_CONTAINER", (file,))
+    monkeypatch.setattr(limits, "CONTAINER", (file,))
     whole = limits.memory()
     file.write_text("max\n")
     assert limits.memory() == whole

@@ -17,7 +17,7 @@ from ..core.errors import InputError, NeedsBlenderError, OutputError, UsageError
 from ..core.words import counted, is_text
 from ..system import console, interrupts, isolate, limits
 from ..system.console import warn
-from ..system.files import usable_name
+from ..system.files import is_of_the_disk, usable_name
 from .arguments import make_parser
 
 
@@ -85,6 +85,9 @@ def _run(arguments: list[str], answer: dict[str, Any] | None = None) -> int:
             raise
         if options.debug:
             traceback.print_exc()
+        if is_of_the_disk(error):
+            warn(f"usdphys: error: {_subject(options)} could not be handled ({error}); no output was written.")
+            return 1
         reason = " ".join(str(error).split())[:200]
         warn(
             f"usdphys: error: {_subject(options)} could not be handled, which is a fault of this program "

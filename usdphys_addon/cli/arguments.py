@@ -23,6 +23,8 @@ from .validate import FORMATS, validate_files
 _MOST_SUBSTEPS = 1000
 #: What `validate --target` takes: those of `core.validate.TARGETS`, whose import takes time, and that of URDF.
 _TARGETS = ("usd", "physx", "newton", "mujoco", "ros")
+#: Metres or kilograms of a unit: powers of it, and of 1 over it, stay numbers.
+_LEAST_UNIT = 1e-12
 #: Seconds that a job of a batch may take; the timers of the system take not much more.
 _LONGEST_JOB = 1e6
 
@@ -108,7 +110,7 @@ def _add_convert(commands: Any) -> argparse.ArgumentParser:
     )
     for option, what in (("--meters-per-unit", "length"), ("--kilograms-per-unit", "mass")):
         command.add_argument(
-            option, type=_positive, metavar="X", help=f"{what} per unit of OUT (default: setting of the scene)"
+            option, type=_unit, metavar="X", help=f"{what} per unit of OUT (default: setting of the scene)"
         )
     command.add_argument(
         "--up-axis", choices=("Y", "Z"), help="axis of OUT that points up (default: setting of the scene)"
@@ -384,6 +386,12 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and 1 <= int(text) <= _MOST_SUBSTEPS):
         raise argparse.ArgumentTypeError(f"'{text}' must be a whole number from 1 to {_MOST_SUBSTEPS}")
     return int(text)
+
+
+def _unit(text: str) -> float:
+    if not _LEAST_UNIT <= (value := _positive(text)) <= 1.0 / _LEAST_UNIT:
+        raise argparse.ArgumentTypeError(f"'{text}' must be from {_LEAST_UNIT:g} to {1.0 / _LEAST_UNIT:g}")
+    return value
 
 
 def _patience(text: str) -> float:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core import frames, paths
+from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.prototypes import schemas_key
@@ -124,7 +125,7 @@ class Additions:
     def place(self, index: int, world: Matrix, prim: Prim) -> None:
         """Put a node at a place in the world."""
         parent = self.document.parents[index]
-        local = world if parent is None else np.linalg.solve(self.document.world(parent), world)
+        local = world if parent is None else relative(self.document.world(parent), world, prim)
         if not self.document.place(index, np.asarray(local, float)):
             self.issue(
                 "GltfSheared", f"{prim.display} is sheared by its parents, and glTF has no shear.",
@@ -147,11 +148,11 @@ class Additions:
         scale = np.abs(frames.scale_of(above))
         if (
             scale.min() > 0.0 and not frames.is_uniform(scale, 1e-4) and not frames.is_sheared(above)
-            and "sheared" not in prim.extras and frames.is_sheared(np.linalg.solve(above, place))
+            and "sheared" not in prim.extras and frames.is_sheared(relative(above, place, prim))
         ):  # fmt: skip
             document.detach(index)
             between = document.add_node({"name": self.free_name(f"{document.node_name(index)}_unscaled")}, parent)
-            at = np.linalg.solve(above, place)[:3, 3]
+            at = relative(above, place, prim)[:3, 3]
             document.place(between, frames.transform(at, None, 1.0 / scale))
             document.put_below(index, between)
         self.place(index, place, prim)
@@ -206,3 +207,14 @@ class Additions:
         return self._taken_names
 
     # ------------------------------------------------------------------ shapes
+
+
+def relative(above: Matrix, place: Matrix, prim: Prim) -> Matrix:
+    """A place in the world relative to a node. Raises InputError below a node that is scaled to zero."""
+    try:
+        return np.asarray(np.linalg.solve(above, place), float)
+    except np.linalg.LinAlgError as error:
+        raise InputError(
+            f"{prim.display} cannot be placed in a glTF file, because an object above it is scaled to 0; give "
+            "that another scale."
+        ) from error

@@ -36,6 +36,11 @@ _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
 TEXT_ENDS = {".gltf": b"}", ".json": b"}", ".urdf": b">"}
 #: Bytes in which the last statement of a layer is sought.
 _TAIL_OF_A_LAYER = 1 << 16
+#: What the system says where the disk, and not this program, is why a file could not be written.
+_DISK = frozenset({
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS, errno.ENODEV, errno.ENXIO, errno.ESTALE,
+    errno.ENOTCONN, errno.EMFILE, errno.ENFILE,
+})  # fmt: skip
 IMAGE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg"})
 #: Bytes of a path that Blender takes, less those of the longest name of a temporary file.
 _LONGEST_PATH = 940
@@ -360,7 +365,8 @@ def _delete_forgotten(path: Path) -> None:
 
 def _last_change(path: Path) -> float:
     """When a file, or a folder or what is in it, was last changed."""
-    return max(float(one.lstat().st_mtime) for one in (path, *(path.iterdir() if path.is_dir() else ())))
+    found = [path, *path.iterdir()] if path.is_dir() else [path]
+    return max(one.lstat().st_mtime for one in found)
 
 
 def _prefix(target: Path) -> str:
@@ -507,6 +513,14 @@ def _is_whole_package(path: Path) -> bool:
             return package.testzip() is None
     except zipfile.BadZipFile:
         return False
+
+
+def is_of_the_disk(error: BaseException) -> bool:
+    """True for an error of the system that says that a disk is full, broken or gone."""
+    if not isinstance(error, OSError):
+        return False
+    # How `tempfile` says that no folder for temporary files can be written to.
+    return error.errno in _DISK or (error.errno == errno.ENOENT and "temporary directory" in str(error.strerror))
 
 
 def _reason(error: OSError) -> str:

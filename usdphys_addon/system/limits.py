@@ -21,7 +21,7 @@ _SHARE, _LONGEST = 0.8, 86400.0
 _EVERY = 0.1
 GB = 1 << 30
 #: Files that say how much memory a container has, in bytes or "max".
-_CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
+CONTAINER = (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"))
 
 
 def memory() -> int:
@@ -45,7 +45,7 @@ def _of_machine() -> int:
     found = []
     with suppress(OSError, ValueError, AttributeError):
         found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for file in _CONTAINER:
+    for file in CONTAINER:
         with suppress(OSError, ValueError):
             found.append(int(file.read_text(encoding="ascii")))
     return min(found, default=0)

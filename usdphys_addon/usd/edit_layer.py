@@ -17,7 +17,7 @@ from typing import Literal
 from pxr import Sdf, Tf, Usd, UsdUtils
 
 from ..core.difference import Difference
-from ..core.errors import OutputError
+from ..core.errors import InputError, OutputError
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
@@ -93,7 +93,7 @@ def write_edits(
     suffix = target.suffix.lower()
     is_same = suffix == Path(root.realPath).suffix.lower() and suffix != ".usdz"
     if form == "flat":
-        layer = _flattened(layer, target, left_out)
+        layer = flattened(layer, target, left_out)
     if form == "copy" and is_same and not (is_moved or difference or edits or variants):
         _save(target, lambda scratch: bool(shutil.copyfile(root.realPath, scratch)), layer)
     elif suffix == ".usdz":
@@ -103,7 +103,7 @@ def write_edits(
     return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(left_out), tuple(packed))
 
 
-def _flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer:
+def flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer:
     """The composition of a layer, whose relative paths are those of the folder of the target, as one layer.
 
     left_out: gets the names of metadata that USD leaves out.
@@ -112,11 +112,22 @@ def _flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer
     with scratch_file(target.with_suffix(".usdc")) as whole:
         layer.Export(str(whole))
         stage = Usd.Stage.Open(str(whole))
-        flat = stage.Flatten(addSourceFileComment=False)
+        try:
+            flat = stage.Flatten(addSourceFileComment=False)
+        except Tf.ErrorException as error:
+            raise InputError(f"'{target}' cannot be written as one file: {_why_not_flat(error)}.") from error
         left_out.extend(_unknown_fields(flat, stage))
         del stage
     UsdUtils.ModifyAssetPaths(flat, lambda path: _seen_from(path, target.parent))
     return flat
+
+
+def _why_not_flat(error: Tf.ErrorException) -> str:
+    text = " ".join(str(error).split())
+    found = re.search(r"<([^<>]+)> is not an? (?:attribute|relationship)", text)
+    if found:
+        return f"'{found[1]}' is an attribute in one layer or schema and a relationship in another; rename one"
+    return text[:200]
 
 
 def _seen_from(path: str, folder: Path) -> str:

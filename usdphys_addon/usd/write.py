@@ -300,6 +300,8 @@ class SpecWriter:
             # A third faster than Sdf.AttributeSpec, which wraps the prim and the attribute anew.
             Sdf.JustCreatePrimAttributeInLayer(self.layer, path, sdf_type(type_), variability)
         except RuntimeError:  # it exists already, which is rare: a check first would be slower
+            if self.layer.GetRelationshipAtPath(path):
+                raise _two_kinds(path) from None
             if self.layer.GetAttributeAtPath(path) is None:
                 raise
         self.layer.GetAttributeAtPath(path).default = value
@@ -307,10 +309,16 @@ class SpecWriter:
     def relationship(self, spec: Sdf.PrimSpec, name: str, targets: list[Sdf.Path]) -> None:
         relationship = spec.relationships.get(name)
         if relationship is None:
+            if spec.attributes.get(name):
+                raise _two_kinds(spec.path.AppendProperty(name))
             relationship = Sdf.RelationshipSpec(spec, name, custom=False)
         # An explicit empty list is an opinion too.
         relationship.targetPathList.ClearEditsAndMakeExplicit()
         relationship.targetPathList.explicitItems = targets
+
+
+def _two_kinds(path: Sdf.Path) -> InputError:
+    return InputError(f"'{path}' is an attribute and a relationship, of which USD allows one; delete one of them.")
 
 
 def instance_of(value: Schema, name: str, type_name: str) -> str:

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Status 3 is for faults of this program: what the file or the disk does wrong has status 1 or 2 and one sentence."""
+
+from __future__ import annotations
+
+import errno
+
+import numpy as np
+import pytest
+from pxr import Sdf
+from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.cli import arguments
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.model import Prim
+from usdphys_ext.usdphys_addon.gltf import additions
+from usdphys_ext.usdphys_addon.usd import edit_layer, write
+
+TWO_KINDS = """#usda 1.0
+def Cube "A" (
+    prepend apiSchemas = ["PhysicsMassAPI"]
+)
+{
+    rel physics:mass = </A>
+    float physics:simulationOwner = 3
+}
+"""
+
+
+@pytest.fixture
+def two_kinds() -> Sdf.Layer:
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString(TWO_KINDS)
+    return layer
+
+
+@pytest.mark.parametrize("kind", [errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EROFS])
+def test_a_disk_that_is_full_or_broken_is_no_fault_of_the_program(monkeypatch, capsys, kind):
+    def fail(_options):
+        raise OSError(kind, "The disk is to blame", "out.urdf")
+
+    monkeypatch.setattr(arguments, "inspect_file", fail)
+    assert cli.main(["inspect", "a.usda"]) == 1
+    said = capsys.readouterr().err
+    assert "The disk is to blame" in said
+    assert "fault of this program" not in said
+
+
+def test_a_disk_that_takes_no_temporary_files_is_no_fault_of_the_program(monkeypatch, capsys):
+    def fail(_options):
+        # As `tempfile` has it.
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(arguments, "inspect_file", fail)
+    assert cli.main(["inspect", "a.usda"]) == 1
+    assert "temporary directory" in capsys.readouterr().err
+
+
+def test_another_error_of_the_system_is_a_fault(monkeypatch, capsys):
+    def fail(_options):
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+    monkeypatch.setattr(arguments, "inspect_file", fail)
+    assert cli.main(["inspect", "a.usda"]) == 3
+    assert "fault of this program" in capsys.readouterr().err
+
+
+def test_flattening_names_what_is_an_attribute_and_a_relationship(two_kinds, tmp_path):
+    with pytest.raises(InputError, match=r"flat\.usda.*'/A\.physics:\w+' is an attribute in one layer"):
+        edit_layer.flattened(two_kinds, tmp_path / "flat.usda", [])
+    assert not list(tmp_path.iterdir())
+
+
+def test_writing_an_attribute_over_a_relationship_names_it(two_kinds):
+    writer = write.SpecWriter.__new__(write.SpecWriter)
+    writer.layer = two_kinds
+    spec = two_kinds.GetPrimAtPath("/A")
+    with pytest.raises(InputError, match=r"'/A\.physics:mass' is an attribute and a relationship"):
+        writer.set(spec, "physics:mass", "float", 2.0)
+    with pytest.raises(InputError, match=r"'/A\.physics:simulationOwner' is an attribute and a relationship"):
+        writer.relationship(spec, "physics:simulationOwner", [])
+
+
+def test_a_place_below_a_node_scaled_to_zero_names_the_prim():
+    with pytest.raises(InputError, match=r"/World/J .*scaled to 0"):
+        additions.relative(np.diag([0.0, 0.0, 0.0, 1.0]), np.eye(4), Prim("/World/J", "PhysicsFixedJoint"))
+
+
+@pytest.mark.parametrize("unit", ["--meters-per-unit", "--kilograms-per-unit"])
+@pytest.mark.parametrize("value", ["1e-300", "1e300", "0", "nan"])
+def test_units_that_no_number_can_be_converted_to_are_wrong_arguments(capsys, unit, value):
+    assert cli.main(["convert", "a.blend", "b.usda", unit, value]) == 2
+    assert unit in capsys.readouterr().err
