@@ -245,7 +245,7 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     from .core.units import StageUnits
     from .exchange import blend_file, scene_export, usd_export
 
-    units, hierarchy = usd_export.stage_options(bpy.context.scene)  # type: ignore[arg-type]
+    units, hierarchy = usd_export.stage_options(bpy.context.scene)
     units = StageUnits(
         options.meters_per_unit or units.meters_per_unit,
         options.kilograms_per_unit or units.kilograms_per_unit,

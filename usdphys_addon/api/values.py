@@ -61,9 +61,9 @@ def _owner(thing: Any, context: Any, *, edits: bool) -> _Owner:
 
     scene = context.scene
     if isinstance(thing, bpy.types.Material):
-        found = _Owner("material", thing, thing.usdphys, scene)  # type: ignore[attr-defined]
+        found = _Owner("material", thing, thing.usdphys, scene)
     elif isinstance(thing, bpy.types.Scene):
-        scenes = thing.usdphys.physics_scenes  # type: ignore[attr-defined]
+        scenes = thing.usdphys.physics_scenes
         if len(scenes) > 1:
             raise InputError(
                 f"'{thing.name}' has {len(scenes)} physics scenes; give one of its usdphys.physics_scenes instead."
@@ -308,9 +308,9 @@ def _check_before_making(thing: Any, values: Mapping[str, Any], context: Any, un
     """Check the values for a scene without a physics scene, which is made only for values that are right."""
     import bpy
 
-    if not isinstance(thing, bpy.types.Scene) or len(thing.usdphys.physics_scenes):  # type: ignore[attr-defined]
+    if not isinstance(thing, bpy.types.Scene) or len(thing.usdphys.physics_scenes):
         return
-    owner = _Owner("scene", thing, thing.usdphys, context.scene)  # type: ignore[attr-defined]
+    owner = _Owner("scene", thing, thing.usdphys, context.scene)
     for name, value in values.items():
         one = _meant(owner, name)
         if value is not None and not one.attribute.is_relationship:

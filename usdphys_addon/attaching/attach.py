@@ -12,6 +12,7 @@ from typing import Any
 
 import bpy
 import mathutils
+from bpy.types import Object, PropertyGroup, Scene
 
 from ..bridge import physics_collections
 from ..bridge.joint_frames import set_world_matrix
@@ -28,7 +29,7 @@ from .context import AttachContext
 from .plan import AttachPlan, PlannedJoint, PlannedObject, make_plan
 
 
-def attach(scene: bpy.types.Scene, model: PhysicsModel, issues: list[Issue], *, vendor_prims: int = 0) -> Written:
+def attach(scene: Scene, model: PhysicsModel, issues: list[Issue], *, vendor_prims: int = 0) -> Written:
     """Put the physics of a model that was read from a stage on the objects of a scene that have the names of its prims.
 
     issues: takes what could not be attached. vendor_prims: how many prims have vendor schemas, see
@@ -107,7 +108,7 @@ def _write_groups(writing: WritingContext, plan: AttachPlan) -> None:
         writing.written.count("groups")
 
 
-def _write_memberships(obj: Any, target: PlannedObject | None, names: set[str]) -> None:
+def _write_memberships(obj: Object, target: PlannedObject | None, names: set[str]) -> None:
     """Set the memberships of an object in the groups of the file; those in other groups stay.
 
     names: the groups of the file. Colliders that were written anew have theirs already.
@@ -123,13 +124,13 @@ def _write_memberships(obj: Any, target: PlannedObject | None, names: set[str]) 
         _add_memberships(obj.usdphys.collision_groups, target.groups)
 
 
-def _add_memberships(memberships: Any, groups: Iterable[tuple[str, bool]]) -> None:
+def _add_memberships(memberships: PropertyGroup, groups: Iterable[tuple[str, bool]]) -> None:
     for name, exclude in groups:
         membership = memberships.add()
         membership.name, membership.exclude = name, exclude
 
 
-def _unset(group: Any, cls: type[schema.Schema]) -> None:
+def _unset(group: PropertyGroup, cls: type[schema.Schema]) -> None:
     for attribute in cls.attributes:
         if not attribute.is_relationship and attribute.type != "opaque":
             group.property_unset(attribute.field)
@@ -187,13 +188,13 @@ def _write_colliders(writing: WritingContext, physics: Any, colliders: list[Plan
         writing.written.count("colliders")
 
 
-def _write_pairs(group: Any, objects: Iterable[Any]) -> None:
+def _write_pairs(group: PropertyGroup, objects: Iterable[Object]) -> None:
     group.is_applied = True
     for obj in objects:
         group.filtered_pairs.add().object = obj
 
 
-def _write_owner(writing: WritingContext, group: Any, targets: tuple[str, ...] | None) -> None:
+def _write_owner(writing: WritingContext, group: PropertyGroup, targets: tuple[str, ...] | None) -> None:
     """Write the simulation owner by name, if the file defines it."""
     if targets and targets[0] in writing.scene_names:
         group.simulation_owner = writing.scene_names[targets[0]]
@@ -227,7 +228,7 @@ def _new_joint_object(writing: WritingContext, planned: PlannedJoint, home: Any,
     return obj
 
 
-def _write_joint(writing: WritingContext, obj: Any, planned: PlannedJoint) -> None:
+def _write_joint(writing: WritingContext, obj: Object, planned: PlannedJoint) -> None:
     obj.usdphys.property_unset("joint")
     group = obj.usdphys.joint
     write_joint_values(writing.properties, group, planned.prim, planned.joint)

@@ -10,6 +10,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import ID, Object, Scene
 
 from ..bridge.writing import unit_length
 from ..core import frames
@@ -26,7 +27,7 @@ SAME_ROTATION = 1e-6
 class AttachContext:
     """meters: length of a Blender unit. issues: takes what cannot be attached. missing: paths of prims left out."""
 
-    def __init__(self, scene: bpy.types.Scene, model: PhysicsModel, issues: list[Issue]) -> None:
+    def __init__(self, scene: Scene, model: PhysicsModel, issues: list[Issue]) -> None:
         self.model, self.issues = model, issues
         self.scene: Any = scene
         self.meters = unit_length(scene)
@@ -40,7 +41,7 @@ class AttachContext:
 
     # ------------------------------------------------------------------ where things are
 
-    def world_now(self, obj: Any) -> frames.Matrix:
+    def world_now(self, obj: Object) -> frames.Matrix:
         """Object space to world."""
         world = np.array(obj.matrix_world, float)
         world[:3, 3] *= self.meters
@@ -131,7 +132,7 @@ class AttachContext:
             "Parent or name the objects like the prims, so that one of them fits best.",
         )  # fmt: skip
 
-    def is_editable(self, thing: Any, path: str) -> bool:
+    def is_editable(self, thing: ID, path: str) -> bool:
         """False (and reports an issue, once) if an object or a material is linked."""
         if thing.is_editable:
             return True
@@ -150,7 +151,7 @@ def is_flat(space: frames.Matrix) -> bool:
     return frames.is_flat(np.linalg.det(space[:3, :3]))
 
 
-def is_within(obj: Any, other: Any) -> bool:
+def is_within(obj: Object | None, other: Any) -> bool:
     """True if an object is the other one, or is parented to it, directly or not."""
     while obj is not None:
         if obj == other:
@@ -175,7 +176,7 @@ def _listed(names: list[str], last: str = " and ") -> str:
     return last.join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
 
 
-def _update_matrices(scene: bpy.types.Scene) -> None:
+def _update_matrices(scene: Scene) -> None:
     """Have Blender compute the world matrices of what was moved since it drew last."""
     context: Any = bpy.context
     layer: Any = context.view_layer if context.scene == scene else scene.view_layers[0]

@@ -9,6 +9,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Object
 
 from ..bridge import joint_write
 from ..bridge.joint_frames import coincide, rigid
@@ -84,7 +85,7 @@ class AttachPlan:
     colliders: dict[str, PlannedCollider] = field(default_factory=dict)
     joints: list[PlannedJoint] = field(default_factory=list)
 
-    def object(self, obj: Any) -> PlannedObject:
+    def object(self, obj: Object) -> PlannedObject:
         return self.objects.setdefault(obj, PlannedObject(obj))
 
 
@@ -199,7 +200,7 @@ def _plan_prim(context: AttachContext, plan: AttachPlan, colliders: ColliderPlan
         target.filters = pairs.filtered_pairs or ()
 
 
-def _moves_as_in_file(context: AttachContext, path: str, obj: Any) -> bool:
+def _moves_as_in_file(context: AttachContext, path: str, obj: Object) -> bool:
     """False (and reports an issue) if the object of a collider is not parented to that of its body."""
     body = context.model.body_of(path)
     mover = context.match.object_of(body.path) if body is not None else None

@@ -14,6 +14,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Object
 
 from ..core.frames import Matrix
 from ..core.model import Prim
@@ -185,14 +186,15 @@ def _may_copy(values: dict[str, Any], *, names_data: bool) -> bool:
 
 if bpy.app.version >= (5, 0):
 
-    def values_of(obj: Any) -> dict[str, Any]:
+    def values_of(obj: Object) -> dict[str, Any]:
         """All properties of ours that are set on an object."""
-        values: dict[str, Any] = obj.bl_system_properties_get()["usdphys"].to_dict()
+        group: Any = obj.bl_system_properties_get()
+        values: dict[str, Any] = group["usdphys"].to_dict()
         return values
 
 else:
 
-    def values_of(obj: Any) -> dict[str, Any]:
+    def values_of(obj: Object) -> dict[str, Any]:
         """All properties of ours that are set on an object."""
         values: dict[str, Any] = obj["usdphys"].to_dict()
         return values

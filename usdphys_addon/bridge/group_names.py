@@ -6,11 +6,12 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.types import PropertyGroup
 
 from ..core import paths
 
 
-def _set_name(group: Any, typed: str) -> None:
+def _set_name(group: PropertyGroup, typed: str) -> None:
     """Rename a group of a scene. An empty name is ignored; a taken one gets a number."""
     scene, old = group.id_data, group.name
     if not typed or typed == old:
@@ -18,7 +19,7 @@ def _set_name(group: Any, typed: str) -> None:
     taken = {other.name for other in scene.usdphys.collision_groups} - {old}
     group.name = new = paths.free(typed, taken.__contains__, "{}", 2)
     for obj in bpy.data.objects:
-        physics = obj.usdphys  # type: ignore[attr-defined]
+        physics = obj.usdphys
         touched = physics.keys()
         memberships = list(physics.collision_groups) if "collision_groups" in touched else []
         for collider in physics.colliders if "colliders" in touched else ():

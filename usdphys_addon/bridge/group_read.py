@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import bpy
+from bpy.types import PropertyGroup
 
 from ..core.model import Prim
 from ..core.schemas import usd_physics
@@ -29,7 +30,7 @@ def read_mass_and_filters(
         _read_memberships(reading, owner.collision_groups, prim.path)
 
 
-def _read_filtered_pairs(reading: ReadingContext, group: Any, prim: Prim, placement: Placement) -> None:
+def _read_filtered_pairs(reading: ReadingContext, group: PropertyGroup, prim: Prim, placement: Placement) -> None:
     targets = []
     for reference in group.filtered_pairs:
         if reference.object is None and reference.path:
@@ -51,7 +52,7 @@ def _read_filtered_pairs(reading: ReadingContext, group: Any, prim: Prim, placem
     prim.add(usd_physics.FilteredPairsAPI(filtered_pairs=tuple(targets) or None))
 
 
-def _read_memberships(reading: ReadingContext, memberships: Iterable[Any], path: str) -> None:
+def _read_memberships(reading: ReadingContext, memberships: Iterable[PropertyGroup], path: str) -> None:
     for membership in memberships:
         reading.members.setdefault(membership.name, ([], []))[bool(membership.exclude)].append(path)
 
@@ -90,7 +91,7 @@ def read_groups(reading: ReadingContext) -> None:
 def _defined_elsewhere(reading: ReadingContext, name: str, path: str) -> Any:
     """The definition of a group in any scene of the file, even a linked one; None (and reports an issue) without."""
     for scene in bpy.data.scenes:
-        for item in scene.usdphys.collision_groups:  # type: ignore[attr-defined]
+        for item in scene.usdphys.collision_groups:
             if item.name == name:
                 return item
     reading.issue(

@@ -15,6 +15,7 @@ from zlib import crc32
 
 import bpy
 import numpy as np
+from bpy.types import Material, Mesh, Object
 
 from ..identity import remembered
 
@@ -53,17 +54,17 @@ class Edited(NamedTuple):
     parts: frozenset[str] = frozenset()
 
 
-def note(objects: Iterable[bpy.types.Object], materials: Iterable[bpy.types.Material], source: str) -> None:
+def note(objects: Iterable[Object], materials: Iterable[Material], source: str) -> None:
     """Note the state of objects and materials that an import has made. source: path of the file."""
     states = _States({})
     for obj in objects:
-        obj.usdphys.prim.noted = "\n".join(states.of(obj))  # type: ignore[attr-defined]
+        obj.usdphys.prim.noted = "\n".join(states.of(obj))
     for material in materials:
-        material.usdphys.prim.source = source  # type: ignore[attr-defined]
-        material.usdphys.prim.noted = _look_of(material)  # type: ignore[attr-defined]
+        material.usdphys.prim.source = source
+        material.usdphys.prim.noted = _look_of(material)
 
 
-def edits_of(objects: Iterable[bpy.types.Object], materials: Mapping[str, str]) -> Iterator[Edited]:
+def edits_of(objects: Iterable[Object], materials: Mapping[str, str]) -> Iterator[Edited]:
     """What the user has edited of each imported object: everything if the object has no note.
 
     materials: paths of the imported materials by name.
@@ -84,43 +85,43 @@ def edits_of(objects: Iterable[bpy.types.Object], materials: Mapping[str, str]) 
         yield Edited(transform, data, slots, properties, parts)
 
 
-def _noted(obj: bpy.types.Object) -> list[str] | None:
+def _noted(obj: Object) -> list[str] | None:
     """The four texts that an import noted of an object, see `_States.of`; None where it noted nothing."""
-    noted = str(obj.usdphys.prim.noted).split("\n")  # type: ignore[attr-defined]
+    noted = str(obj.usdphys.prim.noted).split("\n")
     return noted if len(noted) == 4 else None
 
 
-def has_new_slots(obj: bpy.types.Object) -> bool:
+def has_new_slots(obj: Object) -> bool:
     """True where the materials of an imported object are not those of the import, or the import noted nothing."""
     noted = _noted(obj)
     return noted is None or noted[2] != _slots_of(obj, {})
 
 
-def has_new_data(obj: bpy.types.Object) -> bool:
+def has_new_data(obj: Object) -> bool:
     """True where the mesh, light or camera of an imported object is not that of the import, or it noted nothing."""
     noted = _noted(obj)
     return noted is None or noted[1] != _data_of(obj, {})
 
 
-def is_moved(obj: bpy.types.Object) -> bool:
+def is_moved(obj: Object) -> bool:
     """True where the place of an imported object below its parent is not that of the import, or it noted nothing."""
     values: list[float] = []
     for name, _ in TRANSFORM:
         value: Any = getattr(obj, name)
         columns = zip(*value, strict=True) if name.startswith("matrix") else [value]
         values += [part for column in columns for part in column]
-    return bool(_placed(obj, array("f", values).tobytes()) != str(obj.usdphys.prim.noted).partition("\n")[0])  # type: ignore[attr-defined]
+    return bool(_placed(obj, array("f", values).tobytes()) != str(obj.usdphys.prim.noted).partition("\n")[0])
 
 
-def has_new_movers(obj: bpy.types.Object) -> bool:
+def has_new_movers(obj: Object) -> bool:
     """True if an object has constraints, keyframes or drivers, and not those that it had after the import."""
-    noted = str(obj.usdphys.prim.noted).partition("\n")[0].partition(" ")  # type: ignore[attr-defined]
+    noted = str(obj.usdphys.prim.noted).partition("\n")[0].partition(" ")
     return _movers(obj) not in ("", f" {noted[2]}")
 
 
-def edited_inputs(material: bpy.types.Material) -> frozenset[str] | None:
+def edited_inputs(material: Material) -> frozenset[str] | None:
     """Inputs of UsdPreviewSurface that the user has changed on an imported material; None where more has changed."""
-    noted = str(material.usdphys.prim.noted)  # type: ignore[attr-defined]
+    noted = str(material.usdphys.prim.noted)
     now = _look_of(material)
     if not noted or noted == now:
         return frozenset()
@@ -158,7 +159,7 @@ class _States:
         self.meshes: dict[int, str] = {}
         self.materials = dict(materials)
 
-    def of(self, obj: Any) -> tuple[str, str, str, str]:
+    def of(self, obj: Object) -> tuple[str, str, str, str]:
         """(transform and what moves the object besides, data and modifiers, materials in the slots, properties)."""
         start = self.starts[obj]
         transform = _placed(obj, self.transforms[start : start + _ROW])
@@ -168,12 +169,12 @@ class _States:
         return transform, _data_of(obj, self.meshes), _slots_of(obj, self.materials), _properties_of((obj, data))
 
 
-def _placed(obj: Any, transform: bytes) -> str:
+def _placed(obj: Object, transform: bytes) -> str:
     """Text of what places an object: its transform, and what moves it besides."""
     return f"{crc32(transform):x}{obj.rotation_mode}{_movers(obj)}"
 
 
-def _data_of(obj: Any, known: dict[int, str]) -> str:
+def _data_of(obj: Object, known: dict[int, str]) -> str:
     """Digest of the data of an object, and its modifiers. known: digests of data by its address."""
     data = obj.data
     if data is None:
@@ -185,14 +186,14 @@ def _data_of(obj: Any, known: dict[int, str]) -> str:
     return known[key] + "".join([f" {modifier.type}" for modifier in modifiers]) if len(modifiers) else known[key]
 
 
-def _slots_of(obj: Any, known: dict[str, str]) -> str:
+def _slots_of(obj: Object, known: dict[str, str]) -> str:
     """The materials in the slots of an object, by the prims that they were imported from, else by name.
 
     known: the result for materials, by name.
     """
     if obj.data is None:
         return ""
-    slots = obj.material_slots
+    slots: Any = obj.material_slots
     names = slots.keys()  # of their materials
     for row, name in enumerate(names):
         if name and name not in known:
@@ -200,7 +201,7 @@ def _slots_of(obj: Any, known: dict[str, str]) -> str:
     return "\t".join([known[name] if name else "" for name in names])
 
 
-def _movers(obj: Any) -> str:
+def _movers(obj: Object) -> str:
     """What moves an object besides its own transform: constraints, keyframes and drivers."""
     constraints, data = obj.constraints, obj.animation_data
     if data is None and not len(constraints):
@@ -260,7 +261,7 @@ def _values_of(attribute: Any) -> bytes:
     return start + _column(attribute.data, *_COLUMNS[attribute.data_type]) if attribute.data_type in _COLUMNS else start
 
 
-def _shape_keys_of(mesh: Any) -> Iterator[bytes]:
+def _shape_keys_of(mesh: Mesh) -> Iterator[bytes]:
     """The shape keys of a mesh that nothing animates."""
     keys = mesh.shape_keys
     for block in keys.key_blocks if keys is not None and keys.animation_data is None else ():
@@ -299,7 +300,7 @@ _SURFACE_INPUTS = {
 }  # fmt: skip
 
 
-def _look_of(material: bpy.types.Material) -> str:
+def _look_of(material: Material) -> str:
     """Digest of the nodes, links and images of a material; then a line for each input of its surface."""
     tree: Any = material.node_tree
     if tree is None:

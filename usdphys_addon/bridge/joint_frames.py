@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Depsgraph, Object
 
 from ..core import frames
 from ..core.errors import InputError
@@ -73,16 +74,16 @@ _IN_PLACE = 1e-4
 NOISE = 1e-6
 
 
-def is_joint(obj: Any) -> bool:
+def is_joint(obj: Object) -> bool:
     return applies(obj, "joint")
 
 
-def world_of(obj: Any, depsgraph: Any) -> Matrix:
+def world_of(obj: Object, depsgraph: Depsgraph) -> Matrix:
     """Evaluated world matrix (4, 4) of an object, Blender units."""
     return np.array(obj.evaluated_get(depsgraph).matrix_world)
 
 
-def body_world(obj: Any, side: int, depsgraph: Any) -> Matrix | None:
+def body_world(obj: Object, side: int, depsgraph: Depsgraph) -> Matrix | None:
     """World matrix (4, 4) of a body, Blender units; None for the world. Raises InputError if it is gone or flat."""
     joint = obj.usdphys.joint
     body = getattr(joint, f"body{side}")
@@ -96,7 +97,7 @@ def body_world(obj: Any, side: int, depsgraph: Any) -> Matrix | None:
     return world
 
 
-def side_frames(obj: Any, depsgraph: Any) -> tuple[Matrix, Matrix]:
+def side_frames(obj: Object, depsgraph: Depsgraph) -> tuple[Matrix, Matrix]:
     """World frames (4, 4) of both sides of a joint, Blender units, as an export would write them."""
     place = rigid(world_of(obj, depsgraph))
     joint, found = obj.usdphys.joint, []
@@ -119,12 +120,12 @@ def rigid(matrix: Matrix) -> Matrix:
     return frames.transform(matrix[:3, 3], frames.rotation_of(matrix))
 
 
-def is_fixed(joint: Any, side: int) -> bool:
+def is_fixed(joint: Object, side: int) -> bool:
     """True where a side of a joint does not follow the joint object."""
     return any(joint.is_property_set(f"local_{what}{side}") for what in ("pos", "rot"))
 
 
-def imported_frames(obj: Any, depsgraph: Any) -> tuple[Matrix, Matrix] | None:
+def imported_frames(obj: Object, depsgraph: Depsgraph) -> tuple[Matrix, Matrix] | None:
     """World frames (4, 4) from the imported local frames and the current bodies, Blender units.
 
     None if the joint has none, or if its object was moved away from them, so that its place counts.
@@ -149,7 +150,7 @@ def imported_frames(obj: Any, depsgraph: Any) -> tuple[Matrix, Matrix] | None:
     return (found[0], found[1]) if is_in_place else None
 
 
-def store_frame(obj: Any, side: int, frame: Matrix, depsgraph: Any) -> None:
+def store_frame(obj: Object, side: int, frame: Matrix, depsgraph: Depsgraph) -> None:
     """Store a world frame (4, 4), Blender units, as the local frame of one side."""
     position, rotation = frames.local_frame(body_world(obj, side, depsgraph), frame)
     setattr(obj.usdphys.joint, f"local_pos{side}", position)
@@ -157,7 +158,7 @@ def store_frame(obj: Any, side: int, frame: Matrix, depsgraph: Any) -> None:
 
 
 def place_joint(
-    obj: Any, both: tuple[Matrix, Matrix], depsgraph: Any, stored: tuple[bool, bool] = (False, False)
+    obj: Object, both: tuple[Matrix, Matrix], depsgraph: Depsgraph, stored: tuple[bool, bool] = (False, False)
 ) -> None:  # fmt: skip
     """Give a joint world frames (4, 4), Blender units. A bare Empty is moved to the frame of body 0.
 
@@ -178,7 +179,7 @@ def place_joint(
             store_frame(obj, side, both[side], depsgraph)
 
 
-def set_world_matrix(obj: bpy.types.Object, world: mathutils.Matrix) -> None:
+def set_world_matrix(obj: Object, world: mathutils.Matrix) -> None:
     """Give an object a world matrix, exactly.
 
     Below a parent with uneven scale, location, rotation and scale may not be able to hold it; the parent inverse can.
@@ -221,7 +222,7 @@ def coordinate(first: Matrix, second: Matrix, dof: str) -> float:
     return frames.angle_about(first[:3, :3].T @ second[:3, :3], index)
 
 
-def limit_of(obj: Any, dof: str) -> tuple[Any, str, str, str]:
+def limit_of(obj: Object, dof: str) -> tuple[Any, str, str, str]:
     """(property group, name of its lower limit, of its upper limit, degree of freedom). Raises InputError if none."""
     joint = obj.usdphys.joint
     if joint.type == "REVOLUTE":

@@ -25,7 +25,7 @@ _ANGLE_NOISE = 1e-3
 
 
 def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matrix) -> None:
-    group = placement.obj.usdphys.joint  # type: ignore[attr-defined]
+    group = placement.obj.usdphys.joint
     cls = joint_kinds.BY_IDENTIFIER[group.type].cls
     path = _path_of(reading, placement, "joint")
     joint = reading.properties.read(group, usd_physics.Joint, into=cls())
@@ -45,7 +45,7 @@ def read_joint(reading: ReadingContext, placement: Placement, world: frames.Matr
         drive = getattr(group.drives, dof)
         if drive.is_applied:
             prim.add(reading.properties.read(drive, usd_physics.DriveAPI, angular=dof in schema.ANGULAR_DOFS), dof)
-    vendor_rows.read_vendor(reading, placement.obj.usdphys, prim, "joint", "dof")  # type: ignore[attr-defined]
+    vendor_rows.read_vendor(reading, placement.obj.usdphys, prim, "joint", "dof")
     for side in (0, 1):
         _read_side(reading, placement, prim, joint, group, side)
 
@@ -54,7 +54,7 @@ def read_typed(reading: ReadingContext, placement: Placement, type_name: str) ->
     """Read a prim of a vendor's type, such as a gear joint."""
     path = _path_of(reading, placement, type_name)
     prim = reading.model.add(Prim(path, type_name, is_xformable=False, label=placement.obj.name))
-    vendor_rows.read_vendor(reading, placement.obj.usdphys, prim, "prim")  # type: ignore[attr-defined]
+    vendor_rows.read_vendor(reading, placement.obj.usdphys, prim, "prim")
 
 
 def _path_of(reading: ReadingContext, placement: Placement, kind: str) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.types import Material
 
 from ..core import paths
 from ..core.model import Prim
@@ -16,16 +17,16 @@ from . import vendor_rows
 from .reading import ReadingContext
 
 
-def slot_path(reading: ReadingContext, material: bpy.types.Material) -> str:
+def slot_path(reading: ReadingContext, material: Material) -> str:
     """Path of a material in a slot; empty if it has no physics."""
     name = material.name_full
     if name not in reading.slot_paths:
-        is_physical = material.usdphys.physics_material.is_applied  # type: ignore[attr-defined]
+        is_physical = material.usdphys.physics_material.is_applied
         reading.slot_paths[name] = material_path(reading, material) if is_physical else ""
     return reading.slot_paths[name]
 
 
-def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
+def material_path(reading: ReadingContext, material: Material) -> str:
     """Path of a physics material; the first use adds it to the model."""
     path = reading.result.materials.get(material.name_full)
     if path is None:
@@ -33,7 +34,7 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
         reading.taken.add(path)
         reading.result.materials[material.name_full] = path
         prim = reading.model.add(Prim(path, "Material", is_xformable=False, label=material.name))
-        physics: Any = material.usdphys  # type: ignore[attr-defined]
+        physics: Any = material.usdphys
         # A material of an imported file without that schema may be bound for the physics purpose.
         if physics.physics_material.is_applied or not _is_imported(reading, material):
             prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
@@ -41,13 +42,13 @@ def material_path(reading: ReadingContext, material: bpy.types.Material) -> str:
     return path
 
 
-def _is_imported(reading: ReadingContext, material: bpy.types.Material) -> bool:
+def _is_imported(reading: ReadingContext, material: Material) -> bool:
     if reading.sources is not None:
         return material.name in reading.sources.materials
     return remembered.prim_of(material) is not None
 
 
-def _expected_path(reading: ReadingContext, material: bpy.types.Material) -> str:
+def _expected_path(reading: ReadingContext, material: Material) -> str:
     if reading.sources is not None:
         origin = reading.sources.materials.get(material.name)
         return origin or f"{reading.sources.looks}/{prim_name(material.name)}"
@@ -63,7 +64,7 @@ def read_other_materials(reading: ReadingContext) -> None:
     for material in bpy.data.materials:
         if _is_of_another_scene(reading, material):
             continue
-        if material.name_full not in reading.result.materials and material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
+        if material.name_full not in reading.result.materials and material.usdphys.physics_material.is_applied:
             reading.result.optional_materials.append(material_path(reading, material))
 
 
@@ -72,7 +73,7 @@ def read_imported_materials(reading: ReadingContext) -> None:
     if not reading.scene.usdphys.source.filepath:
         return
     for material in bpy.data.materials:
-        physics: Any = material.usdphys  # type: ignore[attr-defined]
+        physics: Any = material.usdphys
         is_source = reading.sources is not None and material.name in reading.sources.materials
         if _is_of_another_scene(reading, material):
             continue
@@ -80,7 +81,7 @@ def read_imported_materials(reading: ReadingContext) -> None:
             material_path(reading, material)
 
 
-def _is_of_another_scene(reading: ReadingContext, material: Any) -> bool:
+def _is_of_another_scene(reading: ReadingContext, material: Material) -> bool:
     """True for a material that was imported, but not with the source that gets the edits."""
     if reading.sources is None or not material.usdphys.prim.path:
         return False

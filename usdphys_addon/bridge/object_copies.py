@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Mesh, Object
 from numpy.typing import NDArray
 
 from ..core import frames, paths
@@ -67,7 +68,7 @@ def complete(
         obj.location, obj.rotation_euler, obj.scale = kept
 
 
-def _place(obj: Any, pose: Matrix | None) -> None:
+def _place(obj: Object, pose: Matrix | None) -> None:
     """Set location, rotation and scale from a matrix (4, 4); None is the identity.
 
     The angles are computed in 64 bits, because errors add up in chains of links.
@@ -95,7 +96,7 @@ def copy_properties(source: Any, others: Iterable[Any]) -> None:
             holder["usdphys"] = values
 
 
-def fill(mesh: bpy.types.Mesh, points: Floats, counts: Ints, corners: Ints) -> None:
+def fill(mesh: Mesh, points: Floats, counts: Ints, corners: Ints) -> None:
     """Replace the geometry of a mesh by flat faces; its materials stay. points (n, 3); counts: corners of each face."""
     mesh.clear_geometry()
     mesh.vertices.add(len(points))
@@ -113,7 +114,7 @@ def fill(mesh: bpy.types.Mesh, points: Floats, counts: Ints, corners: Ints) -> N
             attributes.remove(attributes[name])
 
 
-def _free_names(objects: Mapping[str, Any], wanted: Iterable[str]) -> None:
+def _free_names(objects: Mapping[str, Object], wanted: Iterable[str]) -> None:
     """Rename imported objects whose name others want, too."""
     for path in wanted:
         if path in objects:
@@ -136,13 +137,13 @@ def _copy(source: Any, name: str, *, shares: bool) -> Any:
     return copy
 
 
-def _name(obj: Any, path: str, shared: Container[str]) -> None:
+def _name(obj: Object, path: str, shared: Container[str]) -> None:
     obj.name = paths.name_of(path)
     if obj.data is not None and (path not in shared or obj.data.name.startswith(_FREED)):
         obj.data.name = obj.name
 
 
-def _link(objects: Mapping[str, Any], made: Mapping[str, str]) -> None:
+def _link(objects: Mapping[str, Object], made: Mapping[str, str]) -> None:
     """Link copies to the collections of what they are copies of, and select them as those."""
     homes: dict[str, list[bpy.types.Collection]] = {}
     for path, first in made.items():

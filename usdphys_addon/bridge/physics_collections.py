@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Object
 
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
@@ -25,7 +25,7 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
     """Move the objects of joints and guide colliders into collections, and size the joints to the scene."""
     joints = {path for path, prim in model.prims.items() if is_placeless(prim)}
     size = joint_size(found.objects.values()) if joints else 1.0
-    moved: list[tuple[bpy.types.Object, str]] = []
+    moved: list[tuple[Object, str]] = []
     for path, prim in model.prims.items():
         is_joint = path in joints
         if not is_joint and prim.purpose != "guide":
@@ -43,21 +43,21 @@ def tidy(model: PhysicsModel, found: ImportedIDs) -> None:
         _move_all(moved)
 
 
-def show_joint(obj: Any, size: float) -> None:
+def show_joint(obj: Object, size: float) -> None:
     """Show an Empty as the axes of a joint. size: their length in the world, Blender units."""
     obj.empty_display_type = "ARROWS"
     scale = max(obj.matrix_world.to_scale(), key=abs)
     obj.empty_display_size = size / (abs(scale) or 1.0)
 
 
-def move(obj: bpy.types.Object, name: str) -> None:
+def move(obj: Object, name: str) -> None:
     """Move an object from its collections to the one with this name below the first of them."""
     _move(obj, list(obj.users_collection), name, below)
 
 
-def _move_all(moved: list[tuple[bpy.types.Object, str]]) -> None:
+def _move_all(moved: list[tuple[Object, str]]) -> None:
     """`move` for many objects: `users_collection` and `below` each visit all collections, so both are done once."""
-    homes: dict[bpy.types.Object, list[bpy.types.Collection]] = {obj: [] for obj, _ in moved}
+    homes: dict[Object, list[bpy.types.Collection]] = {obj: [] for obj, _ in moved}
     for collection in (*bpy.data.collections, *(scene.collection for scene in bpy.data.scenes)):
         for obj in homes.keys() & set(collection.objects):
             homes[obj].append(collection)
@@ -67,7 +67,7 @@ def _move_all(moved: list[tuple[bpy.types.Object, str]]) -> None:
 
 
 def _move(
-    obj: bpy.types.Object, homes: list[bpy.types.Collection], name: str,
+    obj: Object, homes: list[bpy.types.Collection], name: str,
     child_of: Callable[[bpy.types.Collection, str], bpy.types.Collection],
 ) -> None:  # fmt: skip
     if not homes or homes[0].name.startswith(name):
@@ -86,12 +86,12 @@ def below(home: bpy.types.Collection, name: str) -> bpy.types.Collection:
     return target
 
 
-def joint_size(objects: Iterable[bpy.types.Object | None]) -> float:
+def joint_size(objects: Iterable[Object | None]) -> float:
     """Display size of joints among these objects, Blender units."""
     return _JOINT_SIZE * span(objects)
 
 
-def span(objects: Iterable[bpy.types.Object | None]) -> float:
+def span(objects: Iterable[Object | None]) -> float:
     """Diagonal of the bounding box of objects, Blender units; 1 if it is zero or not finite."""
     corners: list[tuple[float, ...]] = []
     for obj in objects:

@@ -4,6 +4,7 @@
 from typing import Any
 
 import bpy
+from bpy.types import Context, PropertyGroup
 
 from ..core import array_text, schema, units
 from ..core.schema import Attribute, Schema
@@ -101,27 +102,25 @@ _only_values = Switch()
 values_only = _only_values.on
 
 
-def apply_schema(group: Any, _context: Any) -> None:
+def apply_schema(group: PropertyGroup, _context: Context) -> None:
     """Update callback of a value: apply the schema that it belongs to."""
     if not _only_values.is_on and not group.is_applied:
         group.is_applied = True
 
 
-def apply_joint(group: Any, _context: Any = None) -> None:
+def apply_joint(group: Any, _context: Context | None = None) -> None:
     """Apply the joint that a group of values belongs to, unless the group was switched off."""
     joint = group.id_data.usdphys.joint
     if not _only_values.is_on and getattr(group, "is_applied", True) and not joint.is_applied:
         joint.is_applied = True
 
 
-def _apply_with_joint(group: Any, context: Any) -> None:
+def _apply_with_joint(group: PropertyGroup, context: Context) -> None:
     apply_schema(group, context)
     apply_joint(group)
 
 
-def make_group(
-    name: str, doc: str, annotations: dict[str, Any], of_joint: bool = False
-) -> type[bpy.types.PropertyGroup]:
+def make_group(name: str, doc: str, annotations: dict[str, Any], of_joint: bool = False) -> type[PropertyGroup]:
     """A group of properties. Setting a visible value applies the schema of the group.
 
     of_joint: it is a part of a joint, which is applied as well.
@@ -151,7 +150,7 @@ def make_properties(cls: type[Schema], angular: bool = False, skip: frozenset[st
     }
 
 
-def _mark(group: Any, _context: Any) -> None:
+def _mark(group: PropertyGroup, _context: Context) -> None:
     """Update callback of a switch: a data-block with physics says which version of the add-on has made it."""
     stamps.mark(group.id_data)
 
@@ -165,11 +164,11 @@ def stamp() -> dict[str, Any]:
     return {stamps.STAMP: bpy.props.StringProperty(options={"HIDDEN"})}
 
 
-def pointer(group: Any, name: str = "") -> Any:
+def pointer(group: type[PropertyGroup], name: str = "") -> Any:
     return bpy.props.PointerProperty(type=group, name=name, override=OVERRIDABLE)
 
 
-def list_of(group: Any, name: str = "") -> Any:
+def list_of(group: type[PropertyGroup], name: str = "") -> Any:
     return bpy.props.CollectionProperty(type=group, name=name, override=OVERRIDABLE_LIST)
 
 

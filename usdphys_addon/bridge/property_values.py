@@ -7,13 +7,14 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import bpy
+from bpy.types import Object, PropertyGroup
 
 from ..core.schema import Schema, attribute_of
 from ..stored.stamps import STAMP
 from .property_types import values_only
 
 
-def decided(group: Any, cls: type[Schema], name: str, instance: str = "") -> Any:
+def decided(group: PropertyGroup, cls: type[Schema], name: str, instance: str = "") -> Any:
     """The value of a property that is set, vectors as tuples; None if it is automatic or "no limit"."""
     if not group.is_property_set(name):
         return None
@@ -28,7 +29,7 @@ def _is_no_value(item: Any) -> bool:
     return item.is_skip_save or item.identifier in ("rna_type", STAMP)
 
 
-def snapshot(group: Any) -> dict[str, Any]:
+def snapshot(group: PropertyGroup) -> dict[str, Any]:
     """All values that are set in a property group and in nested groups, by name."""
     found: dict[str, Any] = {}
     for prop in group.bl_rna.properties:
@@ -45,13 +46,13 @@ def snapshot(group: Any) -> dict[str, Any]:
     return found
 
 
-def restore(group: Any, values: dict[str, Any]) -> None:
+def restore(group: PropertyGroup, values: dict[str, Any]) -> None:
     """Set the values of a `snapshot`; other properties stay."""
     with values_only():
         _restore(group, values)
 
 
-def _restore(group: Any, values: dict[str, Any]) -> None:
+def _restore(group: PropertyGroup, values: dict[str, Any]) -> None:
     for name, value in values.items():
         if isinstance(value, dict):
             _restore(getattr(group, name), value)
@@ -64,21 +65,21 @@ def _restore(group: Any, values: dict[str, Any]) -> None:
             setattr(group, name, value)
 
 
-def unset_all(group: Any) -> None:
+def unset_all(group: PropertyGroup) -> None:
     """Unset every property of a property group."""
     for prop in group.bl_rna.properties:
         if not _is_no_value(prop) and group.is_property_set(prop.identifier):
             group.property_unset(prop.identifier)
 
 
-def drop_lone_stamp(group: Any) -> None:
+def drop_lone_stamp(group: PropertyGroup) -> None:
     """Unset the stamp of a property group in which nothing else is set: no version has written anything there."""
     if set(group.keys()) == {STAMP}:
         group.property_unset(STAMP)
 
 
 def copy_property(
-    source: Any, target: Any, name: str, left_out: Callable[[Any], Collection[str]] = lambda group: ()
+    source: Any, target: Object, name: str, left_out: Callable[[Any], Collection[str]] = lambda group: ()
 ) -> None:
     """Give a property the value that it has in another group of the same type, or unset it where it is not set there.
 
@@ -88,7 +89,7 @@ def copy_property(
         _copy_property(source, target, name, left_out)
 
 
-def _copy_property(source: Any, target: Any, name: str, left_out: Callable[[Any], Collection[str]]) -> None:
+def _copy_property(source: Any, target: Object, name: str, left_out: Callable[[Any], Collection[str]]) -> None:
     if _is_no_value(source.bl_rna.properties[name]):
         return
     is_set = source.is_property_set(name)
@@ -109,7 +110,7 @@ def _copy_property(source: Any, target: Any, name: str, left_out: Callable[[Any]
         setattr(target, name, value)
 
 
-def _copy_group(source: Any, target: Any, left_out: Callable[[Any], Collection[str]]) -> None:
+def _copy_group(source: Any, target: Object, left_out: Callable[[Any], Collection[str]]) -> None:
     skipped = left_out(source)
     for name in source.bl_rna.properties.keys():
         if name != "rna_type" and name not in skipped:

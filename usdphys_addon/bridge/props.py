@@ -10,7 +10,7 @@ import atexit
 from typing import Any
 
 import bpy
-from bpy.types import ID, PropertyGroup
+from bpy.types import ID, Context, PropertyGroup
 
 from ..core import schema
 from ..core.qualities import NORMAL, QUALITY_TEXTS
@@ -110,7 +110,7 @@ def _body(side: int, doc: str) -> dict[str, Any]:
     """Pointer to a body, with its last known name: a deleted body leaves the name behind, a cleared one does not."""
     field, name_field = f"body{side}", f"body{side}_name"
 
-    def remember(joint: Any, _context: Any) -> None:
+    def remember(joint: PropertyGroup, _context: Context) -> None:
         body = getattr(joint, field)
         setattr(joint, name_field, body.name if body else "")
         if body is not None:
@@ -553,7 +553,7 @@ def is_registered() -> bool:
 
 
 def register() -> None:
-    if ObjectPhysicsProperties.is_registered:  # type: ignore[attr-defined]
+    if ObjectPhysicsProperties.is_registered:
         return  # by a script, before the add-on was enabled: see `api.blender`
     # Blender 4.5 as a Python module hangs at exit while Python property groups are registered. The application itself
     # unregisters add-ons at exit, after this.
@@ -576,7 +576,7 @@ def unregister() -> None:
 
 def is_physical(obj: ID) -> bool:
     """True if any physics is applied to the object itself."""
-    physics = obj.usdphys  # type: ignore[attr-defined]
+    physics = obj.usdphys
     return holds_physics(physics, physics.keys())
 
 

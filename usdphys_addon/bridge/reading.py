@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
+from bpy.types import Object, Scene
 
 from ..core import frames, paths
 from ..core.model import PhysicsModel
@@ -115,7 +116,7 @@ class ReadingContext:
             )  # fmt: skip
         return path
 
-    def hidden_path(self, obj: Any) -> str:
+    def hidden_path(self, obj: Object) -> str:
         """Path in the source of an imported object that is not shown; empty for all others."""
         if self.sources is None or obj is None or obj.library is not None:
             return ""
@@ -143,6 +144,6 @@ class ReadingContext:
         return matrix
 
 
-def scene_units(scene: bpy.types.Scene) -> StageUnits:
+def scene_units(scene: Scene) -> StageUnits:
     """Units of a Blender scene: metres per Blender unit, kilograms, Z up."""
     return StageUnits(meters_per_unit=float(scene.unit_settings.scale_length) or 1.0)

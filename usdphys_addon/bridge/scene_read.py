@@ -12,6 +12,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Depsgraph, Object
 
 from ..core import frames
 from ..core.model import Prim
@@ -33,10 +34,10 @@ _EARTH = (0.0, 0.0, -9.81)
 
 
 def read_scene(
-    depsgraph: bpy.types.Depsgraph,
+    depsgraph: Depsgraph,
     *,
     root: str = DEFAULT_ROOT,
-    keep: Callable[[bpy.types.Object], bool] | None = None,
+    keep: Callable[[Object], bool] | None = None,
     meters: float | None = None,
     sources: SourcePaths | None = None,
 ) -> SceneReading:
@@ -49,15 +50,15 @@ def read_scene(
 
 
 def read_steps(
-    depsgraph: bpy.types.Depsgraph,
+    depsgraph: Depsgraph,
     *,
     root: str = DEFAULT_ROOT,
-    keep: Callable[[bpy.types.Object], bool] | None = None,
+    keep: Callable[[Object], bool] | None = None,
     meters: float | None = None,
     sources: SourcePaths | None = None,
 ) -> Steps[SceneReading]:
     """`read_scene` in steps. They hold evaluated objects: no step may follow a change of the scene."""
-    scene: Any = depsgraph.scene.original  # type: ignore[union-attr]
+    scene: Any = depsgraph.scene.original
     placements = ScenePlacements(root.rstrip("/"), keep, sources)
     placements.gather(depsgraph)
     context = ReadingContext(lambda: scene, placements, root, meters)
@@ -81,7 +82,7 @@ class SceneReader:
 
     def __init__(
         self, context: ReadingContext, colliders: ColliderReader, *,
-        keep: Callable[[bpy.types.Object], bool] | None = None,
+        keep: Callable[[Object], bool] | None = None,
         hidden_steps: Callable[[Callable[[Any], None]], Iterator[None]] | None = None,
     ) -> None:  # fmt: skip
         self.context, self.colliders, self.keep = context, colliders, keep
@@ -172,7 +173,7 @@ class SceneReader:
                 report(obj)
         yield
 
-    def report_hidden(self, obj: Any) -> None:
+    def report_hidden(self, obj: Object) -> None:
         """Report physics that is left out because its object is hidden."""
         if self.context.hidden_path(obj):
             self.context.issue(

@@ -13,6 +13,7 @@ import re
 from typing import Any, NamedTuple
 
 import bpy
+from bpy.types import Depsgraph, Scene
 
 from ..core import clock
 from ..worker.handlers import Handlers
@@ -100,7 +101,7 @@ def _is_selection(updates: Any) -> bool:
 # --------------------------------------------------------------------------- handlers
 
 
-def _after_update(scene: Any, depsgraph: Any) -> None:
+def _after_update(scene: Scene, depsgraph: Depsgraph) -> None:
     updates = depsgraph.updates
     if not len(updates):
         return
@@ -112,7 +113,7 @@ def _after_update(scene: Any, depsgraph: Any) -> None:
         note_edit(scene.name)
 
 
-def _after_frame(scene: Any, *_: Any) -> None:
+def _after_frame(scene: Scene, *_: Any) -> None:
     _seen.moves += 1
     note_edit(scene.name)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
+from bpy.types import Material, Object, PropertyGroup, Scene
 
 from ..core import frames, paths
 from ..core.model import MATERIAL_TYPES, PhysicsModel, Prim
@@ -32,9 +33,9 @@ class Texts:
 
 def write_scene(
     model: PhysicsModel,
-    scene: bpy.types.Scene,
-    objects: dict[str, bpy.types.Object],
-    materials: dict[str, bpy.types.Material],
+    scene: Scene,
+    objects: dict[str, Object],
+    materials: dict[str, Material],
     *,
     texts: Texts | None = None,
     meters: float | None = None,
@@ -81,7 +82,7 @@ class _OriginWriter:
     def __init__(self, model: PhysicsModel, texts: Texts, *, is_usd: bool) -> None:
         self.model, self.texts, self.is_usd = model, texts, is_usd
 
-    def write(self, group: Any, prim: Prim, id_name: str) -> None:
+    def write(self, group: PropertyGroup, prim: Prim, id_name: str) -> None:
         """group: the `RememberedPrim` of an object, a material or an item of the scene. id_name: its name."""
         if prim.extras:
             group.extras = json.dumps(prim.extras)
@@ -170,7 +171,7 @@ def _write_members(writing: WritingContext, targets: Iterable[str], name: str, *
 # --------------------------------------------------------------------------- objects
 
 
-def _write_object(writing: WritingContext, obj: Any, prim: Prim) -> None:
+def _write_object(writing: WritingContext, obj: Object, prim: Prim) -> None:
     if not (prim.schemas or prim.physics_binding):
         return
     physics, properties, written = obj.usdphys, writing.properties, writing.written
@@ -218,7 +219,7 @@ def _write_mass_and_pairs(writing: WritingContext, owner: Any, prim: Prim) -> No
             reference.path = "" if reference.object else target
 
 
-def _write_below(writing: WritingContext, obj: Any, prim: Prim) -> None:
+def _write_below(writing: WritingContext, obj: Object, prim: Prim) -> None:
     """Write a collider or a joint that has a pose in the space of an object on that object."""
     joint = prim.get(usd_physics.Joint)
     if joint is not None:
@@ -280,7 +281,7 @@ def _write_owner(writing: WritingContext, group: Any, targets: tuple[str, ...] |
 
 
 def _write_collider(
-    writing: WritingContext, item: Any, obj: Any, prim: Prim, collision: usd_physics.CollisionAPI
+    writing: WritingContext, item: Any, obj: Object, prim: Prim, collision: usd_physics.CollisionAPI
 ) -> None:
     _write_collision(writing, item, prim, collision)
     item.purpose = prim.purpose.upper()

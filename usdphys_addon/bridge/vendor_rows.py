@@ -17,6 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.types import ID, Object, PropertyGroup
 
 from ..core import joint_kinds, schema, units, vendor_schemas
 from ..core.array_text import parse, text_of
@@ -42,7 +43,7 @@ PLACES: dict[str, tuple[Place, ...]] = {
 _OWN_NAMES = frozenset(name for name, cls in schema.SCHEMAS.items() if cls.family in schema.OWN_FAMILIES)
 
 
-def _value(row: Any, fallback: Any) -> Any:
+def _value(row: PropertyGroup, fallback: Any) -> Any:
     """The value of a row; the fallback if its text is not of its type, or if the type is unknown."""
     try:
         return parse(value_type(row.type), row.text)
@@ -50,7 +51,7 @@ def _value(row: Any, fallback: Any) -> Any:
         return fallback
 
 
-def value_of(row: Any) -> Any:
+def value_of(row: PropertyGroup) -> Any:
     """The value of a row, in the units of rows; None if it cannot be read."""
     return _value(row, None)
 
@@ -58,53 +59,53 @@ def value_of(row: Any) -> Any:
 # --------------------------------------------------------------------------- the views of a row
 
 
-def attribute_of(row: Any) -> Attribute | None:
+def attribute_of(row: PropertyGroup) -> Attribute | None:
     """The declaration of a row; None if no table has it, and for a row that only applies a schema."""
     attribute: Attribute | None = vendor_schemas.attribute_named(row.applied, row.name)
     return attribute
 
 
-def _number(row: Any) -> float:
+def _number(row: PropertyGroup) -> float:
     value = _value(row, 0.0)
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _whole(row: Any) -> int:
+def _whole(row: PropertyGroup) -> int:
     value = _value(row, 0)
     return max(-(2**31), min(2**31 - 1, int(value))) if isinstance(value, int) else 0
 
 
-def _flag(row: Any) -> bool:
+def _flag(row: PropertyGroup) -> bool:
     return _value(row, False) is True
 
 
 def _vector(size: int) -> Callable[[Any], tuple[float, ...]]:
-    def get(row: Any) -> tuple[float, ...]:
+    def get(row: PropertyGroup) -> tuple[float, ...]:
         value = _value(row, ())
         return value if isinstance(value, tuple) and len(value) == size else (0.0,) * size
 
     return get
 
 
-def _set_number(row: Any, value: Any) -> None:
+def _set_number(row: PropertyGroup, value: Any) -> None:
     # The shortest decimal of the 32-bit number: 0.1 stays 0.1 where the attribute is a double.
     put(row, units.shortest(float(value)))
 
 
-def _set_flag(row: Any, value: Any) -> None:
+def _set_flag(row: PropertyGroup, value: Any) -> None:
     put(row, bool(value))
 
 
-def _set_whole(row: Any, value: Any) -> None:
+def _set_whole(row: PropertyGroup, value: Any) -> None:
     low, high = RANGES.get(row.type, RANGES["int"])
     put(row, max(low, min(high, int(value))))
 
 
-def _set_vector(row: Any, value: Any) -> None:
+def _set_vector(row: PropertyGroup, value: Any) -> None:
     put(row, tuple(units.shortest(float(part)) for part in value))
 
 
-def put(row: Any, value: Any) -> None:
+def put(row: PropertyGroup, value: Any) -> None:
     """Set the value of a row, in the units of rows, and that of all rows of the same artist concept."""
     row.text = text_of(value_type(row.type), value)
     followed = _followers.get("concept")
@@ -125,7 +126,7 @@ def follow(name: str, function: Callable[[Any], None]) -> None:
 _items: dict[tuple[str, ...], list[tuple[str, str, str, int]]] = {}
 
 
-def _tokens(row: Any) -> tuple[str, ...]:
+def _tokens(row: PropertyGroup) -> tuple[str, ...]:
     attribute = attribute_of(row)
     known = attribute.tokens if attribute is not None else ()
     return known if row.text in known else (*known, row.text)
@@ -143,11 +144,11 @@ def _token_items(row: Any, _context: Any) -> list[tuple[str, str, str, int]]:
     return _items[tokens]
 
 
-def _set_token(row: Any, number: int) -> None:
+def _set_token(row: PropertyGroup, number: int) -> None:
     row.text = _tokens(row)[number]
 
 
-def _set_path(row: Any, text: str) -> None:
+def _set_path(row: PropertyGroup, text: str) -> None:
     row.text = text
 
 
@@ -195,7 +196,7 @@ VendorRow = make_group(
 )  # fmt: skip
 
 
-def dimension_of(row: Any, attribute: Attribute | None = None) -> units.Dimension:
+def dimension_of(row: PropertyGroup, attribute: Attribute | None = None) -> units.Dimension:
     """What the number of a row measures."""
     attribute = attribute or attribute_of(row)
     if attribute is None:
@@ -206,7 +207,7 @@ def dimension_of(row: Any, attribute: Attribute | None = None) -> units.Dimensio
     return attribute.dimension_for(vendor_schemas.dof_of(cls, instance, joint_type(row.id_data)), mode_of(row))
 
 
-def mode_of(row: Any) -> Any:
+def mode_of(row: PropertyGroup) -> Any:
     """The value of the attribute that decides about the unit of a row; None if no attribute does, or it is not set."""
     base, instance = schema.split_applied(row.applied)
     cls = vendor_schemas.find(base)
@@ -222,17 +223,17 @@ def mode_of(row: Any) -> Any:
     return mode
 
 
-def _siblings(row: Any) -> Iterator[Any]:
+def _siblings(row: PropertyGroup) -> Iterator[Any]:
     """The rows of the same owner."""
-    owner = row.id_data.path_resolve(row.path_from_id().rpartition(".vendor[")[0])
+    owner: Any = row.id_data.path_resolve(row.path_from_id().rpartition(".vendor[")[0])
     yield from owner.vendor
 
 
-def joint_type(thing: Any) -> str:
+def joint_type(thing: ID) -> str:
     """USD type of the joint of an object; empty for what is no joint."""
-    if not isinstance(thing, bpy.types.Object) or not thing.usdphys.joint.is_applied:  # type: ignore[attr-defined]
+    if not isinstance(thing, bpy.types.Object) or not thing.usdphys.joint.is_applied:
         return ""
-    return joint_kinds.BY_IDENTIFIER[thing.usdphys.joint.type].cls.usd_name  # type: ignore[attr-defined]
+    return joint_kinds.BY_IDENTIFIER[thing.usdphys.joint.type].cls.usd_name
 
 
 def rows_property() -> Any:
@@ -243,7 +244,7 @@ def rows_property() -> Any:
 # --------------------------------------------------------------------------- lists of rows
 
 
-def class_of(row: Any) -> type[Schema] | None:
+def class_of(row: PropertyGroup) -> type[Schema] | None:
     return vendor_schemas.find(schema.split_applied(row.applied)[0])
 
 
@@ -257,7 +258,7 @@ def applied_names(thing: Any, *places: Place) -> list[str]:
     return [name for name in names if place_of(name) in places]
 
 
-def typed_schema(thing: Any) -> str:
+def typed_schema(thing: ID) -> str:
     """The type of the prim that an object stands for, such as PhysxPhysicsGearJoint; empty for other objects."""
     return next((name for name in applied_names(thing, "prim") if _is_typed(name)), "")
 
@@ -280,7 +281,7 @@ def row_of(thing: Any, name: str) -> Any:
 
 
 def _read(
-    thing: Any,
+    thing: ID,
     meters: float,
     type_name: str,
     places: tuple[Place, ...] = (),
@@ -335,7 +336,7 @@ def _attributes_of(
             yield row, attribute, value
 
 
-def _targets(row: Any, path_of: Callable[[Any], str] | None) -> tuple[str, ...]:
+def _targets(row: PropertyGroup, path_of: Callable[[Any], str] | None) -> tuple[str, ...]:
     """Target paths of a row of a relationship. Raises ValueError if the target is missing or not exported.
 
     path_of: returns the path on the stage, of an object or of a path in the file; empty if it is not exported.
@@ -372,7 +373,7 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
     if "vendor" not in thing.keys() or not len(thing.vendor):
         return
 
-    def path_of(target: Any) -> str:
+    def path_of(target: Object) -> str:
         if isinstance(target, str):
             return context.root + target
         placement = context.placements.find(target, None)
@@ -389,7 +390,7 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
 
 
 def write_vendor(
-    writer: PropertyWriter, thing: Any, owner: str, prim: Prim, objects: Mapping[str, Any]
+    writer: PropertyWriter, thing: ID, owner: str, prim: Prim, objects: Mapping[str, Object]
 ) -> None:  # fmt: skip
     """Write the vendor schemas of a prim to the rows of an owner of properties. objects: by prim path."""
     if _OWN_NAMES.issuperset(prim.schemas):  # the usual case
@@ -415,7 +416,7 @@ def write_vendor(
             add_row(thing, name, attribute.usd_name(instance), attribute.type, text)
 
 
-def _write_targets(thing: Any, applied: str, name: str, targets: Sequence[str], objects: Mapping[str, Any]) -> None:
+def _write_targets(thing: ID, applied: str, name: str, targets: Sequence[str], objects: Mapping[str, Object]) -> None:
     """Write a relationship: a row for each target. A target without an object stays a path."""
     kind = value_type("string[]")
     for target in targets:

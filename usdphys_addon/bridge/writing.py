@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import bpy
+from bpy.types import Object, Scene
 
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
@@ -35,7 +35,7 @@ class WritingContext:
     """
 
     def __init__(
-        self, model: PhysicsModel, scene: bpy.types.Scene, objects: Mapping[str, Any], materials: dict[str, Any], *,
+        self, model: PhysicsModel, scene: Scene, objects: Mapping[str, Object], materials: dict[str, Any], *,
         meters: float | None = None, local: float | None = None,
     ) -> None:  # fmt: skip
         """meters: by default that of the scene. local: by default that of the file."""
@@ -58,7 +58,7 @@ class WritingContext:
         self.group_names: dict[str, str] = {}
 
 
-def unit_length(scene: bpy.types.Scene) -> float:
+def unit_length(scene: Scene) -> float:
     """Length of a Blender unit, metres."""
     return float(scene.unit_settings.scale_length) or 1.0
 

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import bpy
+from bpy.types import Scene
 
 from ..authoring import joint_edits
 from ..bridge.joint_frames import is_joint
@@ -22,7 +23,7 @@ from .report import FoundIssue
 # --------------------------------------------------------------------------- mass
 
 
-def _masses(scene: Any, issue: FoundIssue) -> list[Any]:
+def _masses(scene: Scene, issue: FoundIssue) -> list[Any]:
     """The applied mass properties of an object and of its colliders."""
     physics = object_of(scene, issue).usdphys
     found = [physics.mass, *(item.mass for item in physics.colliders)]
@@ -30,16 +31,16 @@ def _masses(scene: Any, issue: FoundIssue) -> list[Any]:
 
 
 @fix("MassInvalidValues", safe=True, label="Set the mass to automatic")
-def _unset_negative_mass(scene: Any, issue: FoundIssue) -> None:
+def _unset_negative_mass(scene: Scene, issue: FoundIssue) -> None:
     _unset_where(scene, issue, "mass", lambda value: value < 0)
 
 
 @fix("DensityInvalidValues", safe=True, label="Set the density to automatic")
-def _unset_negative_density(scene: Any, issue: FoundIssue) -> None:
+def _unset_negative_density(scene: Scene, issue: FoundIssue) -> None:
     _unset_where(scene, issue, "density", lambda value: value < 0)
 
 
-def _unset_where(scene: Any, issue: FoundIssue, name: str, is_wrong: Callable[[float], bool]) -> None:
+def _unset_where(scene: Scene, issue: FoundIssue, name: str, is_wrong: Callable[[float], bool]) -> None:
     found = [mass for mass in _masses(scene, issue) if mass.is_property_set(name) and is_wrong(getattr(mass, name))]
     if not found:
         raise nothing_to_do(issue)
@@ -48,7 +49,7 @@ def _unset_where(scene: Any, issue: FoundIssue, name: str, is_wrong: Callable[[f
 
 
 @fix("InertiaInvalidValues", safe=True, label="Normalize the axes, or set the inertia to automatic")
-def _mend_inertia(scene: Any, issue: FoundIssue) -> None:
+def _mend_inertia(scene: Scene, issue: FoundIssue) -> None:
     names = ("diagonal_inertia", "principal_axes")
     found = [mass for mass in _masses(scene, issue) if any(map(mass.is_property_set, names))]
     if not found:
@@ -67,18 +68,18 @@ def _mend_inertia(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("InertiaImpossible", safe=False, label="Set the inertia to automatic")
-def _unset_inertia(scene: Any, issue: FoundIssue) -> None:
+def _unset_inertia(scene: Scene, issue: FoundIssue) -> None:
     for mass in _masses(scene, issue):
         unset(mass, "diagonal_inertia", "principal_axes")
 
 
 @fix("MassWithoutBody", safe=True, label="Remove the mass")
-def _remove_mass(scene: Any, issue: FoundIssue) -> None:
+def _remove_mass(scene: Scene, issue: FoundIssue) -> None:
     object_of(scene, issue).usdphys.mass.is_applied = False
 
 
 @fix("BodyWithoutMass", safe=False, label="Add an automatic collider, or 1 kg without a mesh")
-def _add_collider(scene: Any, issue: FoundIssue) -> None:
+def _add_collider(scene: Scene, issue: FoundIssue) -> None:
     obj = object_of(scene, issue)
     if obj.type != "MESH" or not len(obj.data.polygons):
         obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, 1.0
@@ -93,12 +94,12 @@ def _add_collider(scene: Any, issue: FoundIssue) -> None:
     "NestedArticulation", "ArticulationOnKinematicBody", "ArticulationRootTwice", safe=False,
     label="Remove the articulation root",
 )  # fmt: skip
-def _remove_root(scene: Any, issue: FoundIssue) -> None:
+def _remove_root(scene: Scene, issue: FoundIssue) -> None:
     object_of(scene, issue).usdphys.articulation_root.is_applied = False
 
 
 @fix("ArticulationRootGives", safe=True, label="Move the articulation root to the joint")
-def _root_to_joint(scene: Any, issue: FoundIssue) -> None:
+def _root_to_joint(scene: Scene, issue: FoundIssue) -> None:
     base = object_of(scene, issue)
     for obj in filter(is_joint, scene.objects):
         joint = obj.usdphys.joint
@@ -111,7 +112,7 @@ def _root_to_joint(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("ArticulationRootStuck", safe=True, label="Move the articulation root to the body")
-def _root_to_body(scene: Any, issue: FoundIssue) -> None:
+def _root_to_body(scene: Scene, issue: FoundIssue) -> None:
     root = object_of(scene, issue)
     joint = root.usdphys.joint if is_joint(root) else None
     ends = (joint.body1, joint.body0) if joint is not None else ()
@@ -122,12 +123,12 @@ def _root_to_body(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("ArticulationOnStaticBody", safe=False, label="Enable the rigid body")
-def _enable_body(scene: Any, issue: FoundIssue) -> None:
+def _enable_body(scene: Scene, issue: FoundIssue) -> None:
     unset(object_of(scene, issue).usdphys.rigid_body, "rigid_body_enabled")
 
 
 @fix("OwnerMissing", safe=True, label="Clear the simulation owner")
-def _clear_owner(scene: Any, issue: FoundIssue) -> None:
+def _clear_owner(scene: Scene, issue: FoundIssue) -> None:
     physics = object_of(scene, issue).usdphys
     known = {item.name for item in scene.usdphys.physics_scenes}
     owned = [
@@ -141,7 +142,7 @@ def _clear_owner(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("SceneAmbiguous", safe=False, label="Let the first physics scene simulate it")
-def _choose_owner(scene: Any, issue: FoundIssue) -> None:
+def _choose_owner(scene: Scene, issue: FoundIssue) -> None:
     scenes = scene.usdphys.physics_scenes
     if not len(scenes):
         raise nothing_to_do(issue)
@@ -149,12 +150,12 @@ def _choose_owner(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("NoScene", safe=False, label="Add a physics scene")
-def _add_scene(scene: Any, _issue: FoundIssue) -> None:
+def _add_scene(scene: Scene, _issue: FoundIssue) -> None:
     editable(scene).usdphys.physics_scenes.add().name = "PhysicsScene"
 
 
 @fix("GravityDirectionNotUnit", safe=True, label="Normalize the direction")
-def _normalize_gravity(scene: Any, issue: FoundIssue) -> None:
+def _normalize_gravity(scene: Scene, issue: FoundIssue) -> None:
     editable(scene)
     found = next((item for item in scene.usdphys.physics_scenes if item.name == issue.name), None)
     length = 0.0 if found is None else math.hypot(*found.gravity_direction)
@@ -164,7 +165,7 @@ def _normalize_gravity(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("NoFloor", safe=False, label="Add a ground at the lowest point")
-def _add_ground(scene: Any, issue: FoundIssue) -> None:
+def _add_ground(scene: Scene, issue: FoundIssue) -> None:
     from ..authoring import generators
     from ..bridge import scene_read
 

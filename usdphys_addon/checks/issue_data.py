@@ -7,17 +7,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import bpy
+from bpy.types import ID, Object, PropertyGroup, Scene
 
 from ..core.errors import InputError
 from .report import FoundIssue
 
 
-def find_object(scene: Any, name: str) -> Any:
+def find_object(scene: Scene, name: str) -> Any:
     """The object with a full name in a scene; None if there is none."""
     return next((obj for obj in scene.objects if obj.name_full == name), None)
 
 
-def culprits(scene: Any, issue: FoundIssue) -> list[Any]:
+def culprits(scene: Scene, issue: FoundIssue) -> list[Any]:
     """The objects that an issue is about: the object or its instances, users of the material, members of the group."""
     if issue.kind == "object":
         obj = find_object(scene, issue.name)
@@ -29,21 +30,21 @@ def culprits(scene: Any, issue: FoundIssue) -> list[Any]:
     return []
 
 
-def _uses(obj: Any, name: str) -> bool:
+def _uses(obj: Object, name: str) -> bool:
     physics = obj.usdphys
     bound = [physics.physics_material, *(item.physics_material for item in physics.colliders)]
     bound += [slot.material for slot in obj.material_slots]
     return any(material is not None and material.name_full == name for material in bound)
 
 
-def memberships(obj: Any) -> Iterator[tuple[Any, Any]]:
+def memberships(obj: Object) -> Iterator[tuple[Any, Any]]:
     """(memberships, membership) for each group membership of an object and of its colliders."""
     for rows in (obj.usdphys.collision_groups, *(item.collision_groups for item in obj.usdphys.colliders)):
         for row in rows:
             yield rows, row
 
 
-def editable(thing: Any) -> Any:
+def editable(thing: ID) -> Any:
     """The same thing; InputError if it is linked from a library."""
     if thing.library is not None:
         raise InputError(f"'{thing.name}' is linked from a library; fix it there, or make a library override of it.")
@@ -61,7 +62,7 @@ def _instanced(instancer: Any, name: str) -> Any:
     return None
 
 
-def object_of(scene: Any, issue: FoundIssue, *, places: bool = False) -> Any:
+def object_of(scene: Scene, issue: FoundIssue, *, places: bool = False) -> Any:
     """The object that an issue names, also in an instanced collection.
 
     places: where it is or how it is scaled is to be changed, which would change all instances. Raises InputError.
@@ -80,7 +81,7 @@ def object_of(scene: Any, issue: FoundIssue, *, places: bool = False) -> Any:
     return editable(obj)
 
 
-def joint_of(scene: Any, issue: FoundIssue) -> Any:
+def joint_of(scene: Scene, issue: FoundIssue) -> Any:
     """The joint properties of the object that an issue names."""
     return object_of(scene, issue).usdphys.joint
 
@@ -93,7 +94,7 @@ def material_of(issue: FoundIssue) -> Any:
     return editable(found).usdphys.physics_material
 
 
-def group_of(scene: Any, issue: FoundIssue) -> tuple[int, Any]:
+def group_of(scene: Scene, issue: FoundIssue) -> tuple[int, Any]:
     """(index, collision group) that an issue names."""
     editable(scene)
     for row, item in enumerate(scene.usdphys.collision_groups):
@@ -102,7 +103,7 @@ def group_of(scene: Any, issue: FoundIssue) -> tuple[int, Any]:
     raise InputError(f"The collision group '{issue.name}' is no longer in the scene; check again.")
 
 
-def unset(group: Any, *names: str) -> None:
+def unset(group: PropertyGroup, *names: str) -> None:
     """Unset properties that are set."""
     for name in names:
         if group.is_property_set(name):

@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 import mathutils
+from bpy.types import Object, PropertyGroup, Scene
 
 from ..authoring import joint_edits, vendor_edits
 from ..authoring.joint_maker import JointMaker, JointOptions
@@ -25,18 +26,18 @@ from .report import FoundIssue
 
 
 @fix("JointSameBody", safe=False, label="Attach the joint to the world instead of its first body")
-def _clear_first_body(scene: Any, issue: FoundIssue) -> None:
+def _clear_first_body(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     _clear_body(joint, 0)
 
 
-def _clear_body(joint: Any, side: int) -> None:
+def _clear_body(joint: PropertyGroup, side: int) -> None:
     setattr(joint, f"body{side}", None)
     unset(joint, f"body{side}_path", f"local_pos{side}", f"local_rot{side}")
 
 
 @fix("JointBodyMissing", safe=False, label="Clear the missing body")
-def _clear_missing_body(scene: Any, issue: FoundIssue) -> None:
+def _clear_missing_body(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     missing = []
     for side in (0, 1):
@@ -55,7 +56,7 @@ def _clear_missing_body(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("JointRelNotXformable", safe=False, label="Clear the body that is a joint itself")
-def _clear_joint_as_body(scene: Any, issue: FoundIssue) -> None:
+def _clear_joint_as_body(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     bodies = [(side, getattr(joint, f"body{side}")) for side in (0, 1)]
     sides = [side for side, body in bodies if body is not None and body.usdphys.joint.is_applied]
@@ -66,7 +67,7 @@ def _clear_joint_as_body(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("JointNoEnabledRigidBody", safe=False, label="Make its second body, its first, or the nearest object a rigid body")
-def _make_body(scene: Any, issue: FoundIssue) -> None:
+def _make_body(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     bodies = [body for body in (joint.body1, joint.body0) if body is not None]
     if not bodies:
@@ -83,7 +84,7 @@ def _make_body(scene: Any, issue: FoundIssue) -> None:
         body.usdphys.colliders.add()
 
 
-def _nearest(scene: Any, joint: Any) -> Any:
+def _nearest(scene: Scene, joint: Object) -> Any:
     """The visible body whose origin is nearest to a joint, else the nearest mesh without physics, else collider.
 
     A static collider comes last: it is often the ground, which would fall as a body.
@@ -101,7 +102,7 @@ def _nearest(scene: Any, joint: Any) -> Any:
 
 
 @fix("BodiesOverlap", "BodiesInOnePlace", safe=False, label="Separate: move it out of the other, the shortest way")
-def _separate(scene: Any, issue: FoundIssue) -> None:
+def _separate(scene: Scene, issue: FoundIssue) -> None:
     from ..bridge import scene_read
 
     obj = object_of(scene, issue, places=True)
@@ -115,7 +116,7 @@ def _separate(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("KinematicVelocity", safe=True, label="Clear the velocities")
-def _clear_velocity(scene: Any, issue: FoundIssue) -> None:
+def _clear_velocity(scene: Scene, issue: FoundIssue) -> None:
     body = object_of(scene, issue).usdphys.rigid_body
     if not body.kinematic_enabled or not (body.is_property_set("velocity") or body.is_property_set("angular_velocity")):
         raise nothing_to_do(issue)
@@ -123,14 +124,14 @@ def _clear_velocity(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("JointTouchesStatic", safe=False, label="Filter the contacts of the two")
-def _filter_static(scene: Any, issue: FoundIssue) -> None:
+def _filter_static(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     if not JointMaker(bpy.context, JointOptions("FIXED", "CLOSEST")).part_from_static(joint.body0, joint.body1):
         raise nothing_to_do(issue)
 
 
 @fix("JointRotationNotUnit", safe=True, label="Normalize the rotation")
-def _normalize_rotation(scene: Any, issue: FoundIssue) -> None:
+def _normalize_rotation(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     for name in ("local_rot0", "local_rot1", "remembered_local_rot0", "remembered_local_rot1"):
         # Frames of a file are text.
@@ -148,7 +149,7 @@ def _normalize_rotation(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("JointFramesApart", "JointFramesTilted", safe=False, label="Use the place of the joint for both frames")
-def _forget_frames(scene: Any, issue: FoundIssue) -> None:
+def _forget_frames(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     if not any(map(joint.is_property_set, props.LOCAL_FRAME_FIELDS)):
         raise nothing_to_do(issue)
@@ -156,7 +157,7 @@ def _forget_frames(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("JointJumpsAtStart", safe=False, label="Set the start positions of its articulation from the poses")
-def _set_start_positions(scene: Any, issue: FoundIssue) -> None:
+def _set_start_positions(scene: Scene, issue: FoundIssue) -> None:
     from ..bridge import scene_read
 
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
@@ -173,7 +174,7 @@ def _set_start_positions(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("LimitsReversed", safe=True, label="Swap the limits")
-def _swap_limits(scene: Any, issue: FoundIssue) -> None:
+def _swap_limits(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     group = getattr(joint, joint.type.lower(), None)
     names = ("min_distance", "max_distance") if joint.type == "DISTANCE" else ("lower_limit", "upper_limit")
@@ -187,7 +188,7 @@ def _swap_limits(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("JointLightFirst", safe=False, label="Swap the bodies")
-def _light_second(scene: Any, issue: FoundIssue) -> None:
+def _light_second(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     obj = joint.id_data
     if note := joint_edits.swap_bodies(obj):
@@ -196,7 +197,7 @@ def _light_second(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("LimitNotOnJoint", safe=True, label="Remove the limits per degree of freedom")
-def _remove_limits(scene: Any, issue: FoundIssue) -> None:
+def _remove_limits(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     if joint.type == "GENERIC":
         raise nothing_to_do(issue)
@@ -207,7 +208,7 @@ def _remove_limits(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("DriveNotOnJoint", safe=True, label="Remove the drive")
-def _remove_drives(scene: Any, issue: FoundIssue) -> None:
+def _remove_drives(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     allowed = joint_kinds.BY_IDENTIFIER[joint.type].drives
     for dof, drive in _drives(joint):
@@ -222,13 +223,13 @@ def _drives(joint: Any) -> list[tuple[str, Any]]:
 
 
 @fix("DriveWithoutGain", safe=False, label="Remove the drive")
-def _remove_idle_drives(scene: Any, issue: FoundIssue) -> None:
+def _remove_idle_drives(scene: Scene, issue: FoundIssue) -> None:
     for _, drive in _drives(joint_of(scene, issue)):
         if not (drive.stiffness or drive.damping) or drive.max_force == 0:
             drive.is_applied = False
 
 
 @fix("DriveInvalidValues", safe=True, label="Set negative values to automatic")
-def _unset_negative_gains(scene: Any, issue: FoundIssue) -> None:
+def _unset_negative_gains(scene: Scene, issue: FoundIssue) -> None:
     for _, drive in _drives(joint_of(scene, issue)):
         unset(drive, *(name for name in ("stiffness", "damping", "max_force") if getattr(drive, name) < 0))

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
+from bpy.types import Scene, ViewLayer
 
 from ..bridge import scene_watch
 from ..bridge.environment import redraw
@@ -101,7 +102,7 @@ def is_current(scene_name: str) -> bool:
     return not is_running and base is not None and base.stamp == scene_watch.stamp_of(scene_name)
 
 
-def check(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Report:
+def check(scene: Scene, view_layer: ViewLayer) -> Report:
     """Check a scene now, as exactly as the export does."""
     from .run import Check
 
@@ -118,11 +119,11 @@ def check(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer) -> Report:
 # --------------------------------------------------------------------------- live checks
 
 
-def _base(scene_name: str, view_layer: Any) -> _Base:
+def _base(scene_name: str, view_layer: ViewLayer) -> _Base:
     return _Base(scene_watch.stamp_of(scene_name), _visible(view_layer))
 
 
-def _visible(view_layer: Any) -> frozenset[str] | None:
+def _visible(view_layer: ViewLayer) -> frozenset[str] | None:
     if len(view_layer.objects) > MAX_OBJECTS:
         return None
     return frozenset(obj.name for obj in view_layer.objects if obj.visible_get(view_layer=view_layer))
@@ -134,7 +135,7 @@ def _is_due(scene_name: str) -> bool:
     return base is None or base.stamp.edits != scene_watch.stamp_of(scene_name).edits
 
 
-def _look_at_visibility(scene_name: str, view_layer: Any) -> None:
+def _look_at_visibility(scene_name: str, view_layer: ViewLayer) -> None:
     """Have the scene checked again if objects were hidden or shown, which Blender reports like a selection."""
     base, stamp = _state.bases.get(scene_name), scene_watch.stamp_of(scene_name)
     if base is not None and base.stamp.selections != stamp.selections:
@@ -166,7 +167,7 @@ def _shown() -> dict[str, Any]:
     return {window.scene.name: window.view_layer for window in windows}
 
 
-def _too_large(view_layer: Any) -> str:
+def _too_large(view_layer: ViewLayer) -> str:
     """Why one step of a check could take longer than a slice; empty if it could not."""
     if len(view_layer.objects) > MAX_OBJECTS:
         return f"More than {MAX_OBJECTS} objects: checked on demand"
@@ -177,7 +178,7 @@ def _too_large(view_layer: Any) -> str:
     return ""
 
 
-def begin(scene_name: str, view_layer: Any) -> Check | None:
+def begin(scene_name: str, view_layer: ViewLayer) -> Check | None:
     """A new live check, or None if the scene is too large for it."""
     _state.bases[scene_name] = _base(scene_name, view_layer)
     reason = _too_large(view_layer)
@@ -198,7 +199,7 @@ def _leave(scene_name: str, reason: str) -> None:
     _state.outdated.add(scene_name)
 
 
-def proceed(run: Check, view_layer: Any) -> bool:
+def proceed(run: Check, view_layer: ViewLayer) -> bool:
     """Run one slice. Returns True when the check has ended: complete, abandoned as too slow, or failed."""
     try:
         if not run.advance(view_layer.depsgraph, BUDGET):

@@ -11,6 +11,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Depsgraph, Object, Scene, ViewLayer
 
 from ..authoring import vendor_edits
 from ..bridge import mesh as meshes
@@ -51,7 +52,7 @@ class ObjectsByName:
         self.scene: Any = None
         self.depsgraph: Any = None
 
-    def renew(self, depsgraph: Any, deadline: float) -> None:
+    def renew(self, depsgraph: Depsgraph, deadline: float) -> None:
         """Begin a slice. deadline: its end, in the time of `clock.now`."""
         self._known.clear()
         self.deadline, self.depsgraph, self.scene = deadline, depsgraph, depsgraph.scene.original
@@ -66,7 +67,7 @@ class ObjectsByName:
     def is_time_up(self) -> bool:
         return clock.now() >= self.deadline
 
-    def keep(self, obj: Any) -> None:
+    def keep(self, obj: Object) -> None:
         self._known[obj.name_full] = obj
 
     def find(self, name: str) -> Any:
@@ -103,7 +104,7 @@ class _NamedPlacement(Placement):
         return self.objects.find(self.full_name)
 
     @obj.setter
-    def obj(self, obj: Any) -> None:
+    def obj(self, obj: Object) -> None:
         self.full_name = obj.name_full
         self.objects.keep(obj)
 
@@ -230,7 +231,7 @@ class Check:
     def scene_name(self) -> str:
         return self.objects.scene_name
 
-    def advance(self, depsgraph: Any, seconds: float) -> bool:
+    def advance(self, depsgraph: Depsgraph, seconds: float) -> bool:
         """Work for about so many seconds. Returns True when the check is complete.
 
         Raises LookupError if an object is gone, and TooLargeError.
@@ -307,7 +308,7 @@ class Check:
         return Report(tuple(self.issues), counts)
 
 
-def _targets(scene: Any) -> list[Target]:
+def _targets(scene: Scene) -> list[Target]:
     """Whose rules a scene is checked by: those of OpenUSD, and of the simulators that it is written for."""
     chosen = vendor_edits.targets_of(scene)
     named: dict[str, Target] = {"PhysX": "physx", "Newton": "newton", "MuJoCo": "mujoco"}
@@ -352,7 +353,7 @@ class _Names:
         return ("object", issue.label) if not issue.path and issue.label else ("", "")
 
 
-def object_of(scene: bpy.types.Scene, view_layer: bpy.types.ViewLayer, path: str) -> str:
+def object_of(scene: Scene, view_layer: ViewLayer, path: str) -> str:
     """Full name of the object of the nearest prim at or above a path; empty if there is none."""
     view_layer.update()
     objects = ObjectsByName(scene.name, view_layer.name)

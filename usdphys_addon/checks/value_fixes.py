@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import bpy
+from bpy.types import PropertyGroup, Scene
 
 from ..authoring import vendor_edits
 from ..bridge import vendor_rows
@@ -21,19 +22,19 @@ from .report import FoundIssue
 
 
 @fix("MaterialInvalidValues", safe=True, label="Set negative values to automatic")
-def _unset_negative_material(_scene: Any, issue: FoundIssue) -> None:
+def _unset_negative_material(_scene: Scene, issue: FoundIssue) -> None:
     material = material_of(issue)
     names = ("static_friction", "dynamic_friction", "restitution", "density")
     unset(material, *(name for name in names if getattr(material, name) < 0))
 
 
 @fix("RestitutionAboveOne", safe=False, label="Set the restitution to 1")
-def _limit_restitution(_scene: Any, issue: FoundIssue) -> None:
+def _limit_restitution(_scene: Scene, issue: FoundIssue) -> None:
     material_of(issue).restitution = 1.0
 
 
 @fix("FrictionOrder", safe=False, label="Raise the static to the dynamic friction")
-def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
+def _raise_friction(_scene: Scene, issue: FoundIssue) -> None:
     material = material_of(issue)
     material.static_friction = material.dynamic_friction
 
@@ -42,14 +43,14 @@ def _raise_friction(_scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("VendorJointApiDead", safe=False, label="Use Newton's attributes for motor inertia and velocity")
-def _convert_dead_joint_api(scene: Any, issue: FoundIssue) -> None:
+def _convert_dead_joint_api(scene: Scene, issue: FoundIssue) -> None:
     obj = editable(object_of(scene, issue))
     if not vendor_edits.convert_joint_api(obj.usdphys):
         raise nothing_to_do(issue)
 
 
 @fix("VendorDeprecated", safe=False, label="Use Newton's attributes")
-def _convert_deprecated(scene: Any, issue: FoundIssue) -> None:
+def _convert_deprecated(scene: Scene, issue: FoundIssue) -> None:
     if issue.kind == "material":
         things: list[Any] = [material_of(issue).id_data.usdphys]
     elif issue.kind == "scene":
@@ -67,13 +68,13 @@ _TURN, _WAY = math.tau, 100.0
 
 
 @fix("LimitStiffnessPerRadian", safe=False, label="Write it per radian for PhysX, per degree for others")
-def _correct_limits(scene: Any, issue: FoundIssue) -> None:
+def _correct_limits(scene: Scene, issue: FoundIssue) -> None:
     if not vendor_edits.correct_limits(scene, editable(object_of(scene, issue)).usdphys):
         raise nothing_to_do(issue)
 
 
 @fix("MimicWithoutLimits", safe=False, label="Limit it to a turn, or to 100 m")
-def _limit_follower(scene: Any, issue: FoundIssue) -> None:
+def _limit_follower(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     is_hinge = joint.type == "REVOLUTE"
     group = joint.revolute if is_hinge else joint.prismatic
@@ -84,7 +85,7 @@ def _limit_follower(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("CcdNotInScene", safe=False, label="Enable it in the physics scenes")
-def _enable_scene_ccd(scene: Any, _issue: FoundIssue) -> None:
+def _enable_scene_ccd(scene: Scene, _issue: FoundIssue) -> None:
     items = editable(scene).usdphys.physics_scenes
     if not len(items):
         items.add().name = "PhysicsScene"
@@ -94,7 +95,7 @@ def _enable_scene_ccd(scene: Any, _issue: FoundIssue) -> None:
 
 @fix("VendorNeedsArticulation", "VendorNotInArticulation", "VendorOtherApproximation", safe=True,
       label="Remove the settings without effect")  # fmt: skip
-def _remove_without_effect(scene: Any, issue: FoundIssue) -> None:
+def _remove_without_effect(scene: Scene, issue: FoundIssue) -> None:
     obj = editable(object_of(scene, issue))
     name = next((word for word in issue.message.replace(",", " ").split() if word.endswith("API")), "")
     for thing in (obj.usdphys, *obj.usdphys.colliders):
@@ -107,7 +108,7 @@ def _remove_without_effect(scene: Any, issue: FoundIssue) -> None:
 
 
 @fix("NotFinite", safe=True, label="Set invalid numbers to automatic")
-def _unset_not_a_number(scene: Any, issue: FoundIssue) -> None:
+def _unset_not_a_number(scene: Scene, issue: FoundIssue) -> None:
     if issue.kind == "material":
         groups = [material_of(issue)]
     elif issue.kind == "scene":
@@ -121,7 +122,7 @@ def _unset_not_a_number(scene: Any, issue: FoundIssue) -> None:
         group.property_unset(name)
 
 
-def _groups_of(group: Any) -> Iterator[Any]:
+def _groups_of(group: PropertyGroup) -> Iterator[Any]:
     """A property group and all groups below it that are set."""
     yield group
     for name in group.keys():
@@ -134,7 +135,7 @@ def _groups_of(group: Any) -> Iterator[Any]:
                 yield from _groups_of(item)
 
 
-def _is_not_a_number(group: Any, name: str) -> bool:
+def _is_not_a_number(group: PropertyGroup, name: str) -> bool:
     if group.bl_rna.properties[name].type != "FLOAT":
         return False
     value = getattr(group, name)

@@ -115,7 +115,7 @@ def _apply_scales(report: FileReport, file: Path, wanted: Callable[[str], bool])
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         usd_import.import_usd(bpy.context, file.absolute(), usd_import.ImportOptions(), usd_import.LateProgress())
         scene: Any = bpy.context.scene
-        for issue in live.check(scene, bpy.context.view_layer).issues:  # type: ignore[arg-type]
+        for issue in live.check(scene, bpy.context.view_layer).issues:
             if issue.code not in _OF_GEOMETRY or not wanted(issue.code):
                 continue
             path = issue.path.removeprefix(DEFAULT_ROOT)
@@ -169,7 +169,7 @@ def _fix_blend(report: FileReport, file: Path, wanted: Callable[[str], bool]) ->
             return
         scene: Any = bpy.context.scene
         named: dict[tuple[str, str, str], Any] = {}
-        for issue in live.check(scene, bpy.context.view_layer).issues:  # type: ignore[arg-type]
+        for issue in live.check(scene, bpy.context.view_layer).issues:
             if wanted(issue.code):
                 named.setdefault((issue.code, issue.kind, issue.name), issue)
         done = []

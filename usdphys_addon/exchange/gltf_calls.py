@@ -265,7 +265,7 @@ def called_by(name: str, made: Callable[[], Any]) -> Iterator[None]:
     module = ModuleType("usdphys_gltf_call")
     setattr(module, name, made)
     sys.modules[module.__name__] = module
-    addons: Any = bpy.context.preferences.addons  # type: ignore[union-attr]
+    addons: Any = bpy.context.preferences.addons
     entry = addons.new()
     entry.module = module.__name__
     _suspended.append(name)

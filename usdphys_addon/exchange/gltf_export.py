@@ -174,7 +174,7 @@ class GltfExport:
             return
         document = Document.load(file)
         if is_scaled:
-            scaling.scale_lengths(document, unit_length(bpy.context.scene))  # type: ignore[arg-type]
+            scaling.scale_lengths(document, unit_length(bpy.context.scene))
         # Before Blender 5.0 the properties of add-ons are custom properties, which the exporter writes on request.
         had_properties = document.drop_extras("usdphys")
         if not wanted:
@@ -220,7 +220,7 @@ class GltfExport:
 
 
 def _is_scaled() -> bool:
-    return abs(unit_length(bpy.context.scene) - 1.0) > 1e-6  # type: ignore[arg-type]
+    return abs(unit_length(bpy.context.scene) - 1.0) > 1e-6
 
 
 def _has_physics(model: PhysicsModel) -> bool:

@@ -93,7 +93,7 @@ def _last_line(error: RuntimeError) -> str:
 
 def require_blenders_gltf() -> None:
     """Enable Blender's own glTF add-on if it is off. Raises InputError if there is none."""
-    if "io_scene_gltf2" in bpy.context.preferences.addons:  # type: ignore[union-attr]
+    if "io_scene_gltf2" in bpy.context.preferences.addons:
         return
     import addon_utils
 
@@ -152,7 +152,7 @@ def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
     _report_missing(result, written.missing)
     _remove_sources(gltf, reading)
     if reading.model.joints:
-        bpy.context.view_layer.update()  # type: ignore[union-attr]
+        bpy.context.view_layer.update()
         size = physics_collections.joint_size([*found.objects.values(), *copies])
         for path in reading.model.joints:
             obj = found.objects.get(path)
@@ -245,7 +245,7 @@ def _empty_on_bone(gltf: Any, vnode: Any, index: int, reading: gltf_read.GltfRea
     for collection in armature.users_collection:
         collection.objects.link(obj)
     obj.parent, obj.parent_type, obj.parent_bone = armature, "BONE", bone
-    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    bpy.context.view_layer.update()
     place = reading.document.world(index).copy()
     place[:3, 3] /= meters
     obj.matrix_world = mathutils.Matrix(place.tolist())

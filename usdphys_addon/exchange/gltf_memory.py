@@ -95,7 +95,7 @@ def put_kept(kept: keep.Kept, scene: Any, by_index: dict[int, Any], meters: floa
     }  # fmt: skip
     joints = model.joints
     if joints or beside.source:
-        bpy.context.view_layer.update()  # type: ignore[union-attr]
+        bpy.context.view_layer.update()
     if beside.source:
         written = _put_usd(kept, scene, objects, materials, meters, file)
     else:
@@ -118,7 +118,7 @@ def put_kept(kept: keep.Kept, scene: Any, by_index: dict[int, Any], meters: floa
         _remove_made(by_index, beside)
     by_index.update({beside.nodes[path]: obj for path, obj in objects.items()})
     if joints:
-        bpy.context.view_layer.update()  # type: ignore[union-attr]
+        bpy.context.view_layer.update()
         size = physics_collections.joint_size(objects.values())
         for path in joints.keys() & objects.keys():
             if objects[path].type == "EMPTY":
@@ -170,7 +170,7 @@ def _put_usd(
         for name, value in units._asdict().items():
             if name in stage.bl_rna.properties and not stage.is_property_set(name):
                 setattr(stage, name, value)
-    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    bpy.context.view_layer.update()
     import_notes.note(objects.values(), materials.values(), file)
     return written
 

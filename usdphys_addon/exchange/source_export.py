@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from bpy.types import Context, Material, Object
 
 from ..bridge import import_notes, props, scene_read
 from ..bridge.environment import gc_paused, require_usd
@@ -47,7 +48,7 @@ _NOISE = 2e-6
 
 
 def export_edits(
-    context: bpy.types.Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False,
+    context: Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False,
     physx_words: bool = False,
 ) -> ExportResult:  # fmt: skip
     """Write the source of the scene with the edits since the import. See `usd.edit_layer.write_edits` for the forms.
@@ -115,7 +116,7 @@ def chosen_runtimes(scene: Any) -> bool:
 
 
 def _export(
-    context: bpy.types.Context, target: Path, form: Form, physics_only: bool, strict: bool,
+    context: Context, target: Path, form: Form, physics_only: bool, strict: bool,
     physx_words: bool,
 ) -> ExportResult:  # fmt: skip
     from ..core import difference
@@ -136,7 +137,7 @@ def _export(
     for obj in scene.objects:
         if obj.mode == "EDIT":
             obj.update_from_editmode()
-    context.view_layer.update()  # type: ignore[union-attr]
+    context.view_layer.update()
     comparison = _Comparison(context, stage)
     reading = comparison.reading
     if physx_words:
@@ -225,7 +226,7 @@ def _physics_of(comparison: _Comparison, edited: Iterable[str]) -> PhysicsModel:
 class _Comparison:
     """A scene beside its source. old, new: their physics, both by the paths of the source."""
 
-    def __init__(self, context: bpy.types.Context, stage: Any) -> None:
+    def __init__(self, context: Context, stage: Any) -> None:
         from ..usd import opinions as usd_opinions
         from ..usd import read as usd_read
 
@@ -500,7 +501,7 @@ class _Comparison:
             and after is not None and after.get(usd_physics.CollisionAPI) is not None and after.type_name == "Mesh"
         )  # fmt: skip
 
-    def _takes_geometry(self, path: str, obj: bpy.types.Object) -> bool:
+    def _takes_geometry(self, path: str, obj: Object) -> bool:
         """True if the changed data of an object can be written to its prim; reports where it cannot."""
         prim = self.new.prims.get(path)
         if any(modifier.type == "MESH_SEQUENCE_CACHE" for modifier in obj.modifiers):
@@ -523,7 +524,7 @@ class _Comparison:
         material = next((slot.material for slot in placement.obj.material_slots if slot.material is not None), None)
         return "" if material is None else self.material_path(material)
 
-    def material_path(self, material: bpy.types.Material) -> str:
+    def material_path(self, material: Material) -> str:
         known = self.sources.materials.get(material.name) or self.reading.materials.get(material.name_full)
         return known or f"{self.sources.looks}/{prim_name(material.name)}"
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
+from bpy.types import Object
 
 from ..bridge import import_notes, vendor_rows
 from ..bridge.reading import MATERIALS_SCOPE
@@ -99,15 +100,15 @@ def _renames(layer: Any) -> dict[str, str]:
     return moves
 
 
-def _collides_as_gprim(obj: bpy.types.Object) -> bool:
-    return any(item.is_geometry for item in obj.usdphys.colliders)  # type: ignore[attr-defined]
+def _collides_as_gprim(obj: Object) -> bool:
+    return any(item.is_geometry for item in obj.usdphys.colliders)
 
 
-def _keeps_shape(obj: bpy.types.Object, type_name: str) -> bool:
+def _keeps_shape(obj: Object, type_name: str) -> bool:
     """True if a prim gets the shape of the imported file, because nobody has edited what Blender has instead."""
     from ..usd import carry
 
-    is_collider = type_name in usd_geom.GPRIM_TYPES and len(obj.usdphys.colliders) > 0  # type: ignore[attr-defined]
+    is_collider = type_name in usd_geom.GPRIM_TYPES and len(obj.usdphys.colliders) > 0
     if type_name not in carry.SHAPED_TYPES or is_collider:
         return False
     return remembered.prim_of(obj) is not None and not import_notes.has_new_data(obj)
@@ -129,7 +130,7 @@ def _replace_geometry(spec: Any, type_name: str) -> None:
     spec.typeName = type_name
 
 
-def _object_of(spec: Any) -> bpy.types.Object | None:
+def _object_of(spec: Any) -> Object | None:
     attribute = spec.attributes.get(OBJECT_NAME)
     return bpy.data.objects.get(str(attribute.default)) if attribute is not None else None
 
@@ -353,7 +354,7 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: l
             carry_restore.restore(prim.carried, spec, moved, numbers=numbers)
     is_whole, has_looks = not physics.source.prim_path, bool(physics.source.carried_looks)
     for spec, obj in list(_objects_on(layer)):
-        prim = obj.usdphys.prim  # type: ignore[attr-defined]
+        prim = obj.usdphys.prim
         if is_whole and prim.binding != "own" and (prim.binding or (has_looks and len(obj.material_slots))):
             _restore_binding(spec, obj, moved)
         if prim.shape:
@@ -363,7 +364,7 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: l
     carry_restore.restore_prims(physics.source.carried, layer, moved, numbers)
     if numbers is not None:
         for spec, obj in _objects_on(layer):
-            physics = obj.usdphys  # type: ignore[attr-defined]
+            physics = obj.usdphys
             for thing in (physics, *physics.colliders):
                 for name in _unknown_units(thing):
                     numbers.unknown.setdefault(name, str(spec.path))
@@ -437,14 +438,14 @@ def _restore_shape(spec: Any, obj: Any) -> None:
         carry_restore.restore_shape(prim.shape, spec, colors_only=collides)
 
 
-def _objects_on(layer: Any) -> Iterator[tuple[Any, bpy.types.Object]]:
+def _objects_on(layer: Any) -> Iterator[tuple[Any, Object]]:
     """Prims of imported objects, with the objects."""
     pending = [layer.pseudoRoot]
     while pending:
         for child in pending.pop().nameChildren:
             pending.append(child)
             obj = _object_of(child)
-            if obj is not None and obj.usdphys.prim.path:  # type: ignore[attr-defined]
+            if obj is not None and obj.usdphys.prim.path:
                 yield child, obj
 
 

@@ -19,6 +19,7 @@ from urllib.parse import unquote
 
 import bpy
 import numpy as np
+from bpy.types import Context
 
 from ..bridge.environment import require_usd
 from ..core import frames, paths
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 _SAME = 3e-6
 
 
-def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str = "") -> ExportResult:
+def export_urdf(context: Context, filepath: str | Path, package: str = "") -> ExportResult:
     """Write the robot of the scene as a URDF. The target is replaced in one step, or stays as it was.
 
     package: name of the package of ROS that the URDF is in, see `ros_package`; its meshes are in the package, too.
@@ -56,7 +57,7 @@ def export_urdf(context: bpy.types.Context, filepath: str | Path, package: str =
 
     target = Path(bpy.path.abspath(str(filepath))).absolute()
     home = ros_package.package_around(target, package) if package else None
-    memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
+    memory: Any = context.scene.usdphys.source
     folder = Path(bpy.path.abspath(memory.filepath)).parent if memory.filepath else target.parent
     inputs = noted(memory.files, folder)
     target = checked(target)
@@ -140,7 +141,7 @@ def _inside(files: Iterable[Path], folder: Path) -> set[Path]:
 
 
 def _new_text(
-    context: bpy.types.Context, stage: Any, model: PhysicsModel, target: Path, files: MeshFiles,
+    context: Context, stage: Any, model: PhysicsModel, target: Path, files: MeshFiles,
     reason: _OtherPartsError,
 ) -> tuple[str, list[Issue], dict[str, int]]:  # fmt: skip
     """The URDF of a robot that was made in Blender, or of which parts were added or removed since its import."""
@@ -224,7 +225,7 @@ def _verify(made: Built, target: Path) -> None:
             raise InputError(f"The link '{name}' would be at another place in the URDF, so nothing is written.")
 
 
-def _selected(context: bpy.types.Context, model: PhysicsModel) -> list[str]:
+def _selected(context: Context, model: PhysicsModel) -> list[str]:
     """Paths of prims that are called like selected objects."""
     from ..identity.names import prim_name
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from bpy.types import Context
 
 from ..bridge import object_copies
 from ..bridge.environment import require_usd
@@ -40,7 +41,7 @@ _MOST_WIRES = 500
 
 
 def import_urdf(
-    context: bpy.types.Context, filepath: str | Path, options: RobotOptions,
+    context: Context, filepath: str | Path, options: RobotOptions,
     tell: Callable[[Next], None] = lambda step: None, *, opens: bool = False,
 ) -> ImportResult:  # fmt: skip
     """Import a robot into the scene. If that fails, the scene stays as it was. Raises InputError.
@@ -51,7 +52,7 @@ def import_urdf(
 
 
 def import_steps(
-    context: bpy.types.Context, filepath: str | Path, options: RobotOptions, *, opens: bool = False
+    context: Context, filepath: str | Path, options: RobotOptions, *, opens: bool = False
 ) -> Generator[Next, None, ImportResult]:
     """`import_urdf` step by step. Closing the generator undoes the steps so far."""
     require_usd()
@@ -64,7 +65,7 @@ def import_steps(
         if opens:
             blend_file.empty_scene()
         blocks.enter_context(usd_import.undone_on_failure(context.scene))
-        memory: Any = context.scene.usdphys.source  # type: ignore[union-attr]
+        memory: Any = context.scene.usdphys.source
         before = memory.filepath
         result = yield from usd_import.import_steps(
             context, stage_file, usd_import.ImportOptions(), partial(robot_stage.import_source_of, plan, texts),
@@ -85,10 +86,10 @@ def _complete(plan: Layout, texts: RobotTexts, found: ImportedIDs, source: Impor
     """Make the objects that differ from others in their place only. Those of a mesh file share its mesh."""
     for path, mesh in texts.meshes.items():
         if path in found.objects:
-            object_copies.fill(found.objects[path].data, mesh.points, mesh.counts, mesh.corners)  # type: ignore[arg-type]
+            object_copies.fill(found.objects[path].data, mesh.points, mesh.counts, mesh.corners)
     for path in texts.flat:
         if path in found.objects:
-            found.objects[path].data.shade_flat()  # type: ignore[union-attr]
+            found.objects[path].data.shade_flat()
     shared = [placed.path for placed in plan.shapes if placed.shape.kind == "mesh"]
     object_copies.complete(found, source.model.order, texts.likes, texts.poses, shared)
 
@@ -96,7 +97,7 @@ def _complete(plan: Layout, texts: RobotTexts, found: ImportedIDs, source: Impor
 def _finish(plan: Layout, result: ImportResult) -> None:
     """Give the objects the names of the URDF; draw Empties of links small, and colliders of many faces as boxes."""
     new = set(result.objects)
-    objects: dict[str, Any] = {obj.usdphys.prim.path: obj for obj in bpy.data.objects if obj.name in new}  # type: ignore[attr-defined]
+    objects: dict[str, Any] = {obj.usdphys.prim.path: obj for obj in bpy.data.objects if obj.name in new}
     _rename(plan, objects)
     _draw_small(plan, objects)
     _share_meshes(plan, objects)
@@ -118,7 +119,7 @@ def _draw_small(plan: Layout, objects: Mapping[str, Any]) -> None:
     """Draw Empties of links small beside the robot, and colliders of many faces as boxes."""
     places = np.array([world[:3, 3] for world in plan.worlds.values()])
     size = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
-    scale = float(bpy.context.scene.unit_settings.scale_length) or 1.0  # type: ignore[union-attr]
+    scale = float(bpy.context.scene.unit_settings.scale_length) or 1.0
     drawn = (size or 1.0) * _DRAWN / scale
     for path, obj in objects.items():
         if obj.type == "EMPTY" and not path.startswith(f"{plan.physics}/"):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.types import Context, Scene
 
 from ..bridge import scene_read
 from ..bridge.environment import gc_paused, require_usd
@@ -72,9 +73,9 @@ class ExportResult:
         return [issue for issue in self.issues if issue.severity == "error"]
 
 
-def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
+def stage_options(scene: Scene) -> tuple[StageUnits, Hierarchy]:
     """Units and hierarchy that are set for a scene; by default metres, kilograms, Z up and nested."""
-    stage = scene.usdphys.stage  # type: ignore[attr-defined]
+    stage = scene.usdphys.stage
     units = StageUnits(shortest(stage.meters_per_unit), shortest(stage.kilograms_per_unit), stage.up_axis)
     return units, stage.hierarchy.lower()
 
@@ -82,7 +83,7 @@ def stage_options(scene: bpy.types.Scene) -> tuple[StageUnits, Hierarchy]:
 # --------------------------------------------------------------------------- the export
 
 
-def export_usd(context: bpy.types.Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
+def export_usd(context: Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
     """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
 
     Raises MissingDependencyError, OutputError, and ValidationFailedError, see `refuse_errors`.
@@ -92,7 +93,7 @@ def export_usd(context: bpy.types.Context, filepath: str | Path, options: Export
         return _export(context, checked_target(filepath), options)
 
 
-def _export(context: bpy.types.Context, target: Path, options: ExportOptions) -> ExportResult:
+def _export(context: Context, target: Path, options: ExportOptions) -> ExportResult:
     from ..usd import verify as usd_verify
     from ..usd.files import packages as usd_packages
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.types import Context, Scene
 
 from ..attaching import attach
 from ..bridge import gprim_mesh, import_notes, physics_collections, scene_write
@@ -87,7 +88,7 @@ class LateProgress:
 
 
 def import_usd(
-    context: bpy.types.Context, filepath: str | Path, options: ImportOptions,
+    context: Context, filepath: str | Path, options: ImportOptions,
     tell: Callable[[Next], None] = lambda step: None,
 ) -> ImportResult:  # fmt: skip
     """Import a USD file with its physics into the scene. If that fails, the scene stays as it was.
@@ -111,7 +112,7 @@ def run_steps(steps: Generator[Next, None, ImportResult], tell: Callable[[Next],
 
 
 def import_steps(
-    context: bpy.types.Context, filepath: str | Path, options: ImportOptions, read: ReadSource | None = None,
+    context: Context, filepath: str | Path, options: ImportOptions, read: ReadSource | None = None,
     complete: Complete | None = None,
 ) -> Generator[Next, None, ImportResult]:  # fmt: skip
     """`import_usd` step by step. Closing the generator undoes the steps so far.
@@ -143,7 +144,7 @@ def _usd_errors_as_input_errors(path: Path) -> Iterator[None]:
 
 
 def _steps(
-    context: bpy.types.Context, path: Path, options: ImportOptions, read: ReadSource | None, complete: Complete | None
+    context: Context, path: Path, options: ImportOptions, read: ReadSource | None, complete: Complete | None
 ) -> Generator[Next, None, ImportResult]:
     from ..usd import composition, import_source, importable
     from ..usd import read as usd_read
@@ -186,7 +187,7 @@ def _steps(
 class _Landing:
     """The physics of an import: read in a thread while Blender imports, then put on the new objects."""
 
-    context: bpy.types.Context
+    context: Context
     stage: Any
     path: Path
     options: ImportOptions
@@ -236,7 +237,7 @@ class _Landing:
             self.complete(found, source)
         elif model.joints:
             # Joints are placed in the world, so the matrices of their parents must be up to date.
-            self.context.view_layer.update()  # type: ignore[union-attr]
+            self.context.view_layer.update()
         for path, prim in model.prims.items():
             gprim, obj = prim.get(usd_geom.Gprim) if "usd_type" in prim.extras else None, found.objects.get(path)
             if gprim is not None and obj is not None and obj.type == "EMPTY":
@@ -345,7 +346,7 @@ def _carried_trees(stage: Any, instancers: list[str], found: ImportedIDs) -> str
 
 
 def write_physics(
-    scene: bpy.types.Scene, model: PhysicsModel, found: ImportedIDs, *, texts: scene_write.Texts | None = None,
+    scene: Scene, model: PhysicsModel, found: ImportedIDs, *, texts: scene_write.Texts | None = None,
     meters: float | None = None,
 ) -> ImportResult:  # fmt: skip
     """Put the physics of a model on imported objects. meters: length of a Blender unit; None: that of the scene.
@@ -519,7 +520,7 @@ def _on_native_import(import_context: Any) -> bool:
     if not found.objects or not any(prim.schemas for prim in model.prims.values()):
         return True
     scene: Any = bpy.context.scene
-    bpy.context.view_layer.update()  # type: ignore[union-attr]
+    bpy.context.view_layer.update()
     # Blender's own import takes a unit for a metre whatever the scene says.
     result = write_physics(scene, model, found, meters=1.0)
     for issue in result.issues:

@@ -138,7 +138,7 @@ def _along_curve(context: Context, options: RopeOptions, curve: Object, holders:
     line = rope_shapes.resampled(points, count, is_closed=is_closed)
     ends: dict[bool, list[Any]] = {True: [], False: []}
     for obj in holders:
-        place = np.array(obj.matrix_world.translation)
+        place: Array = np.array(obj.matrix_world.translation)
         ends[bool(np.linalg.norm(place - line[0]) <= np.linalg.norm(place - line[-1]))].append(obj)
     start, end = (ends[side][0] if ends[side] else None for side in (True, False))
     return _Path(
@@ -197,7 +197,7 @@ def _hold(context: Context, obj: Object, other: Object) -> Array:
     """Where a row leaves an object towards another one: its surface, or the origin of an object without one."""
     depsgraph = context.evaluated_depsgraph_get()
     evaluated = obj.evaluated_get(depsgraph)
-    origin = np.array(evaluated.matrix_world.translation)
+    origin: Array = np.array(evaluated.matrix_world.translation)
     points = meshes.vertices_of(evaluated) if obj.type in meshes.GEOMETRY_TYPES else np.zeros((0, 3))
     if not len(points):
         return origin

@@ -230,7 +230,7 @@ def _scatter(context: Context, sources: Sequence[Object], options: SettleOptions
     where[:, 2] += max(radii)
     turned = scattering.turns(len(chosen), options.seed + 1)
     made = []
-    home = np.array(context.scene.cursor.location)
+    home: Any = np.array(context.scene.cursor.location)
     for obj, place, turn in zip(chosen, where, turned, strict=True):
         copy = obj.copy()
         copy.parent = None

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.types import ID, Material, Object, Scene
 
 from ..core import paths
 from ..core.schemas.usd_geom import GEOMETRY_TYPES
@@ -24,38 +25,38 @@ _WITH_GEOMETRY = frozenset({"MESH", "META", "FONT", "SURFACE", "CURVE", "CURVES"
 class ImportedIDs:
     """Objects and materials that Blender made of prims, by prim path."""
 
-    objects: dict[str, bpy.types.Object] = field(default_factory=dict)
-    materials: dict[str, bpy.types.Material] = field(default_factory=dict)
+    objects: dict[str, Object] = field(default_factory=dict)
+    materials: dict[str, Material] = field(default_factory=dict)
 
 
-def memory_of(thing: Any) -> Any:
+def memory_of(thing: ID) -> Any:
     """The RememberedPrim of an object, material, physics scene or collision group."""
     owner: Any = thing if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys
     return owner.prim
 
 
-def prim_of(thing: Any) -> Any | None:
+def prim_of(thing: ID) -> Any | None:
     """The RememberedPrim of an object, material, physics scene or collision group; None if new or renamed."""
     prim = memory_of(thing)
     return prim if prim.path and prim.id_name == thing.name else None
 
 
-def path_of(thing: Any) -> str:
+def path_of(thing: ID) -> str:
     """Path that an object or other data was imported from; empty if it was not, or was renamed."""
     prim = prim_of(thing)
     return str(prim.path) if prim is not None else ""
 
 
-def is_renamed(thing: Any) -> bool:
+def is_renamed(thing: ID) -> bool:
     """True if imported data has another name now, and not only a number because something else has the name."""
     is_item = isinstance(thing, bpy.types.PropertyGroup)
     others: Any = () if is_item else bpy.data.objects if isinstance(thing, bpy.types.Object) else bpy.data.materials
     return is_other_name(thing.name, str(memory_of(thing).id_name), others)
 
 
-def name_of(obj: bpy.types.Object) -> str:
+def name_of(obj: Object) -> str:
     """Name of the prim of an object: the one it was imported under, else its own."""
-    prim = prim_of(obj) if obj.usdphys.is_property_set("prim") else None  # type: ignore[attr-defined]
+    prim = prim_of(obj) if obj.usdphys.is_property_set("prim") else None
     return paths.name_of(prim.path) if prim is not None else prim_name(obj.name)
 
 
@@ -70,13 +71,13 @@ def extras_of(text: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def type_of(obj: bpy.types.Object) -> str:
+def type_of(obj: Object) -> str:
     """Prim type that an object, or the object it is a copy of, was imported from; empty if it was not."""
-    physics: Any = obj.usdphys  # type: ignore[attr-defined]
+    physics: Any = obj.usdphys
     return str(physics.prim.type_name) if physics.is_property_set("prim") else ""
 
 
-def is_geometry(obj: bpy.types.Object) -> bool:
+def is_geometry(obj: Object) -> bool:
     """True if an object was imported from a geometry prim, not from an Xform above one."""
     return type_of(obj) in GEOMETRY_TYPES
 
@@ -89,7 +90,7 @@ def objects_by_name() -> dict[str, Any]:
 # --------------------------------------------------------------------------- as things
 
 
-def things_of(items: Iterable[Any], scene: Any, file: str) -> list[Thing]:
+def things_of(items: Iterable[Any], scene: Scene, file: str) -> list[Thing]:
     """What identifies materials, or items of a scene, beside the prims of a file.
 
     Renamed ones count as imported only from the file that the scene was imported from: by chance, a prim of another one
@@ -104,7 +105,7 @@ def things_of(items: Iterable[Any], scene: Any, file: str) -> list[Thing]:
     return things
 
 
-def _thing_of(item: Any) -> Thing:
+def _thing_of(item: Object) -> Thing:
     owner: Any = item if isinstance(item, bpy.types.PropertyGroup) else item.usdphys
     if not owner.is_property_set("prim"):
         return Thing(item, item.name)
@@ -112,14 +113,16 @@ def _thing_of(item: Any) -> Thing:
     return Thing(item, item.name, prim.path, prim.id_name)
 
 
-def objects_of(scene: Any, file: str) -> list[Thing]:
+def objects_of(scene: Scene, file: str) -> list[Thing]:
     """What identifies the objects of a scene beside the prims of a file, see `things_of`."""
     objects = list(scene.objects)
     known = dict.fromkeys(objects)
     for obj in objects:
         # A parent need not be in the scene.
-        while (obj := obj.parent) is not None and obj not in known:
-            known[obj] = None
+        above = obj.parent
+        while above is not None and above not in known:
+            known[above] = None
+            above = above.parent
     things = dict(zip(known, things_of(known, scene, file), strict=True))
     for obj, thing in things.items():
         thing.parent = things[obj.parent] if obj.parent is not None else None
@@ -138,7 +141,7 @@ def origins(items: Iterable[Any]) -> dict[str, str]:
 # --------------------------------------------------------------------------- paths in the source of a scene
 
 
-def source_paths(scene: Any, all_paths: Collection[str]) -> SourcePaths:
+def source_paths(scene: Scene, all_paths: Collection[str]) -> SourcePaths:
     """The paths of a scene that was imported. all_paths: of all prims of its source."""
     physics = scene.usdphys
     objects = origins(obj for obj in scene.objects if obj.library is None)
@@ -151,7 +154,7 @@ def source_paths(scene: Any, all_paths: Collection[str]) -> SourcePaths:
     return SourcePaths(home, looks, objects, materials, imported, frozenset(all_paths) - owned)
 
 
-def _materials_of(scene: Any) -> dict[str, str]:
+def _materials_of(scene: Scene) -> dict[str, str]:
     """Paths of the materials of the source, by name; not of those that another scene was imported with."""
     file = scene.usdphys.source.filepath
     used = used_materials(scene)
@@ -160,14 +163,14 @@ def _materials_of(scene: Any) -> dict[str, str]:
     for material in bpy.data.materials:
         if material.name in used:
             mine.append(material)
-        elif material.usdphys.prim.source in ("", file):  # type: ignore[attr-defined]
+        elif material.usdphys.prim.source in ("", file):
             rest.append(material)
     found = origins(mine)
     taken = set(found.values())
     return found | {name: path for name, path in origins(rest).items() if path not in taken}
 
 
-def used_materials(scene: Any) -> set[str]:
+def used_materials(scene: Scene) -> set[str]:
     """Names of the materials of the objects of a scene, in slots and for the physics."""
     names: set[str] = set()
     for obj in scene.objects:
@@ -179,12 +182,12 @@ def used_materials(scene: Any) -> set[str]:
     return names
 
 
-def looks_of(scene: Any) -> str:
+def looks_of(scene: Scene) -> str:
     """Path of the scope of new materials in an imported scene: below its default prim, so that references bring it."""
     return _looks_scope(_materials_of(scene), home_of(scene))
 
 
-def home_of(scene: Any) -> str:
+def home_of(scene: Scene) -> str:
     """Path of the source's default prim; empty if it has none, or a script has written what is no name of a prim."""
     name = scene.usdphys.source.default_prim
     return f"/{name}" if name and name == prim_name(name) else ""
@@ -192,6 +195,6 @@ def home_of(scene: Any) -> str:
 
 def _looks_scope(materials: dict[str, str], home: str) -> str:
     """The scope of the first visible material below `home`; else a new one. materials: their paths by name."""
-    shown = [name for name in materials if not bpy.data.materials[name].usdphys.physics_material.is_applied]  # type: ignore[attr-defined]
+    shown = [name for name in materials if not bpy.data.materials[name].usdphys.physics_material.is_applied]
     scopes = [paths.parent_of(materials[name]) for name in shown]
     return next((path for path in scopes if not home or paths.is_at_or_below(path, home)), f"{home}/Looks")

@@ -148,7 +148,7 @@ def open_rows(context: Context) -> int:
         raise InputError("The preview is not running; press Play first.")
     _owner.clear()
     _owner.add(session)
-    inspector = context.window_manager.usdphys_inspector  # type: ignore[union-attr]
+    inspector = context.window_manager.usdphys_inspector
     inspector.rows.clear()
     inspector.problem = ""
     positions = session.joint_positions()

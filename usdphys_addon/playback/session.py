@@ -103,7 +103,7 @@ class PreviewSession:
         before: a world whose bodies keep their current states, or those of `motion`. old_paths: of the bodies that have
         another path in it, that path. time_step: s.
         """
-        settings = context.scene.usdphys.preview  # type: ignore[union-attr]
+        settings = context.scene.usdphys.preview
         self.model: PhysicsModel = reading.model
         self.meters = self.model.units.meters_per_unit
         start = self.model if before is None else before.moved_copy(self.model, old_paths, motion)

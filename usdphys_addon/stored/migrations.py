@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
+from bpy.types import PropertyGroup
 
 from ..system.version import addon_version, order
 from . import stamps
@@ -96,7 +97,7 @@ def _groups(group: Any, name: str) -> Iterator[Any]:
 # --------------------------------------------------------------------------- stored values
 
 
-def _move(group: Any, step: Migration) -> None:
+def _move(group: PropertyGroup, step: Migration) -> None:
     """Move the stored value of a group to its new name."""
     holder, name = _holder(group, step.old, makes=False)
     if holder is None or name not in holder.keys():
@@ -112,7 +113,7 @@ def _move(group: Any, step: Migration) -> None:
     target[new] = value if step.convert is None else _as_stored(group, step.new, step.convert(value))
 
 
-def _holder(group: Any, path: str, *, makes: bool) -> tuple[Any, str]:
+def _holder(group: PropertyGroup, path: str, *, makes: bool) -> tuple[Any, str]:
     """(the group that holds a value, its name there); None for a group that is unset, unless it is made."""
     *above, name = path.split(".")
     for part in above:
@@ -133,7 +134,7 @@ def plain(value: Any) -> Any:
     return [plain(one) for one in value] if isinstance(value, list) else value
 
 
-def _as_stored(group: Any, path: str, value: Any) -> Any:
+def _as_stored(group: PropertyGroup, path: str, value: Any) -> Any:
     """A converted value in the type that Blender stores: it drops a whole number where it expects another one."""
     item: Any = None
     known = group.bl_rna.properties

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import bpy
+from bpy.types import PropertyGroup
 
 from ..core.words import named
 from ..system.version import Order, addon_version, order
@@ -91,7 +92,7 @@ def mark_all() -> None:
             mark(owner)
 
 
-def holds_values(group: Any) -> bool:
+def holds_values(group: PropertyGroup) -> bool:
     """True if a property is set in a group or in the groups and lists below it, other than a stamp.
 
     A panel that shows an object makes empty groups, which are no physics.

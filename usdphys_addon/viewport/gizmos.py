@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from bpy.types import Context
 
 from ..bridge import props
 from ..playback import guard as preview_guard
@@ -44,7 +45,7 @@ COLOURS: dict[str, tuple[float, float, float]] = {
 _SHAPES = {"offset": "diamond", "mass": "diamond", "frame": "diamond", "drive": "square", "inertia": "square"}
 
 
-def is_wanted(context: Any) -> bool:
+def is_wanted(context: Context) -> bool:
     """True if the handles of the active object should be visible: no other tool, playback or preview is active."""
     obj = context.object
     if obj is None or context.mode != "OBJECT" or preview_guard.current() is not None:
@@ -157,7 +158,7 @@ class _Drawn:
     def paint(self, shown: Shown) -> None:
         raise NotImplementedError
 
-    def draw(self, _context: Any) -> None:
+    def draw(self, _context: Context) -> None:
         shown = self.shown
         if shown is None or failures.has_failed:
             return
@@ -183,7 +184,7 @@ class USDPHYS_GT_guides(_Drawn, bpy.types.Gizmo):
     def paint(self, shown: Shown) -> None:
         _draw_guides(shown)
 
-    def test_select(self, _context: Any, _location: Any) -> int:
+    def test_select(self, _context: Context, _location: Any) -> int:
         return -1
 
 
@@ -197,7 +198,7 @@ class USDPHYS_GT_handle(_Drawn, bpy.types.Gizmo):
             if handle.key == self.key:
                 _draw_handle(shown, handle, self.is_highlight or self.is_modal)
 
-    def test_select(self, _context: Any, location: Any) -> int:
+    def test_select(self, _context: Context, location: Any) -> int:
         shown = self.shown
         if shown is None or failures.has_failed:
             return -1
@@ -239,16 +240,16 @@ class USDPHYS_GGT_handles(bpy.types.GizmoGroup):
     bl_options = {"3D", "PERSISTENT", "SHOW_MODAL_ALL"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         return not failures.has_failed and is_wanted(context) and context.object.name not in failures.objects
 
-    def setup(self, _context: Any) -> None:
+    def setup(self, _context: Context) -> None:
         self.by_key: dict[str, Any] = {}
         guides: Any = self.gizmos.new(USDPHYS_GT_guides.bl_idname)
         guides.use_draw_modal, guides.shown = True, None
         self.guides: Any = guides
 
-    def draw_prepare(self, context: Any) -> None:
+    def draw_prepare(self, context: Context) -> None:
         shown = None
         try:
             shown = shown_for(context, context.object, view_of(context))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from bpy.types import Context, Object, PropertyGroup
 
 from ..bridge.language import tr
 from ..core import frames, schema
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from .handles import Array
 
 
-def _resolve(obj: Any, path: str) -> tuple[Any, str]:
+def _resolve(obj: Object, path: str) -> tuple[Any, str]:
     """(group, property) of a path below `object.usdphys`; `collider` is the active one."""
     *way, name = path.split(".")
     group = obj.usdphys
@@ -41,7 +42,7 @@ def _resized(handle: Handle, amount: float) -> list[float]:
 class Edit:
     """The properties that a drag of one handle changes, and their values before it."""
 
-    def __init__(self, obj: Any, handle: Handle) -> None:
+    def __init__(self, obj: Object, handle: Handle) -> None:
         self.handle = handle
         self.path, _, self.part = handle.key.partition(":")
         self.paths = [self.path]
@@ -51,7 +52,7 @@ class Edit:
             self.paths.append(AXES)
         self.before = {path: _value(*_resolve(obj, path)) for path in self.paths}
 
-    def set(self, obj: Any, value: float | Array, both: bool = False) -> None:
+    def set(self, obj: Object, value: float | Array, both: bool = False) -> None:
         """Write a value. both: a size changes on both sides, so the centre stays."""
         handle = self.handle
         group, name = _resolve(obj, self.path)
@@ -86,7 +87,7 @@ class Edit:
         turn = frames.matrix_of((math.cos(angle / 2.0), *(math.sin(angle / 2.0) * axis)))
         return frames.quaternion_of(frames.matrix_of(self.handle.whole) @ turn)  # type: ignore[arg-type]
 
-    def unset(self, obj: Any) -> None:
+    def unset(self, obj: Object) -> None:
         """Unset all values that the handle changes."""
         self.restore(obj)
         # Moments and principal axes have no meaning without each other.
@@ -94,7 +95,7 @@ class Edit:
             group, name = _resolve(obj, path)
             group.property_unset(name)
 
-    def put_back(self, obj: Any, path: str) -> None:
+    def put_back(self, obj: Object, path: str) -> None:
         group, name = _resolve(obj, path)
         before = self.before[path]
         if before is None:
@@ -102,13 +103,13 @@ class Edit:
         else:
             setattr(group, name, before)
 
-    def restore(self, obj: Any) -> None:
+    def restore(self, obj: Object) -> None:
         """Restore the values from before the drag; values that were not authored are unset."""
         for path in self.paths:
             self.put_back(obj, path)
 
 
-def _value(group: Any, name: str) -> Any:
+def _value(group: PropertyGroup, name: str) -> Any:
     """Value of a property; None if it is not authored."""
     if not group.is_property_set(name):
         return None
@@ -116,7 +117,7 @@ def _value(group: Any, name: str) -> Any:
     return value if isinstance(value, float) else tuple(value)
 
 
-def find(context: Any, key: str, view: View) -> Handle | None:
+def find(context: Context, key: str, view: View) -> Handle | None:
     """A handle of the active object by its key."""
     obj = context.object
     if obj is None or not is_editable(obj):
@@ -131,7 +132,7 @@ def find(context: Any, key: str, view: View) -> Handle | None:
     return next((handle for handle in shown_for(context, obj, view, mass_of).handles if handle.key == key), None)
 
 
-def text_of(context: Any, handle: Handle, value: float | Array) -> str:
+def text_of(context: Context, handle: Handle, value: float | Array) -> str:
     """The text of a drag in the header of the 3D view."""
     if handle.motion == "TURN":
         return f"{tr(handle.label)}: {math.degrees(float(np.asarray(value))):.4g}°"
@@ -154,7 +155,7 @@ def _length(settings: Any, value: float) -> str:
     return str(bpy.utils.units.to_string(settings.system, "LENGTH", value * settings.scale_length, precision=5))
 
 
-def is_editable(obj: Any) -> bool:
+def is_editable(obj: Object) -> bool:
     """False for linked objects, and for library overrides that are not editable."""
     override = obj.override_library
     return obj.library is None and not (override is not None and override.is_system_override)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.types import Context
 
 from ..bridge.language import tr
 from ..simulation.load_history import SECONDS
@@ -25,7 +26,7 @@ _WIDTH, _HEIGHT, _LINE, _MARGIN = 260, 112, 15, 8
 _FONT = 0
 
 
-def of_selected(context: Any, session: Any) -> list[tuple[str, JointLoads]]:
+def of_selected(context: Context, session: Any) -> list[tuple[str, JointLoads]]:
     """The loads of the selected joints by the names of their objects; the active one is the first."""
     if not session.has_joints:
         return []
@@ -44,7 +45,7 @@ def rows_in(height: float, scale: float) -> int:
     return min(MOST, max(1, int(COVERED * height / ((_HEIGHT + _MARGIN) * scale))))
 
 
-def _selected(context: Any) -> Iterable[str]:
+def _selected(context: Context) -> Iterable[str]:
     active = context.view_layer.objects.active
     if active is not None and active.select_get():
         yield str(active.name)

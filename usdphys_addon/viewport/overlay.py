@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from bpy.types import Context, PropertyGroup
 
 from . import overlay_settings, overlay_state
 from .draw_handler import DrawHandler
@@ -54,7 +55,7 @@ drawing = DrawHandler(_draw, "POST_VIEW")
 # --------------------------------------------------------------------------- the physics
 
 
-def draw_physics(context: Any, space: Any, region: Any, view3d: Any, settings: Any) -> None:
+def draw_physics(context: Context, space: Any, region: Any, view3d: Any, settings: PropertyGroup) -> None:
     """Draw the overlays that the settings choose into the bound 3D view."""
     from . import scene_shapes
 
@@ -81,7 +82,7 @@ def draw_physics(context: Any, space: Any, region: Any, view3d: Any, settings: A
         _draw_contacts(scene.name, view3d, look[2])
 
 
-def _look(context: Any, settings: Any) -> tuple[Any, ...]:
+def _look(context: Context, settings: PropertyGroup) -> tuple[Any, ...]:
     """(preference colours, True for a light background, line width, X-ray): a change means new colours and widths."""
     own = tuple((index, color) for index, color in own_colors(context).items())
     # Without a window there is no scale.
@@ -89,7 +90,7 @@ def _look(context: Any, settings: Any) -> tuple[Any, ...]:
     return own, _is_light(context), width, settings.use_xray
 
 
-def own_colors(context: Any) -> dict[int, tuple[float, ...]]:
+def own_colors(context: Context) -> dict[int, tuple[float, ...]]:
     """Colours of the add-on's preferences by colour index; empty without preferences."""
     from . import scene_shapes
 
@@ -102,12 +103,12 @@ def own_colors(context: Any) -> dict[int, tuple[float, ...]]:
     return {index: tuple(color) for index, color in found.items() if color is not None and len(color) == 4}
 
 
-def _preferences(context: Any) -> Any:
+def _preferences(context: Context) -> Any:
     addon = context.preferences.addons.get((__package__ or "").rsplit(".", 2)[0])
     return addon.preferences if addon is not None else None
 
 
-def _is_light(context: Any) -> bool:
+def _is_light(context: Context) -> bool:
     """True where the theme has a light background behind the scene."""
     themes = context.preferences.themes
     color = themes[0].view_3d.space.gradients.high_gradient if len(themes) else (0.0, 0.0, 0.0)

@@ -4,6 +4,7 @@
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.types import Context, PropertyGroup
 
 from ..bridge.environment import redraw
 from ..bridge.known_names import KnownNames
@@ -23,7 +24,7 @@ _COLORS = (
 )
 
 
-def _redraw(_settings: Any, _context: Any) -> None:
+def _redraw(_settings: Any, _context: Context) -> None:
     redraw("VIEW_3D")
 
 
@@ -106,13 +107,13 @@ class USDPHYS_OverlaySettings(KnownNames, bpy.types.PropertyGroup):
         )
 
 
-def current(context: Any) -> Any:
+def current(context: Context) -> Any:
     """The settings; None where there is no window manager yet."""
     manager = context.window_manager
     return getattr(manager, NAME, None) if manager is not None else None
 
 
-def options_of(settings: Any) -> "Options":
+def options_of(settings: PropertyGroup) -> "Options":
     """The settings that affect the drawing of a scene, as a value that can be compared."""
     from .scene_shapes import Options
 

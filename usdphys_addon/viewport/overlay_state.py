@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
+from bpy.types import Context, ViewLayer
 
 from ..bridge import props, scene_watch
 from ..bridge.environment import gc_paused, redraw
@@ -246,7 +247,7 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
     layer: the view layer; needed only if no window shows it.
     """
     if layer is None:
-        layer = next((window.view_layer for window in bpy.context.window_manager.windows  # type: ignore[union-attr]
+        layer = next((window.view_layer for window in bpy.context.window_manager.windows
                       if (window.scene.name, window.view_layer.name) == key[:2]), None)  # fmt: skip
     if layer is None:
         views.pop(key, None)
@@ -274,7 +275,7 @@ def renew(key: Key, options: Options, layer: Any = None) -> bool:
     return True
 
 
-def _is_wanted(options: Options, layer: Any) -> bool:
+def _is_wanted(options: Options, layer: ViewLayer) -> bool:
     """False if nothing would be drawn: overlays are off, or limited to selected objects without physics."""
     scopes = options.scopes
     if "ALL" in scopes:
@@ -300,19 +301,19 @@ def _is_own(space: Any) -> bool:
     return space is not None and (space.local_view is not None or space.use_local_collections)
 
 
-def view_key(context: Any, space: Any) -> Key:
+def view_key(context: Context, space: Any) -> Key:
     """The key of the drawing for a 3D view. Views share a drawing unless they have a visibility of their own."""
     return context.scene.name, context.view_layer.name, space.as_pointer() if _is_own(space) else 0
 
 
-def _visible(layer: Any, space: Any = None) -> frozenset[str]:
+def _visible(layer: ViewLayer, space: Any = None) -> frozenset[str]:
     """Names of the visible objects of a view layer, or of one 3D view."""
     if space is not None:
         return frozenset(obj.name for obj in layer.objects if obj.visible_in_viewport_get(space))
     return frozenset(obj.name for obj in layer.objects if obj.visible_get(view_layer=layer))
 
 
-def _built(key: Key, options: Options, known: _SceneContents, layer: Any) -> Drawing:
+def _built(key: Key, options: Options, known: _SceneContents, layer: ViewLayer) -> Drawing:
     """The drawing of a scene that was read, for the present selection and visibility."""
     from . import scene_shapes
 
@@ -322,7 +323,7 @@ def _built(key: Key, options: Options, known: _SceneContents, layer: Any) -> Dra
 
 
 def _space(pointer: int) -> Any:
-    for window in bpy.context.window_manager.windows:  # type: ignore[union-attr]
+    for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             for space in area.spaces if area.type == "VIEW_3D" else ():
                 if space.as_pointer() == pointer:
@@ -330,7 +331,7 @@ def _space(pointer: int) -> Any:
     return None
 
 
-def _of_scene(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawing]:
+def _of_scene(key: Key, options: Options, layer: ViewLayer) -> tuple[_SceneContents, Drawing]:
     """Contents and drawing of a scene. It is read only if the contents at hand are outdated or not enough."""
     from .scene_shapes import NotLoadedError
 
@@ -369,7 +370,7 @@ def _gone() -> Any:
     raise NotLoadedError
 
 
-def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawing]:
+def _read(key: Key, options: Options, layer: ViewLayer) -> tuple[_SceneContents, Drawing]:
     from ..bridge import scene_read
     from . import scene_shapes
 
@@ -417,7 +418,7 @@ def _read(key: Key, options: Options, layer: Any) -> tuple[_SceneContents, Drawi
             known.took = known.at - start
 
 
-def _of_session(key: Key, session: Any, layer: Any) -> _SceneContents:
+def _of_session(key: Key, session: Any, layer: ViewLayer) -> _SceneContents:
     """The model of a preview, whose bodies carry everything."""
     from . import scene_shapes
 

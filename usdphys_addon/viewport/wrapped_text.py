@@ -8,6 +8,7 @@ import textwrap
 from typing import Any
 
 import bpy
+from bpy.types import UILayout
 
 from ..bridge.language import tr
 
@@ -17,7 +18,7 @@ _LINE, OPERATION_LINE = 32, 40
 _MARGINS, _CHARACTER = 76, 6.4
 
 
-def draw_text(layout: Any, text: str, icon: str, taken: int = 0, length: int = 0) -> None:
+def draw_text(layout: UILayout, text: str, icon: str, taken: int = 0, length: int = 0) -> None:
     """Draw a message in the language of Blender, in lines that fit.
 
     taken: pixels that are drawn beside it. length: characters per line, where the region does not say how many fit.
