@@ -247,8 +247,9 @@ def test_the_wheel_imports_nothing_that_it_lacks() -> None:
             name for node in top if isinstance(node, ast.ImportFrom) and node.level for name in resolve(file, node)
         ]
         crossing += [f"{file} -> {name}" for name in names if name not in there]
-        crossing += [f"{file}: bpy" for node in top if isinstance(node, ast.Import) for alias in node.names
-                     if alias.name.split(".")[0] in BLENDER]  # fmt: skip
+        modules = [alias.name for node in top if isinstance(node, ast.Import) for alias in node.names]
+        modules += [node.module or "" for node in top if isinstance(node, ast.ImportFrom) and not node.level]
+        crossing += [f"{file}: {name}" for name in modules if name.split(".")[0] in BLENDER]
     assert not crossing
 
 

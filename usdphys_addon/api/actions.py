@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
-from bpy.types import Material, Object
-
 from ..core import joint_kinds
 from ..core.errors import InputError
 from ..core.nearest import nearest
@@ -15,6 +13,8 @@ from . import blender
 from .results import Report
 
 if TYPE_CHECKING:
+    import bpy
+
     from .blender import Obj, Objects
 
 Role = Literal["dynamic", "static", "kinematic", "collider", "clear"]
@@ -62,7 +62,7 @@ def tag(objects: Objects, role: Role, *, separate: bool = False) -> Report:
 def join(
     body1: Obj, body0: Obj | None = None, kind: JointKind = "revolute", *, place: JointPlace = "auto",
     axis: JointAxis = "auto", name: str = "", make_bodies: bool = True,
-) -> Object:  # fmt: skip
+) -> bpy.types.Object:  # fmt: skip
     """Join a body to another one, or to the world. Returns the joint, an Empty that is the frame of the joint.
 
     body1: moves against body0; None is the world. place, axis: where the joint is and about or along what it acts:
@@ -122,7 +122,7 @@ def ignore_groups(one: str, other: str, *, ignored: bool = True) -> None:
     group_edits.set_ignored(context.scene, one, other, ignored)
 
 
-def set_material(objects: Objects, material: Material | str) -> Report:
+def set_material(objects: Objects, material: bpy.types.Material | str) -> Report:
     """Give objects a physics material.
 
     material: one of Blender, which becomes the physics material of all colliders of each object; or a preset such as
@@ -146,6 +146,6 @@ def set_material(objects: Objects, material: Material | str) -> Report:
         raise InputError(f"'{linked.name}' is linked from a library; make a library override of it first.")
     for obj in found:
         obj.usdphys.physics_material = material
-    if material.is_editable and not material.usdphys.physics_material.is_applied:
-        material.usdphys.physics_material.is_applied = True
+    if material.is_editable and not material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
+        material.usdphys.physics_material.is_applied = True  # type: ignore[attr-defined]
     return Report(f"Gave the material {material.name} to {counted(len(found), 'object')}", (), names)

@@ -48,7 +48,7 @@ FIRM, SAG = 4.0, 0.02
 class Snapshot:
     """State of a world; only valid for `World.restore` of the same world."""
 
-    engines: tuple[Any, ...]
+    spaces: tuple[Any, ...]
     positions: Floats
     rotations: Floats
     awake: NDArray[np.bool_]
@@ -110,9 +110,9 @@ class World:
         report_others(model, self._layout.names, self._notices)
         setups = _setups(self._layout, self._notices, time_step, substeps, quality)
         _report_missing(self._solver, self._layout, setups, self._notices)
-        #: One for each physics scene.
-        self.engines: tuple[Engine, ...] = tuple(map(make, setups))
-        yield from _built(self.engines, setups)
+        #: Each is one physics scene in the engine.
+        self.spaces: tuple[Engine, ...] = tuple(map(make, setups))
+        yield from _built(self.spaces, setups)
         bodies = [body for setup in setups for body in setup.bodies.values()]
         self.paths = tuple(chain.from_iterable(setup.bodies for setup in setups))
         ends = np.cumsum([0, *(len(setup.bodies) for setup in setups)]).tolist()
@@ -122,14 +122,14 @@ class World:
         self.positions: Floats = places.positions[rows]
         self.rotations: Floats = places.quaternions[rows]
         self.stretches: Floats = places.stretches[rows]
-        for each, own in zip(self.engines, self._ranges, strict=True):
+        for each, own in zip(self.spaces, self._ranges, strict=True):
             if each.is_moved_at_start:
                 each.read_poses(self.positions[own], self.rotations[own])
         self.kinematic = np.fromiter(map(_KINEMATIC, bodies), bool, len(bodies))
         self.awake = np.ones(len(self.paths), bool)
-        self._by_scene = {setup.scene: each for setup, each in zip(setups, self.engines, strict=True)}
+        self._by_scene = {setup.scene: each for setup, each in zip(setups, self.spaces, strict=True)}
         facts = {joint.path: joint for setup in setups for joint in setup.joints}
-        self._joints = {path: (each, facts[path]) for each in self.engines for path in each.joints}
+        self._joints = {path: (each, facts[path]) for each in self.spaces for path in each.joints}
         # Which copies all triangles.
         yield 1.0
         self._start = self.snapshot()
@@ -153,7 +153,7 @@ class World:
     @property
     def substeps(self) -> int:
         """Solver steps in each time step, maximum over all scenes."""
-        return max((engine.substeps for engine in self.engines), default=1)
+        return max((engine.substeps for engine in self.spaces), default=1)
 
     def step(self) -> None:
         """One time step. Bodies that move too fast or gain energy from no source are added to `unstable`.
@@ -164,7 +164,7 @@ class World:
         began = clock.now()
         before = self.positions.copy()
         steps = []
-        for engine, rows in zip(self.engines, self._ranges, strict=True):
+        for engine, rows in zip(self.spaces, self._ranges, strict=True):
             done = engine.step(self.positions[rows], self.rotations[rows])
             steps.append(done)
             self.awake[rows] = done.awake
@@ -227,13 +227,13 @@ class World:
     def snapshot(self) -> Snapshot:
         """Copy of the state of the world; takes about 15 ms for 1,000 bodies."""
         return Snapshot(
-            tuple(engine.save() for engine in self.engines), self.positions.copy(), self.rotations.copy(),
+            tuple(engine.save() for engine in self.spaces), self.positions.copy(), self.rotations.copy(),
             self.awake.copy(), self.frame, dict(self.unstable),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
         """Restore a state, bit for bit; live edits made since then are undone too."""
-        for engine, saved in zip(self.engines, snapshot.engines, strict=True):
+        for engine, saved in zip(self.spaces, snapshot.spaces, strict=True):
             engine.load(saved)
         self.positions[:], self.rotations[:] = snapshot.positions, snapshot.rotations
         self.awake[:] = snapshot.awake
@@ -245,7 +245,7 @@ class World:
 
     def velocities(self) -> tuple[Floats, Floats]:
         """Linear (n, 3), of the centres of mass, and angular (n, 3) velocities in the world: m/s and rad/s."""
-        found = np.concatenate([engine.velocities() for engine in self.engines] or [np.zeros((0, 6))])
+        found = np.concatenate([engine.velocities() for engine in self.spaces] or [np.zeros((0, 6))])
         return found[:, :3], found[:, 3:]
 
     def motion(self) -> Motion:
@@ -316,7 +316,7 @@ class World:
     def set_static_pose(self, path: str, position: ArrayLike, rotation: ArrayLike) -> None:
         """Teleport a static collider. Raises KeyError for any other prim."""
         turn = np.asarray(rotation, float)
-        for engine in self.engines:
+        for engine in self.spaces:
             if path in engine.statics:
                 engine.set_static_pose(path, np.asarray(position, float), turn / np.linalg.norm(turn))
                 return
@@ -355,7 +355,7 @@ class World:
     ) -> None:  # fmt: skip
         """Change a physics material by path; "" is what all colliders without a material have. friction: of what
         slides; static: of what rests, where it is larger; None: the same."""
-        for engine in self.engines:
+        for engine in self.spaces:
             engine.set_surface(material, friction, restitution, static)
 
     def set_mass(self, path: str, mass: float) -> None:
@@ -381,7 +381,7 @@ class World:
         wanted = clamped(freedom, value)
         relative = moved(facts, dof, relative_pose(world0, world1), wanted)
         engine.pose_joint(JointPose(path, wanted, relative, bodies, shift(world0, world1, relative, is_first)))
-        own = self._ranges[self.engines.index(engine)]
+        own = self._ranges[self.spaces.index(engine)]
         engine.read_poses(self.positions[own], self.rotations[own])
         self.awake[[self._index[body] for body in bodies]] = True
         return bodies
@@ -445,7 +445,7 @@ class World:
         return number
 
     def _held(self, number: int) -> Grab:
-        return next(engine.grabs[number] for engine in self.engines if number in engine.grabs)
+        return next(engine.grabs[number] for engine in self.spaces if number in engine.grabs)
 
     def move_grab(self, number: int, target: ArrayLike) -> None:
         """Set the target (3,) of the held point."""
@@ -462,12 +462,12 @@ class World:
         """(held point, its target) of each grab, (3,) each."""
         return [
             (self.grab_point(number), np.array(held.target))
-            for engine in self.engines for number, held in engine.grabs.items()
+            for engine in self.spaces for number, held in engine.grabs.items()
         ]  # fmt: skip
 
     def release(self, number: int) -> None:
         """Release a grab. Unknown numbers, as after a reset, are ignored."""
-        for engine in self.engines:
+        for engine in self.spaces:
             if number in engine.grabs:
                 engine.release(number)
 
@@ -480,18 +480,18 @@ class World:
 
     def contact_count(self) -> int:
         """Pairs of colliders that touch; takes some milliseconds for 1,000 bodies."""
-        return sum(engine.contact_count() for engine in self.engines)
+        return sum(engine.contact_count() for engine in self.spaces)
 
     def contact_points(self, most: int = 4000) -> tuple[Floats, Floats]:
         """Points (n, 3) where colliders touch, m, and the normals (n, 3) there, away from the first; about `most`."""
-        found = [point for engine in self.engines for point in engine.contact_points(most)]
+        found = [point for engine in self.spaces for point in engine.contact_points(most)]
         both = np.array(found, float).reshape(-1, 6)
         return both[:, :3], both[:, 3:]
 
     def busiest(self) -> str:
         """Path of the dynamic body with the most points of contact; of the first without any contact, or ""."""
         counts = {path: 0 for path in self.paths if not self.kinematic[self._index[path]]}
-        for engine in self.engines:
+        for engine in self.spaces:
             for path, points in engine.contact_counts().items():
                 counts[path] += points
         return max(counts, key=lambda path: counts[path], default="")
@@ -499,12 +499,12 @@ class World:
     @property
     def broken_joints(self) -> tuple[str, ...]:
         """Paths, in the order of breaking."""
-        return tuple(path for engine in self.engines for path in engine.broken)
+        return tuple(path for engine in self.spaces for path in engine.broken)
 
     @property
     def static_colliders(self) -> tuple[str, ...]:
         """Paths of the static colliders, which `set_static_pose` can move."""
-        return tuple(path for engine in self.engines for path in engine.statics)
+        return tuple(path for engine in self.spaces for path in engine.statics)
 
     @property
     def joints(self) -> tuple[str, ...]:
@@ -561,7 +561,7 @@ class World:
         """Of all dynamic bodies that are awake, J."""
         found = 0.0
         linear, angular = self.velocities()
-        for engine in self.engines:
+        for engine in self.spaces:
             for path, weight in engine.weights.items():
                 row = self._index[path]
                 if self.awake[row]:
