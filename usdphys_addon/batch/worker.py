@@ -19,7 +19,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -244,11 +243,14 @@ def clean() -> None:
     """Delete the folders of children whose batch was killed. The folder of one that is alive is locked."""
     if fcntl is None:
         return
+    with tempfile.TemporaryDirectory(prefix="usdphys-now-") as fresh:
+        # By the clock that dates the folders.
+        now = Path(fresh).lstat().st_mtime
     for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER}*"):
         with suppress(OSError):
             state = folder.lstat()
             # Not what somebody else has put there.
-            if state.st_uid != os.getuid() or time.time() - state.st_mtime < _UNLOCKED or folder.is_symlink():
+            if state.st_uid != os.getuid() or now - state.st_mtime < _UNLOCKED or folder.is_symlink():
                 continue
             with suppress(FileNotFoundError), (folder / _LOG).open("rb") as log:
                 fcntl.flock(log, fcntl.LOCK_EX | fcntl.LOCK_NB)
