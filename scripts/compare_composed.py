@@ -122,7 +122,9 @@ def _file_of(asset: Sdf.AssetPath) -> str:
 
 def _fields(thing: Any) -> dict[str, Any]:
     left_out = _COMPOSITION if isinstance(thing, Usd.Prim) else _PROPERTY
-    return {name: value for name, value in thing.GetAllAuthoredMetadata().items() if name not in left_out}
+    found = {name: value for name, value in thing.GetAllAuthoredMetadata().items() if name not in left_out}
+    # Of metadata that this USD does not know: text is read as something else than a crate file.
+    return {name: one.value if isinstance(one, Sdf.UnregisteredValue) else one for name, one in found.items()}
 
 
 def _metadata(

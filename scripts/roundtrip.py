@@ -6,7 +6,7 @@
 
 Without files: every USD of the shared set of test files, and those that the tests author themselves. Prints a row
 per file and way; exit status 1 where a score is below 1. The ways: the source with the edits, which is the default,
-and as Blender composes the scene (--composed). --units composes it in other units: files in metres with Z up in
+and as Blender composes the scene (--composed). --units does both in other units: files in metres with Z up in
 centimetres with Y up, others in metres with Z up; the comparer looks at values in SI. --vendor also asks for all that
 simulators' schemas say. --twice also makes a second round trip and compares the two files byte by byte.
 """
@@ -63,11 +63,11 @@ def is_metric(path: Path, python: Path) -> bool:
 
 
 def exported(blend: Path, name: str, folder: Path, way: str, *, to_centimetres: bool) -> tuple[Path, str]:
-    """(USD file of a round trip, reason of a failure). to_centimetres: of the way "units"."""
+    """(USD file of a round trip, reason of a failure). to_centimetres: of the ways in other units."""
     target = folder / way / f"{name}.usda"
     target.parent.mkdir(exist_ok=True)
-    flags = ["--composed"] if way != "source" else []
-    if way == "units":
+    flags = ["--composed"] if way.startswith("composed") else []
+    if way.endswith("units"):
         flags += ["--meters-per-unit", *(("0.01", "--up-axis", "Y") if to_centimetres else ("1", "--up-axis", "Z"))]
     # What the file has for errors is not ours to refuse here: it has to come back as it was.
     return target, convert(blend, target, *flags)
@@ -81,7 +81,7 @@ def main() -> int:
     ways = parser.add_mutually_exclusive_group()
     ways.add_argument("--composed", action="store_const", dest="ways", const=("composed",), default=("source",))
     ways.add_argument("--both", action="store_const", dest="ways", const=("source", "composed"))
-    ways.add_argument("--units", action="store_const", dest="ways", const=("units",))
+    ways.add_argument("--units", action="store_const", dest="ways", const=("units", "composed_units"))
     parser.add_argument("--vendor", action="store_true", help="what simulators' schemas say must be whole, too")
     parser.add_argument("--twice", action="store_true", help="two round trips must give the same file as one")
     options = parser.parse_args()
@@ -92,12 +92,12 @@ def main() -> int:
     files = [path.resolve() for path in options.files] or [*shared_files(), *authored_files(options.out / "authored")]
     whole = dict.fromkeys(options.ways, 0)
     comparer = Comparer(TOOL, options.usd_python)
-    print(f"{'score':>7} {'facts':>6} {'vendor':>7}  {'way':8} file")
+    print(f"{'score':>7} {'facts':>6} {'vendor':>7}  {'way':14} file")
     for path in files:
         name = "_".join(path.parts[-3:]).replace(" ", "_")
         blend = options.out / f"{name}.blend"
         unread = convert(path, blend)
-        to_centimetres = "units" in options.ways and is_metric(path, options.usd_python)
+        to_centimetres = options.ways[0] == "units" and is_metric(path, options.usd_python)
         for way in options.ways:
             target, reason = (
                 exported(blend, name, options.out, way, to_centimetres=to_centimetres) if not unread else (path, unread)
@@ -117,7 +117,7 @@ def main() -> int:
             vendor = found.get("vendor")
             share = f"{vendor:.4f}" if isinstance(vendor, float) else "-"
             print(
-                f"{found['score']:7.4f} {found.get('facts', 0):>6} {share:>7}  {way:8} {path.name}{again}", flush=True
+                f"{found['score']:7.4f} {found.get('facts', 0):>6} {share:>7}  {way:14} {path.name}{again}", flush=True
             )
             is_whole = found["score"] == 1.0 and not (options.vendor and isinstance(vendor, float) and vendor < 1.0)
             if is_whole and not again:

@@ -10,6 +10,7 @@ from typing import Any
 import assets
 import bmesh
 import bpy
+import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.bridge import import_notes
@@ -326,10 +327,8 @@ def test_one_edit_is_the_only_difference(shared, tmp_path, edit):
             result = write(target, form)
             codes = {issue.code for issue in result.issues}
             assert "ComposedByBlender" not in codes
-            # What instances share is a prim of its own in a flat file; metadata of a newer USD cannot be in it.
-            unknown = " uiHints " if "MetadataLeftOut" in codes else "no such text"
-            found = [line for line in differences(path, target)
-                     if not line.startswith("/Flattened_Prototype_") and unknown not in line]  # fmt: skip
+            # What instances share is a prim of its own in a flat file.
+            found = [line for line in differences(path, target) if not line.startswith("/Flattened_Prototype_")]
             assert found and not [line for line in found if not re.match(expected, line)], (path.name, form)
         if edit in (edit_turn, edit_add_object, edit_mesh, edit_material_value):
             write(tmp_path / "physics.usda", "layer", physics_only=True)
@@ -479,9 +478,37 @@ def test_a_new_material_of_a_new_object_is_bound_where_the_file_is_referenced(tm
 # --------------------------------------------------------------------------- forms, and what they refuse
 
 
+def test_other_units_are_those_of_the_source_with_the_edits_converted(tmp_path, robot):
+    """What Blender does not know comes along; only a layer cannot have other units."""
+    robot.write_text(
+        ROBOT
+        + """
+def RenderSettings "Settings"
+{
+    int2 resolution = (640, 480)
+}
+"""
+    )
+    load(robot)
+    bpy.data.objects["Arm"].usdphys.mass.mass = 7.0
+    bpy.data.objects["Arm"].usdphys.mass.is_applied = True
+    before = usd_read.read_stage(Usd.Stage.Open(str(robot)))
+    result = write(tmp_path / "out.usda", meters_per_unit=1.0, up_axis="Z")
+    assert "ComposedByBlender" not in {issue.code for issue in result.issues}
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    after = usd_read.read_stage(stage)
+    assert (UsdGeom.GetStageMetersPerUnit(stage), UsdGeom.GetStageUpAxis(stage)) == (1.0, "Z")
+    assert tuple(stage.GetPrimAtPath("/Settings").GetAttribute("resolution").Get()) == (640, 480)
+    assert after.prims["/World/Arm"].schemas["PhysicsMassAPI"].mass == pytest.approx(7.0)
+    for path, prim in before.bodies.items():
+        assert np.allclose(after.bodies[path].world[:3, 3], prim.world[:3, 3], atol=1e-6), path
+    with pytest.raises(InputError, match="has the units and the up axis of that file"):
+        write(tmp_path / "none.usda", "layer", meters_per_unit=1.0)
+    assert not (tmp_path / "none.usda").exists()
+
+
 def test_an_option_that_changes_the_whole_has_blender_compose_it_and_says_so(tmp_path, robot):
     for options, fix in (
-        ({"meters_per_unit": 1.0}, "Choose the units"), ({"up_axis": "Z"}, "Choose the units"),
         ({"hierarchy": "flat"}, "Choose the nested hierarchy"),
     ):  # fmt: skip
         result = write(tmp_path / "out.usda", **options)

@@ -6,14 +6,12 @@ import math
 from pathlib import Path
 
 import pytest
-from pxr import Gf, Sdf, Usd, UsdGeom
+from pxr import Gf, Sdf, Usd
 from usdphys_ext.usdphys_addon.core import units, validate, vendor_units
 from usdphys_ext.usdphys_addon.core.units import Dimension, StageUnits
-from usdphys_ext.usdphys_addon.usd import carry, carry_restore
-from usdphys_ext.usdphys_addon.usd import opinions as usd_opinions
 from usdphys_ext.usdphys_addon.usd import read as usd_read
+from usdphys_ext.usdphys_addon.usd import unit_conversion
 from usdphys_ext.usdphys_addon.usd import write as usd_write
-from usdphys_ext.usdphys_addon.usd.carried_units import CarriedUnits
 
 TABLES = sorted((Path(vendor_units.__file__).parent / "vendor_tables").glob("*.json"))
 CENTIMETRES = StageUnits(0.01, 1.0, "Y")
@@ -57,24 +55,11 @@ def test_joints_decide_what_an_armature_measures() -> None:
     assert state.dimension("state:linear:physics:position", "PhysicsPrismaticJoint") == units.LENGTH
 
 
-def restored(prims: str, target: StageUnits) -> tuple[Usd.Stage, CarriedUnits]:
-    """The prims of a file in centimetres with Y up: what the model holds written, the rest carried and restored."""
-    text = f'#usda 1.0\n(\n    metersPerUnit = 0.01\n    upAxis = "Y"\n)\n{prims}'
-    source = Sdf.Layer.CreateAnonymous(".usda")
-    source.ImportFromString(text)
-    stage = Usd.Stage.Open(source)
-    made = Usd.Stage.CreateInMemory()
-    UsdGeom.SetStageMetersPerUnit(made, target.meters_per_unit)
-    UsdGeom.SetStageUpAxis(made, target.up_axis)
-    numbers = CarriedUnits(CENTIMETRES, target)
-    for prim in stage.Traverse():
-        made.DefinePrim(prim.GetPath(), prim.GetTypeName())
-    usd_write.write_model(made, usd_read.read_stage(stage), target)
-    for prim in stage.Traverse():
-        spec = made.GetRootLayer().GetPrimAtPath(prim.GetPath())
-        carried = carry.capture(usd_opinions.Opinions(prim), CENTIMETRES)
-        carry_restore.restore(carried, spec, str, numbers=numbers)
-    return made, numbers
+def converted(prims: str, target: StageUnits) -> tuple[Usd.Stage, dict[str, str]]:
+    """The prims of a file in centimetres with Y up in other units, and the attributes that keep their numbers."""
+    stage = Usd.Stage.CreateInMemory()
+    stage.GetRootLayer().ImportFromString(f'#usda 1.0\n(\n    metersPerUnit = 0.01\n    upAxis = "Y"\n)\n{prims}')
+    return stage, unit_conversion.convert(stage, target)
 
 
 def value(stage: Usd.Stage, path: str) -> object:
@@ -82,7 +67,7 @@ def value(stage: Usd.Stage, path: str) -> object:
 
 
 def test_numbers_of_a_body_are_those_of_the_new_units() -> None:
-    stage, numbers = restored("""
+    stage, unknown = converted("""
 def Xform "Body" (
     prepend apiSchemas = ["PhysicsCollisionAPI", "PhysxRigidBodyAPI", "PhysxForceAPI", "PhysxCollisionAPI"]
 )
@@ -116,12 +101,12 @@ def Xform "Body" (
     assert value(stage, f"{body}RigidBody:lockedRotAxis") == 2
     assert Gf.IsClose(value(stage, f"{body}Force:force"), Gf.Vec3f(1, -3, 2), 1e-6)
     assert list(value(stage, "/Body.newton:inertia")) == [1, 2, 3]
-    assert value(stage, "/Body.unknown:thing")[0] == 1 and numbers.unknown == {"unknown:thing": "/Body"}
+    assert value(stage, "/Body.unknown:thing")[0] == 1 and unknown == {"unknown:thing": "/Body"}
 
 
 def test_modes_and_frames_decide_what_a_number_is() -> None:
     """An acceleration has no mass; a vector in the frame of the body does not turn with the up axis."""
-    stage, _ = restored("""
+    stage, _ = converted("""
 def Xform "Pushed" (prepend apiSchemas = ["PhysxForceAPI"])
 {
     vector3f physxForce:force = (100, 200, 300)
@@ -142,7 +127,7 @@ def Material "Springy" (prepend apiSchemas = ["PhysxMaterialAPI"])
 
 
 def test_joints_and_time_samples_are_converted() -> None:
-    stage, numbers = restored("""
+    stage, unknown = converted("""
 def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["NewtonJointAPI", "PhysxLimitAPI:angular"])
 {
     float newton:armature = 10000
@@ -165,38 +150,28 @@ def PhysicsPrismaticJoint "Slider" (prepend apiSchemas = ["NewtonJointAPI", "Phy
     assert value(stage, "/Slider.newton:armature") == 3
     assert value(stage, "/Slider.newton:velocityLimit") == pytest.approx(0.9)
     assert value(stage, "/Slider.physxLimit:linear:bounceThreshold") == 0.5
-    assert not numbers.unknown
+    assert not unknown
 
 
 def test_lengths_and_frames_of_vendor_joints_are_converted() -> None:
-    """Prims of a vendor's own type are carried whole."""
-    layer = Sdf.Layer.CreateAnonymous(".usda")
-    layer.ImportFromString("""#usda 1.0
-(
-    metersPerUnit = 0.01
-    upAxis = "Y"
-)
+    """Their frames have no place in the model. Below the bodies that they name, numbers stay."""
+    stage, _ = converted("""
 def PhysxPhysicsRackAndPinionJoint "Rack"
 {
     point3f physics:localPos0 = (100, 0, 50)
     quatf physics:localRot0 = (0, 1, 0, 0)
     float physics:ratio = 3
 }
-""")
-    stage = Usd.Stage.Open(layer)
-    text = carry.capture_prims(stage, set(), list(usd_opinions.of_stage(stage)))
-    made = Sdf.Layer.CreateAnonymous(".usda")
-    made.pseudoRoot.SetInfo("metersPerUnit", 1.0)
-    carry_restore.restore_prims(text, made, str, CarriedUnits(CENTIMETRES, METRES))
-    rack = made.GetPrimAtPath("/Rack")
-    assert rack.attributes["physics:localPos0"].default == Gf.Vec3f(1, 0, 0.5)
+""", METRES)  # fmt: skip
+    rack = stage.GetRootLayer().GetPrimAtPath("/Rack")
     assert rack.attributes["physics:localRot0"].default == Gf.Quatf(0, 1, 0, 0)
     assert rack.attributes["physics:ratio"].default == 300
+    assert rack.attributes["physics:localPos0"].default == Gf.Vec3f(100, 0, 50)
 
 
 def test_the_cone_of_a_ball_joint_is_an_angle() -> None:
     """Its soft limit is a torque for a degree: 10,000 kg cm2/s2 are 1 N m."""
-    stage, numbers = restored("""
+    stage, unknown = converted("""
 def PhysicsSphericalJoint "Ball" (prepend apiSchemas = ["PhysxLimitAPI:cone"])
 {
     float physxLimit:cone:stiffness = 20000
@@ -205,12 +180,12 @@ def PhysicsSphericalJoint "Ball" (prepend apiSchemas = ["PhysxLimitAPI:cone"])
 """, METRES)  # fmt: skip
     assert value(stage, "/Ball.physxLimit:cone:stiffness") == pytest.approx(2.0)
     assert value(stage, "/Ball.physxLimit:cone:bounceThreshold") == 30.0
-    assert not numbers.unknown
+    assert not unknown
 
 
 def test_a_limit_of_a_freedom_that_its_schema_does_not_list_is_converted() -> None:
     """UsdPhysics has no limit "linear" or "angular" of a generic joint; files have."""
-    stage, numbers = restored("""
+    stage, unknown = converted("""
 def PhysicsJoint "Few" (prepend apiSchemas = ["PhysicsLimitAPI:linear", "PhysicsLimitAPI:angular"])
 {
     float limit:linear:physics:high = 300
@@ -219,7 +194,7 @@ def PhysicsJoint "Few" (prepend apiSchemas = ["PhysicsLimitAPI:linear", "Physics
 """, METRES)  # fmt: skip
     assert value(stage, "/Few.limit:linear:physics:high") == pytest.approx(3.0)
     assert value(stage, "/Few.limit:angular:physics:low") == -15.0
-    assert not numbers.unknown
+    assert not unknown
 
 
 def test_equal_units_change_nothing() -> None:
@@ -389,7 +364,7 @@ def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI", "NewtonSDFCollisi
 
 
 def test_a_carried_number_that_means_automatic_is_the_same_in_all_units() -> None:
-    stage, numbers = restored("""
+    stage, unknown = converted("""
 def Scope "Engine"
 {
     float physxVehicleEngine:peakTorque = -1
@@ -398,12 +373,12 @@ def Scope "Engine"
 """, METRES)  # fmt: skip
     assert value(stage, "/Engine.physxVehicleEngine:peakTorque") == -1.0
     assert value(stage, "/Engine.physxVehicle:longitudinalStickyTireThresholdSpeed") == pytest.approx(0.2)
-    assert not numbers.unknown
+    assert not unknown
 
 
 def test_carried_vectors_and_axes_of_the_world_turn_with_the_up_axis() -> None:
     """On prims without physics these schemas are carried. The force of the second one is along the prim's own axes."""
-    stage, _ = restored("""
+    stage, _ = converted("""
 def Scope "Wind" (prepend apiSchemas = ["PhysxForceAPI", "PhysxRigidBodyAPI"])
 {
     bool physxForce:worldFrameEnabled = 1

@@ -146,6 +146,6 @@ def set_material(objects: Objects, material: bpy.types.Material | str) -> Report
         raise InputError(f"'{linked.name}' is linked from a library; make a library override of it first.")
     for obj in found:
         obj.usdphys.physics_material = material
-    if material.is_editable and not material.usdphys.physics_material.is_applied:  # type: ignore[attr-defined]
-        material.usdphys.physics_material.is_applied = True  # type: ignore[attr-defined]
+    if material.is_editable and not material.usdphys.physics_material.is_applied:
+        material.usdphys.physics_material.is_applied = True
     return Report(f"Gave the material {material.name} to {counted(len(found), 'object')}", (), names)

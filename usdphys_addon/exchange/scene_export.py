@@ -58,6 +58,11 @@ def _export_one(
             f"The edits cannot be merged into the imported file, because {obstacle}; choose As Blender Composes "
             "(--composed)."
         )
+    converted = None if _has_units_of_source(scene, options) else options.units
+    if form == "layer" and converted is not None and not obstacle and source_export.source_of(scene) is not None:
+        raise InputError(
+            "A layer over the imported file has the units and the up axis of that file; choose these, or another form."
+        )
     if form == "composed" or obstacle or source_export.source_of(scene) is None:
         if is_of_edits:
             raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
@@ -73,7 +78,7 @@ def _export_one(
     chosen = "copy" if form == "auto" else form
     return source_export.export_edits(
         context, filepath, chosen, physics_only=physics_only, strict=options.strict,
-        physx_words=options.physx_words,
+        physx_words=options.physx_words, converted=converted,
     )  # fmt: skip
 
 
@@ -172,11 +177,6 @@ def _obstacle(scene: Any, options: ExportOptions) -> tuple[str, str]:
         )
     if reason := _lost_source(scene, source, memory):
         return reason, _IMPORT_AGAIN
-    if not _has_units_of_source(scene, options):
-        return (
-            "other units or another up axis than those of the source are chosen",
-            "Choose the units and the up axis of the imported file to write it with the edits.",
-        )
     if options.hierarchy != "nested":
         return (
             f"the hierarchy '{options.hierarchy}' is chosen",

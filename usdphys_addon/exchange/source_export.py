@@ -36,10 +36,11 @@ from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult
+from .usd_export import ExportResult, report_conversion
 
 if TYPE_CHECKING:
     from ..core.difference import Difference
+    from ..core.units import StageUnits
     from ..usd.edit_layer import Form
     from ..usd.scene_edits import SceneEdits
 
@@ -49,18 +50,18 @@ _NOISE = 2e-6
 
 def export_edits(
     context: Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False,
-    physx_words: bool = False,
+    physx_words: bool = False, converted: StageUnits | None = None,
 ) -> ExportResult:  # fmt: skip
     """Write the source of the scene with the edits since the import. See `usd.edit_layer.write_edits` for the forms.
 
     The source is only read. physics_only: leave out all edits but those of the physics. strict: refuse errors that the
-    edits have made. physx_words: see `core.runtimes`. Raises InputError where the scene was not imported or its
-    source is gone, and OutputError.
+    edits have made. physx_words: see `core.runtimes`. converted: other units than those of the source. Raises
+    InputError where the scene was not imported or its source is gone, and OutputError.
     """
     require_usd()
     with gc_paused():
         target = Path(bpy.path.abspath(str(filepath))).absolute()
-        return _export(context, target, form, physics_only, strict, physx_words)
+        return _export(context, target, form, physics_only, strict, physx_words, converted)
 
 
 def source_of(scene: Any) -> Path | None:
@@ -117,7 +118,7 @@ def chosen_runtimes(scene: Any) -> bool:
 
 def _export(
     context: Context, target: Path, form: Form, physics_only: bool, strict: bool,
-    physx_words: bool,
+    physx_words: bool, converted: StageUnits | None,
 ) -> ExportResult:  # fmt: skip
     from ..core import difference
     from ..usd import composition, edit_layer
@@ -154,7 +155,9 @@ def _export(
             found.textures = partial(brought, folder, target)
             gone = frozenset(found.removed)
             edits.removed = tuple(path for path in edits.removed if not paths.nearest(path, gone))
-        written = edit_layer.write_edits(source, target, form, edits, found, units=units, variants=variants)
+        written = edit_layer.write_edits(
+            source, target, form, edits, found, units=units, variants=variants, converted=converted
+        )  # fmt: skip
     result = ExportResult(target, issues + comparison.issues, summary.counts(reading.model))
     if form == "layer":
         edited = _edited_prims(comparison, edits, found)
@@ -170,12 +173,9 @@ def _export(
             "EditLeftOut", "warning", path, "", f"An edit of '{path}' is left out: the source has no such prim.",
             "Import the source again, or export as Blender composes it.",
         ))  # fmt: skip
-    if written.left_out:
-        result.issues.append(Issue(
-            "MetadataLeftOut", "warning", "", "",
-            f"The USD of this Blender does not know the metadata {', '.join(written.left_out)}, so the flat file is "
-            "without it.", "Export a copy or a layer to keep it.",
-        ))  # fmt: skip
+    if converted is not None:
+        units = converted._replace(local_meters_per_unit=units.meters_per_unit)
+        report_conversion(reading.model, units, written.unconverted, result.issues)
     return result
 
 

@@ -9,26 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 from bpy.types import Object
 
-from ..bridge import import_notes, vendor_rows
+from ..bridge import import_notes
 from ..bridge.reading import MATERIALS_SCOPE
 from ..core import frames
 from ..core import paths as core_paths
 from ..core.schemas import usd_geom
-from ..core.units import remembered_units
 from ..core.validate import Issue
-from ..core.vendor_schemas import VendorAttribute
-from ..core.words import counted
 from ..identity import remembered
 from .stage_match import OBJECT_NAME
-
-if TYPE_CHECKING:
-    from ..usd.carried_units import CarriedUnits
 
 _DATA_NAME = "userProperties:blender:data_name"
 #: Properties of a mesh that are true of the gprim in its place, too.
@@ -266,7 +260,7 @@ def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue],
     origins = remembered.origins(bpy.data.materials)
     moves = {path: places[name] for name, path in origins.items() if places.get(name, path) != path}
     _restore_looks(layer, scene, moves, issues)
-    _restore_carried(layer, scene, moves, issues)
+    _restore_carried(layer, scene, moves)
     animated = _restore_transforms(stage, frame)
     order = _orders(scene)
     last, mixed = len(order), []
@@ -338,20 +332,19 @@ def _follower(moves: Mapping[str, str]) -> Callable[[str], str]:
     return lambda path: core_paths.followed(path, moves)
 
 
-def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: list[Issue]) -> None:
+def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str]) -> None:
     """Write the opinions that were carried along from the imported file back to their prims."""
     from ..usd import carry_restore
 
     physics, moved = scene.usdphys, _follower(moves)
-    numbers = _carried_units(layer, physics.source.units)
-    carry_restore.restore_trees(physics.source.carried_trees, layer, moved, numbers)
+    carry_restore.restore_trees(physics.source.carried_trees, layer, moved)
     for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
         prim = remembered.prim_of(thing)
         if prim is None or not prim.carried:
             continue
         spec = layer.GetPrimAtPath(prim.path)
         if spec is not None:
-            carry_restore.restore(prim.carried, spec, moved, numbers=numbers)
+            carry_restore.restore(prim.carried, spec, moved)
     is_whole, has_looks = not physics.source.prim_path, bool(physics.source.carried_looks)
     for spec, obj in list(_objects_on(layer)):
         prim = obj.usdphys.prim
@@ -360,51 +353,8 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str], issues: l
         if prim.shape:
             _restore_shape(spec, obj)
         if prim.carried:
-            carry_restore.restore(prim.carried, spec, moved, numbers=numbers)
-    carry_restore.restore_prims(physics.source.carried, layer, moved, numbers)
-    if numbers is not None:
-        for spec, obj in _objects_on(layer):
-            physics = obj.usdphys
-            for thing in (physics, *physics.colliders):
-                for name in _unknown_units(thing):
-                    numbers.unknown.setdefault(name, str(spec.path))
-    if numbers is not None and numbers.unknown:
-        name, path = min(numbers.unknown.items(), key=lambda item: (item[1], item[0]))
-        count = len(numbers.unknown) - 1
-        others = f" and {counted(count, 'other attribute')}" if count else ""
-        issues.append(Issue(
-            "VendorUnitsKept", "warning", path, "",
-            f"'{name}' of '{path}'{others} keep their values in the units of the source: the add-on does not "
-            "know their dimension.", "Export in the units of the source, or correct these values.",
-        ))  # fmt: skip
-
-
-def _unknown_units(thing: Any) -> Iterator[str]:
-    """Names of the attributes of an owner with numbers of which nobody knows what they measure."""
-    rows = thing.vendor if "vendor" in thing.keys() else ()
-    for row in rows:
-        attribute = vendor_rows.attribute_of(row)
-        if not isinstance(attribute, VendorAttribute):
-            continue
-        is_known = attribute.has_known_unit_in(vendor_rows.mode_of(row))
-        if not is_known and vendor_rows.value_of(row) not in (None, 0.0, ()):
-            yield row.name
-
-
-def _carried_units(layer: Any, source: str) -> CarriedUnits | None:
-    """Converts what is carried to the units of the layer; None if these are those of the source.
-
-    source: metres and kilograms per unit and up axis.
-    """
-    from ..usd import carried_units, carry_restore
-
-    before = remembered_units(source)
-    if before is None:
-        return None
-    target = carry_restore.layer_units(layer)
-    # Blender keeps what is below the root in the units of the source, under a scale of the root.
-    kept = target._replace(local_meters_per_unit=before.meters_per_unit)
-    return carried_units.CarriedUnits(before, kept) if not before.is_like(target) else None
+            carry_restore.restore(prim.carried, spec, moved)
+    carry_restore.restore_prims(physics.source.carried, layer, moved)
 
 
 def _restore_binding(spec: Any, obj: Any, moved: Callable[[str], str]) -> None:

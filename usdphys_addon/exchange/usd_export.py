@@ -22,7 +22,7 @@ from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.runtimes import add_physx_words
 from ..core.schemas import usd_physics
-from ..core.units import StageUnits, shortest
+from ..core.units import StageUnits, remembered_units, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
 from ..identity.remembered import home_of, looks_of
@@ -97,17 +97,22 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
     from ..usd import verify as usd_verify
     from ..usd.files import packages as usd_packages
 
+    memory = context.scene.usdphys.source
     if options.root is None:
         # Imported prims go back to their own paths, so there is no root prim above them.
-        scene: Any = context.scene
-        options = replaced(options, root="" if scene.usdphys.source.filepath else DEFAULT_ROOT)
+        options = replaced(options, root="" if memory.filepath else DEFAULT_ROOT)
+    # What is kept of an imported file is in its units. The finished stage is converted.
+    own_units = remembered_units(memory.units) if memory.filepath else None
+    converted = options.units if own_units is not None and not options.units.is_like(own_units) else None
+    if converted is not None and own_units is not None:
+        options = replaced(options, units=own_units)
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
     if options.physx_words:
         add_physx_words(reading.model)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     refuse_errors(issues, target, strict=options.strict)
-    job = _Job(reading, options, by_name=bool(options.native) or not reading.paths_are_certain)
+    job = _Job(reading, options, bool(options.native) or not reading.paths_are_certain, converted)
     apart = image_files.are_expected(target)
     with (
         replacing(target, verify=lambda made: usd_verify.verify(made, target, job.outline), apart=apart) as scratch,
@@ -210,14 +215,15 @@ def checked_target(filepath: str | Path) -> Path:
 class _Job:
     """One export: what the hook is to write, and its outcome.
 
-    place: the temporary folder of the file, and the target, where Blender may write images. outline: of the finished
-    stage. by_name: correct the expected paths by the object names that Blender writes. until_saved: what it holds is
-    closed when Blender has saved the stage.
+    converted: other units than those in which it is written. place: the temporary folder of the file, and the target,
+    where Blender may write images. outline: of the finished stage. by_name: correct the expected paths by the object
+    names that Blender writes. until_saved: what it holds is closed when Blender has saved the stage.
     """
 
     reading: SceneReading | None
     options: ExportOptions | None
     by_name: bool = True
+    converted: StageUnits | None = None
     place: tuple[Path, Path] | None = None
     until_saved: ExitStack | None = None
     issues: list[Issue] = field(default_factory=list)
@@ -265,7 +271,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
 
     from ..usd import hierarchy as usd_hierarchy
     from ..usd import read as usd_read
-    from ..usd import skeletons
+    from ..usd import skeletons, unit_conversion
     from ..usd import write as usd_write
 
     stage = export_context.get_stage()
@@ -318,7 +324,11 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         skeletons.root_skeletons(stage)
     if job.options is not None and not job.options.animation:
         report_animation(reading, kept, job.issues)
-    _report_velocities(model, units, job.issues)
+    unknown: dict[str, str] = {}
+    if job.converted is not None:
+        unknown = unit_conversion.convert(stage, job.converted)
+        units = job.converted._replace(local_meters_per_unit=units.local)
+    report_conversion(model, units, unknown, job.issues)
 
 
 def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
@@ -337,8 +347,19 @@ def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue])
         ))  # fmt: skip
 
 
-def _report_velocities(model: PhysicsModel, units: StageUnits, issues: list[Issue]) -> None:
-    """Report velocities below a prim that converts units by its scale, which some simulators leave out."""
+def report_conversion(model: PhysicsModel, units: StageUnits, unconverted: dict[str, str], issues: list[Issue]) -> None:
+    """Report numbers whose unit nobody knows, and velocities below a prim that converts units by its scale.
+
+    Some simulators leave out that scale. unconverted: path of a prim by name of the attribute.
+    """
+    if unconverted:
+        name, path = min(unconverted.items(), key=lambda item: (item[1], item[0]))
+        others = f" and {counted(len(unconverted) - 1, 'other attribute')}" if len(unconverted) > 1 else ""
+        issues.append(Issue(
+            "VendorUnitsKept", "warning", path, "",
+            f"'{name}' of '{path}'{others} keep their values in the units of the source: the add-on does not "
+            "know their dimension.", "Export in the units of the source, or correct these values.",
+        ))  # fmt: skip
     factor = units.local / units.meters_per_unit
     if abs(factor - 1.0) < 1e-6:
         return
@@ -410,10 +431,10 @@ def _finish_scale(stage: Any, wanted: float) -> None:
     """Scale the stage to the requested metersPerUnit where Blender's exporter has taken the nearest one that it can."""
     from pxr import UsdGeom
 
-    from ..usd import stage_scale
+    from ..usd import unit_conversion
 
     if abs(UsdGeom.GetStageMetersPerUnit(stage) / wanted - 1.0) > 1e-5:
-        stage_scale.rescale(stage, wanted)
+        unit_conversion.scale(stage, wanted)
 
 
 def _warn_of_unit_scale(depsgraph: Any) -> None:

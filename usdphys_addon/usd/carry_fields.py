@@ -61,6 +61,13 @@ def table_properties(type_name: str, names: tuple[str, ...]) -> dict[str, tuple[
     return found
 
 
+def listed_schemas(spec: Sdf.PrimSpec) -> list[str]:
+    """API schemas that a spec adds or lists explicitly."""
+    if not spec.HasInfo("apiSchemas"):
+        return []
+    return list(dict.fromkeys(spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()))
+
+
 def set_type(spec: Sdf.PrimSpec, type_name: str) -> None:
     if type_name:
         spec.typeName = type_name

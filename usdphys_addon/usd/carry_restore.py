@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from ..core.difference import same_value
 from ..core.schema import Attribute
 from ..core.units import StageUnits
 from . import write as usd_write
-from .carried_units import CarriedUnits
 from .carry_fields import (
     LAYER_FIELDS,
     NOTES_KEY,
@@ -27,6 +25,7 @@ from .carry_fields import (
     copy_fields,
     folder,
     is_asset,
+    listed_schemas,
     parsed,
     relative_path,
     set_paths,
@@ -38,17 +37,14 @@ from .opinions import BINDING_API, PHYSICS_BINDING
 from .read import plain_value
 
 
-def restore(
-    text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None,
-    numbers: CarriedUnits | None = None,
-) -> None:  # fmt: skip
+def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits | None = None) -> None:
     """Add the opinions that `capture` returned to a prim of the exported layer, after Blender and `usd.write`.
 
     moved: maps old to new paths of relationship targets and connections. stage_units: of the layer; by default from
-    its metadata. numbers: converts numbers of vendors; None where the units are those of the source. Existing values
-    win; carried time samples, connections and metadata are added to them. Table attributes are restored only if their
-    schema is still applied. API schemas keep their original order. Raises InputError if the text cannot be parsed. Do
-    not call it for many prims inside one Sdf.ChangeBlock, which slows the parser down.
+    its metadata. Existing values win; carried time samples, connections and metadata are added to them. Table
+    attributes are restored only if their schema is still applied. API schemas keep their original order. Raises
+    InputError if the text cannot be parsed. Do not call it for many prims inside one Sdf.ChangeBlock, which slows the
+    parser down.
     """
     if not text.strip():
         return
@@ -56,7 +52,7 @@ def restore(
     if not source.rootPrims:
         return
     carried = source.rootPrims[0]
-    back = Restorer(source, spec.layer, moved, stage_units or layer_units(spec.layer), numbers)
+    back = Restorer(source, spec.layer, moved, stage_units or layer_units(spec.layer))
     back.schemas(carried, spec)
     back.metadata(carried, spec, PRIM_FIELDS)
     back.properties(carried, spec)
@@ -91,7 +87,7 @@ def restore_binding(text: str, spec: Sdf.PrimSpec, moved: Moved, *, keep_physics
     is_applied, now = False, spec.properties.get(PHYSICS_BINDING)
     if source is not None:
         carried = source.rootPrims[0]
-        is_applied = BINDING_API in _listed(carried)
+        is_applied = BINDING_API in listed_schemas(carried)
         back = Restorer(source, spec.layer, moved, layer_units(spec.layer))
         back.schemas(carried, spec)
         for item in carried.properties:
@@ -113,14 +109,10 @@ def _targets(item: Sdf.PropertySpec) -> list[str]:
 class Restorer:
     """Copies carried opinions into a layer."""
 
-    def __init__(
-        self, source: Sdf.Layer, layer: Sdf.Layer, moved: Moved, units: StageUnits,
-        numbers: CarriedUnits | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, source: Sdf.Layer, layer: Sdf.Layer, moved: Moved, units: StageUnits) -> None:
         notes = source.customLayerData.get(NOTES_KEY, {})
         self.layer = layer
         self.units = units
-        self.numbers = numbers
         self.moved = moved
         self.table = frozenset(notes.get("table", ()))
         self.mistyped = frozenset(notes.get("mistyped", ()))
@@ -130,11 +122,11 @@ class Restorer:
         self.to_folder = folder(layer)
 
     def schemas(self, carried: Sdf.PrimSpec, spec: Sdf.PrimSpec) -> None:
-        listed = _listed(carried)
+        listed = listed_schemas(carried)
         if not listed:
             return
         current = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else Sdf.TokenListOp()
-        present = _listed(spec)
+        present = listed_schemas(spec)
         known = {*present, *listed}
         ordered = [name for name in self.order if name in known]
         ordered += [name for name in (*present, *listed) if name not in ordered]
@@ -167,7 +159,7 @@ class Restorer:
 
     def properties(self, carried: Sdf.PrimSpec, spec: Sdf.PrimSpec) -> None:
         names = self.table | self.mistyped
-        table = table_properties(spec.typeName, tuple(_listed(spec))) if names else {}
+        table = table_properties(spec.typeName, tuple(listed_schemas(spec))) if names else {}
         for item in carried.properties:
             if item.name in self.mistyped:
                 self.retype(item, spec, table.get(item.name))
@@ -193,8 +185,6 @@ class Restorer:
         self.retarget(item.connectionPathList, added.connectionPathList)
         if is_asset(item.typeName) and item.HasDefaultValue():
             added.default = self.here(item.default)
-        elif self.numbers is not None and row is None and item.HasDefaultValue():
-            added.default = self.numbers.value(item, spec, item.default)
         self.samples(item, path, row)
 
     def retype(self, item: Sdf.AttributeSpec, spec: Sdf.PrimSpec, row: tuple[Attribute, str] | None) -> None:
@@ -231,8 +221,6 @@ class Restorer:
         convert: Convert = self.here
         if row is not None and alike(str(item.typeName), row[0].type):
             convert = self.to_layer(row, path)
-        elif self.numbers is not None and not is_asset(item.typeName):
-            convert = partial(self.numbers.value, item, self.layer.GetPrimAtPath(path.GetPrimPath()))
         elif not is_asset(item.typeName) and self.layer.GetNumTimeSamplesForPath(path):
             return
         for time in item.layer.ListTimeSamplesForPath(item.path):
@@ -259,9 +247,7 @@ class Restorer:
         return Sdf.AssetPath(relative_path(absolute, self.to_folder) if self.to_folder else absolute)
 
 
-def restore_prims(
-    text: str, layer: Sdf.Layer, moved: Moved, numbers: CarriedUnits | None = None
-) -> list[str]:  # fmt: skip
+def restore_prims(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
     """Create the prims that `capture_prims` returned in the exported layer. Returns the paths of the created prims.
 
     moved: maps old to new paths of prims and targets. Existing prims and fields are not changed; missing ancestors are
@@ -270,7 +256,7 @@ def restore_prims(
     if not text.strip():
         return []
     source = parsed(text)
-    back = Restorer(source, layer, moved, layer_units(layer), numbers)
+    back = Restorer(source, layer, moved, layer_units(layer))
     made: list[str] = []
     with Sdf.ChangeBlock():
         for carried in source.rootPrims:
@@ -279,9 +265,7 @@ def restore_prims(
     return made
 
 
-def restore_trees(
-    text: str, layer: Sdf.Layer, moved: Moved, numbers: CarriedUnits | None = None
-) -> list[str]:  # fmt: skip
+def restore_trees(text: str, layer: Sdf.Layer, moved: Moved) -> list[str]:
     """Replace subtrees of the layer by those that `capture_trees` returned. Returns the paths of their root prims.
 
     The roots keep their transform in the layer, so that they can be moved in Blender. Roots that are missing in the
@@ -290,7 +274,7 @@ def restore_trees(
     if not text.strip():
         return []
     source = parsed(text)
-    back = Restorer(source, layer, moved, layer_units(layer), numbers)
+    back = Restorer(source, layer, moved, layer_units(layer))
     replaced = []
     for path in sorted(back.prims):
         old = layer.GetPrimAtPath(moved(path))
@@ -384,10 +368,3 @@ def layer_units(layer: Sdf.Layer) -> StageUnits:
         for name, fallback in (("metersPerUnit", 0.01), ("kilogramsPerUnit", 1.0), ("upAxis", "Y"))
     )
     return StageUnits(float(meters), float(kilograms), "Z" if axis == "Z" else "Y")
-
-
-def _listed(spec: Sdf.PrimSpec) -> list[str]:
-    """API schemas that a spec adds or lists explicitly."""
-    if not spec.HasInfo("apiSchemas"):
-        return []
-    return list(dict.fromkeys(spec.GetInfo("apiSchemas").GetAddedOrExplicitItems()))

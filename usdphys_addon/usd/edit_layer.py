@@ -10,7 +10,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -22,8 +22,8 @@ from ..core.units import StageUnits
 from ..core.validate import Issue
 from ..system.files import USD_SUFFIXES, replacing, scratch_file, scratch_folder
 from . import read as usd_read
-from . import scene_edits, verify
-from .carry_fields import PRIM_FIELDS, relative_path
+from . import scene_edits, unit_conversion, verify
+from .carry_fields import PRIM_FIELDS, copy_fields, relative_path
 from .composition import VariantChoice, refuse_parts, select_variants, write_selections
 from .files import packages
 from .physics_edits import Editor
@@ -41,19 +41,20 @@ Form = Literal["layer", "copy", "flat"]
 class LayerResult:
     """uninstanced: paths whose `instanceable` was set to false. missing: edited paths that the source lacks.
 
-    left_out: names of metadata of prims that a flat file cannot hold. packed: about the files in a package.
+    packed: about the files in a package. unconverted: path of a prim by the name of an attribute of which nobody knows
+    the unit.
     """
 
     path: Path
     uninstanced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
     packed: tuple[Issue, ...] = ()
+    unconverted: dict[str, str] = field(default_factory=dict)
 
 
 def write_edits(
     source: str | Path, target: str | Path, form: Form, difference: Difference, scene: SceneEdits | None = None, *,
-    units: StageUnits | None = None, variants: Sequence[VariantChoice] = (),
+    units: StageUnits | None = None, variants: Sequence[VariantChoice] = (), converted: StageUnits | None = None,
 ) -> LayerResult:  # fmt: skip
     """Write a source with edits of its physics, and of the rest of the scene.
 
@@ -66,8 +67,9 @@ def write_edits(
     to the same files. Without changes, a copy in the same format is identical byte by byte.
     flat: one file without references, payloads and variants. A target .usdz is a copy with all that it refers to.
 
-    units: of the target; by default the source's. variants: selections that the edits were made with, authored in the
-    target. Raises InputError if the source cannot be read, OutputError if the target cannot be written.
+    units: that the edits are written in; by default the source's. variants: selections that the edits were made with,
+    authored in the target. converted: other units of the target, which is flat then. Raises InputError if the source
+    cannot be read, OutputError if the target cannot be written.
     """
     stage, target = _checked(Path(source), Path(target), form)
     edits = scene or SceneEdits()
@@ -88,26 +90,26 @@ def write_edits(
     scene_edits.apply_first(editor, edits)
     editor.apply(difference)
     scene_edits.apply_last(editor, edits)
-    left_out: list[str] = []
     packed: list[Issue] = []
+    unconverted: dict[str, str] = {}
     suffix = target.suffix.lower()
     is_same = suffix == Path(root.realPath).suffix.lower() and suffix != ".usdz"
-    if form == "flat":
-        layer = flattened(layer, target, left_out)
-    if form == "copy" and is_same and not (is_moved or difference or edits or variants):
+    if form == "flat" or converted is not None:
+        layer = flattened(layer, target)
+    if converted is not None:
+        unconverted = unit_conversion.convert(Usd.Stage.Open(layer), converted)
+    is_untouched = converted is None and not (is_moved or difference or edits or variants)
+    if form == "copy" and is_same and is_untouched:
         _save(target, lambda scratch: bool(shutil.copyfile(root.realPath, scratch)), layer)
     elif suffix == ".usdz":
         _save(target, lambda scratch: _export_package(layer, scratch, target, packed), layer)
     else:
         _save(target, lambda scratch: bool(layer.Export(str(scratch))), layer)
-    return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(left_out), tuple(packed))
+    return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(packed), unconverted)
 
 
-def flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer:
-    """The composition of a layer, whose relative paths are those of the folder of the target, as one layer.
-
-    left_out: gets the names of metadata that USD leaves out.
-    """
+def flattened(layer: Sdf.Layer, target: Path) -> Sdf.Layer:
+    """The composition of a layer, whose relative paths are those of the folder of the target, as one layer."""
     # A file of its own in that folder, so that the paths are found.
     with scratch_file(target.with_suffix(".usdc")) as whole:
         layer.Export(str(whole))
@@ -116,7 +118,7 @@ def flattened(layer: Sdf.Layer, target: Path, left_out: list[str]) -> Sdf.Layer:
             flat = stage.Flatten(addSourceFileComment=False)
         except Tf.ErrorException as error:
             raise InputError(f"'{target}' cannot be written as one file: {_why_not_flat(error)}.") from error
-        left_out.extend(_unknown_fields(flat, stage))
+        _add_unknown_fields(flat, stage)
         del stage
     UsdUtils.ModifyAssetPaths(flat, lambda path: _seen_from(path, target.parent))
     return flat
@@ -138,14 +140,13 @@ def _seen_from(path: str, folder: Path) -> str:
     return relative_path(path, os.path.realpath(folder))
 
 
-def _unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> tuple[str, ...]:
-    """Names of metadata of prims that are not in a flattened layer, because this USD does not know them."""
-    missing: set[str] = set()
+def _add_unknown_fields(layer: Sdf.Layer, stage: Usd.Stage) -> None:
+    """Copy the metadata of prims to a flattened layer that flattening leaves out, because this USD does not know it."""
     for prim in stage.TraverseAll():
         spec = layer.GetPrimAtPath(prim.GetPath())
-        if spec is not None:
-            missing.update(prim.GetAllAuthoredMetadata().keys() - PRIM_FIELDS - set(spec.ListInfoKeys()))
-    return tuple(sorted(missing))
+        missing = prim.GetAllAuthoredMetadata().keys() - PRIM_FIELDS - set(spec.ListInfoKeys()) if spec else ()
+        for source in reversed(prim.GetPrimStack()) if missing else ():
+            copy_fields(source, spec, lambda name, _there, missing=missing: name in missing)  # type: ignore[misc]
 
 
 def _export_package(layer: Sdf.Layer, scratch: Path, target: Path, packed: list[Issue]) -> bool:

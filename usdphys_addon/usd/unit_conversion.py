@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Gives a stage of one layer other units or another up axis. All means the same as before.
+
+Lengths in the space of prims keep their numbers, below an operation on the topmost prims that scales and turns them.
+Numbers of physics and of vendors follow from the dimensions of their rows; those that no table knows are noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from pxr import Gf, Sdf, Usd, UsdGeom, Vt
+
+from ..core import schema, units, vendor_units
+from ..core.schema import INSTANCE, Attribute, Schema
+from ..core.schemas.usd_physics import Joint, LimitAPI
+from ..core.units import PRACTICALLY_INFINITE, Dimension, StageUnits, is_infinite
+from ..core.vendor_schemas import VendorAttribute, axis_dof
+from ..core.vendor_units import Condition, VendorUnit
+from ..core.vendors import held_class
+from .carry_fields import listed_schemas, table_properties
+from .opinions import is_a
+from .read import stage_units
+from .write import sdf_type, tidy, usd_value, write_units
+
+#: Namespaces whose numbers no simulator reads as its own.
+_OTHERS = ("physics:", "primvars:", "xformOp:", "ui:", "userProperties:", "inputs:", "outputs:")
+_VECTORS = tuple(getattr(Gf, f"Vec{size}{kind}") for size in (2, 3, 4) for kind in "hfd")
+_ORDER, _RESET = "xformOpOrder", "!resetXformStack!"
+#: Operations that convert, with the suffix that programs use which compose files of different units.
+_TURN, _SCALE = "xformOp:rotateX:unitsResolve", "xformOp:scale:unitsResolve"
+
+
+def convert(stage: Usd.Stage, target: StageUnits) -> dict[str, str]:
+    """Convert a stage to other units, and author these. All opinions of the stage are in its root layer.
+
+    Returns the path of the first prim by name, for the attributes that keep their number because nobody knows their
+    unit.
+    """
+    layer, before = stage.GetRootLayer(), stage_units(stage)
+    conversion = Conversion(before, target._replace(local_meters_per_unit=before.local))
+    specs = list(_specs(layer))
+    tops = list(_tops(layer))
+    with Sdf.ChangeBlock():
+        for spec in specs:
+            conversion.prim(spec)
+        for spec in tops:
+            place(spec, before.meters_per_unit / target.meters_per_unit, conversion.angle)
+    write_units(stage, target)
+    return conversion.unknown
+
+
+def scale(stage: Usd.Stage, meters_per_unit: float) -> None:
+    """Scale the prims at the top of a stage without physics, from its metersPerUnit to this one."""
+    factor = UsdGeom.GetStageMetersPerUnit(stage) / meters_per_unit
+    tops = list(_tops(stage.GetEditTarget().GetLayer()))
+    with Sdf.ChangeBlock():
+        for spec in tops:
+            place(spec, factor, 0.0)
+    UsdGeom.SetStageMetersPerUnit(stage, meters_per_unit)
+
+
+# --------------------------------------------------------------------------- places
+
+
+def _specs(layer: Sdf.Layer) -> Iterator[Sdf.PrimSpec]:
+    pending = list(layer.rootPrims)
+    while pending:
+        spec = pending.pop()
+        yield spec
+        pending.extend(spec.nameChildren)
+
+
+def _tops(layer: Sdf.Layer) -> Iterator[Sdf.PrimSpec]:
+    """The prims whose transform is one from the world: the topmost ones, and those that reset the transform stack."""
+    inner = _prototypes(layer)
+    pending = [(spec, spec.path in inner) for spec in layer.rootPrims]
+    while pending:
+        spec, is_below = pending.pop()
+        if spec.specifier != Sdf.SpecifierDef and not is_below:
+            continue  # what stands for nothing by itself
+        has_place = is_a(spec.typeName, UsdGeom.Xformable)
+        if has_place and (not is_below or _RESET in _order_of(spec)):
+            yield spec
+        pending += [(child, is_below or has_place) for child in spec.nameChildren]
+
+
+def _prototypes(layer: Sdf.Layer) -> set[Sdf.Path]:
+    """Roots of the prototypes of instances, to which flattening has moved them: they are placed by the instances."""
+    return {
+        item.primPath
+        for spec in _specs(layer) if spec.instanceable
+        for item in spec.referenceList.GetAppliedItems() if not item.assetPath
+    }  # fmt: skip
+
+
+def _order_of(spec: Sdf.PrimSpec) -> list[str]:
+    found = spec.attributes.get(_ORDER)
+    return list(found.default or ()) if found is not None else []
+
+
+def place(spec: Sdf.PrimSpec, factor: float, angle: float) -> None:
+    """Scale a prim, and turn it by an angle about X in degrees, in the space above it."""
+    order = [name for name in _order_of(spec) if name != _RESET]
+    resets = [_RESET] * (_RESET in _order_of(spec))
+    for name in order[:2]:
+        # Operations of an earlier conversion.
+        if name in (_SCALE, _TURN):
+            order.remove(name)
+            if name == _SCALE:
+                factor *= float(spec.attributes[name].default[0])
+            else:
+                angle += float(spec.attributes[name].default)
+            spec.RemoveProperty(spec.attributes[name])
+    if abs(factor - 1.0) > 1e-6 * abs(factor):
+        Sdf.AttributeSpec(spec, _SCALE, Sdf.ValueTypeNames.Double3).default = Gf.Vec3d(tidy(factor, 0.0))
+        order.insert(0, _SCALE)
+    if angle:
+        Sdf.AttributeSpec(spec, _TURN, Sdf.ValueTypeNames.Float).default = angle
+        order.insert(0, _TURN)
+    found = spec.attributes.get(_ORDER) or Sdf.AttributeSpec(
+        spec, _ORDER, Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform
+    )
+    found.default = Vt.TokenArray([*resets, *order])
+
+
+# --------------------------------------------------------------------------- numbers
+
+
+class Conversion:
+    """Of numbers. source, target: units before and after.
+
+    unknown: path of the first prim by name, for the attributes that keep their number because nobody knows their unit.
+    """
+
+    def __init__(self, source: StageUnits, target: StageUnits) -> None:
+        self.source, self.target = source, target
+        self.turn = target.to_z_up.T @ source.to_z_up
+        self.angle = 0.0 if source.up_axis == target.up_axis else 90.0 if source.up_axis == "Y" else -90.0
+        self.unknown: dict[str, str] = {}
+
+    def factor(self, dimension: Dimension, *, local: bool) -> float:
+        return self.source.factor(dimension, local=local) / self.target.factor(dimension, local=local)
+
+    def prim(self, spec: Sdf.PrimSpec) -> None:
+        """Convert the numbers of a prim, and author fallbacks that would mean something else."""
+        names = tuple(listed_schemas(spec))
+        held = table_properties(spec.typeName, names)
+        added = self.state_fallbacks(spec, names)
+        for item in list(spec.attributes):
+            self.attribute(item, held.get(item.name))
+        for item in added:
+            spec.RemoveProperty(item)
+        self.place_frames(spec)
+
+    def attribute(self, item: Sdf.AttributeSpec, row: tuple[Attribute, str] | None) -> None:
+        """Convert the value and the time samples of an attribute. row: of the table, with the instance."""
+        layer, times = item.layer, item.layer.ListTimeSamplesForPath(item.path)
+        if item.HasDefaultValue() and (value := self.number(item, item.default, row)) is not item.default:
+            item = _typed_for(item, value, row)
+            item.default = value
+        for time in times:
+            value = layer.QueryTimeSample(item.path, time)
+            layer.SetTimeSample(item.path, time, self.number(item, value, row))
+        if hasattr(item, "HasSpline") and item.HasSpline() and self.number(item, 1.0, row) != 1.0:
+            self.unknown.setdefault(item.name, str(item.owner.path))
+
+    def number(self, item: Sdf.AttributeSpec, value: Any, row: tuple[Attribute, str] | None) -> Any:
+        """A value of an attribute in the units of the target."""
+        if isinstance(value, Sdf.ValueBlock):
+            return value
+        if row is None or isinstance(row[0], VendorAttribute):
+            return self.of_vendor(item, value)
+        attribute, instance = row
+        is_whole = type(value) is int and attribute.value.has_unit
+        if not (is_whole or _is_number(item, value)) or attribute.is_sentinel(value):
+            return value
+        drive = item.owner.attributes.get(f"drive:{instance}:physics:type")
+        mode = str(drive.default) if drive is not None else None
+        factor = self.factor(attribute.dimension_for(instance, mode), local=attribute.space == "local")
+        turn = self.turn if attribute.space == "world" and self.angle else None
+        if factor == 1.0 and turn is None:
+            return value
+        return _converted(float(value) if is_whole else value, factor, turn)
+
+    def of_vendor(self, item: Sdf.AttributeSpec, value: Any) -> Any:
+        """`number` of an attribute that UsdPhysics does not have."""
+        name, type_name = item.name, item.owner.typeName
+        unit = vendor_units.unit_of(name, type_name)
+        if unit is not None and unit.axes:
+            return self.axes(value) if isinstance(value, int) else value
+        if not _is_number(item, value):
+            return value
+        if unit is not None and unit.has_sentinel and isinstance(value, float) and value < 0:
+            return value
+        dimension = _of_limit(name)
+        if unit is not None:
+            dimension = unit.dimension(name, type_name)
+            found = (other for condition, other in unit.others if _holds(condition, item.owner, name))
+            dimension = next(found, dimension)
+        turns = unit is not None and bool(self.angle) and _is_world(unit, item.owner, name)
+        factor = 1.0
+        if dimension is not None:
+            factor = self.factor(dimension, local=unit is not None and unit.space == "local")
+        elif (unit is not None or (":" in name and not name.startswith(_OTHERS))) and _says_something(value):
+            self.unknown.setdefault(name, str(item.owner.path))
+        return _converted(value, factor, self.turn if turns else None) if turns or factor != 1.0 else value
+
+    def axes(self, bits: int) -> int:
+        """Bits of the world axes X, Y, Z, of the same axes in the target."""
+        found = 0
+        for axis in range(3):
+            if bits & (1 << axis):
+                found |= 1 << int(np.abs(self.turn[:, axis]).argmax())
+        return found | (bits & ~7)
+
+    def state_fallbacks(self, spec: Sdf.PrimSpec, names: tuple[str, ...]) -> list[Sdf.AttributeSpec]:
+        """Author the fallbacks of vendors that would mean something else in the units of the target.
+
+        Returns attributes that were added because they decide what others measure, and are to be removed again.
+        """
+        added: list[Sdf.AttributeSpec] = []
+        for name in names:
+            cls = held_class(name, spec.typeName, names)
+            for row in cls.unsaid if cls is not None else ():
+                own = row.usd_name(schema.split_applied(name)[1])
+                if not isinstance(row, VendorAttribute) or own in spec.attributes:
+                    continue
+                axis = axis_dof(_joint_of(spec)) if row.is_axis else ""
+                value = ((axis,) if row.value.is_array else axis) if axis else row.fallback if row.is_stated else None
+                if value is None:
+                    continue
+                item = Sdf.AttributeSpec(spec, own, sdf_type(row.type))
+                item.default = value = usd_value(row.type, value, 1.0)
+                if axis:
+                    added.append(item)
+                elif self.number(item, value, (row, "")) == value:
+                    spec.RemoveProperty(item)
+        return added
+
+    def place_frames(self, spec: Sdf.PrimSpec) -> None:
+        """Convert the frames of joint sides without a body, which are in the world."""
+        if _joint_of(spec) is None:
+            return
+        factor = self.factor(units.LENGTH, local=False)
+        turn = Gf.Rotation(Gf.Vec3d(1, 0, 0), self.angle).GetQuat()
+        for side in (0, 1):
+            body = spec.relationships.get(f"physics:body{side}")
+            if body is not None and body.targetPathList.GetAppliedItems():
+                continue
+            names = (f"physics:localPos{side}", f"physics:localRot{side}")
+            place, rotation = (spec.attributes.get(name) for name in names)
+            if place is not None:
+                _change(place, lambda value: _converted(value, factor, self.turn))
+            if self.angle:
+                if rotation is None:
+                    rotation = Sdf.AttributeSpec(spec, names[1], Sdf.ValueTypeNames.Quatf)
+                    rotation.default = Gf.Quatf(1)
+                _change(rotation, lambda value: type(value)(turn * Gf.Quatd(value)))
+
+
+def _joint_of(spec: Sdf.PrimSpec) -> Schema | None:
+    """The joint that a prim is, with its axis; None if it is none."""
+    cls = schema.SCHEMAS.get(spec.typeName)
+    if cls is None or not issubclass(cls, Joint):
+        return None
+    joint, axis = cls(), spec.attributes.get("physics:axis")
+    if axis is not None and axis.default and hasattr(joint, "axis"):
+        joint.axis = str(axis.default)
+    return joint
+
+
+def _change(item: Sdf.AttributeSpec, change: Callable[[Any], Any]) -> None:
+    """Change the value and the time samples of an attribute."""
+    if item.HasDefaultValue() and not isinstance(item.default, Sdf.ValueBlock):
+        item.default = change(item.default)
+    for time in item.layer.ListTimeSamplesForPath(item.path):
+        value = item.layer.QueryTimeSample(item.path, time)
+        if not isinstance(value, Sdf.ValueBlock):
+            item.layer.SetTimeSample(item.path, time, change(value))
+
+
+def _typed_for(item: Sdf.AttributeSpec, value: Any, row: tuple[Attribute, str] | None) -> Sdf.AttributeSpec:
+    """The attribute, made anew with the type of its row where it takes whole numbers and gets another one."""
+    if row is None or type(item.default) is not int or type(value) is int:
+        return item
+    owner, name = item.owner, item.name
+    owner.RemoveProperty(item)
+    return Sdf.AttributeSpec(owner, name, sdf_type(row[0].type))
+
+
+def _of_limit(name: str) -> Dimension | None:
+    """Of a limit along a degree of freedom that PhysicsLimitAPI does not list, and the model does not hold."""
+    dof = name.split(":")[1] if name.startswith("limit:") else ""
+    found = (row for row in LimitAPI.attributes if dof and row.usd_name(dof) == name)
+    return next((row.dimension_for(dof) for row in found), None)
+
+
+def _is_number(item: Sdf.AttributeSpec, value: Any) -> bool:
+    """True for floats and for vectors and arrays of them. Rotations have no unit; whole numbers count something."""
+    if isinstance(value, float):
+        return True
+    is_rotation = str(item.typeName).startswith("quat")
+    return not is_rotation and not isinstance(value, Sdf.ValueBlock) and np.asarray(value).dtype.kind == "f"
+
+
+def _says_something(value: Any) -> bool:
+    """False for zeros and infinities, which are the same in all units."""
+    numbers = np.asarray(value, float).ravel()
+    return bool(((numbers != 0) & (np.abs(numbers) < np.inf)).any())
+
+
+def _holds(condition: Condition, prim: Sdf.PrimSpec, name: str) -> bool:
+    """name: of an attribute of the same instance."""
+    found = prim.attributes.get(condition.attribute.replace(INSTANCE, name.split(":")[1]))
+    return condition.holds(found.default if found is not None else None)
+
+
+def _is_world(unit: VendorUnit, prim: Sdf.PrimSpec, name: str) -> bool:
+    return unit.space == "world" and (unit.world_if is None or _holds(unit.world_if, prim, name))
+
+
+def _converted(value: Any, factor: float, turn: Any) -> Any:
+    if isinstance(value, float):
+        # Twelve digits: a product of doubles that was a round number is one again.
+        return float(f"{value * factor:.12g}") if not is_infinite(value) else value
+    numbers = np.asarray(value, float)
+    if turn is not None and numbers.shape[-1:] == (3,):
+        numbers = numbers @ np.asarray(turn).T
+    made = np.where(np.abs(numbers) >= PRACTICALLY_INFINITE, numbers, numbers * factor)
+    if numbers.ndim == 1 and isinstance(value, _VECTORS):
+        return type(value)(*made.tolist())
+    return type(value)([tuple(row) for row in made.tolist()] if made.ndim == 2 else made.tolist())
