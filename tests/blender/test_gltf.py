@@ -845,18 +845,24 @@ def test_export_whose_buffer_is_torn_replaces_nothing(tmp_path, monkeypatch):
     assert [(tmp_path / name).read_bytes() for name in ("a.gltf", "a.bin")] == before
 
 
-def test_a_file_that_is_no_image_does_not_come_into_the_blend(tmp_path):
+@pytest.mark.parametrize(
+    ("uri", "reason"),
+    [("secret.txt", "another kind"), ("../secret.txt", "not in its folder")],
+    ids=["inside", "outside"],
+)
+def test_a_file_that_is_no_image_does_not_come_into_the_blend(tmp_path, uri, reason):
     folder = tmp_path / "asset"
     folder.mkdir()
-    (tmp_path / "secret.txt").write_text("TOPSECRET" * 99)
+    for place in (tmp_path, folder):
+        (place / "secret.txt").write_text("TOPSECRET" * 99)
     cube("Box")
     document, _ = exported(folder / "a.gltf")
-    document.json["images"] = [{"uri": "../secret.txt"}]
+    document.json["images"] = [{"uri": uri}]
     document.json["textures"] = [{"source": 0}]
     document.json["materials"] = [{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}]
     document.json["meshes"][0]["primitives"][0]["material"] = 0
     document.save(folder / "a.gltf")
-    with pytest.raises(InputError, match="another kind"):
+    with pytest.raises(InputError, match=reason):
         gltf_import.import_gltf(folder / "a.gltf")
     assert not [image.name for image in bpy.data.images if "secret" in image.filepath]
 

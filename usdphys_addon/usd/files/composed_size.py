@@ -144,7 +144,8 @@ class _Counter:
         for above in path.GetPrefixes()[:-1]:
             for target in outline.above.get(above, ()):
                 start = target.path or (self.start(target.layer) if target.layer else outline.start)
-                if start:
+                # USD cuts an arc to what is below its own prim.
+                if start and (target.layer or not start.HasPrefix(above)):
                     yield _Target(target.layer, path.ReplacePrefix(above, start))
 
     def stack(self, layer: str) -> list[str]:
