@@ -11,8 +11,8 @@ from typing import Any
 _MODULES = (
     ".usdphys_addon.worker.jobs",
     ".usdphys_addon.bridge.props",
-    ".usdphys_addon.stored.handlers",
-    ".usdphys_addon.stored.overrides",
+    ".usdphys_addon.bridge.stored.handlers",
+    ".usdphys_addon.bridge.stored.overrides",
     ".usdphys_addon.bridge.scene_watch",
     ".usdphys_addon.playback.guard",
     ".usdphys_addon.viewport.overlay_settings",

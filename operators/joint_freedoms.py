@@ -154,7 +154,7 @@ computed from the masses that the joint moves"""
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import joint_freedoms
-        from ..usdphys_addon.tuning.oscillator import Oscillator
+        from ..usdphys_addon.simulation.gains.oscillator import Oscillator
 
         obj = context.object
         self.inertia, is_angular = joint_freedoms.inertia_of(context, obj, self.dof)
@@ -163,7 +163,7 @@ computed from the masses that the joint moves"""
         return {"FINISHED"}
 
     def draw(self, context: bpy.types.Context) -> None:
-        from ..usdphys_addon.tuning.oscillator import Oscillator, sparkline
+        from ..usdphys_addon.simulation.gains.oscillator import Oscillator, sparkline
 
         layout = self.layout
         layout.use_property_split = True

@@ -10,11 +10,11 @@ from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.environment import NO_USD, usd_is_supported
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
+from ..usdphys_addon.bridge.stored import stamps
 from ..usdphys_addon.core import schema
 from ..usdphys_addon.core.joint_kinds import AXIS_DOFS, BY_IDENTIFIER, PRESETS
 from ..usdphys_addon.core.schemas import usd_geom, usd_physics
 from ..usdphys_addon.core.words import number_text, phrase
-from ..usdphys_addon.stored import stamps
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor

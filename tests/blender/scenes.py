@@ -13,9 +13,9 @@ import numpy as np
 from mathutils import Matrix
 from pxr import Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.bridge import reading, scene_read
+from usdphys_ext.usdphys_addon.bridge.identity.names import prim_name
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.exchange import usd_export
-from usdphys_ext.usdphys_addon.identity.names import prim_name
 from usdphys_ext.usdphys_addon.worker import jobs
 
 OBJECT_NAME = "userProperties:blender:object_name"

@@ -25,7 +25,8 @@ spec.loader.exec_module(module)
 
 props = importlib.import_module("usdphys_ext.usdphys_addon.bridge.props")
 handlers, migrations, stamps = (
-    importlib.import_module(f"usdphys_ext.usdphys_addon.stored.{name}") for name in ("handlers", "migrations", "stamps")
+    importlib.import_module(f"usdphys_ext.usdphys_addon.bridge.stored.{name}")
+    for name in ("handlers", "migrations", "stamps")
 )
 
 NEW = "0.2.0-dev.1"

@@ -3,13 +3,13 @@
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.attaching import attach as attaching
 from usdphys_ext.usdphys_addon.bridge import props
+from usdphys_ext.usdphys_addon.bridge.identity import remembered
 from usdphys_ext.usdphys_addon.core import difference, frames
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
-from usdphys_ext.usdphys_addon.identity import remembered
+from usdphys_ext.usdphys_addon.exchange.attaching import attach as attaching
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 from . import scenes

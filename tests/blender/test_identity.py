@@ -7,10 +7,10 @@ import bpy
 import pytest
 from pxr import Usd, UsdGeom
 from usdphys_ext.usdphys_addon import formats
-from usdphys_ext.usdphys_addon.attaching import attach
+from usdphys_ext.usdphys_addon.bridge.identity import remembered
+from usdphys_ext.usdphys_addon.bridge.identity.match import ObjectMatcher
 from usdphys_ext.usdphys_addon.exchange import usd_import
-from usdphys_ext.usdphys_addon.identity import remembered
-from usdphys_ext.usdphys_addon.identity.match import ObjectMatcher
+from usdphys_ext.usdphys_addon.exchange.attaching import attach
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 pytestmark = pytest.mark.slow

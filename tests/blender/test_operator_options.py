@@ -18,7 +18,7 @@ from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.validate import Issue
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
-from usdphys_ext.usdphys_addon.tuning import drive_design
+from usdphys_ext.usdphys_addon.simulation.gains import drive_design
 
 from . import scenes
 from .layout_recorder import LayoutRecorder, drawing_part

@@ -13,7 +13,7 @@ import bpy
 import pytest
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.bridge import property_values, scene_read
-from usdphys_ext.usdphys_addon.stored import handlers, migrations, stamps
+from usdphys_ext.usdphys_addon.bridge.stored import handlers, migrations, stamps
 from usdphys_ext.usdphys_addon.system import blend_parts
 from usdphys_ext.usdphys_addon.system.version import addon_version, order
 
@@ -49,7 +49,7 @@ def advice(gone: set[str], new: set[str]) -> str:
     if gone:
         said.append(
             f"Files hold values under names, numbers or defaults that are not there any more: {sorted(gone)}. Add a "
-            "migration for each to usdphys_addon/stored/migrations.py (docs/recipes.md, 'Rename a saved property'), "
+            "migration for each to bridge/stored/migrations.py (docs/recipes.md, 'Rename a saved property'), "
             "then write the list anew."
         )
     if new:

@@ -7,11 +7,11 @@ import random
 from collections import Counter
 
 import pytest
+from usdphys_ext.usdphys_addon.bridge.identity import match, names
+from usdphys_ext.usdphys_addon.bridge.identity.match import ObjectMatcher, Thing, find_written, originals
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.paths import followed, name_of, parent_of
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.identity import match, names
-from usdphys_ext.usdphys_addon.identity.match import ObjectMatcher, Thing, find_written, originals
 
 SEEDS = range(150)
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import vendor_schemas
 from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.simulation.gains import arm_motion, drive_design
+from usdphys_ext.usdphys_addon.simulation.gains.drive_design import Task, position_gains, task_of, velocity_gains
 from usdphys_ext.usdphys_addon.simulation.world import World
-from usdphys_ext.usdphys_addon.tuning import arm_motion, drive_design
-from usdphys_ext.usdphys_addon.tuning.drive_design import Task, position_gains, task_of, velocity_gains
 
 from .author import CENTIMETERS, METERS, File, block
 from .helpers import model_in, turn, world_of

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import pytest
-from usdphys_ext.usdphys_addon.tuning.oscillator import Oscillator, gains, oscillator_of, sparkline
+from usdphys_ext.usdphys_addon.simulation.gains.oscillator import Oscillator, gains, oscillator_of, sparkline
 
 
 @pytest.mark.parametrize("inertia", [1e-5, 1.0, 300.0])

@@ -33,7 +33,7 @@ from ..core.schema import ANGULAR_DOFS
 from ..core.schemas import usd_physics
 from ..core.words import joined, length_text, phrase
 from ..simulation import articulations
-from ..tuning import arm_motion, drive_design
+from ..simulation.gains import arm_motion, drive_design
 from . import joint_maker, vendor_edits
 
 _ANGULAR_DRIVE = props.AngularDriveProperties

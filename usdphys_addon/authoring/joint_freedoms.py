@@ -18,8 +18,8 @@ from ..core.errors import InputError
 from ..core.joint_kinds import AXIS_DOFS, PRESETS, is_locked
 from ..core.schema import ANGULAR_DOFS
 from ..core.schemas import usd_physics
-from ..tuning import drive_design
-from ..tuning.oscillator import Oscillator, gains, oscillator_of
+from ..simulation.gains import drive_design
+from ..simulation.gains.oscillator import Oscillator, gains, oscillator_of
 
 _DRIVE_FIELDS = tuple(attribute.field for attribute in usd_physics.DriveAPI.attributes)
 #: What a degree of freedom can do.

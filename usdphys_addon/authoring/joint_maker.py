@@ -18,13 +18,13 @@ from numpy.typing import NDArray
 
 from ..bridge import mesh as meshes
 from ..bridge import physics_collections
+from ..bridge.identity.names import prim_name
 from ..bridge.joint_frames import is_joint, world_of
 from ..bridge.roles import is_body
 from ..core import frames, joint_kinds
 from ..core.building import joint_guess
 from ..core.errors import InputError
 from ..core.frames import Matrix
-from ..identity.names import prim_name
 from .closest_point import closest, closest_point
 
 Array = NDArray[np.float64]

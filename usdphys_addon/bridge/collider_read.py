@@ -15,11 +15,11 @@ from ..core import frames, paths
 from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.schemas import usd_geom, usd_physics
-from ..identity import remembered
-from ..identity.names import prim_name
 from . import gprim_properties, group_read, material_read, props, vendor_rows
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes
+from .identity import remembered
+from .identity.names import prim_name
 from .placements import Placement
 from .reading import ReadingContext
 

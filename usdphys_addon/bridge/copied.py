@@ -18,9 +18,9 @@ from bpy.types import Object
 
 from ..core.frames import Matrix
 from ..core.model import Prim
-from ..stored.stamps import STAMP
 from .placements import Placement
 from .reading import ReadingContext
+from .stored.stamps import STAMP
 
 #: Properties of an object, and of a collider, that mean the same on a copy: they refer to no prim, and to no part of
 #: their own object.

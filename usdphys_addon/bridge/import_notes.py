@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 from bpy.types import Material, Mesh, Object
 
-from ..identity import remembered
+from .identity import remembered
 
 #: Properties of lights and cameras that concern only the interface, or that Blender changes by itself.
 _IDLE = frozenset({"name", "name_full", "users", "tag", "is_evaluated", "session_uid", "show_limits", "display_size"})

@@ -10,9 +10,9 @@ import numpy as np
 from ..core import frames, joint_kinds, paths, schema
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from ..identity import remembered
-from ..identity.names import prim_name
 from . import import_notes, props, vendor_rows
+from .identity import remembered
+from .identity.names import prim_name
 from .placements import Placement
 from .property_units import si_value
 from .reading import ReadingContext

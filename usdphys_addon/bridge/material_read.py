@@ -11,9 +11,9 @@ from bpy.types import Material
 from ..core import paths
 from ..core.model import Prim
 from ..core.schemas import usd_physics
-from ..identity import remembered
-from ..identity.names import prim_name
 from . import vendor_rows
+from .identity import remembered
+from .identity.names import prim_name
 from .reading import ReadingContext
 
 

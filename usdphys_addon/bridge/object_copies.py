@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from ..core import frames, paths
 from ..core.frames import Matrix
-from ..identity.remembered import ImportedIDs
 from . import copied
+from .identity.remembered import ImportedIDs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -13,7 +13,7 @@ from bpy.types import Object
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.vendors import is_placeless
-from ..identity.remembered import ImportedIDs
+from .identity.remembered import ImportedIDs
 
 JOINTS = "Physics Joints"
 COLLIDERS = "Physics Colliders"

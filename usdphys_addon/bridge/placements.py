@@ -12,9 +12,9 @@ import mathutils
 import numpy as np
 
 from ..core.frames import Matrix
-from ..identity import remembered
-from ..identity.match import Chain
-from ..identity.names import SourcePaths, numbered, prim_name
+from .identity import remembered
+from .identity.match import Chain
+from .identity.names import SourcePaths, numbered, prim_name
 
 _UNUSED_ID = 0x7FFFFFFF
 

@@ -10,8 +10,8 @@ from ..core import array_text, schema, units
 from ..core.schema import Attribute, Schema
 from ..core.switch import Switch
 from ..core.value_types import RANGES
-from ..stored import stamps
 from .known_names import KnownNames
+from .stored import stamps
 
 OVERRIDABLE: Any = {"LIBRARY_OVERRIDABLE"}
 OVERRIDABLE_LIST: Any = {"LIBRARY_OVERRIDABLE", "USE_INSERTION"}

@@ -10,8 +10,8 @@ import bpy
 from bpy.types import Object, PropertyGroup
 
 from ..core.schema import Schema, attribute_of
-from ..stored.stamps import STAMP
 from .property_types import values_only
+from .stored.stamps import STAMP
 
 
 def decided(group: PropertyGroup, cls: type[Schema], name: str, instance: str = "") -> Any:

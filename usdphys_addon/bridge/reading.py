@@ -14,9 +14,9 @@ from ..core import frames, paths
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
-from ..identity import remembered
-from ..identity.names import prim_name
-from ..identity.remembered import looks_of
+from .identity import remembered
+from .identity.names import prim_name
+from .identity.remembered import looks_of
 from .placements import Placement, ScenePlacements
 from .property_units import PropertyReader
 

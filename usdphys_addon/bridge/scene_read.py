@@ -19,16 +19,16 @@ from ..core.model import Prim
 from ..core.prototypes import SharedSchemas
 from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished
-from ..identity import remembered
-from ..identity.names import SourcePaths, prim_name
-from ..stored import stamps
 from . import group_read, joint_read, material_read, props, vendor_rows
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
 from .copied import Copies
+from .identity import remembered
+from .identity.names import SourcePaths, prim_name
 from .placements import Placement, ScenePlacements
 from .reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from .roles import is_animated
+from .stored import stamps
 
 _EARTH = (0.0, 0.0, -9.81)
 

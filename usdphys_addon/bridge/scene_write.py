@@ -14,9 +14,9 @@ from bpy.types import Material, Object, PropertyGroup, Scene
 from ..core import frames, paths
 from ..core.model import MATERIAL_TYPES, PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
-from ..identity import remembered
-from ..identity.names import free_name
 from . import gprim_properties, vendor_rows
+from .identity import remembered
+from .identity.names import free_name
 from .joint_write import write_joint
 from .writing import WritingContext, Written, lives_without_object
 

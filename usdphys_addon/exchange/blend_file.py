@@ -12,9 +12,9 @@ from typing import Any
 import bpy
 
 from ..bridge import props
+from ..bridge.stored import handlers
 from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
-from ..stored import handlers
 from ..system import blend_parts
 from ..system.files import is_endless, regular, replacing
 from . import kept_layers

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ..bridge import import_notes
+from ..bridge.identity.names import SourcePaths
 from ..bridge.placements import Placement
 from ..core.errors import OutputError
-from ..identity.names import SourcePaths
 from .hook_calls import handled_by
 from .usd_export import refuse_crash
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..bridge import scene_read
 from ..bridge.environment import gc_paused
+from ..bridge.identity import remembered
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.writing import unit_length
 from ..core import frames, summary, validate
@@ -28,7 +29,6 @@ from ..gltf import keep, names, scaling
 from ..gltf import write as gltf_write
 from ..gltf.additions import WriteOptions
 from ..gltf.document import SUFFIXES, Document
-from ..identity import remembered
 from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_memory

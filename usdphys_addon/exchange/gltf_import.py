@@ -14,6 +14,7 @@ import numpy as np
 
 from ..bridge import physics_collections, scene_write
 from ..bridge.environment import gc_paused
+from ..bridge.identity.remembered import ImportedIDs
 from ..bridge.mesh import triangles_of
 from ..bridge.writing import Written, unit_length
 from ..core import paths
@@ -24,7 +25,6 @@ from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
 from ..gltf.known import KnownDocument, document_of, part_lenses
-from ..identity.remembered import ImportedIDs
 from ..system.console import printed_on_success
 from . import blend_file, gltf_calls, gltf_memory
 from .import_repair import with_data

@@ -10,6 +10,8 @@ import bpy
 import mathutils
 
 from ..bridge import gprim_mesh, import_notes, object_copies, physics_collections, polygons, scene_write
+from ..bridge.identity import remembered
+from ..bridge.identity.names import prim_name
 from ..bridge.reading import SceneReading
 from ..bridge.writing import Written
 from ..core import paths
@@ -17,8 +19,6 @@ from ..core.model import Prim
 from ..core.schemas import usd_geom
 from ..core.units import remembered_units
 from ..gltf import keep
-from ..identity import remembered
-from ..identity.names import prim_name
 from .import_repair import with_data
 
 #: Properties of `RememberedPrim` with USD text.

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
+from ..bridge.identity.remembered import ImportedIDs
 from ..core.validate import Issue
-from ..identity.remembered import ImportedIDs
 
 if TYPE_CHECKING:
     from ..usd.import_source import ImportSource

@@ -15,8 +15,8 @@ import bpy
 import mathutils
 import numpy as np
 
+from ..bridge.identity.remembered import ImportedIDs
 from ..core import paths
-from ..identity.remembered import ImportedIDs
 
 
 def repair(

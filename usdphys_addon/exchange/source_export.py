@@ -20,6 +20,9 @@ from bpy.types import Context, Material, Object
 
 from ..bridge import import_notes, props, scene_read
 from ..bridge.environment import gc_paused, require_usd
+from ..bridge.identity import remembered
+from ..bridge.identity.names import prim_name
+from ..bridge.identity.remembered import source_paths, used_materials
 from ..bridge.placements import Placement
 from ..bridge.reading import SceneReading
 from ..core import frames, paths, summary, validate
@@ -29,9 +32,6 @@ from ..core.runtimes import FILES, add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
 from ..core.vendors import is_placeless
-from ..identity import remembered
-from ..identity.names import prim_name
-from ..identity.remembered import source_paths, used_materials
 from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_folder
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought

@@ -16,12 +16,12 @@ import numpy as np
 from bpy.types import Object
 
 from ..bridge import import_notes
+from ..bridge.identity import remembered
 from ..bridge.reading import MATERIALS_SCOPE
 from ..core import frames
 from ..core import paths as core_paths
 from ..core.schemas import usd_geom
 from ..core.validate import Issue
-from ..identity import remembered
 from .stage_match import OBJECT_NAME
 
 _DATA_NAME = "userProperties:blender:data_name"

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Any
 
+from ..bridge.identity.match import Chain, find_in_ascii, find_written
 from ..bridge.placements import Placement
 from ..bridge.reading import SceneReading
 from ..core import frames, paths
@@ -13,7 +14,6 @@ from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.schemas.usd_geom import GEOMETRY_TYPES, GPRIM_TYPES
 from ..core.validate import Issue
-from ..identity.match import Chain, find_in_ascii, find_written
 
 OBJECT_NAME = "userProperties:blender:object_name"
 

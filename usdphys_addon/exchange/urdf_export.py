@@ -227,7 +227,7 @@ def _verify(made: Built, target: Path) -> None:
 
 def _selected(context: Context, model: PhysicsModel) -> list[str]:
     """Paths of prims that are called like selected objects."""
-    from ..identity.names import prim_name
+    from ..bridge.identity.names import prim_name
 
     names = {prim_name(obj.name) for obj in getattr(context, "selected_objects", None) or ()}
     parts = {*model.prims, *(model.other_paths or ())}

@@ -20,10 +20,10 @@ from bpy.types import Context
 
 from ..bridge import object_copies
 from ..bridge.environment import require_usd
+from ..bridge.identity.names import prim_name
+from ..bridge.identity.remembered import ImportedIDs
 from ..core import paths
 from ..core.steps import Next
-from ..identity.names import prim_name
-from ..identity.remembered import ImportedIDs
 from ..system.files import note_of, usable_name
 from ..usd.robot_files import RobotOptions, robot_as_stage
 from . import blend_file, usd_import

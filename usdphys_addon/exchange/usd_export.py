@@ -16,6 +16,7 @@ from bpy.types import Context, Scene
 
 from ..bridge import scene_read
 from ..bridge.environment import gc_paused, require_usd
+from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import paths, summary, validate
 from ..core.errors import InputError, OutputError, UsdPhysError
@@ -25,7 +26,6 @@ from ..core.schemas import usd_physics
 from ..core.units import StageUnits, remembered_units, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
-from ..identity.remembered import home_of, looks_of
 from ..system import faults
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing

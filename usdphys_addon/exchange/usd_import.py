@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.types import Context, Scene
 
-from ..attaching import attach
 from ..bridge import gprim_mesh, import_notes, physics_collections, scene_write
 from ..bridge.environment import gc_paused, require_usd
+from ..bridge.identity import remembered
+from ..bridge.identity.remembered import ImportedIDs
 from ..core import clock, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
@@ -25,13 +26,12 @@ from ..core.steps import Next
 from ..core.validate import Issue
 from ..core.vendors import is_vendor_type
 from ..core.words import counted
-from ..identity import remembered
-from ..identity.remembered import ImportedIDs
 from ..system import faults
 from ..system.console import note, warn
 from ..system.files import note_of
 from ..worker.thread import Background, shorten_walks
 from . import blend_file, import_materials, import_repair, kept_layers
+from .attaching import attach
 from .hook_calls import handled_by
 
 if TYPE_CHECKING:

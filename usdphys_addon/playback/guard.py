@@ -155,7 +155,7 @@ def _before_undo_step(*_: Any) -> None:
 
 def _after_undo_step(*_: Any) -> None:
     """Restore the authored transforms of objects from an undo step that was pushed while a preview ran."""
-    from ..identity.remembered import objects_by_name
+    from ..bridge.identity.remembered import objects_by_name
     from .poses import is_simulated, restored
 
     known = objects_by_name() if _authored else {}

@@ -13,8 +13,8 @@ import numpy as np
 from bpy.types import Object
 from numpy.typing import NDArray
 
+from ..bridge.identity.remembered import objects_by_name
 from ..core import frames
-from ..identity.remembered import objects_by_name
 
 Floats = NDArray[np.float64]
 #: From this number of objects on, foreach_set on all objects of the file is faster.

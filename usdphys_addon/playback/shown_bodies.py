@@ -11,11 +11,11 @@ import bpy
 import numpy as np
 
 from ..bridge import reading
+from ..bridge.identity.remembered import objects_by_name
 from ..bridge.placements import Placement
 from ..core import frames
 from ..core.errors import InputError
 from ..core.validate import Issue
-from ..identity.remembered import objects_by_name
 from .poses import PoseWriter, Transform, applied, freed, restored, saved
 
 if TYPE_CHECKING:

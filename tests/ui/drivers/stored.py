@@ -12,7 +12,7 @@ TEXT = "stored Object.usdphys.prim.extras"
 
 
 def module(name):
-    return sys.modules[f"{kit.MODULE}.usdphys_addon.stored.{name}"]
+    return sys.modules[f"{kit.MODULE}.usdphys_addon.bridge.stored.{name}"]
 
 
 def expect_renamed():

@@ -11,15 +11,15 @@ import bpy
 import numpy as np
 from bpy.types import Object
 
-from ..bridge import joint_write
-from ..bridge.joint_frames import coincide, rigid
-from ..bridge.writing import lives_without_object
-from ..core import frames
-from ..core.model import Prim
-from ..core.schemas import usd_geom, usd_physics
-from ..identity.match import match_item
-from ..identity.names import free_name, prim_name
-from ..identity.remembered import things_of
+from ...bridge import joint_write
+from ...bridge.identity.match import match_item
+from ...bridge.identity.names import free_name, prim_name
+from ...bridge.identity.remembered import things_of
+from ...bridge.joint_frames import coincide, rigid
+from ...bridge.writing import lives_without_object
+from ...core import frames
+from ...core.model import Prim
+from ...core.schemas import usd_geom, usd_physics
 from .colliders import ColliderPlanner, PlannedCollider
 from .context import AttachContext, is_flat, is_within
 

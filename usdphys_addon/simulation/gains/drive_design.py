@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core import mass
-from ..core.errors import InputError
-from ..core.frames import Matrix
-from ..core.model import PhysicsModel, Prim
-from ..simulation import hanging
-from ..simulation.joint_facts import Drive, JointFacts, read_joints
-from ..simulation.layout import Layout, layout
-from ..simulation.notices import Notices
+from ...core import mass
+from ...core.errors import InputError
+from ...core.frames import Matrix
+from ...core.model import PhysicsModel, Prim
+from .. import hanging
+from ..joint_facts import Drive, JointFacts, read_joints
+from ..layout import Layout, layout
+from ..notices import Notices
 from . import arm_motion
 from .arm_motion import SETTLED, Arm
 

@@ -14,7 +14,7 @@ from typing import Any
 import bpy
 from bpy.types import PropertyGroup
 
-from ..system.version import addon_version, order
+from ...system.version import addon_version, order
 from . import stamps
 
 

@@ -14,16 +14,16 @@ import bpy
 import mathutils
 from bpy.types import Object, PropertyGroup, Scene
 
-from ..bridge import physics_collections
-from ..bridge.joint_frames import set_world_matrix
-from ..bridge.joint_write import write_joint_values
-from ..bridge.writing import WritingContext, Written
-from ..core import schema
-from ..core.model import PhysicsModel
-from ..core.schemas import usd_physics
-from ..core.validate import Issue
-from ..core.words import counted
-from ..identity.match import ObjectMatcher
+from ...bridge import physics_collections
+from ...bridge.identity.match import ObjectMatcher
+from ...bridge.joint_frames import set_world_matrix
+from ...bridge.joint_write import write_joint_values
+from ...bridge.writing import WritingContext, Written
+from ...core import schema
+from ...core.model import PhysicsModel
+from ...core.schemas import usd_physics
+from ...core.validate import Issue
+from ...core.words import counted
 from .colliders import PlannedCollider
 from .context import AttachContext
 from .plan import AttachPlan, PlannedJoint, PlannedObject, make_plan

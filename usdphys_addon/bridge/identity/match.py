@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..core.model import PhysicsModel, Prim
-from ..core.paths import ancestors_of, name_of, parent_of
-from ..core.schemas import usd_physics
-from ..core.schemas.usd_geom import GPRIM_TYPES
+from ...core.model import PhysicsModel, Prim
+from ...core.paths import ancestors_of, name_of, parent_of
+from ...core.schemas import usd_physics
+from ...core.schemas.usd_geom import GPRIM_TYPES
 from .names import ascii_path, copied_name, prim_name
 
 #: Geometry of a file that is the mesh of an object.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..core import paths
+from ...core import paths
 
 _NOT_ASCII_WORD = re.compile(r"[^A-Za-z0-9_]")
 _NOT_ASCII_PATH = re.compile(rb"[^A-Za-z0-9_/]")

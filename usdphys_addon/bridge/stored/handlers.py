@@ -10,8 +10,8 @@ from typing import Any
 
 import bpy
 
-from ..worker import jobs
-from ..worker.handlers import Handlers
+from ...worker import jobs
+from ...worker.handlers import Handlers
 from . import migrations, stamps
 
 #: Former versions, by `session_uid`, of data-blocks that were open when the add-on was enabled. Undo brings their old

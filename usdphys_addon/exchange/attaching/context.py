@@ -12,13 +12,13 @@ import bpy
 import numpy as np
 from bpy.types import ID, Object, Scene
 
-from ..bridge.writing import unit_length
-from ..core import frames
-from ..core.model import PhysicsModel, Prim
-from ..core.paths import ancestors_of
-from ..core.validate import Issue
-from ..identity.match import ObjectMatcher
-from ..identity.remembered import objects_of
+from ...bridge.identity.match import ObjectMatcher
+from ...bridge.identity.remembered import objects_of
+from ...bridge.writing import unit_length
+from ...core import frames
+from ...core.model import PhysicsModel, Prim
+from ...core.paths import ancestors_of
+from ...core.validate import Issue
 
 #: Rotations that differ less in each number of their matrices are the same.
 SAME_ROTATION = 1e-6

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from ..bridge import props
-from ..bridge.gprim_properties import SHAPES, gprim_properties
-from ..core import frames, gprims
-from ..core.model import Prim
-from ..core.primitives import Primitive
-from ..core.schemas import usd_geom, usd_physics
-from ..identity import remembered
-from ..identity.match import MESH_LIKE
+from ...bridge import props
+from ...bridge.gprim_properties import SHAPES, gprim_properties
+from ...bridge.identity import remembered
+from ...bridge.identity.match import MESH_LIKE
+from ...core import frames, gprims
+from ...core.model import Prim
+from ...core.primitives import Primitive
+from ...core.schemas import usd_geom, usd_physics
 from .context import SAME_ROTATION, AttachContext, is_flat
 
 

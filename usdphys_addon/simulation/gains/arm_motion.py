@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..core.frames import Matrix
+from ...core.frames import Matrix
 
 #: Steps a second of PhysX where nothing else is authored, and position iterations of an articulation.
 STEPS, ITERATIONS = 60.0, 32

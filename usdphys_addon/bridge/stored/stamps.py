@@ -13,8 +13,8 @@ from typing import Any
 import bpy
 from bpy.types import PropertyGroup
 
-from ..core.words import named
-from ..system.version import Order, addon_version, order
+from ...core.words import named
+from ...system.version import Order, addon_version, order
 
 #: The property of the stamp, in the groups of objects, scenes and materials.
 STAMP = "version"

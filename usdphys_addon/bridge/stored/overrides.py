@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from ..worker.handlers import Handlers
+from ...worker.handlers import Handlers
 
 
 def _make_groups(local: Any, reference: Any) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 import bpy
 from bpy.types import ID, Material, Object, Scene
 
-from ..core import paths
-from ..core.schemas.usd_geom import GEOMETRY_TYPES
+from ...core import paths
+from ...core.schemas.usd_geom import GEOMETRY_TYPES
 from .match import Thing, originals
 from .names import SourcePaths, is_other_name, prim_name
 
