@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.types import Context, Material, Object
 
 from ..bridge import import_notes
 from ..bridge.identity.names import SourcePaths
@@ -19,6 +20,8 @@ from .hook_calls import handled_by
 from .usd_export import refuse_crash
 
 if TYPE_CHECKING:
+    from pxr import Sdf
+
     from ..usd.scene_edits import SceneEdits
 
 
@@ -42,8 +45,8 @@ class Geometry:
     """Has Blender write chosen objects to a temporary file, and finds the prims in it."""
 
     def __init__(
-        self, context: bpy.types.Context, placements: Iterable[Placement], sources: SourcePaths,
-        material_path: Callable[[bpy.types.Material], str], chosen: Chosen, edits: SceneEdits,
+        self, context: Context, placements: Iterable[Placement], sources: SourcePaths,
+        material_path: Callable[[Material], str], chosen: Chosen, edits: SceneEdits,
     ) -> None:  # fmt: skip
         self.context, self.placements, self.sources = context, placements, sources
         self.material_path, self.chosen, self.edits = material_path, chosen, edits
@@ -83,7 +86,7 @@ class Geometry:
             self.edits.properties[path] = tuple(str(one.path) for one in found)
         self.add_materials(layer)
 
-    def add_materials(self, layer: Any) -> None:
+    def add_materials(self, layer: Sdf.Layer) -> None:
         from ..usd.scene_edits import DATA_NAME, MaterialEdit
 
         sources = self.sources
@@ -99,7 +102,7 @@ class Geometry:
                 self.edits.materials[path] = MaterialEdit(str(spec.path), inputs)
 
 
-def _object_specs(layer: Any) -> dict[str, Any]:
+def _object_specs(layer: Sdf.Layer) -> dict[str, Any]:
     """Specs of plain objects by name; the copies that instances bring have other parents."""
     from ..usd.scene_edits import OBJECT_NAME
 
@@ -116,14 +119,14 @@ def _object_specs(layer: Any) -> dict[str, Any]:
     return found
 
 
-def _data_spec(spec: Any) -> Any | None:
+def _data_spec(spec: Sdf.PrimSpec) -> Any | None:
     """The prim with the data of an object, below the one with its transform; None for an empty."""
     from ..usd.scene_edits import DATA_NAME
 
     return next((child for child in spec.nameChildren if DATA_NAME in child.attributes), None) if spec else None
 
 
-def _prims_of_type(layer: Any, type_name: str) -> Iterator[Any]:
+def _prims_of_type(layer: Sdf.Layer, type_name: str) -> Iterator[Any]:
     pending = list(layer.rootPrims)
     while pending:
         spec = pending.pop()
@@ -133,7 +136,7 @@ def _prims_of_type(layer: Any, type_name: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _selected(context: bpy.types.Context, objects: list[bpy.types.Object]) -> Iterator[None]:
+def _selected(context: Context, objects: list[Object]) -> Iterator[None]:
     """Within the block, only these objects are selected."""
     view_layer: Any = context.view_layer
     before = [obj for obj in view_layer.objects if obj.select_get()]

@@ -18,6 +18,7 @@ from types import FrameType, ModuleType
 from typing import Any, Protocol
 
 import bpy
+from bpy.types import Context, Menu, Object, PropertyGroup, Scene
 
 from ..bridge.environment import age_objects, gc_paused
 from ..bridge.language import tr
@@ -101,8 +102,8 @@ class ExportJob(Protocol):
 
     issues: list[Issue]
 
-    def watch_scene(self, vtree: Any, settings: Any) -> None: ...
-    def is_guide(self, obj: Any) -> bool: ...
+    def watch_scene(self, vtree: Any, settings: PropertyGroup) -> None: ...
+    def is_guide(self, obj: Object) -> bool: ...
     def number_nodes(self, gltf: Any) -> None: ...
     def write(self, file: str) -> None: ...
 
@@ -155,7 +156,7 @@ class ImportExtension:
     def _prepare(self, gltf: Any) -> None:
         self.prepare(gltf)
 
-    def gather_import_scene_after_nodes_hook(self, _gltf_scene: Any, scene: Any, gltf: Any) -> None:
+    def gather_import_scene_after_nodes_hook(self, _gltf_scene: Any, scene: Scene, gltf: Any) -> None:
         self._put(gltf, scene)
         if self.error is not None and not is_suspended():
             gltf.log.warning(tr(phrase("The physics was not read: {error}", error=self.error)), popup=True)
@@ -164,7 +165,7 @@ class ImportExtension:
         wake_collector()
 
     @_guarded
-    def _put(self, gltf: Any, scene: Any) -> None:
+    def _put(self, gltf: Any, scene: Scene) -> None:
         with gc_paused(ages=True):
             result = self.put(gltf, scene)
         if result is None or is_suspended():
@@ -195,17 +196,17 @@ class ExportExtension:
             self.__dict__["gather_node_mesh_hook"] = None
 
     @_guarded
-    def vtree_after_filter_hook(self, vtree: Any, settings: Any) -> None:
+    def vtree_after_filter_hook(self, vtree: Any, settings: PropertyGroup) -> None:
         if self.job is not None:
             self.job.watch_scene(vtree, settings)
 
     @_guarded
-    def gather_node_mesh_hook(self, choice: Any, obj: Any, _settings: Any) -> None:
+    def gather_node_mesh_hook(self, choice: Any, obj: Object, _settings: Any) -> None:
         if self.job is not None and self.job.is_guide(obj):
             choice.export_mesh = False
 
     @_guarded
-    def gather_gltf_extensions_hook(self, gltf: Any, settings: Any) -> None:
+    def gather_gltf_extensions_hook(self, gltf: Any, settings: PropertyGroup) -> None:
         if self.job is not None:
             self.job.number_nodes(gltf)
         if self.error is not None:
@@ -213,12 +214,12 @@ class ExportExtension:
             message = tr(phrase("The physics was not written: {error}", error=self.error))
             settings["log"].error(message, popup=True)
 
-    def post_export_hook(self, settings: Any) -> None:
+    def post_export_hook(self, settings: PropertyGroup) -> None:
         self._write(settings)
         wake_collector()
 
     @_guarded
-    def _write(self, settings: Any) -> None:
+    def _write(self, settings: PropertyGroup) -> None:
         if self.job is not None:
             self.job.write(settings["gltf_filepath"])
             if not is_suspended():
@@ -240,7 +241,7 @@ def _show(texts: list[str]) -> None:
     if len(texts) > _MOST_SHOWN:
         lines.append(tr(phrase("{count} more in the console", count=len(texts) - _MOST_SHOWN)))
 
-    def draw(menu: Any, _context: Any) -> None:
+    def draw(menu: Menu, _context: Context) -> None:
         for line in lines:
             menu.layout.label(text=line, translate=False)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import bpy
 import numpy as np
+from bpy.types import Context, Object, PropertyGroup
 
 from ..bridge import scene_read
 from ..bridge.environment import gc_paused
@@ -40,7 +41,7 @@ _OBJECT: Any = bpy.types.Object
 _FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
 
 
-def options_of(settings: Any) -> WriteOptions:
+def options_of(settings: PropertyGroup) -> WriteOptions:
     """The options that are set in the dialog of the exporter."""
     return WriteOptions(
         _FAMILIES[settings.families], settings.hierarchy == "FLAT", settings.keeps_usd, settings.is_for_godot
@@ -80,7 +81,7 @@ class GltfExport:
         self.counts: dict[str, int] = {}
         self.is_done = False
 
-    def watch_scene(self, vtree: Any, settings: Any) -> None:
+    def watch_scene(self, vtree: Any, settings: PropertyGroup) -> None:
         """Read the physics of the scene whose nodes are about to be written."""
         depsgraph = bpy.context.evaluated_depsgraph_get()
         scene: Any = bpy.context.scene
@@ -136,7 +137,7 @@ class GltfExport:
         self.issues += issues
         self.scenes.append(watched)
 
-    def is_guide(self, obj: Any) -> bool:
+    def is_guide(self, obj: Object) -> bool:
         """True for an object that is only a collider: its mesh is not to be seen."""
         if not isinstance(obj, _OBJECT) or not obj.hide_render:
             return False
@@ -267,7 +268,7 @@ def _only_by_name(vnodes: dict[tuple[str, ...], Any]) -> dict[str, Any]:
 
 @gc_paused(ages=True)
 def export_gltf(
-    context: Any, file: str | Path, options: WriteOptions, *, strict: bool = False, **native: Any
+    context: Context, file: str | Path, options: WriteOptions, *, strict: bool = False, **native: Any
 ) -> ExportResult:  # fmt: skip
     """Write the open scene with its physics. The target is replaced at the end, or stays as it was.
 

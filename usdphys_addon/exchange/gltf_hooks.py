@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 import bpy
+from bpy.types import Scene
 
 from . import gltf_calls, gltf_export, gltf_import, gltf_panels
 
@@ -16,7 +17,7 @@ def _settings() -> Any:
     return scene.usdphys.gltf
 
 
-def _put(gltf: Any, scene: Any) -> gltf_import.GltfImport | None:
+def _put(gltf: Any, scene: Scene) -> gltf_import.GltfImport | None:
     return gltf_import.put_physics(gltf, scene) if _settings().is_imported else None
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Object, Scene
 
 from ..bridge import physics_collections, scene_write
 from ..bridge.environment import gc_paused
@@ -57,7 +58,7 @@ def import_gltf(file: str | Path, *, opens: bool = False) -> GltfImport:
     made: list[gltf_calls.ImportExtension] = []
     results: list[GltfImport] = []
 
-    def put(gltf: Any, scene: Any) -> GltfImport:
+    def put(gltf: Any, scene: Scene) -> GltfImport:
         results.append(put_physics(gltf, scene) or GltfImport())
         return results[-1]
 
@@ -107,7 +108,7 @@ def prepare(gltf: Any) -> None:
     part_lenses(gltf.data)
 
 
-def put_physics(gltf: Any, scene: Any) -> GltfImport | None:
+def put_physics(gltf: Any, scene: Scene) -> GltfImport | None:
     """Put the physics of a file on the objects that Blender's importer has just made. None if the file has none."""
     meters = unit_length(scene)
     document = document_of(gltf.data, Path(gltf.filename), partial(_decoded, gltf, meters))
@@ -181,7 +182,7 @@ def _write_copies(gltf: Any, reading: gltf_read.GltfReading, written: Written) -
 
 
 def _put_kept(
-    kept: keep.Kept, scene: Any, gltf: Any, reading: gltf_read.GltfReading, found: ImportedIDs, result: GltfImport,
+    kept: keep.Kept, scene: Scene, gltf: Any, reading: gltf_read.GltfReading, found: ImportedIDs, result: GltfImport,
     meters: float,
 ) -> GltfImport:  # fmt: skip
     """Put the model on the objects that was kept when the file was written."""
@@ -313,7 +314,7 @@ def _remove_sources(gltf: Any, reading: gltf_read.GltfReading) -> None:
     _forget(gltf, removed)
 
 
-def _is_there(obj: Any) -> bool:
+def _is_there(obj: Object) -> bool:
     """False for an object that has been removed, and for None."""
     try:
         return obj is not None and bool(obj.name)

@@ -8,6 +8,7 @@ from typing import Any
 
 import bpy
 import mathutils
+from bpy.types import ID, Object, Scene
 
 from ..bridge import gprim_mesh, import_notes, object_copies, physics_collections, polygons, scene_write
 from ..bridge.identity import remembered
@@ -39,7 +40,7 @@ def carrying(reading: SceneReading) -> set[str]:
     }  # fmt: skip
 
 
-def recall_scene(scene: Any, reading: SceneReading, beside: keep.Beside) -> None:
+def recall_scene(scene: Scene, reading: SceneReading, beside: keep.Beside) -> None:
     """Fill `beside`: what a scene and its objects remember of their USD file, and the polygons of collision meshes."""
     physics = scene.usdphys
     if physics.source.filepath and physics.source.units:
@@ -62,7 +63,7 @@ def recall_scene(scene: Any, reading: SceneReading, beside: keep.Beside) -> None
             beside.faces[placement.path] = known[data.name_full]
 
 
-def _recall_own(beside: keep.Beside, thing: Any) -> None:
+def _recall_own(beside: keep.Beside, thing: ID) -> None:
     prim = remembered.prim_of(thing)
     if prim is not None:
         _recall(beside, prim.path, prim)
@@ -79,7 +80,7 @@ def _recall(beside: keep.Beside, path: str, prim: Any) -> None:
 # --------------------------------------------------------------------------- import
 
 
-def put_kept(kept: keep.Kept, scene: Any, by_index: dict[int, Any], meters: float, file: str) -> Written:
+def put_kept(kept: keep.Kept, scene: Scene, by_index: dict[int, Any], meters: float, file: str) -> Written:
     """Put a kept model on the objects of an import.
 
     by_index: the objects by index of their node; those that are removed here are deleted from it. meters: length of a
@@ -126,7 +127,7 @@ def put_kept(kept: keep.Kept, scene: Any, by_index: dict[int, Any], meters: floa
     return written
 
 
-def _put_copies(kept: keep.Kept, objects: dict[str, Any], written: Written) -> None:
+def _put_copies(kept: keep.Kept, objects: dict[str, Object], written: Written) -> None:
     groups: dict[str, list[Any]] = {}
     for path, first in kept.copies.items():
         if path in objects and first in objects:
@@ -137,7 +138,7 @@ def _put_copies(kept: keep.Kept, objects: dict[str, Any], written: Written) -> N
         copy_written(objects[first], others, written)
 
 
-def copy_written(source: Any, others: list[Any], written: Written) -> None:
+def copy_written(source: Any, others: list[Object], written: Written) -> None:
     """Copy all properties of an object to others, and count the bodies and colliders that they get."""
     object_copies.copy_properties(source, others)
     written.counts["bodies"] += len(others) * source.usdphys.rigid_body.is_applied
@@ -145,7 +146,7 @@ def copy_written(source: Any, others: list[Any], written: Written) -> None:
 
 
 def _put_usd(
-    kept: keep.Kept, scene: Any, objects: dict[str, Any], materials: dict[str, Any], meters: float, file: str
+    kept: keep.Kept, scene: Scene, objects: dict[str, Object], materials: dict[str, Any], meters: float, file: str
 ) -> Written:
     """Put back a scene that came from USD, as an import of USD does."""
     beside, model = kept.beside, kept.model
@@ -186,7 +187,7 @@ def _remove_made(by_index: dict[int, Any], beside: keep.Beside) -> None:
             bpy.data.objects.remove(obj)
 
 
-def _above(obj: Any) -> list[Any]:
+def _above(obj: Object) -> list[Any]:
     """The objects above one."""
     ancestors = []
     while obj.parent is not None:
@@ -195,7 +196,7 @@ def _above(obj: Any) -> list[Any]:
     return ancestors
 
 
-def _join_faces(objects: dict[str, Any], faces: dict[str, polygons.Faces]) -> None:
+def _join_faces(objects: dict[str, Object], faces: dict[str, polygons.Faces]) -> None:
     done = set()
     for path, known in faces.items():
         data = objects[path].data if path in objects else None
@@ -204,7 +205,7 @@ def _join_faces(objects: dict[str, Any], faces: dict[str, polygons.Faces]) -> No
             polygons.join(data, known)
 
 
-def _put_joints_back(joints: dict[str, Prim], objects: dict[str, Any]) -> None:
+def _put_joints_back(joints: dict[str, Prim], objects: dict[str, Object]) -> None:
     """Give joints the parents that they had: in the file they are below their first body."""
     for path in joints:
         obj = objects.get(path)

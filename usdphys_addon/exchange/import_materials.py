@@ -11,11 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from bpy.types import Material, Mesh
 
 from ..bridge.identity.remembered import ImportedIDs
 from ..core.validate import Issue
 
 if TYPE_CHECKING:
+    from pxr import Usd
+
     from ..usd.import_source import ImportSource
 
 #: Inputs of the Principled BSDF by inputs of UsdPreviewSurface.
@@ -27,7 +30,7 @@ _SOCKETS = {
 
 
 def bind(
-    source: ImportSource, found: ImportedIDs, materials: Mapping[str, bpy.types.Material], issues: list[Issue]
+    source: ImportSource, found: ImportedIDs, materials: Mapping[str, Material], issues: list[Issue]
 ) -> None:  # fmt: skip
     """Give colliders the materials that are bound to them, unless that would replace visible ones.
 
@@ -56,7 +59,7 @@ def _bind_colliders(source: ImportSource, found: ImportedIDs) -> None:
 
 
 def _bind_faces(
-    source: ImportSource, found: ImportedIDs, materials: Mapping[str, bpy.types.Material], issues: list[Issue]
+    source: ImportSource, found: ImportedIDs, materials: Mapping[str, Material], issues: list[Issue]
 ) -> None:  # fmt: skip
     """Give the faces of meshes the materials of their subsets, unless the mesh has visible materials."""
     for path, subsets in source.face_materials.items():
@@ -73,7 +76,7 @@ def _bind_faces(
         _assign(mesh, [(faces, materials.get(target)) for faces, target in subsets])
 
 
-def _assign(mesh: bpy.types.Mesh, subsets: list[tuple[Any, bpy.types.Material | None]]) -> None:
+def _assign(mesh: Mesh, subsets: list[tuple[Any, Material | None]]) -> None:
     slots = np.zeros(len(mesh.polygons), np.int32)
     for faces, material in subsets:
         if material is None or faces is None:
@@ -86,7 +89,7 @@ def _assign(mesh: bpy.types.Mesh, subsets: list[tuple[Any, bpy.types.Material | 
 # --------------------------------------------------------------------------- values behind an interface
 
 
-def resolve_interfaces(stage: Any, found: ImportedIDs) -> None:
+def resolve_interfaces(stage: Usd.Stage, found: ImportedIDs) -> None:
     """Set the values of shaders that are inputs of their material: Blender's importer reads a shader's own only."""
     from ..usd import looks
 

@@ -9,18 +9,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import mathutils
 import numpy as np
+from bpy.types import Object, Scene
 
 from ..bridge.identity.remembered import ImportedIDs
 from ..core import paths
 
+if TYPE_CHECKING:
+    from pxr import Usd
+
 
 def repair(
-    scene: bpy.types.Scene, stage: Any, found: ImportedIDs, resets: Iterable[str], below: str = "", scale: float = 1.0
+    scene: Scene, stage: Usd.Stage, found: ImportedIDs, resets: Iterable[str], below: str = "", scale: float = 1.0
 ) -> None:
     """Make an Empty for every prim that was dropped between two objects; give each object the parent of its prim.
 
@@ -54,14 +58,14 @@ def repair(
     _honour_resets(resets, found, conversion)
 
 
-def add_empties(scene: bpy.types.Scene, found: ImportedIDs, wanted: Iterable[str]) -> None:
+def add_empties(scene: Scene, found: ImportedIDs, wanted: Iterable[str]) -> None:
     """Make an Empty for each prim of a type that the importer does not know; `repair` gives it its parent."""
     for path in wanted:
         if path not in found.objects:
             found.objects[path] = _empty(scene, path)
 
 
-def _empty(scene: bpy.types.Scene, path: str) -> bpy.types.Object:
+def _empty(scene: Scene, path: str) -> Object:
     empty = bpy.data.objects.new(paths.name_of(path), None)
     empty.empty_display_size = 0.01
     scene.collection.objects.link(empty)
@@ -78,18 +82,18 @@ def _missing_above(path: str, found: ImportedIDs, below: str) -> list[str]:
     return missing
 
 
-def _parent(path: str, found: ImportedIDs) -> bpy.types.Object | None:
+def _parent(path: str, found: ImportedIDs) -> Object | None:
     return found.objects.get(paths.parent_of(path))
 
 
-def _place(obj: bpy.types.Object, path: str, stage: Any, cache: Any, parent: bpy.types.Object | None) -> None:
+def _place(obj: Object, path: str, stage: Usd.Stage, cache: Any, parent: Object | None) -> None:
     """Parent an object and give it the local transform of its prim."""
     obj.parent = parent
     obj.matrix_parent_inverse = mathutils.Matrix()
     obj.matrix_basis = _local(path, stage, cache)
 
 
-def _local(path: str, stage: Any, cache: Any) -> mathutils.Matrix:
+def _local(path: str, stage: Usd.Stage, cache: Any) -> mathutils.Matrix:
     """The local transform of a prim."""
     from ..usd import read as usd_read
 
@@ -97,7 +101,7 @@ def _local(path: str, stage: Any, cache: Any) -> mathutils.Matrix:
     return mathutils.Matrix(np.array(local).T.tolist())
 
 
-def world_conversion(stage: Any, scale: float) -> mathutils.Matrix:
+def world_conversion(stage: Usd.Stage, scale: float) -> mathutils.Matrix:
     """The matrix that converts units and up axis, for the topmost objects."""
     from pxr import UsdGeom
 
@@ -106,13 +110,13 @@ def world_conversion(stage: Any, scale: float) -> mathutils.Matrix:
     return turn @ mathutils.Matrix.Scale(scale, 4)
 
 
-def _is_xformable(stage: Any, path: str) -> bool:
+def _is_xformable(stage: Usd.Stage, path: str) -> bool:
     from pxr import UsdGeom
 
     return bool(stage.GetPrimAtPath(path).IsA(UsdGeom.Xformable))
 
 
-def _settle(obj: bpy.types.Object, path: str, stage: Any, conversion: mathutils.Matrix, loose: set[str]) -> None:
+def _settle(obj: Object, path: str, stage: Usd.Stage, conversion: mathutils.Matrix, loose: set[str]) -> None:
     """Convert units and up axis on a topmost object whose prim cannot have a transform. loose: collects such prims."""
     if _is_xformable(stage, path):
         return
@@ -129,7 +133,7 @@ def _honour_resets(resets: Iterable[str], found: ImportedIDs, conversion: mathut
             obj.matrix_parent_inverse = _world(obj.parent).inverted_safe() @ conversion
 
 
-def _world(obj: bpy.types.Object) -> mathutils.Matrix:
+def _world(obj: Object) -> mathutils.Matrix:
     """World matrix of an object, computed here: Blender has not evaluated the new objects yet."""
     place = obj.matrix_basis.copy()
     while obj.parent is not None:
@@ -139,7 +143,7 @@ def _world(obj: bpy.types.Object) -> mathutils.Matrix:
     return place
 
 
-def with_data(empty: Any, data: Any) -> Any:
+def with_data(empty: Object, data: Any) -> Any:
     """A mesh object in the place of an Empty, which is removed."""
     name = empty.name
     obj: Any = bpy.data.objects.new(name, data)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
-import bpy
+from bpy.types import Context, Scene
 
 from ..bridge.environment import require_usd
 from ..core.errors import InputError
@@ -23,7 +23,7 @@ SceneForm = Literal["auto", "copy", "layer", "flat", "composed"]
 
 
 def export_scene(
-    context: bpy.types.Context, filepath: str | Path, options: ExportOptions, form: SceneForm = "auto", *,
+    context: Context, filepath: str | Path, options: ExportOptions, form: SceneForm = "auto", *,
     physics_only: bool = False,
 ) -> ExportResult:  # fmt: skip
     """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
@@ -41,7 +41,7 @@ def export_scene(
 
 
 def _export_one(
-    context: bpy.types.Context, filepath: str | Path, options: ExportOptions, form: SceneForm, *,
+    context: Context, filepath: str | Path, options: ExportOptions, form: SceneForm, *,
     physics_only: bool = False,
 ) -> ExportResult:  # fmt: skip
     """Write the scene as one file, or as a layer over its source."""
@@ -83,7 +83,7 @@ def _export_one(
 
 
 def _export_runtimes(
-    context: bpy.types.Context, filepath: str | Path, options: ExportOptions, form: SceneForm, physics_only: bool
+    context: Context, filepath: str | Path, options: ExportOptions, form: SceneForm, physics_only: bool
 ) -> ExportResult:  # fmt: skip
     """Write the scene as one file, and divide it. Nothing is replaced before all of it is whole."""
     target = usd_export.checked_target(filepath)
@@ -121,7 +121,7 @@ def _export_runtimes(
 
 
 def _export_layers(
-    context: bpy.types.Context, filepath: str | Path, options: ExportOptions, form: SceneForm, physics_only: bool
+    context: Context, filepath: str | Path, options: ExportOptions, form: SceneForm, physics_only: bool
 ) -> ExportResult:  # fmt: skip
     """Write the scene as one file, and that as an asset of layers. Nothing is replaced before all of it is whole."""
     target = usd_export.checked_target(filepath)
@@ -151,7 +151,7 @@ def _export_layers(
     return result
 
 
-def _has_units_of_source(scene: Any, options: ExportOptions) -> bool:
+def _has_units_of_source(scene: Scene, options: ExportOptions) -> bool:
     before = remembered_units(scene.usdphys.source.units)
     return before is not None and options.units.is_like(before)
 
@@ -160,7 +160,7 @@ def _has_units_of_source(scene: Any, options: ExportOptions) -> bool:
 _IMPORT_AGAIN = "Import the file again to write it with the edits."
 
 
-def _obstacle(scene: Any, options: ExportOptions) -> tuple[str, str]:
+def _obstacle(scene: Scene, options: ExportOptions) -> tuple[str, str]:
     """Why a scene cannot be written as its source with the edits, and what helps; empty where it can."""
     memory = scene.usdphys.source
     source = source_export.source_of(scene)
@@ -189,7 +189,7 @@ def _obstacle(scene: Any, options: ExportOptions) -> tuple[str, str]:
     return "", ""
 
 
-def _lost_source(scene: Any, source: Path, memory: Any) -> str:
+def _lost_source(scene: Scene, source: Path, memory: Any) -> str:
     """Why the source of a scene cannot take its edits, whatever the options are."""
     if not memory.units:
         return "it was imported by an older version"
@@ -206,7 +206,7 @@ def _lost_source(scene: Any, source: Path, memory: Any) -> str:
     return ""
 
 
-def _has_new_animation(scene: Any) -> bool:
+def _has_new_animation(scene: Scene) -> bool:
     """True if an object is moved by keyframes, drivers or constraints that the import has not made."""
     from ..bridge import import_notes
 

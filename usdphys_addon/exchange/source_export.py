@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
-from bpy.types import Context, Material, Object
+from bpy.types import Context, Material, Object, Scene
 
 from ..bridge import import_notes, props, scene_read
 from ..bridge.environment import gc_paused, require_usd
@@ -39,6 +39,8 @@ from .import_repair import world_conversion
 from .usd_export import ExportResult, report_conversion
 
 if TYPE_CHECKING:
+    from pxr import Usd
+
     from ..core.difference import Difference
     from ..core.units import StageUnits
     from ..usd.edit_layer import Form
@@ -64,7 +66,7 @@ def export_edits(
         return _export(context, target, form, physics_only, strict, physx_words, converted)
 
 
-def source_of(scene: Any) -> Path | None:
+def source_of(scene: Scene) -> Path | None:
     """The USD file that a scene was imported from; None if it was not.
 
     Where it is gone, the same file that lies by the .blend as it did when both were elsewhere.
@@ -85,7 +87,7 @@ def source_of(scene: Any) -> Path | None:
     return file
 
 
-def files_of_source(scene: Any) -> list[Path]:
+def files_of_source(scene: Scene) -> list[Path]:
     """The USD file that a scene was imported from, and those that it is composed of; none if it was not."""
     source = source_of(scene)
     if source is None:
@@ -93,7 +95,7 @@ def files_of_source(scene: Any) -> list[Path]:
     return [source, *noted(scene.usdphys.source.files, source.parent)]
 
 
-def errors_of_source(scene: Any) -> frozenset[tuple[str, str]]:
+def errors_of_source(scene: Scene) -> frozenset[tuple[str, str]]:
     """(code, name of the object, material or item) of the errors that the source of a scene has itself."""
     from ..usd import read as usd_read
 
@@ -110,7 +112,7 @@ def errors_of_source(scene: Any) -> frozenset[tuple[str, str]]:
     return frozenset((issue.code, names.get(issue.path, "")) for issue in issues if issue.severity == "error")
 
 
-def chosen_runtimes(scene: Any) -> bool:
+def chosen_runtimes(scene: Scene) -> bool:
     """True if the scene was imported with a runtime variant, such as `/Robot{PhysX=Enabled}`."""
     lines = scene.usdphys.source.variants.splitlines()
     return any(line.endswith(f"{{{runtime}=Enabled}}") for line in lines for runtime in FILES)
@@ -226,7 +228,7 @@ def _physics_of(comparison: _Comparison, edited: Iterable[str]) -> PhysicsModel:
 class _Comparison:
     """A scene beside its source. old, new: their physics, both by the paths of the source."""
 
-    def __init__(self, context: Context, stage: Any) -> None:
+    def __init__(self, context: Context, stage: Usd.Stage) -> None:
         from ..usd import opinions as usd_opinions
         from ..usd import read as usd_read
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
-from bpy.types import Object
+from bpy.types import Object, Scene
 
 from ..bridge import import_notes
 from ..bridge.identity import remembered
@@ -24,12 +24,15 @@ from ..core.schemas import usd_geom
 from ..core.validate import Issue
 from .stage_match import OBJECT_NAME
 
+if TYPE_CHECKING:
+    from pxr import Sdf, Usd
+
 _DATA_NAME = "userProperties:blender:data_name"
 #: Properties of a mesh that are true of the gprim in its place, too.
 _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
 
 
-def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> dict[str, str]:
+def restore(stage: Usd.Stage, looks: str, materials: Mapping[str, str]) -> dict[str, str]:
     """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them.
 
     looks: path of the scope for new materials; empty to leave them where Blender has written them. materials: paths of
@@ -69,7 +72,7 @@ def restore(stage: Any, looks: str, materials: Mapping[str, str]) -> dict[str, s
     return places
 
 
-def rename(stage: Any) -> None:
+def rename(stage: Usd.Stage) -> None:
     """Give prims the names that their objects remember without a USD file: of a glTF file that has kept them."""
     from ..usd import hierarchy as usd_hierarchy
 
@@ -77,7 +80,7 @@ def rename(stage: Any) -> None:
     usd_hierarchy.move_prims(layer, _renames(layer))
 
 
-def _renames(layer: Any) -> dict[str, str]:
+def _renames(layer: Sdf.Layer) -> dict[str, str]:
     """New paths of the prims that get another name, by their old paths."""
     moves: dict[str, str] = {}
     pending = [(layer.pseudoRoot, "")]
@@ -108,7 +111,7 @@ def _keeps_shape(obj: Object, type_name: str) -> bool:
     return remembered.prim_of(obj) is not None and not import_notes.has_new_data(obj)
 
 
-def _replace_geometry(spec: Any, type_name: str) -> None:
+def _replace_geometry(spec: Sdf.PrimSpec, type_name: str) -> None:
     """Make an Xform the imported geometry, light or camera, without what Blender wrote below it of its data."""
     from pxr import Sdf
 
@@ -124,12 +127,12 @@ def _replace_geometry(spec: Any, type_name: str) -> None:
     spec.typeName = type_name
 
 
-def _object_of(spec: Any) -> Object | None:
+def _object_of(spec: Sdf.PrimSpec) -> Object | None:
     attribute = spec.attributes.get(OBJECT_NAME)
     return bpy.data.objects.get(str(attribute.default)) if attribute is not None else None
 
 
-def _wanted_name(spec: Any, taken: set[str]) -> str:
+def _wanted_name(spec: Sdf.PrimSpec, taken: set[str]) -> str:
     obj = _object_of(spec)
     if obj is None:
         return str(spec.name)
@@ -137,7 +140,7 @@ def _wanted_name(spec: Any, taken: set[str]) -> str:
     return name if name not in taken else str(spec.name)
 
 
-def _retype_plain(spec: Any, prim: Any) -> None:
+def _retype_plain(spec: Sdf.PrimSpec, prim: Any) -> None:
     """Make an Xform a Scope or a prim without type again, as it was imported, unless its object was moved."""
     from ..usd import write as usd_write
 
@@ -151,7 +154,7 @@ def _retype_plain(spec: Any, prim: Any) -> None:
             spec.ClearInfo("typeName")
 
 
-def write_sheared(spec: Any, local: frames.Matrix | None) -> None:
+def write_sheared(spec: Sdf.PrimSpec, local: frames.Matrix | None) -> None:
     """Give a prim the transform (4, 4) that Blender's location, rotation and scale cannot hold, unless it has samples.
 
     local: None where they can hold it.
@@ -177,7 +180,7 @@ def _is_nothing(attribute: Any) -> bool:
     return all(abs(part - neutral) < noise for part in value)
 
 
-def _content(spec: Any, type_name: str) -> Any | None:
+def _content(spec: Sdf.PrimSpec, type_name: str) -> Any | None:
     """The child to merge into an Xform: of the imported type, or the mesh in place of an imported gprim."""
     own = [child for child in spec.nameChildren if OBJECT_NAME not in child.attributes]
     same = next((child for child in own if child.typeName == type_name), None)
@@ -186,7 +189,7 @@ def _content(spec: Any, type_name: str) -> Any | None:
     return same
 
 
-def _merge_geometry(spec: Any, type_name: str) -> None:
+def _merge_geometry(spec: Sdf.PrimSpec, type_name: str) -> None:
     """Merge the geometry, light or camera below an Xform into that prim, if there is one of the imported type."""
     from pxr import Sdf
 
@@ -214,7 +217,9 @@ def _merge_geometry(spec: Any, type_name: str) -> None:
     spec.typeName = type_name
 
 
-def _material_moves(layer: Any, looks: str, materials: Mapping[str, str], places: dict[str, str]) -> dict[str, str]:
+def _material_moves(
+    layer: Sdf.Layer, looks: str, materials: Mapping[str, str], places: dict[str, str]
+) -> dict[str, str]:
     """The moves of materials: imported ones back to their paths, new ones to a scope of the imported prims.
 
     looks: path of that scope, or empty. materials: paths of physics materials by full name. places: gets the new paths
@@ -241,14 +246,14 @@ def _material_moves(layer: Any, looks: str, materials: Mapping[str, str], places
     return moves
 
 
-def _material_scopes(layer: Any) -> list[Any]:
+def _material_scopes(layer: Sdf.Layer) -> list[Any]:
     """The scopes in which Blender has written materials."""
     roots = [layer.pseudoRoot, layer.GetPrimAtPath(layer.defaultPrim) if layer.defaultPrim else None]
     scopes = [root.nameChildren.get(MATERIALS_SCOPE) for root in roots if root is not None]
     return [scope for scope in scopes if scope is not None]
 
 
-def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue], frame: float) -> set[str]:
+def tidy(stage: Usd.Stage, scene: Scene, places: Mapping[str, str], issues: list[Issue], frame: float) -> set[str]:
     """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote.
 
     places: paths of materials by name. issues: gets what cannot be kept. frame: of the scene. Returns the names of the
@@ -287,7 +292,7 @@ def tidy(stage: Any, scene: Any, places: Mapping[str, str], issues: list[Issue],
     return animated
 
 
-def _reorder(layer: Any, paths: list[Any]) -> None:
+def _reorder(layer: Sdf.Layer, paths: list[Any]) -> None:
     """Order siblings: rename all of them, then rename them back one after the other."""
     from pxr import Sdf
 
@@ -302,7 +307,7 @@ def _reorder(layer: Any, paths: list[Any]) -> None:
         layer.Apply(back)
 
 
-def _restore_looks(layer: Any, scene: Any, moves: Mapping[str, str], issues: list[Issue]) -> None:
+def _restore_looks(layer: Sdf.Layer, scene: Scene, moves: Mapping[str, str], issues: list[Issue]) -> None:
     """Write the networks of materials as they were imported, where nobody has edited them.
 
     moves: new paths of renamed materials.
@@ -332,7 +337,7 @@ def _follower(moves: Mapping[str, str]) -> Callable[[str], str]:
     return lambda path: core_paths.followed(path, moves)
 
 
-def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str]) -> None:
+def _restore_carried(layer: Sdf.Layer, scene: Scene, moves: Mapping[str, str]) -> None:
     """Write the opinions that were carried along from the imported file back to their prims."""
     from ..usd import carry_restore
 
@@ -357,7 +362,7 @@ def _restore_carried(layer: Any, scene: Any, moves: Mapping[str, str]) -> None:
     carry_restore.restore_prims(physics.source.carried, layer, moved)
 
 
-def _restore_binding(spec: Any, obj: Any, moved: Callable[[str], str]) -> None:
+def _restore_binding(spec: Sdf.PrimSpec, obj: Object, moved: Callable[[str], str]) -> None:
     """Bind as in the imported file if nobody has changed the materials of an object, or what it inherits them from."""
     from ..usd import carry_restore
 
@@ -376,7 +381,7 @@ def _restore_binding(spec: Any, obj: Any, moved: Callable[[str], str]) -> None:
     carry_restore.restore_binding(prim.binding, spec, moved, keep_physics=keep_physics)
 
 
-def _restore_shape(spec: Any, obj: Any) -> None:
+def _restore_shape(spec: Sdf.PrimSpec, obj: Object) -> None:
     """Write the shape of the imported file, or the colours of a collider, if nobody has edited the data."""
     from ..usd import carry_restore
 
@@ -388,7 +393,7 @@ def _restore_shape(spec: Any, obj: Any) -> None:
         carry_restore.restore_shape(prim.shape, spec, colors_only=collides)
 
 
-def _objects_on(layer: Any) -> Iterator[tuple[Any, Object]]:
+def _objects_on(layer: Sdf.Layer) -> Iterator[tuple[Any, Object]]:
     """Prims of imported objects, with the objects."""
     pending = [layer.pseudoRoot]
     while pending:
@@ -399,7 +404,7 @@ def _objects_on(layer: Any) -> Iterator[tuple[Any, Object]]:
                 yield child, obj
 
 
-def _restore_transforms(stage: Any, frame: float) -> set[str]:
+def _restore_transforms(stage: Usd.Stage, frame: float) -> set[str]:
     """Write transforms as the imported file had them, for objects that were not moved.
 
     Returns the names of the objects whose animation was written so.
@@ -439,7 +444,7 @@ def _restore_transforms(stage: Any, frame: float) -> set[str]:
     return animated
 
 
-def _copy_transform(source: Any, spec: Any) -> None:
+def _copy_transform(source: Any, spec: Sdf.PrimSpec) -> None:
     """Give a prim the transform operations of the only prim of a layer."""
     from pxr import Sdf
 
@@ -485,7 +490,7 @@ def _same(one: Any, other: Any, tolerance: float) -> bool:
 _BLENDER_NAMES = (OBJECT_NAME, _DATA_NAME)
 
 
-def _orders(scene: Any) -> dict[str, int]:
+def _orders(scene: Scene) -> dict[str, int]:
     """Position in the order of the imported stage, by path of everything that remembers its prim."""
     physics = scene.usdphys
     things = (*bpy.data.objects, *bpy.data.materials, *physics.physics_scenes, *physics.collision_groups)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..bridge.identity.match import Chain, find_in_ascii, find_written
 from ..bridge.placements import Placement
@@ -14,6 +14,9 @@ from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.schemas.usd_geom import GEOMETRY_TYPES, GPRIM_TYPES
 from ..core.validate import Issue
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 OBJECT_NAME = "userProperties:blender:object_name"
 
@@ -27,7 +30,7 @@ class StageMatcher:
     specs: of the model's prims, by expected path. is_as_expected: every prim was found at its expected path.
     """
 
-    def __init__(self, stage: Any, export_context: Any, *, by_name: bool = True) -> None:
+    def __init__(self, stage: Usd.Stage, export_context: Any, *, by_name: bool = True) -> None:
         """by_name: False if the expected paths are certain."""
         self.stage = stage
         self.layer = stage.GetEditTarget().GetLayer()

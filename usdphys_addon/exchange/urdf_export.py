@@ -33,6 +33,8 @@ from . import usd_export
 from .usd_export import ExportResult
 
 if TYPE_CHECKING:
+    from pxr import Usd
+
     from ..urdf.build import Built, Frame
     from ..urdf.edit import TextEdits
     from ..urdf.layout import Layout
@@ -141,7 +143,7 @@ def _inside(files: Iterable[Path], folder: Path) -> set[Path]:
 
 
 def _new_text(
-    context: Context, stage: Any, model: PhysicsModel, target: Path, files: MeshFiles,
+    context: Context, stage: Usd.Stage, model: PhysicsModel, target: Path, files: MeshFiles,
     reason: _OtherPartsError,
 ) -> tuple[str, list[Issue], dict[str, int]]:  # fmt: skip
     """The URDF of a robot that was made in Blender, or of which parts were added or removed since its import."""
@@ -179,7 +181,7 @@ def _new_text(
     return made.text, issues, {"bodies": made.links, "joints": made.joints}
 
 
-def _frames(stage: Any, model: PhysicsModel) -> list[Frame]:
+def _frames(stage: Usd.Stage, model: PhysicsModel) -> list[Frame]:
     """The links that a URDF had as mere frames, see `urdf.layout`."""
     from ..urdf.build import Frame
 
@@ -195,7 +197,7 @@ def _frames(stage: Any, model: PhysicsModel) -> list[Frame]:
     return found
 
 
-def _read_leaders(stage: Any, model: PhysicsModel) -> None:
+def _read_leaders(stage: Usd.Stage, model: PhysicsModel) -> None:
     """Put the joints that others follow into the model: a model of a stage has no relationships of vendors."""
     from ..usd import read as usd_read
 
@@ -239,7 +241,7 @@ _NAMELESS = frozenset({"", "root", "world", "scene", "stage"})
 
 
 def edited_text(
-    stage: Any, new: PhysicsModel, folder: Path, target: Path, home: RosPackage | None, files: MeshFiles
+    stage: Usd.Stage, new: PhysicsModel, folder: Path, target: Path, home: RosPackage | None, files: MeshFiles
 ) -> tuple[str, list[Issue]]:
     """The URDF of the robot on a stage in SI units. folder: of the old URDF. target: of the new one.
 
@@ -282,7 +284,8 @@ class _Comparison:
     """Compares the physics that the URDF would have now with that of the stage, and notes edits of the text."""
 
     def __init__(
-        self, plan: Layout, old: PhysicsModel, new: PhysicsModel, before: Any, stage: Any, root: str, edits: TextEdits
+        self, plan: Layout, old: PhysicsModel, new: PhysicsModel, before: Any, stage: Usd.Stage, root: str,
+        edits: TextEdits,
     ) -> None:  # fmt: skip
         self.plan, self.old, self.new, self.edits = plan, old, new, edits
         self.before, self.stage, self.root = before, stage, root
@@ -463,7 +466,7 @@ def _complete(robot: Robot, edits: TextEdits) -> None:
 
 
 def _keep_meshes(
-    plan: Layout, edits: TextEdits, folder: Path, stage: Any, root: str, files: MeshFiles
+    plan: Layout, edits: TextEdits, folder: Path, stage: Usd.Stage, root: str, files: MeshFiles
 ) -> list[Issue]:  # fmt: skip
     """Where the file of a mesh is missing, write the mesh of the scene, and let the URDF name that file.
 

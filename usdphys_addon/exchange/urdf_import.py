@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
-from bpy.types import Context
+from bpy.types import Context, Object
 
 from ..bridge import object_copies
 from ..bridge.environment import require_usd
@@ -104,7 +104,7 @@ def _finish(plan: Layout, result: ImportResult) -> None:
     result.objects = sorted(obj.name for obj in objects.values())
 
 
-def _rename(plan: Layout, objects: Mapping[str, Any]) -> None:
+def _rename(plan: Layout, objects: Mapping[str, Object]) -> None:
     """Give objects the names of the URDF. Two that Blender's exporter writes alike keep the names of their prims."""
     parts = (*plan.link_paths.values(), *plan.joint_paths.values())
     written = Counter(prim_name(plan.names.get(path, paths.name_of(path))) for path in parts)
@@ -115,22 +115,22 @@ def _rename(plan: Layout, objects: Mapping[str, Any]) -> None:
             obj.usdphys.prim.id_name = obj.name
 
 
-def _draw_small(plan: Layout, objects: Mapping[str, Any]) -> None:
+def _draw_small(plan: Layout, objects: Mapping[str, Object]) -> None:
     """Draw Empties of links small beside the robot, and colliders of many faces as boxes."""
     places = np.array([world[:3, 3] for world in plan.worlds.values()])
     size = float(np.ptp(places, axis=0).max()) if len(places) else 0.0
     scale = float(bpy.context.scene.unit_settings.scale_length) or 1.0
     drawn = (size or 1.0) * _DRAWN / scale
-    for path, obj in objects.items():
-        if obj.type == "EMPTY" and not path.startswith(f"{plan.physics}/"):
-            obj.empty_display_size = drawn
+    for path, empty in objects.items():
+        if empty.type == "EMPTY" and not path.startswith(f"{plan.physics}/"):
+            empty.empty_display_size = drawn
     for placed in plan.shapes:
         obj = objects.get(placed.path) if placed.is_collider and plan.options.visuals else None
         if obj is not None and obj.type == "MESH" and len(obj.data.polygons) > _MOST_WIRES:
             obj.display_type = "BOUNDS"
 
 
-def _share_meshes(plan: Layout, objects: dict[str, Any]) -> None:
+def _share_meshes(plan: Layout, objects: dict[str, Object]) -> None:
     """One mesh datablock for all uses of a file with the same materials; Blender's import makes one for each."""
     first: dict[tuple[Any, ...], Any] = {}
     unused = []

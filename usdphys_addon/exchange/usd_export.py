@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from dataclasses import replace as replaced
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.types import Context, Scene
+from bpy.types import Context, Depsgraph, Object, Scene
 
 from ..bridge import scene_read
 from ..bridge.environment import gc_paused, require_usd
@@ -33,6 +33,9 @@ from . import image_files, stage_layout
 from .blend_file import refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
+
+if TYPE_CHECKING:
+    from pxr import Usd
 
 
 @dataclass(slots=True)
@@ -170,7 +173,7 @@ def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *
         raise OutputError("Blender's USD exporter was cancelled.")
 
 
-def refuse_crash(objects: Iterable[Any] | None = None) -> None:
+def refuse_crash(objects: Iterable[Object] | None = None) -> None:
     """Raise InputError for an object with which Blender's exporter ends the process; those before 5.2 do.
 
     objects: that are to be exported; by default all that are shown.
@@ -377,7 +380,7 @@ def report_conversion(model: PhysicsModel, units: StageUnits, unconverted: dict[
         ))  # fmt: skip
 
 
-def _moves_over_time(obj: Any) -> bool:
+def _moves_over_time(obj: Object) -> bool:
     """True if keyframes, drivers or the animation of an imported file move an object."""
     data = obj.animation_data
     if data is not None and (data.action is not None or len(data.drivers) or len(data.nla_tracks)):
@@ -385,7 +388,7 @@ def _moves_over_time(obj: Any) -> bool:
     return any(constraint.type == "TRANSFORM_CACHE" for constraint in obj.constraints)
 
 
-def _write_sheared(stage: Any, model: PhysicsModel) -> None:
+def _write_sheared(stage: Usd.Stage, model: PhysicsModel) -> None:
     """Write sheared transforms as matrices: Blender writes location, rotation and scale, which cannot hold them."""
     layer = stage.GetEditTarget().GetLayer()
     for path, prim in model.prims.items():
@@ -427,7 +430,7 @@ def _are_in_line(one: str, other: str) -> bool:
     return paths.is_at_or_below(one, other) or paths.is_at_or_below(other, one)
 
 
-def _finish_scale(stage: Any, wanted: float) -> None:
+def _finish_scale(stage: Usd.Stage, wanted: float) -> None:
     """Scale the stage to the requested metersPerUnit where Blender's exporter has taken the nearest one that it can."""
     from pxr import UsdGeom
 
@@ -437,7 +440,7 @@ def _finish_scale(stage: Any, wanted: float) -> None:
         unit_conversion.scale(stage, wanted)
 
 
-def _warn_of_unit_scale(depsgraph: Any) -> None:
+def _warn_of_unit_scale(depsgraph: Depsgraph) -> None:
     """Warn that Blender's own export ignores the unit scale of the scene."""
     scale = scene_of(depsgraph).unit_settings.scale_length
     if abs(scale - 1.0) > 1e-6:
@@ -447,18 +450,18 @@ def _warn_of_unit_scale(depsgraph: Any) -> None:
         )
 
 
-def _restore_default_prim(stage: Any, path: str) -> None:
+def _restore_default_prim(stage: Usd.Stage, path: str) -> None:
     prim = stage.GetPrimAtPath(path) if path else None
     if prim:
         stage.SetDefaultPrim(prim)
 
 
-def scene_of(depsgraph: Any) -> Any:
+def scene_of(depsgraph: Depsgraph) -> Any:
     """The original scene of a depsgraph."""
     return depsgraph.scene.original
 
 
-def _root_path(stage: Any) -> str:
+def _root_path(stage: Usd.Stage) -> str:
     """Path of the root prims that Blender has generated above all objects; empty if it has not."""
     path, prim = "", stage.GetDefaultPrim()
     while prim and prim.GetCustomDataByKey("Blender:generated"):

@@ -35,6 +35,8 @@ from .attaching import attach
 from .hook_calls import handled_by
 
 if TYPE_CHECKING:
+    from pxr import Usd
+
     from ..usd.import_source import ImportSource
 
     #: (stage, opinions of all its prims) -> what an import needs of them.
@@ -290,7 +292,7 @@ def _name_bodies(model: PhysicsModel, found: ImportedIDs) -> None:
             obj.name, other.name = leaf, numbered
 
 
-def _attach(scene: Any, stage: Any, source: ImportSource) -> ImportResult:
+def _attach(scene: Scene, stage: Usd.Stage, source: ImportSource) -> ImportResult:
     """Put the physics of a file on the objects that the scene has already, by name."""
     from ..usd import read as usd_read
 
@@ -337,7 +339,7 @@ def _report_instances(paths: list[str], issues: list[Issue]) -> None:
         ))  # fmt: skip
 
 
-def _carried_trees(stage: Any, instancers: list[str], found: ImportedIDs) -> str:
+def _carried_trees(stage: Usd.Stage, instancers: list[str], found: ImportedIDs) -> str:
     """USD text of the imported point instancers, from which an export restores them."""
     from ..usd import carry
 
@@ -364,7 +366,7 @@ def write_physics(
     return result
 
 
-def _note_earlier_source(scene: Any, found: ImportedIDs) -> None:
+def _note_earlier_source(scene: Scene, found: ImportedIDs) -> None:
     """Note the source of objects that an earlier import has brought: one scene has one source to put edits on."""
     memory = scene.usdphys.source
     if not memory.filepath:
@@ -374,7 +376,7 @@ def _note_earlier_source(scene: Any, found: ImportedIDs) -> None:
         memory.others = "\n".join(dict.fromkeys([*memory.others.splitlines(), memory.filepath]))
 
 
-def _take_units(scene: Any, model: PhysicsModel) -> None:
+def _take_units(scene: Scene, model: PhysicsModel) -> None:
     """Let the next export use the units of the file, unless the user has set others."""
     stage = scene.usdphys.stage
     units = model.units
@@ -384,7 +386,7 @@ def _take_units(scene: Any, model: PhysicsModel) -> None:
             setattr(stage, name, value)
 
 
-def _take_frames(scene: Any, stage: Any) -> None:
+def _take_frames(scene: Scene, stage: Usd.Stage) -> None:
     """Let the scene begin and end where the file does, and show its begin: there the physics starts."""
     if not (stage.HasAuthoredTimeCodeRange() and stage.GetStartTimeCode() < stage.GetEndTimeCode()):
         return
@@ -440,7 +442,7 @@ def _native_import(path: Path, options: ImportOptions, landing: _Landing) -> Imp
 
 
 @contextmanager
-def undone_on_failure(scene: Any) -> Iterator[None]:
+def undone_on_failure(scene: Scene) -> Iterator[None]:
     """If the body raises, remove all new data-blocks and our entries in the scene."""
     kinds = [item.identifier for item in bpy.data.bl_rna.properties if item.type == "COLLECTION"]
     before = {kind: set(getattr(bpy.data, kind).keys()) for kind in kinds}
