@@ -181,10 +181,11 @@ def fall(bench: Bench) -> None:
 
 @exhibit
 def bounce(bench: Bench) -> None:
-    """A ball that loses nothing."""
-    radius = bench.log(0.05, 0.3)
-    bench.body("Body", (0, 0, radius + bench.rng.uniform(0.5, 1.5)), None, (2 * radius,) * 3, kind="Sphere",
-               material=bench.material("/Surface", 0.0, 1.0))  # fmt: skip
+    """A ball that loses nothing, on a slab that takes nothing."""
+    radius, steel = bench.log(0.05, 0.3), bench.material("/Surface", 0.0, 1.0)
+    bench.collider(f"{bench.root}/Slab", "Cube", (2, 2, 0.2), bench.cell @ frames.transform((0, 0, 0.1)), steel)
+    bench.body("Body", (0, 0, 0.2 + radius + bench.rng.uniform(0.5, 1.5)), None, (2 * radius,) * 3, kind="Sphere",
+               material=steel)  # fmt: skip
 
 
 @exhibit

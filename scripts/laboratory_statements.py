@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -184,8 +183,8 @@ def _scaled(name: str, value: Schema, length: float, weight: float, time: float)
 
 @transform(0.02)
 def slower(model: PhysicsModel, _: Random) -> Statement:
-    """In slow motion: gravity, speeds and forces are less."""
-    return similar(model, 1.0, 1.0, 10.0)
+    """In slow motion at the same frame rate: gravity, speeds and forces are less."""
+    return replace(similar(model, 1.0, 1.0, 5.0), step=BASE_STEP / 5)
 
 
 @transform(0.02)
@@ -363,4 +362,3 @@ def _beside(name: str) -> None:
 
 for _name in scenes.TROUBLE:
     _beside(_name)
-_ = math
