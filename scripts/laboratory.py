@@ -43,6 +43,8 @@ JOLT = 1.0 / 120.0
 SECONDS = 2.0
 #: Copies of a scene that its reduction may try.
 MOST_TRIALS = 120
+#: What a scene can be without and still mean something.
+OPTIONAL = {"velocity", "angular_velocity", "restitution", "lower_limit", "upper_limit", "break_force", "target_velocity"}
 KNOWN_FILE = Path(__file__).with_name("laboratory_known.toml")
 
 
@@ -97,7 +99,7 @@ def displaced(model: PhysicsModel, distance: float) -> PhysicsModel:
         place = result.prims[path].world[:3, 3].copy()
         change = scenes.turn("XYZ"[number % 3], distance)
         for prim in (result.prims[path], *result.colliders_of(path)):
-            prim.world[:3, 3] += distance * np.array((np.cos(number), np.sin(number), 0.3)) - place
+            prim.world[:3, 3] += distance * np.array((np.cos(number), np.sin(number), np.cos(3 * number))) - place
             prim.world[:3] = change @ prim.world[:3]
             prim.world[:3, 3] += place
     return result
@@ -213,7 +215,7 @@ def smaller(model: PhysicsModel) -> Iterator[PhysicsModel]:
                 del result.prims[path].schemas[name]
                 yield result
             for attribute, _ in schema.authored():
-                if attribute.field not in ("body0", "body1", "local_pos0", "local_pos1", "local_rot0", "local_rot1"):
+                if attribute.field in OPTIONAL:
                     result = copied(model)
                     result.prims[path].schemas[name] = schema.copy(**{attribute.field: None})
                     yield result
@@ -236,7 +238,7 @@ def reduced(model: PhysicsModel, fails: Callable[[PhysicsModel], Finding | None]
             except (ValueError, KeyError, IndexError, ArithmeticError):
                 # A part that another one needs is missing: not the same failure.
                 continue
-            if found is not None and found.exhibit == finding.exhibit:
+            if found is not None and found.exhibit == finding.exhibit and found.times > min(2.0, finding.times / 2):
                 model, finding, again = candidate, found, True
                 break
     return model, finding
