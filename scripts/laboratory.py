@@ -38,8 +38,6 @@ MOVED = (1e-9, 1e-6, 1e-5)
 CHAOS = 0.005
 #: A deviation counts above so many times that of the moved copies, and above this share of the size of a body.
 TIMES, LEAST = 20.0, 2e-3
-#: Seconds by which an impact may come earlier or later where a transform changes steps or contacts.
-JOLT = 1.0 / 120.0
 SECONDS = 2.0
 #: Copies of a scene that its reduction may try.
 MOST_TRIALS = 120
@@ -151,8 +149,7 @@ class Experiment:
         apart = self.apart(positions, rotations, stride)
         sensitivity, ways = self.sensitivity[::stride], self.ways[::stride]
         allowed = LEAST * self.extents + TIMES * sensitivity + transform.slack * ways
-        if transform.slack >= 0.02:
-            allowed = allowed + JOLT * np.maximum.accumulate(np.gradient(self.ways, BASE_STEP, axis=0))[::stride]
+        allowed += transform.jolt * np.maximum.accumulate(np.gradient(self.ways, BASE_STEP, axis=0))[::stride]
         wrong = (apart > allowed) & (sensitivity < CHAOS)
         if not wrong.any():
             return None, said
@@ -284,10 +281,15 @@ def write_finding(folder: Path, name: str, model: PhysicsModel, finding: Finding
 
 
 @cache
+def known_rows() -> list[dict[str, Any]]:
+    """The causes that are not mended yet, see the file."""
+    rows: list[dict[str, Any]] = tomllib.loads(KNOWN_FILE.read_text(encoding="utf-8"))["known"]
+    return rows
+
+
 def known() -> dict[tuple[str, str], str]:
     """Sentences by (transform or law, exhibit) that explain what is not mended yet."""
-    rows = tomllib.loads(KNOWN_FILE.read_text(encoding="utf-8"))["known"]
-    return {(name, exhibit): row["reason"] for row in rows for name in row["parts"] for exhibit in row["exhibits"]}
+    return {(name, exhibit): row["reason"] for row in known_rows() for name in row["parts"] for exhibit in row["exhibits"]}
 
 
 def findings_of(seed: int, exhibit: str = "", chosen: Callable[[str], bool] = bool) -> tuple[list[Finding], int]:

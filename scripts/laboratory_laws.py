@@ -79,7 +79,7 @@ def energy(model: PhysicsModel, motion: Any, step: float) -> Iterator[Broken]:
             total - np.minimum.accumulate(total))), allowed)  # fmt: skip
     for row, path in enumerate(motion.paths):
         if _keeps_energy(model, model.prims[path]):
-            allowed = 0.05 * swing[row]
+            allowed = 0.02 * swing[row]
             if (frame := first(np.abs(own[:, row] - own[0, row]), allowed)) is not None:
                 error = float(np.abs(own[:, row] - own[0, row]).max())
                 yield Broken("energy of a ball or pendulum", path, frame, error, allowed)
