@@ -2,9 +2,9 @@
 """The laboratory: random scenes whose physics is said in two ways, and must move in one; and what is conserved.
 
 `laboratory.py [--seeds N] [--start N] [--only TEXT] [--exhibit NAME] [--keep FOLDER] [--check]`. A seed makes a scene;
-`laboratory_statements.py` has the ways to say it differently. No answer has to be known: the tolerance is what the scene
-itself makes of a start that is moved by a nanometre and a micrometre, so that chaotic motion is not compared. What fails
-is reduced to a small scene; --keep writes both statements of it as .usda. --check: exit status 1 where something fails
+`laboratory_statements.py` has the ways to say it differently. No answer has to be known: the tolerance is what the
+scene makes of starts that are moved by up to 10 micrometres, so that chaotic motion is not compared. What fails is
+reduced to a small scene; --keep writes both statements of it as .usda. --check: exit status 1 where something fails
 that `laboratory_known.toml` does not explain.
 """
 
@@ -31,6 +31,7 @@ from usdphys_ext.usdphys_addon.core import paths
 from usdphys_ext.usdphys_addon.core.gprims import sizes
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.core.units import SI
+from usdphys_ext.usdphys_addon.simulation.record import quaternion_product
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 #: Distances of starts (m) that measure the sensitivity of a scene, and the deviation (m) from which on it is chaos.
@@ -42,7 +43,15 @@ SECONDS = 2.0
 #: Copies of a scene that its reduction may try.
 MOST_TRIALS = 120
 #: What a scene can be without and still mean something.
-OPTIONAL = {"velocity", "angular_velocity", "restitution", "lower_limit", "upper_limit", "break_force", "target_velocity"}
+OPTIONAL = {
+    "velocity",
+    "angular_velocity",
+    "restitution",
+    "lower_limit",
+    "upper_limit",
+    "break_force",
+    "target_velocity",
+}
 KNOWN_FILE = Path(__file__).with_name("laboratory_known.toml")
 
 
@@ -74,7 +83,8 @@ class Finding:
         return self.body.split("/")[2].lower() if self.body.count("/") > 1 else ""
 
     def __str__(self) -> str:
-        return f"{self.transform}: {self.body} parts at {self.time:.3f} s: {self.apart:.4g}, allowed {self.allowed:.2g}; later {self.times:.1f} times"
+        where = f"{self.transform}: {self.body} parts at {self.time:.3f} s"
+        return f"{where}: {self.apart:.4g}, allowed {self.allowed:.2g}; later {self.times:.1f} times"
 
 
 def simulated(said: Statement, seconds: float) -> Motion:
@@ -145,7 +155,7 @@ class Experiment:
         inverse = np.linalg.inv(said.matrix)
         positions = other.positions[::other_stride, rows] @ inverse[:3, :3].T + inverse[:3, 3]
         back = scenes.frames.quaternion_of(scenes.frames.rotation_of(inverse))
-        rotations = multiplied(np.array(back), other.rotations[::other_stride, rows])
+        rotations = quaternion_product(np.array(back), other.rotations[::other_stride, rows])
         apart = self.apart(positions, rotations, stride)
         sensitivity, ways = self.sensitivity[::stride], self.ways[::stride]
         allowed = LEAST * self.extents + TIMES * sensitivity + transform.slack * ways
@@ -164,13 +174,6 @@ def angles(one: Any, other: Any) -> Any:
     """Between rotations (..., 4), radians; without the rounding of an arc cosine."""
     sign = np.where((one * other).sum(axis=-1) < 0, -1.0, 1.0)[..., None]
     return 2.0 * np.linalg.norm(one - sign * other, axis=-1)
-
-
-def multiplied(a: Any, b: Any) -> Any:
-    w, x, y, z = np.moveaxis(a, -1, 0)
-    p, q, r, s = np.moveaxis(b, -1, 0)
-    parts = (w * p - x * q - y * r - z * s, w * q + x * p + y * s - z * r, w * r - x * s + y * p + z * q, w * s + x * r - y * q + z * p)
-    return np.stack(parts, axis=-1)
 
 
 def broken_laws(experiment: Experiment) -> list[Finding]:
@@ -227,7 +230,9 @@ def reduced(model: PhysicsModel, fails: Callable[[PhysicsModel], Finding | None]
     while again:
         again = False
         for candidate in smaller(model):
-            if trials >= MOST_TRIALS or len(candidate.prims) + sum(map(_size, candidate.prims.values())) >= _total(model):
+            if trials >= MOST_TRIALS or len(candidate.prims) + sum(map(_size, candidate.prims.values())) >= _total(
+                model
+            ):
                 continue
             trials += 1
             try:
@@ -289,7 +294,9 @@ def known_rows() -> list[dict[str, Any]]:
 
 def known() -> dict[tuple[str, str], str]:
     """Sentences by (transform or law, exhibit) that explain what is not mended yet."""
-    return {(name, exhibit): row["reason"] for row in known_rows() for name in row["parts"] for exhibit in row["exhibits"]}
+    return {
+        (name, exhibit): row["reason"] for row in known_rows() for name in row["parts"] for exhibit in row["exhibits"]
+    }
 
 
 def findings_of(seed: int, exhibit: str = "", chosen: Callable[[str], bool] = bool) -> tuple[list[Finding], int]:

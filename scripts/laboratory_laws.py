@@ -39,7 +39,9 @@ class Matter:
 
 
 def gravity_of(model: PhysicsModel) -> float:
-    return max((float(prim.get(usd_physics.PhysicsScene).gravity_magnitude) for prim in model.scenes.values()), default=0)
+    return max(
+        (float(prim.get(usd_physics.PhysicsScene).gravity_magnitude) for prim in model.scenes.values()), default=0
+    )
 
 
 def first(error: Any, allowed: Any) -> int | None:

@@ -20,9 +20,9 @@ import compare_physx
 
 if "usdphys_ext" not in sys.modules:
     compare_physx.load_extension()
-from usdphys_ext.usdphys_addon.core import frames, mass, vendor_schemas  # noqa: E402
-from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim  # noqa: E402
-from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics  # noqa: E402
+from usdphys_ext.usdphys_addon.core import frames, mass, vendor_schemas
+from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 
 W = "/World"
 G = 9.81
@@ -72,9 +72,7 @@ class Bench:
         return self.model.add(prim)
 
     def material(self, name: str, friction: float, restitution: float = 0.0) -> str:
-        schema = usd_physics.MaterialAPI(
-            static_friction=friction, dynamic_friction=friction, restitution=restitution
-        )
+        schema = usd_physics.MaterialAPI(static_friction=friction, dynamic_friction=friction, restitution=restitution)
         return self.prim(name, "Material", np.eye(4), schema, is_xformable=False).path
 
     def collider(self, path: str, kind: str, size: Any, world: Any, material: str = "") -> Prim:
@@ -97,9 +95,9 @@ class Bench:
         return self.model.add(prim)
 
     def body(
-        self, name: str, place: Any = (0, 0, 0), rotation: Any = None, size: Any = (0.4, 0.4, 0.4), *, kind: str = "Cube",
-        weight: float | None = None, inertia: Any = None, velocity: Any = None, spin: Any = None, material: str = "",
-        kinematic: bool = False, collides: bool = True,
+        self, name: str, place: Any = (0, 0, 0), rotation: Any = None, size: Any = (0.4, 0.4, 0.4), *,
+        kind: str = "Cube", weight: float | None = None, inertia: Any = None, velocity: Any = None, spin: Any = None,
+        material: str = "", kinematic: bool = False, collides: bool = True,
     ) -> str:  # fmt: skip
         """velocity, spin: in the world of the cell, m/s and rad/s."""
         world = self.cell @ frames.transform(place, rotation)
@@ -332,8 +330,9 @@ def drift(bench: Bench) -> None:
     for index in range(rng.randint(2, 5)):
         kind = rng.choice(("Cube", "Sphere", "Capsule", "Mesh"))
         place = np.array((index * 0.7, rng.uniform(-0.2, 0.2), 2.0))
+        velocity, spin = bench.direction() * bench.log(0.003, 1), bench.direction() * bench.log(0.01, 5)
         paths.append(bench.body(f"Body{index}", place, bench.tilt(), kind=kind, weight=bench.log(0.5, 5),
-                                velocity=bench.direction() * bench.log(0.003, 1), spin=bench.direction() * bench.log(0.01, 5)))  # fmt: skip
+                                velocity=velocity, spin=spin))  # fmt: skip
         if index and rng.random() < 0.6:
             random_joint(bench, f"Joint{index}", paths[-2], paths[-1], place - (0.35, 0, 0), (0, 0, 0))
 
@@ -357,7 +356,7 @@ def add_floor(model: PhysicsModel, friction: float) -> None:
 def scene_of(seed: int, only: str = "") -> PhysicsModel:
     """The model of a seed. only: name of an exhibit that it shall have instead of some at random."""
     rng = Random(seed)
-    is_free = rng.random() < 0.15 and not only or only == "drift"
+    is_free = (rng.random() < 0.15 and not only) or only == "drift"
     model = new_model(0.0 if is_free else G)
     names = ["drift"] if is_free else [only] if only else rng.sample(sorted({*EXHIBITS} - {"drift"}), rng.randint(2, 4))
     if not is_free:

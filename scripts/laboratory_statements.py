@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ways to say the same physics differently: each takes a model and returns a statement whose motion must be the same."""
+"""Ways to say the same physics differently: each makes of a model a statement whose motion must be the same."""
 
 from __future__ import annotations
 
@@ -59,7 +59,9 @@ def transform(slack: float) -> Callable[[Any], Any]:
     """Rounding can move an impact by one step of the solver, other contacts and steps by two."""
 
     def wrap(make: Any) -> Any:
-        TRANSFORMS[make.__name__] = Transform(make.__name__, slack, make, BASE_STEP / 2 if slack >= 0.02 else BASE_STEP / 4)
+        TRANSFORMS[make.__name__] = Transform(
+            make.__name__, slack, make, BASE_STEP / 2 if slack >= 0.02 else BASE_STEP / 4
+        )
         return make
 
     return wrap
@@ -354,7 +356,9 @@ def instanced(model: PhysicsModel, _: Random) -> Statement | None:
 
 def _beside(name: str) -> None:
     def make(model: PhysicsModel, _: Random) -> Statement | None:
-        if model.scenes and not any(prim.get(usd_physics.PhysicsScene).gravity_magnitude for prim in model.scenes.values()):
+        if model.scenes and not any(
+            prim.get(usd_physics.PhysicsScene).gravity_magnitude for prim in model.scenes.values()
+        ):
             return None
         result = copied(model)
         cell = frames.transform((40.0, 0.0, 0.0))

@@ -33,7 +33,7 @@ def cases() -> list[Any]:
     if not FILES:
         return [pytest.param(None, marks=pytest.mark.skip("the folder preview_lab is not in the shared test assets"))]
     return [
-        pytest.param(file, id=file.stem, marks=[pytest.mark.xfail(reason=KNOWN[file.stem])] if file.stem in KNOWN else [])
+        pytest.param(file, id=file.stem, marks=[pytest.mark.xfail(reason=KNOWN.get(file.stem))] * (file.stem in KNOWN))
         for file in FILES
     ]  # fmt: skip
 
