@@ -213,7 +213,7 @@ def smaller(model: PhysicsModel) -> Iterator[PhysicsModel]:
         yield without(model, root)
     for path, prim in model.prims.items():
         for name, schema in prim.schemas.items():
-            if name.startswith(("PhysicsLimitAPI", "PhysicsDriveAPI", "PhysicsArticulationRootAPI", "PhysicsMassAPI")):
+            if name.startswith(("PhysicsLimitAPI", "PhysicsDriveAPI", "PhysicsArticulationRootAPI")):
                 result = copied(model)
                 del result.prims[path].schemas[name]
                 yield result

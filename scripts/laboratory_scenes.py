@@ -108,6 +108,8 @@ class Bench:
                 setattr(api, field, frames.vector(inverse @ np.asarray(value, float)))
         body = self.prim(f"/{name}", "Xform", world, api)
         if weight is not None:
+            # Without colliders a body would get the inertia of a ball of 0.1 m, however large the scene is.
+            inertia = (0.02 * weight,) * 3 if inertia is None and not collides else inertia
             moments = None if inertia is None else frames.vector(inertia)
             axes = None if inertia is None else frames.IDENTITY_ROTATION
             body.add(usd_physics.MassAPI(mass=weight, diagonal_inertia=moments, principal_axes=axes))
