@@ -4,7 +4,9 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.13; do $$p -c 'import toml
 # As scripts/venvs.py has it: Windows puts the Python of an environment elsewhere.
 VENV_PYTHON = .venv/$(if $(filter Windows_NT,$(OS)),Scripts/python.exe,bin/python)
 
-.PHONY: help sysdeps env demo roundtrip check quick test stranger ui docs site build wheel release next clean distclean
+USD_PYTHON = .venv-usd/$(if $(filter Windows_NT,$(OS)),Scripts/python.exe,bin/python)
+
+.PHONY: help sysdeps env demo roundtrip check quick test stranger laboratory ui docs site build wheel release next clean distclean
 
 help:
 	@echo "make env [BPY=4.5.15]   .venv with Blender as a module, .venv-usd with usd-core"
@@ -14,6 +16,7 @@ help:
 	@echo "make quick              the fast tests of core, and of blender in one Blender: under two minutes of processor time"
 	@echo "make test               every suite on every bpy that this machine can run, window tests included"
 	@echo "make stranger           every suite without the files of others: collected, and run where they would be used"
+	@echo "make laboratory [SEEDS=500]   random scenes said in two ways, which must move in one; reduced failures in build/laboratory"
 	@echo "make ui                 the window tests alone"
 	@echo "make docs               the manual, in build/site"
 	@echo "make site               the manual, and a test that opens each page in Chromium"
@@ -46,6 +49,9 @@ quick: sysdeps
 
 stranger: sysdeps
 	@$(PYTHON) scripts/suite.py stranger
+
+laboratory: env
+	@$(USD_PYTHON) scripts/laboratory.py --seeds $(or $(SEEDS),500) --keep build/laboratory --check
 
 ui: sysdeps
 	@$(PYTHON) scripts/suite.py ui
