@@ -71,7 +71,7 @@ def record(file: Path, seconds: float, out: Path) -> None:
             world.step()
         places[frame], turns[frame] = world.positions, world.rotations
         speeds[frame], energy[frame] = np.hstack(world.velocities()), world.kinetic_energy()
-    masses = {path: weight.mass for engine in world.engines for path, weight in engine.weights.items()}
+    masses = {path: weight.mass for engine in world.spaces for path, weight in engine.weights.items()}
     back = model.units.to_z_up.T
     meta = {"fps": clock.fps, "unstable": world.unstable, "notices": [(one.code,) for one in world.notices]}
     np.savez(

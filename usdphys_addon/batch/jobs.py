@@ -90,7 +90,7 @@ def read(file: Path) -> list[Job]:
     return found
 
 
-def job_of(value: Any) -> Job:
+def job_of(value: object) -> Job:
     """The job of a line. Relative names are taken from the working folder. Raises InputError for one that is none."""
     if not isinstance(value, dict):
         raise InputError('a job is an object such as {"op": "convert", "in": "a.blend", "out": "a.usda"}.')
@@ -135,7 +135,7 @@ def absolute(name: str) -> str:
     return name
 
 
-def _flags(name: str, setting: Any) -> list[str]:
+def _flags(name: str, setting: object) -> list[str]:
     option = name.replace("_", "-")
     if option in _PROGRAMS:
         raise InputError(

@@ -334,7 +334,7 @@ class Document:
             self._meshes[index] = self._read_mesh(self.json["meshes"][index])
         return self._meshes[index]
 
-    def is_compressed(self, index: Any) -> bool:
+    def is_compressed(self, index: object) -> bool:
         """True for a mesh with Draco or meshopt compression, which only Blender reads, without a plain copy."""
         if not _is_index(index, len(self.json.get("meshes", []))):
             return False
@@ -350,7 +350,7 @@ class Document:
         views = [accessors[one].get("bufferView") for one in used if _is_index(one, len(accessors))]
         return _is_draco(primitive) or any(map(self._is_packed_view, views))
 
-    def _is_packed_view(self, index: Any) -> bool:
+    def _is_packed_view(self, index: object) -> bool:
         """True for a view in meshopt compression whose buffer has no plain bytes to fall back to."""
         views, buffers = self.json.get("bufferViews", []), self.json.get("buffers", [])
         if not _is_index(index, len(views)) or not _names_meshopt(views[index]):
@@ -390,7 +390,7 @@ class Document:
             return None
         return Mesh(axes.points_in(np.concatenate(points)), np.concatenate(triangles))
 
-    def accessor(self, index: Any, type_: str) -> NDArray[np.float64]:
+    def accessor(self, index: object, type_: str) -> NDArray[np.float64]:
         """Values (count, width) of an accessor. Raises InputError for one that leads out of its buffer."""
         accessors = self.json.get("accessors", [])
         if not _is_index(index, len(accessors)):
@@ -423,7 +423,7 @@ class Document:
         values[places.astype(np.int64)] = changed
         return values
 
-    def _viewed(self, index: Any, offset: Any, count: Any, width: int, dtype: np.dtype[Any]) -> NDArray[Any]:
+    def _viewed(self, index: object, offset: Any, count: Any, width: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         views = self.json.get("bufferViews", [])
         if not _is_index(index, len(views)):
             raise self._wrong("an accessor names a buffer view that does not exist")
@@ -729,7 +729,7 @@ def is_number(value: Any) -> TypeGuard[float]:
     return type(value) in _NUMBERS and -_MOST_FLOAT <= value <= _MOST_FLOAT
 
 
-def is_numbers(value: Any, count: int) -> TypeGuard[list[float]]:
+def is_numbers(value: object, count: int) -> TypeGuard[list[float]]:
     """True for a list of so many of them."""
     return isinstance(value, list) and len(value) == count and are_numbers(value)
 
@@ -742,7 +742,7 @@ def are_numbers(values: list[Any]) -> bool:
     return min(values) >= -_MOST_FLOAT and max(values) <= _MOST_FLOAT and not math.isnan(sum(values))
 
 
-def _not_finite(value: Any) -> tuple[str, ...] | None:
+def _not_finite(value: object) -> tuple[str, ...] | None:
     """Keys that lead to a number that is not finite; None if there is none. Items of lists have names or numbers."""
     if isinstance(value, float):
         return None if math.isfinite(value) else ()
@@ -755,7 +755,7 @@ def _not_finite(value: Any) -> tuple[str, ...] | None:
     return None
 
 
-def _is_index(value: Any, count: int) -> bool:
+def _is_index(value: object, count: int) -> bool:
     return type(value) is int and 0 <= value < count
 
 
@@ -765,7 +765,7 @@ def _count(accessor: dict[str, Any]) -> int:
     return count if type(count) is int and count > 0 else 0
 
 
-def _dicts(value: Any) -> list[dict[str, Any]]:
+def _dicts(value: object) -> list[dict[str, Any]]:
     return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
@@ -779,11 +779,11 @@ def _is_draco(primitive: dict[str, Any]) -> bool:
     return isinstance(extensions, dict) and "KHR_draco_mesh_compression" in extensions
 
 
-def _is_type(kind: Any) -> TypeGuard[int]:
+def _is_type(kind: object) -> TypeGuard[int]:
     return type(kind) is int and kind in _TYPES
 
 
-def _are_indices(values: Any, count: int) -> bool:
+def _are_indices(values: object, count: int) -> bool:
     if not isinstance(values, list) or not {int}.issuperset(map(type, values)):
         return False
     return not values or 0 <= min(values) <= max(values) < count
@@ -817,7 +817,7 @@ def _chunks(data: bytes, path: Path) -> tuple[bytes, bytes | None]:
     return text, binary
 
 
-def _corners(mode: Any) -> Any:
+def _corners(mode: object) -> Any:
     """Function that makes triangles (n, 3) of the vertices of a primitive; None for points and lines."""
     if mode == TRIANGLES:
         return lambda order: order[: len(order) // 3 * 3].reshape(-1, 3)

@@ -59,7 +59,7 @@ class Freedom(NamedTuple):
 _NUMBERS = frozenset({"min", "max", "stiffness", "damping", "positionTarget", "velocityTarget", "maxForce"})
 
 
-def _number(value: Any, default: float) -> float:
+def _number(value: object, default: float) -> float:
     return float(value) if is_number(value) else default
 
 
@@ -83,7 +83,7 @@ def well_formed(settings: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _is_valid(name: str, value: Any) -> bool:
+def _is_valid(name: str, value: object) -> bool:
     if name in _KEYS.values():
         return isinstance(value, list) and all(type(axis) is int and 0 <= axis < 3 for axis in value)
     if name == "axis":

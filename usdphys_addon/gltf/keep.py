@@ -173,7 +173,7 @@ def _prim_out(prim: Prim) -> dict[str, Any]:
     return found
 
 
-def _value_out(value: Any) -> Any:
+def _value_out(value: object) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     if isinstance(value, tuple | list):
@@ -351,11 +351,11 @@ def _schema_in(name: str, values: dict[str, Any]) -> Schema | None:
     return cls(**{field: value for field, value in read.items() if known[field].accepts(value) or _is_paths(value)})
 
 
-def _is_paths(value: Any) -> bool:
+def _is_paths(value: object) -> bool:
     return isinstance(value, tuple) and all(isinstance(item, str) for item in value)
 
 
-def _value_in(attribute: Attribute, value: Any) -> Any:
+def _value_in(attribute: Attribute, value: object) -> Any:
     """A value of a file. Raises ValueError for a number that Blender cannot hold."""
     if isinstance(value, list):
         return tuple(_value_in(attribute, item) for item in value)

@@ -75,7 +75,7 @@ class KnownDocument(Document):
         found = self.whole.mesh(index)
         return self.decoded(index) if found is None and self.is_compressed(index) else found
 
-    def is_compressed(self, index: Any) -> bool:
+    def is_compressed(self, index: object) -> bool:
         return self.whole is not None and self.whole.is_compressed(index)
 
 

@@ -74,7 +74,7 @@ def family_of(document: Document) -> Family | None:
     return OMI if declared & {*OMI.extensions, names.OLD_COLLIDER, names.GRAVITY} else None
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> bool:
     return isinstance(value, str)
 
 
@@ -801,7 +801,7 @@ def _is_even(x: float, y: float, z: float) -> bool:
     return max(x, y, z) - min(x, y, z) <= 1e-4 * max(x, y, z)
 
 
-def _length(value: Any) -> float:
+def _length(value: object) -> float:
     return float(value) if is_number(value) else 0.0
 
 
