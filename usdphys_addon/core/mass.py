@@ -504,7 +504,8 @@ def _authored(model: PhysicsModel, prim: Prim) -> _Authored:
     if center is not None:
         result.center = np.asarray(center) * frames.scale_of(prim.world)
     size = float(np.linalg.norm(api.resolved("diagonal_inertia"))) / model.units.factor(INERTIA)
-    if size > USD_TOLERANCE:
+    # Simulators use a small one with the mass that it belongs to.
+    if size > USD_TOLERANCE or (size > 0.0 and result.mass is not None):
         result.moments = np.asarray(api.diagonal_inertia)
     elif size > 0.0:
         result.note = f"the inertia authored on {prim.display} is so small in the file's units that USD ignores it"
