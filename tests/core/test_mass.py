@@ -806,3 +806,20 @@ def test_tapered_capsule_is_the_solid_of_its_outline():
     assert found.center.tolist() == [pytest.approx(center, abs=1e-4), 0, 0]
     across = (disc * (square / 4 + (z - center) ** 2)).sum()
     np.testing.assert_allclose(np.diag(found.inertia), ((disc * square / 2).sum(), across, across), rtol=1e-3)
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_small_inertia_is_used_with_the_mass_that_it_belongs_to(meters: float) -> None:
+    """Fingers and rotors have less than USD's tolerance; what it is must not depend on the unit of the file."""
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, meters)
+    prim = UsdGeom.Cube.Define(stage, "/Finger").GetPrim()
+    UsdPhysics.RigidBodyAPI.Apply(prim)
+    UsdPhysics.CollisionAPI.Apply(prim)
+    api = UsdPhysics.MassAPI.Apply(prim)
+    api.CreateMassAttr(0.02)
+    api.CreateDiagonalInertiaAttr(Gf.Vec3f(2e-6, 3e-6, 4e-6) / meters**2)
+    model = usd_read.read_stage(stage)
+    found = mass.mass_properties(model, "/Finger")
+    assert found.diagonal_inertia == pytest.approx((2e-6, 3e-6, 4e-6), rel=1e-5)
+    assert not found.notes

@@ -184,3 +184,19 @@ def test_a_joint_whose_frames_are_back_to_back_is_closed(kind: str, units: Units
         assert apart(model_in(file), world, f"{W}/Hinge") < 0.001
     assert lowest == pytest.approx(2.5 if kind == "Revolute" else 3.0, abs=0.01)
     assert world.unstable == {}
+
+
+@pytest.mark.parametrize("length", [0.01, 0.1, 1.0, 10.0])
+def test_a_tree_starts_with_what_its_joints_leave_of_the_velocities(length: float) -> None:
+    """As a plain joint does: about the axis, the spin that has the same angular momentum, in all sizes alike."""
+    mass, inertia, arm, spin = 2.0, 0.5 * length**2, 0.8 * length, 3.0
+    file = File(METERS)
+    file.add(block("Xform", "R", [
+        file.body("Arm", (arm, 0, 5), size=(0.1 * length,) * 3, mass=mass, inertia=(inertia,) * 3, spin=(1, 2, spin)),
+        file.joint("Pin", "Revolute", "", f"{W}/R/Arm", pos0=(0, 0, 5), pos1=(-arm, 0, 0), axis="Z"),
+    ], ["PhysicsArticulationRootAPI"]))  # fmt: skip
+    world = world_of(file)
+    world.step()
+    _, angular = world.velocities()
+    left = inertia * spin / (inertia + mass * arm**2)
+    assert angular[world.index(f"{W}/R/Arm")] == pytest.approx((0, 0, left), abs=1e-3)

@@ -32,6 +32,8 @@ DEFAULT_DENSITY = 1000.0
 POINT_RADIUS = 0.1
 #: USD treats an inertia (in stage units) or quaternion with a smaller norm as not authored.
 USD_TOLERANCE = 1e-5
+#: Radius of gyration (m) from which an inertia that small counts beside its mass.
+SMALLEST_GYRATION = 1e-4
 #: Triangles that are summed in one step.
 TOGETHER = 100_000
 #: Triangles up to which shapes of meshes with the same content are computed once.
@@ -504,7 +506,9 @@ def _authored(model: PhysicsModel, prim: Prim) -> _Authored:
     if center is not None:
         result.center = np.asarray(center) * frames.scale_of(prim.world)
     size = float(np.linalg.norm(api.resolved("diagonal_inertia"))) / model.units.factor(INERTIA)
-    if size > USD_TOLERANCE:
+    # Simulators use a small one with the mass that it belongs to, if it is one of a body and not of a point.
+    least = math.inf if result.mass is None else result.mass * SMALLEST_GYRATION**2
+    if size > USD_TOLERANCE or size * model.units.factor(INERTIA) > least:
         result.moments = np.asarray(api.diagonal_inertia)
     elif size > 0.0:
         result.note = f"the inertia authored on {prim.display} is so small in the file's units that USD ignores it"

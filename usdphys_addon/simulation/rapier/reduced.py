@@ -7,7 +7,7 @@ Rapier itself starts with all joint coordinates and velocities at zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,14 +15,18 @@ from rapier3d import GenericJoint, JointAxesMask, Multibody, PhysicsWorld
 
 from ...core import frames
 from ...core.frames import Matrix
+from ..weights import Weight
 from .constraints import AXIS_BITS, JOINT_AXES, Constraint, matrix_of
 
 #: (body of the parent, body of the child, joint), in the solver's terms.
 Inserted = tuple[Any, Any, GenericJoint]
 
 
-def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted]) -> None:
-    """Set coordinates and velocities of a tree that has just been inserted, from the poses of its bodies."""
+def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted], weights: Mapping[Any, Weight]) -> None:
+    """Set coordinates and velocities of a tree that has just been inserted, from the poses of its bodies.
+
+    weights: by the handle of the body; without those of bodies that nothing moves.
+    """
     if not joints:
         return
     bodies = physics.rigid_bodies
@@ -51,10 +55,25 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted]) -> None:
     multibody.update_rigid_bodies(bodies, True)
     undamp(multibody)
     if any(any(values) for values in velocities.values()):
-        # Joint velocities by least squares from the velocities of the bodies.
-        rows = [np.asarray(multibody.body_jacobian(number), float).reshape(6, -1) for number in velocities]
-        solution = np.linalg.lstsq(np.concatenate(rows), np.concatenate(list(velocities.values())), rcond=None)[0]
+        # What the joints do to these velocities takes the least kinetic energy.
+        rows, wanted = [], []
+        for number, velocity in velocities.items():
+            handle = multibody.get_link(number).rigid_body
+            metric = _root_of_mass(weights.get(handle), poses[handle][:3, :3])
+            rows.append(metric @ np.asarray(multibody.body_jacobian(number), float).reshape(6, -1))
+            wanted.append(metric @ velocity)
+        solution = np.linalg.lstsq(np.concatenate(rows), np.concatenate(wanted), rcond=None)[0]
         multibody.set_generalized_velocity(solution.tolist())
+
+
+def _root_of_mass(weight: Weight | None, turn: Matrix) -> Matrix:
+    """(6, 6): its product with a velocity, m/s and rad/s in the world, has the square of twice the kinetic energy."""
+    result = np.zeros((6, 6))
+    if weight is not None:
+        result[:3, :3] = math.sqrt(weight.mass) * np.eye(3)
+        axes = turn @ frames.matrix_of(weight.axes)
+        result[3:, 3:] = np.sqrt(np.maximum(weight.moments, 0.0))[:, None] * axes.T
+    return result
 
 
 def bend(physics: PhysicsWorld, constraint: Constraint, relative: Matrix, value: float) -> None:

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 import rapier3d
 from numpy.typing import NDArray
-from rapier3d import SharedShape
+from rapier3d import SharedShape, TriMeshFlags
 
 from ...core import frames, gprims, mass
 from ...core.frames import Matrix
@@ -316,7 +316,7 @@ def _convex(points: Points, moves: bool) -> Placed:
     found = plate(points, MOVING_PLATE if moves else PLATE) or rounding.hull(points) or plate(points)
     if found is None:
         corners, faces = SharedShape.convex_hull(points).as_convex_polyhedron().to_trimesh()
-        found = SharedShape.trimesh(corners, faces), None, None
+        found = triangles(corners, faces), None, None
     return found
 
 
@@ -363,7 +363,12 @@ def _trimesh(mesh: Mesh) -> Steps[Placed]:
     if len(used) > MANY_TRIANGLES:
         yield Next(0.5, phrase("a search tree of {count} triangles", count=f"{len(used):,}"))
     # The solver could merge equal points, in two thirds of the time of the call; each triangle is the same without.
-    return SharedShape.trimesh(mesh.points, used), None, None
+    return triangles(mesh.points, used), None, None
+
+
+def triangles(points: Points, corners: Triangles) -> SharedShape:
+    """A surface of triangles, whose inner edges do not trip what slides over them, on whichever side it is."""
+    return SharedShape.trimesh(points, corners, TriMeshFlags.FIX_INTERNAL_EDGES_TWO_SIDED)
 
 
 def _without_slivers(mesh: Mesh) -> Steps[Triangles]:

@@ -56,6 +56,11 @@ class Trees:
                 )  # fmt: skip
         return found
 
+    def _weights_of(self, handles: Mapping[str, Any], tree: Tree) -> dict[Any, Weight]:
+        """The weights of the dynamic bodies of a tree, by handle."""
+        paths = {path for link in tree.links for path in (link.parent, link.child)} & self.weights.keys()
+        return {handles[path]: self.weights[path] for path in paths}
+
     def insert(self, tree: Tree, links: Sequence[Constraint], notices: Notices) -> None:
         """Add the joints of a tree that are simulated in reduced coordinates; those that it refuses in maximal ones."""
         if not links:
@@ -80,7 +85,7 @@ class Trees:
                 constraint.insert(physics)
             else:
                 inserted.append((parent, handles[link.child], joint))
-        start_tree(physics, inserted)
+        start_tree(physics, inserted, self._weights_of(handles, tree))
         for constraint in links:
             if constraint.state.reduced:
                 joint_effects.set_tree_settings(constraint, physics)
@@ -196,7 +201,7 @@ class Trees:
             if physics.multibody_joints.insert(parent, handles[link.child], joint) is None:
                 return False
             joints.append((parent, handles[link.child], joint))
-        start_tree(physics, joints)
+        start_tree(physics, joints, self._weights_of(handles, tree))
         masses = {path: self.weights[path].mass for path in handles}
         before = _speed_of_all(physics, handles, masses)
         for _ in range(tuning.TRIAL_STEPS):
