@@ -366,7 +366,7 @@ def _trimesh(mesh: Mesh) -> Steps[Placed]:
     return triangles(mesh.points, used), None, None
 
 
-def triangles(points: Points, corners: Triangles) -> SharedShape:
+def triangles(points: Points, corners: NDArray[np.integer]) -> SharedShape:
     """A surface of triangles, whose inner edges do not trip what slides over them, on whichever side it is."""
     return SharedShape.trimesh(points, corners, TriMeshFlags.FIX_INTERNAL_EDGES_TWO_SIDED)
 
