@@ -66,7 +66,7 @@ def test_another_error_of_the_system_is_a_fault(monkeypatch, capsys):
 
 def test_flattening_names_what_is_an_attribute_and_a_relationship(two_kinds, tmp_path):
     with pytest.raises(InputError, match=r"flat\.usda.*'/A\.physics:\w+' is an attribute in one layer"):
-        edit_layer.flattened(two_kinds, tmp_path / "flat.usda", [])
+        edit_layer.flattened(two_kinds, tmp_path / "flat.usda")
     assert not list(tmp_path.iterdir())
 
 
