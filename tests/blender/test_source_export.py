@@ -507,6 +507,24 @@ def RenderSettings "Settings"
     assert not (tmp_path / "none.usda").exists()
 
 
+@pytest.mark.parametrize("form", ["auto", "copy", "flat"])
+def test_what_other_units_make_flat_is_named(tmp_path, form):
+    """Only where there is something to lose, and nobody has asked for a flat file."""
+    (tmp_path / "arm.usda").write_text(ROBOT)
+    refers = tmp_path / "refers.usda"
+    refers.write_text(
+        '#usda 1.0\n(metersPerUnit = 0.01\nupAxis = "Y")\ndef "World" (references = @./arm.usda@</World>) {}\n'
+    )
+    load(refers)
+    codes = {issue.code for issue in write(tmp_path / "out.usda", form, meters_per_unit=1.0).issues}
+    assert ("WrittenFlat" in codes) == (form != "flat")
+    codes = {issue.code for issue in write(tmp_path / "same.usda", form).issues}
+    assert "WrittenFlat" not in codes
+    load(tmp_path / "arm.usda")
+    codes = {issue.code for issue in write(tmp_path / "alone.usda", form, meters_per_unit=1.0).issues}
+    assert "WrittenFlat" not in codes
+
+
 def test_an_option_that_changes_the_whole_has_blender_compose_it_and_says_so(tmp_path, robot):
     for options, fix in (
         ({"hierarchy": "flat"}, "Choose the nested hierarchy"),

@@ -96,6 +96,14 @@ def variant_sets(stage: Usd.Stage) -> list[VariantSet]:
     return found
 
 
+def is_composed(stage: Usd.Stage) -> bool:
+    """True if a flat file would lose how a stage is composed: sublayers, references, payloads or variants."""
+    return bool(stage.GetRootLayer().subLayerPaths) or any(
+        prim.HasAuthoredReferences() or prim.HasAuthoredPayloads() or prim.HasVariantSets()
+        for prim in stage.TraverseAll()
+    )
+
+
 def select_variants(stage: Usd.Stage, choices: Sequence[VariantChoice]) -> None:
     """Select variants in the session layer of a stage. Raises InputError if a prim, set or variant does not exist."""
     with Usd.EditContext(stage, stage.GetSessionLayer()):
