@@ -13,7 +13,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
-from ..usdphys_addon.playback import guard as preview_guard
+from .action_bar import is_at_rest
 
 if TYPE_CHECKING:
     from ..usdphys_addon.viewport import handles
@@ -82,8 +82,7 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         if context.mode != "OBJECT":
             cls.poll_message_set(tr("Switch to Object Mode first"))
             return False
-        if preview_guard.current() is not None:
-            cls.poll_message_set(tr("Reset the preview first"))
+        if not is_at_rest(cls):
             return False
         if not handle_edits.is_editable(obj):
             cls.poll_message_set(tr("The active object is linked; make a library override of it first"))

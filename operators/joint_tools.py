@@ -12,8 +12,8 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.core.words import counted, joined, phrase
-from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
+from .action_bar import OBJECT_MODE, can_build
 
 _PLACES = (
     ("AUTO", "Automatic", "For hinges and slides, from the shape of body 1: the centre of a wheel, the side of a door, "
@@ -78,22 +78,12 @@ class _JointOperator:
     poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
-    modes = frozenset({"OBJECT"})
-    #: (least number of selected objects, message if fewer are selected).
+    modes = OBJECT_MODE
     needs = (1, "Select joints, or the bodies that they hold")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if context.mode not in cls.modes:
-            cls.poll_message_set(tr("Switch to Object Mode first"))
-            return False
-        if preview_guard.current() is not None:
-            cls.poll_message_set(tr("Reset the preview first"))
-            return False
-        if len(context.selected_objects) < cls.needs[0]:
-            cls.poll_message_set(tr(cls.needs[1]))
-            return False
-        return True
+        return can_build(cls, context, cls.needs, cls.modes)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         self.run(context)

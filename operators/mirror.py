@@ -5,9 +5,8 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty
-from ..usdphys_addon.playback import guard as preview_guard
+from .action_bar import can_build
 from .outcome import finish
 
 
@@ -33,16 +32,7 @@ them. What the counterparts had is replaced; joints that are missing are made"""
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if context.mode != "OBJECT":
-            cls.poll_message_set(tr("Switch to Object Mode first"))
-            return False
-        if preview_guard.current() is not None:
-            cls.poll_message_set(tr("Reset the preview first"))
-            return False
-        if not context.selected_objects:
-            cls.poll_message_set(tr("Select the parts of one side, with names such as 'Arm.L'"))
-            return False
-        return True
+        return can_build(cls, context, (1, "Select the parts of one side, with names such as 'Arm.L'"))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import mirroring

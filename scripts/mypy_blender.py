@@ -37,9 +37,8 @@ OPEN = {
 OF_ANY_TYPE = {"data", "rotation_axis_angle", "rotation_mode", "type"}
 #: Members that are there, by the end of their full names, besides those of a context.
 THERE = {
-    *("Object.pose", "Object.animation_data", "bpy_struct.id_data", "Depsgraph.scene", "Scene.collection"),
-    "Scene.cursor",
-    *("Window.scene", "Window.screen", "Window.view_layer", "ViewLayer.depsgraph"),
+    *("Object.pose", "Object.animation_data", "bpy_struct.id_data", "Depsgraph.scene"),
+    *("Scene.collection", "Scene.cursor", "Window.scene", "Window.screen", "Window.view_layer", "ViewLayer.depsgraph"),
 }
 _ANY = AnyType(TypeOfAny.special_form)
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import bpy
 
-from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import StringProperty
 from ...usdphys_addon.core.words import named, phrase
-from ...usdphys_addon.playback import guard as preview_guard
-from ..action_bar import can_edit
+from ..action_bar import ONE_OBJECT, can_build
 from ..outcome import check_numbers, finish
 
 
@@ -28,8 +26,7 @@ class Generator:
     bl_options: Any = {"REGISTER", "UNDO"}
     #: In the menu.
     icon = ""
-    #: Least number of selected objects, and what to select.
-    needs = (1, "Select one or more objects first")
+    needs = ONE_OBJECT
     #: It gives physics to selected objects that have none, which linked ones cannot get.
     edits_selected = False
 
@@ -37,15 +34,7 @@ class Generator:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if not can_edit(cls, context):
-            return False
-        if preview_guard.current() is not None:
-            cls.poll_message_set(tr("Reset the preview first"))
-            return False
-        if len(context.selected_objects) < cls.needs[0]:
-            cls.poll_message_set(tr(cls.needs[1]))
-            return False
-        return True
+        return can_build(cls, context, cls.needs)
 
     def draw_all(self, *names: str) -> None:
         self.layout.use_property_split = True

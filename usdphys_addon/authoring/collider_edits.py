@@ -104,7 +104,7 @@ def _settings(obj: Object, outcome: EditCounts) -> dict[str, Any]:
     return {name: value for name, value in snapshot(items[0]).items() if name not in _FORM}
 
 
-def _shared(settings: dict[str, PropertyGroup], share: float, name: str, outcome: EditCounts) -> dict[str, Any]:
+def _shared(settings: dict[str, Any], share: float, name: str, outcome: EditCounts) -> dict[str, Any]:
     """The settings for one of several colliders that replace one. share: its fraction of the mass."""
     mass = settings.get("mass")
     if not mass:

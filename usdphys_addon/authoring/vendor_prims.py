@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
-from bpy.types import ID, Context, Object
+from bpy.types import Context, Object, PropertyGroup
 
 from ..bridge import physics_collections, roles, vendor_rows
 from ..core import vendor_schemas
@@ -93,7 +93,7 @@ def _add(context: Context, name: str, type_name: str, place: tuple[float, ...]) 
     return empty
 
 
-def add_target(thing: ID, applied: str, name: str) -> Any:
+def add_target(thing: PropertyGroup, applied: str, name: str) -> Any:
     """Add a further target to a relationship."""
     attribute = vendor_schemas.attribute_named(applied, name)
     if attribute is None or not attribute.is_relationship:

@@ -9,7 +9,7 @@ from functools import cache, partial
 from typing import Any
 
 import bpy
-from bpy.types import Object
+from bpy.types import PropertyGroup
 
 from ..core import frames, paths
 from ..core.gprims import placed_gprim
@@ -161,8 +161,8 @@ class ColliderReader:
         return False
 
     def primitive_prim(
-        self, item: Object, touched: list[str], placed: tuple[frames.Matrix, usd_geom.Gprim], placement: Placement,
-        world: frames.Matrix,
+        self, item: PropertyGroup, touched: list[str], placed: tuple[frames.Matrix, usd_geom.Gprim],
+        placement: Placement, world: frames.Matrix,
     ) -> Prim:  # fmt: skip
         """A gprim below the object, without shear or uneven scale even if the object has them."""
         local, gprim = placed
@@ -199,7 +199,9 @@ class ColliderReader:
         prim.type_name = type_name
         return prim
 
-    def geometry_prim(self, item: Object, touched: list[str], placement: Placement, world: frames.Matrix) -> Prim:
+    def geometry_prim(
+        self, item: PropertyGroup, touched: list[str], placement: Placement, world: frames.Matrix
+    ) -> Prim:
         """The object itself as a gprim, sized by the properties of its collider."""
         gprim = gprim_properties.gprim_of(item, self.context.meters)
         prim = self.own_prim(placement.path, gprim.usd_name, placement, world)
@@ -246,7 +248,7 @@ class ColliderReader:
             prim.physics_binding = prim.materials[-1]
 
 
-def _plain(item: Object, name: str) -> Any:
+def _plain(item: PropertyGroup, name: str) -> Any:
     """The value of a property of a collider, vectors as tuples."""
     value = getattr(item, name)
     return value if isinstance(value, float | str) else tuple(value)

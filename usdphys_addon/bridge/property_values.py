@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 import bpy
-from bpy.types import Object, PropertyGroup
+from bpy.types import PropertyGroup
 
 from ..core.schema import Schema, attribute_of
 from .property_types import values_only
@@ -79,7 +79,10 @@ def drop_lone_stamp(group: PropertyGroup) -> None:
 
 
 def copy_property(
-    source: Any, target: Object, name: str, left_out: Callable[[Any], Collection[str]] = lambda group: ()
+    source: PropertyGroup,
+    target: PropertyGroup,
+    name: str,
+    left_out: Callable[[Any], Collection[str]] = lambda group: (),
 ) -> None:
     """Give a property the value that it has in another group of the same type, or unset it where it is not set there.
 
@@ -89,7 +92,9 @@ def copy_property(
         _copy_property(source, target, name, left_out)
 
 
-def _copy_property(source: Any, target: Object, name: str, left_out: Callable[[Any], Collection[str]]) -> None:
+def _copy_property(
+    source: PropertyGroup, target: PropertyGroup, name: str, left_out: Callable[[Any], Collection[str]]
+) -> None:
     if _is_no_value(source.bl_rna.properties[name]):
         return
     is_set = source.is_property_set(name)
@@ -110,7 +115,7 @@ def _copy_property(source: Any, target: Object, name: str, left_out: Callable[[A
         setattr(target, name, value)
 
 
-def _copy_group(source: Any, target: Object, left_out: Callable[[Any], Collection[str]]) -> None:
+def _copy_group(source: PropertyGroup, target: PropertyGroup, left_out: Callable[[Any], Collection[str]]) -> None:
     skipped = left_out(source)
     for name in source.bl_rna.properties.keys():
         if name != "rna_type" and name not in skipped:

@@ -258,7 +258,7 @@ def applied_names(thing: Any, *places: Place) -> list[str]:
     return [name for name in names if place_of(name) in places]
 
 
-def typed_schema(thing: ID) -> str:
+def typed_schema(thing: PropertyGroup) -> str:
     """The type of the prim that an object stands for, such as PhysxPhysicsGearJoint; empty for other objects."""
     return next((name for name in applied_names(thing, "prim") if _is_typed(name)), "")
 
@@ -281,7 +281,7 @@ def row_of(thing: Any, name: str) -> Any:
 
 
 def _read(
-    thing: ID,
+    thing: PropertyGroup,
     meters: float,
     type_name: str,
     places: tuple[Place, ...] = (),
@@ -373,7 +373,7 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
     if "vendor" not in thing.keys() or not len(thing.vendor):
         return
 
-    def path_of(target: Object) -> str:
+    def path_of(target: Object | str) -> str:
         if isinstance(target, str):
             return context.root + target
         placement = context.placements.find(target, None)
@@ -390,7 +390,7 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
 
 
 def write_vendor(
-    writer: PropertyWriter, thing: ID, owner: str, prim: Prim, objects: Mapping[str, Object]
+    writer: PropertyWriter, thing: PropertyGroup, owner: str, prim: Prim, objects: Mapping[str, Object]
 ) -> None:  # fmt: skip
     """Write the vendor schemas of a prim to the rows of an owner of properties. objects: by prim path."""
     if _OWN_NAMES.issuperset(prim.schemas):  # the usual case
@@ -416,7 +416,9 @@ def write_vendor(
             add_row(thing, name, attribute.usd_name(instance), attribute.type, text)
 
 
-def _write_targets(thing: ID, applied: str, name: str, targets: Sequence[str], objects: Mapping[str, Object]) -> None:
+def _write_targets(
+    thing: PropertyGroup, applied: str, name: str, targets: Sequence[str], objects: Mapping[str, Object]
+) -> None:
     """Write a relationship: a row for each target. A target without an object stays a path."""
     kind = value_type("string[]")
     for target in targets:

@@ -74,10 +74,6 @@ class VendorAttribute(Attribute):
     def has_known_unit(self) -> bool:
         return not self.value.has_unit or (self.unit is not None and self.unit.linear is not None)
 
-    def has_known_unit_in(self, mode: Any) -> bool:
-        """mode: value of the field that decides about the unit; None for its fallback."""
-        return self.has_known_unit or any(condition.holds(mode) for condition, _ in self.modes)
-
 
 def is_known(attribute: Attribute) -> bool:
     """False for a number of which no table says what it measures."""

@@ -18,7 +18,7 @@ from types import FrameType, ModuleType
 from typing import Any, Protocol
 
 import bpy
-from bpy.types import Context, Menu, Object, PropertyGroup, Scene
+from bpy.types import Context, Menu, Object, Scene
 
 from ..bridge.environment import age_objects, gc_paused
 from ..bridge.language import tr
@@ -102,7 +102,7 @@ class ExportJob(Protocol):
 
     issues: list[Issue]
 
-    def watch_scene(self, vtree: Any, settings: PropertyGroup) -> None: ...
+    def watch_scene(self, vtree: Any, settings: dict[str, Any]) -> None: ...
     def is_guide(self, obj: Object) -> bool: ...
     def number_nodes(self, gltf: Any) -> None: ...
     def write(self, file: str) -> None: ...
@@ -196,7 +196,7 @@ class ExportExtension:
             self.__dict__["gather_node_mesh_hook"] = None
 
     @_guarded
-    def vtree_after_filter_hook(self, vtree: Any, settings: PropertyGroup) -> None:
+    def vtree_after_filter_hook(self, vtree: Any, settings: dict[str, Any]) -> None:
         if self.job is not None:
             self.job.watch_scene(vtree, settings)
 
@@ -206,7 +206,7 @@ class ExportExtension:
             choice.export_mesh = False
 
     @_guarded
-    def gather_gltf_extensions_hook(self, gltf: Any, settings: PropertyGroup) -> None:
+    def gather_gltf_extensions_hook(self, gltf: Any, settings: dict[str, Any]) -> None:
         if self.job is not None:
             self.job.number_nodes(gltf)
         if self.error is not None:
@@ -214,12 +214,12 @@ class ExportExtension:
             message = tr(phrase("The physics was not written: {error}", error=self.error))
             settings["log"].error(message, popup=True)
 
-    def post_export_hook(self, settings: PropertyGroup) -> None:
+    def post_export_hook(self, settings: dict[str, Any]) -> None:
         self._write(settings)
         wake_collector()
 
     @_guarded
-    def _write(self, settings: PropertyGroup) -> None:
+    def _write(self, settings: dict[str, Any]) -> None:
         if self.job is not None:
             self.job.write(settings["gltf_filepath"])
             if not is_suspended():

@@ -81,7 +81,7 @@ class GltfExport:
         self.counts: dict[str, int] = {}
         self.is_done = False
 
-    def watch_scene(self, vtree: Any, settings: PropertyGroup) -> None:
+    def watch_scene(self, vtree: Any, settings: dict[str, Any]) -> None:
         """Read the physics of the scene whose nodes are about to be written."""
         depsgraph = bpy.context.evaluated_depsgraph_get()
         scene: Any = bpy.context.scene

@@ -8,7 +8,7 @@ from typing import Any
 
 import bpy
 import mathutils
-from bpy.types import ID, Object, Scene
+from bpy.types import ID, Object, PropertyGroup, Scene
 
 from ..bridge import gprim_mesh, import_notes, object_copies, physics_collections, polygons, scene_write
 from ..bridge.identity import remembered
@@ -63,7 +63,7 @@ def recall_scene(scene: Scene, reading: SceneReading, beside: keep.Beside) -> No
             beside.faces[placement.path] = known[data.name_full]
 
 
-def _recall_own(beside: keep.Beside, thing: ID) -> None:
+def _recall_own(beside: keep.Beside, thing: ID | PropertyGroup) -> None:
     prim = remembered.prim_of(thing)
     if prim is not None:
         _recall(beside, prim.path, prim)

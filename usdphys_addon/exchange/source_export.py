@@ -180,7 +180,8 @@ def _export(
             result.issues.append(Issue(
                 "WrittenFlat", "warning", "", "",
                 "In other units than the imported file's, the file is written flat: references, payloads, variants and "
-                "sublayers are not in it.", "Export in the units and with the up axis of the imported file to keep them.",
+                "sublayers are not in it.",
+                "Export in the units and with the up axis of the imported file to keep them.",
             ))  # fmt: skip
         units = converted._replace(local_meters_per_unit=units.meters_per_unit)
         report_conversion(reading.model, units, written.unconverted, result.issues)

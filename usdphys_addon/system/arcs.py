@@ -5,7 +5,11 @@ from __future__ import annotations
 
 import mmap
 import struct
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
+
+_Answer = TypeVar("_Answer")
 
 #: Fields that name layers; value clips are not among the composition arcs.
 ARCS = (b"references", b"payload", b"subLayers")
@@ -20,33 +24,38 @@ _MOST_BYTES = 1 << 26
 
 def named(file: Path) -> tuple[bool, bool]:
     """(whether a file may have composition arcs to others, whether it may have value clips). In doubt, both."""
-    try:
-        with file.open("rb") as stream:
-            head = stream.read(88)
-            if head.startswith(_TEXT):
-                with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as text:
-                    return text.find(b"@") >= 0, text.find(CLIPS) >= 0
-            if head.startswith(CRATE):
-                with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                    tokens = b"\0" + names_of_crate(data)
-                return any(b"\0" + name + b"\0" in tokens for name in ARCS), b"\0" + CLIPS + b"\0" in tokens
-    except (OSError, ValueError, IndexError, struct.error):
-        pass  # USD says what is wrong with the file
-    return True, True
+    return _found(
+        file, lambda text: (text.find(b"@") >= 0, text.find(CLIPS) >= 0),
+        lambda names: (_has_one(names, ARCS), _has_one(names, (CLIPS,))), (True, True),
+    )  # fmt: skip
 
 
 def has_any(file: Path) -> bool:
     """True if a file may have composition arcs, to others or within itself; in doubt, True."""
+    return _found(
+        file, lambda text: any(text.find(word) >= 0 for word in _WORDS), lambda names: _has_one(names, _ANY_ARC), True
+    )
+
+
+def _found(
+    file: Path, in_text: Callable[[mmap.mmap], _Answer], in_crate: Callable[[bytes], _Answer], doubt: _Answer
+) -> _Answer:
+    """What one function finds in the text of a layer, or the other one in the names of a crate; else `doubt`."""
     try:
         with file.open("rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            if data[:5] == _TEXT:
-                return any(data.find(word) >= 0 for word in _WORDS)
-            if data[:8] == CRATE:
-                tokens = b"\0" + names_of_crate(data)
-                return any(b"\0" + name + b"\0" in tokens for name in _ANY_ARC)
+            if data[: len(_TEXT)] == _TEXT:
+                return in_text(data)
+            if data[: len(CRATE)] == CRATE:
+                return in_crate(names_of_crate(data))
     except (OSError, ValueError, IndexError, struct.error):
         pass  # USD says what is wrong with the file
-    return True
+    return doubt
+
+
+def _has_one(names: bytes, wanted: Iterable[bytes]) -> bool:
+    """names: see `names_of_crate`."""
+    names = b"\0" + names
+    return any(b"\0" + name + b"\0" in names for name in wanted)
 
 
 def names_of_crate(data: mmap.mmap | bytes) -> bytes:

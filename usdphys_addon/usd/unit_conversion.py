@@ -17,7 +17,7 @@ from ..core import schema, units, vendor_units
 from ..core.schema import INSTANCE, Attribute, Schema
 from ..core.schemas.usd_physics import Joint, LimitAPI
 from ..core.units import PRACTICALLY_INFINITE, Dimension, StageUnits, is_infinite
-from ..core.vendor_schemas import VendorAttribute, axis_dof
+from ..core.vendor_schemas import VendorAttribute, axis_dof, turned_bits
 from ..core.vendor_units import Condition, VendorUnit
 from ..core.vendors import held_class
 from .carry_fields import listed_schemas, table_properties
@@ -190,7 +190,7 @@ class Conversion:
         name, type_name = item.name, item.owner.typeName
         unit = vendor_units.unit_of(name, type_name)
         if unit is not None and unit.axes:
-            return self.axes(value) if isinstance(value, int) else value
+            return turned_bits(value, self.turn) if isinstance(value, int) else value
         if not _is_number(item, value):
             return value
         if unit is not None and unit.has_sentinel and isinstance(value, float) and value < 0:
@@ -207,14 +207,6 @@ class Conversion:
         elif (unit is not None or (":" in name and not name.startswith(_OTHERS))) and _says_something(value):
             self.unknown.setdefault(name, str(item.owner.path))
         return _converted(value, factor, self.turn if turns else None) if turns or factor != 1.0 else value
-
-    def axes(self, bits: int) -> int:
-        """Bits of the world axes X, Y, Z, of the same axes in the target."""
-        found = 0
-        for axis in range(3):
-            if bits & (1 << axis):
-                found |= 1 << int(np.abs(self.turn[:, axis]).argmax())
-        return found | (bits & ~7)
 
     def state_fallbacks(self, spec: Sdf.PrimSpec, names: tuple[str, ...]) -> list[Sdf.AttributeSpec]:
         """Author the fallbacks of vendors that would mean something else in the units of the target.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
-from bpy.types import ID, Material, Object, Scene
+from bpy.types import ID, Material, Object, PropertyGroup, Scene
 
 from ...core import paths
 from ...core.schemas.usd_geom import GEOMETRY_TYPES
@@ -29,27 +29,31 @@ class ImportedIDs:
     materials: dict[str, Material] = field(default_factory=dict)
 
 
-def memory_of(thing: ID) -> Any:
+def memory_of(thing: ID | PropertyGroup) -> Any:
     """The RememberedPrim of an object, material, physics scene or collision group."""
-    owner: Any = thing if isinstance(thing, bpy.types.PropertyGroup) else thing.usdphys
-    return owner.prim
+    return _properties_of(thing).prim
 
 
-def prim_of(thing: ID) -> Any | None:
+def _properties_of(thing: ID | PropertyGroup) -> Any:
+    """Our properties of an object or material; a physics scene or collision group itself."""
+    return thing if isinstance(thing, PropertyGroup) else thing.usdphys
+
+
+def prim_of(thing: ID | PropertyGroup) -> Any | None:
     """The RememberedPrim of an object, material, physics scene or collision group; None if new or renamed."""
     prim = memory_of(thing)
     return prim if prim.path and prim.id_name == thing.name else None
 
 
-def path_of(thing: ID) -> str:
+def path_of(thing: ID | PropertyGroup) -> str:
     """Path that an object or other data was imported from; empty if it was not, or was renamed."""
     prim = prim_of(thing)
     return str(prim.path) if prim is not None else ""
 
 
-def is_renamed(thing: ID) -> bool:
+def is_renamed(thing: ID | PropertyGroup) -> bool:
     """True if imported data has another name now, and not only a number because something else has the name."""
-    is_item = isinstance(thing, bpy.types.PropertyGroup)
+    is_item = isinstance(thing, PropertyGroup)
     others: Any = () if is_item else bpy.data.objects if isinstance(thing, bpy.types.Object) else bpy.data.materials
     return is_other_name(thing.name, str(memory_of(thing).id_name), others)
 
@@ -105,8 +109,8 @@ def things_of(items: Iterable[Any], scene: Scene, file: str) -> list[Thing]:
     return things
 
 
-def _thing_of(item: Object) -> Thing:
-    owner: Any = item if isinstance(item, bpy.types.PropertyGroup) else item.usdphys
+def _thing_of(item: ID | PropertyGroup) -> Thing:
+    owner = _properties_of(item)
     if not owner.is_property_set("prim"):
         return Thing(item, item.name)
     prim = owner.prim

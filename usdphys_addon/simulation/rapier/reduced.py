@@ -55,7 +55,7 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted], weights: Mappi
     multibody.update_rigid_bodies(bodies, True)
     undamp(multibody)
     if any(any(values) for values in velocities.values()):
-        # What the joints do to these velocities takes the least kinetic energy.
+        # Of the velocities that the joints allow, those that differ from the given ones by the least kinetic energy.
         rows, wanted = [], []
         for number, velocity in velocities.items():
             handle = multibody.get_link(number).rigid_body
@@ -67,7 +67,9 @@ def start_tree(physics: PhysicsWorld, joints: Sequence[Inserted], weights: Mappi
 
 
 def _root_of_mass(weight: Weight | None, turn: Matrix) -> Matrix:
-    """(6, 6): its product with a velocity, m/s and rad/s in the world, has the square of twice the kinetic energy."""
+    """(6, 6): its product with a velocity, m/s and rad/s in the world, has a length whose square is twice the kinetic
+    energy.
+    """
     result = np.zeros((6, 6))
     if weight is not None:
         result[:3, :3] = math.sqrt(weight.mass) * np.eye(3)

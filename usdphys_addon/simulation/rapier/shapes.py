@@ -362,12 +362,14 @@ def _trimesh(mesh: Mesh) -> Steps[Placed]:
     used = (yield from part(_without_slivers(mesh), 0.0, 0.5)).astype(np.uint32)
     if len(used) > MANY_TRIANGLES:
         yield Next(0.5, phrase("a search tree of {count} triangles", count=f"{len(used):,}"))
-    # The solver could merge equal points, in two thirds of the time of the call; each triangle is the same without.
     return triangles(mesh.points, used), None, None
 
 
 def triangles(points: Points, corners: NDArray[np.integer]) -> SharedShape:
-    """A surface of triangles, whose inner edges do not trip what slides over them, on whichever side it is."""
+    """A surface of triangles, whose inner edges do not trip what slides over them, on whichever side it is.
+
+    Points in one place are merged, so edges between triangles that share no points count as inner ones, too.
+    """
     return SharedShape.trimesh(points, corners, TriMeshFlags.FIX_INTERNAL_EDGES_TWO_SIDED)
 
 
