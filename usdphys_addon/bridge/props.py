@@ -480,6 +480,14 @@ PreviewProperties = make_group(
         "engine": bpy.props.StringProperty(
             name="Engine", default="preview", description="Engine that simulates, by its name on the command line"
         ),
+        "blend_frames": bpy.props.IntProperty(
+            name="Blend",
+            default=0,
+            min=0,
+            soft_max=100,
+            description="Frames in which a body goes over to its animation when that takes it from physics; 0 is at "
+            "once",
+        ),
         "speed": bpy.props.FloatProperty(
             name="Speed",
             default=1.0,
