@@ -150,9 +150,13 @@ class PropertyWriter:
 
     def __init__(self, meters: float, local: float) -> None:
         self.meters, self.local = meters, local
+        #: Is called with what was written: property group, schema and instance.
+        self.note: Callable[[Any, Schema, str], None] | None = None
         self._rows: dict[tuple[type[Schema], str, str | None], list[_Row]] = {}
 
     def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:
+        if self.note is not None:
+            self.note(group, value, instance)
         cls = type(value)
         key = (cls, instance, getattr(value, "type", None) if issubclass(cls, usd_physics.DriveAPI) else None)
         rows = self._rows.get(key)

@@ -505,6 +505,11 @@ PreviewProperties = make_group(
             description="Playing the timeline (Space) plays the physics, too: animated kinematic bodies push, each "
             "frame is simulated once, and frames already simulated can be scrubbed",
         ),
+        "by_clock": bpy.props.BoolProperty(
+            name="Play by Clock",
+            description="Play by the clock although something of the simulation is animated: it stays as it is at the "
+            "current frame",
+        ),
         # True while the objects hold simulated poses, so that undo steps with such poses are recognised.
         "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),
     },

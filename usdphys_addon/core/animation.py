@@ -23,12 +23,13 @@ class Key(NamedTuple):
 @dataclass(slots=True)
 class Samples:
     """What an animated value is when. moments: s, ascending. values: SI, one for each moment; none where it is only
-    known that the value is animated. by: what animates it, as users read it.
+    known that the value is animated. by: what animates it, as users read it. times: "keys" or "frames".
     """
 
     moments: list[float] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)
     by: str = "time samples"
+    times: str = "keys"
 
     def at(self, moment: float) -> Any:
         """The value at a moment: between numbers evenly, all else is held. Before the first and after the last, those.

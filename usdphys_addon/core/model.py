@@ -137,6 +137,8 @@ class PhysicsModel:
     order: dict[str, int] = field(default_factory=dict)
     source: str = ""
     angular_precision: float = 0.0
+    #: Frames or time codes in a second.
+    time_codes: float = 24.0
     #: The values that change over time.
     animated: dict[Key, Samples] = field(default_factory=dict)
     #: Returns the world matrix of any prim of the stage by path, None if it does not exist. Set by `usd.read` only.

@@ -253,12 +253,15 @@ def read_stage(
             raise InputError(f"'{name}' has prims nested more than {_MOST_LEVELS} levels deep below '{path[:60]}'.")
         reader.model.order[path] = len(reader.model.order)
         reader.has_purposes = reader.has_purposes or "purpose" in one.names
+        still = len(reader.model.animated)
         prim = reader.read(one)
         reader.note_subset(one)
         if prim is None:
             others[path] = one.type_name
-        else:
-            shared.share(reader.model.add(prim))
+            continue
+        reader.model.add(prim)
+        if len(reader.model.animated) == still:
+            shared.share(prim)
     reader.bind_materials()
     reader.add_joint_targets(stage)
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
@@ -334,8 +337,7 @@ class _Reader:
         self.colliders: list[tuple[Prim, Usd.Prim]] = []
         #: GeomSubsets by path of their mesh.
         self.subsets: dict[str, list[Usd.Prim]] = {}
-        #: Time codes in a second.
-        self.rate = float(stage.GetTimeCodesPerSecond()) or 1.0
+        self.model.time_codes = float(stage.GetTimeCodesPerSecond()) or 1.0
         self.has_purposes = False
         self.has_instances = bool(stage.GetPrototypes())
 
@@ -493,10 +495,13 @@ class _Reader:
                 continue
             usd_attribute = opinions.usd_prim.GetAttribute(attribute.usd_name(instance))
             samples = Samples()
-            for time in usd_attribute.GetTimeSamples() if usd_attribute.GetNumTimeSamples() > 1 else ():
+            is_vendors = isinstance(attribute, vendor_schemas.VendorAttribute)
+            if not is_vendors and not usd_opinions.varies(usd_attribute, attribute):
+                continue
+            for time in usd_attribute.GetTimeSamples():
                 content = self.converted(usd_attribute.Get(time), attribute, instance, value)
                 if attribute.allows(content):
-                    samples.moments.append(time / self.rate)
+                    samples.moments.append(time / self.model.time_codes)
                     samples.values.append(content)
             if any(content != samples.values[0] for content in samples.values[1:]):
                 self.model.animated[Key(opinions.path, name, attribute.field)] = samples
