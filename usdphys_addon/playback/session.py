@@ -240,9 +240,10 @@ class PreviewSession:
 
     def aim(self, context: Context, steps: int) -> None:
         """Let animated bodies and values reach what they are now in so many time steps."""
+        # What was switched leaves its animation as that was until now.
+        self.live.begin()
         self.led.aim(context, steps)
         if self.animated:
-            self.live.begin()
             goals = self.values(context)
             self._ramp = _Ramp({key: self.live.value(key) for key in goals}, goals, steps)
 
