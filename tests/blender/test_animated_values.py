@@ -205,7 +205,7 @@ def test_a_value_reaches_bakes_and_simulations(how: str, name: str, field: str, 
 def test_a_value_goes_to_usd_and_back(how: str, name: str, field: str, units: Any, tmp_path: Any) -> None:
     if how == "driver" and units[0] != 1.0:
         pytest.skip("one of both is enough")
-    key, first, last = both(home_of(name), field, how)
+    _, first, last = both(home_of(name), field, how)
     scene = bpy.context.scene
     scene.usdphys.stage.meters_per_unit, scene.usdphys.stage.kilograms_per_unit, scene.usdphys.stage.up_axis = units
     attribute = next(item for item in schema.SCHEMAS[name].attributes if item.field == field)
