@@ -18,7 +18,6 @@ import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
 from ..bridge import scene_read
-from ..bridge.environment import gc_paused
 from ..bridge.identity import remembered
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.writing import unit_length
@@ -30,6 +29,7 @@ from ..gltf import keep, names, scaling
 from ..gltf import write as gltf_write
 from ..gltf.additions import WriteOptions
 from ..gltf.document import SUFFIXES, Document
+from ..system.collector import gc_paused
 from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_memory

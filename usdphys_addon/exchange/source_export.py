@@ -19,7 +19,7 @@ import numpy as np
 from bpy.types import Context, Material, Object, Scene
 
 from ..bridge import import_notes, props, scene_read
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.names import prim_name
 from ..bridge.identity.remembered import source_paths, used_materials
@@ -32,6 +32,7 @@ from ..core.runtimes import FILES, add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
 from ..core.vendors import is_placeless
+from ..system.collector import gc_paused
 from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_folder
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought

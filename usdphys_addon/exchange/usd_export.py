@@ -15,7 +15,7 @@ import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
 from ..bridge import scene_read
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import paths, summary, validate
@@ -27,6 +27,7 @@ from ..core.units import StageUnits, remembered_units, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
 from ..system import faults
+from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout

@@ -15,7 +15,7 @@ import bpy
 from bpy.types import Context, Scene
 
 from ..bridge import gprim_mesh, import_notes, physics_collections, scene_write
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.remembered import ImportedIDs
 from ..core import clock, paths
@@ -27,6 +27,7 @@ from ..core.validate import Issue
 from ..core.vendors import is_vendor_type
 from ..core.words import counted
 from ..system import faults
+from ..system.collector import gc_paused
 from ..system.console import note, warn
 from ..system.files import note_of
 from ..worker.thread import Background, shorten_walks
