@@ -38,7 +38,7 @@ from . import (
     translations,
     vendor,
 )
-from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd
+from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd, pack_source
 from .outcome import report_refusals
 
 CLASSES = (
@@ -56,6 +56,7 @@ CLASSES = (
     *import_urdf.CLASSES,
     *import_usd.CLASSES,
     *inspector.CLASSES,
+    *pack_source.CLASSES,
     *joint_freedoms.CLASSES,
     *joint_tools.CLASSES,
     *manual.CLASSES,
@@ -111,6 +112,7 @@ def register() -> None:
     bpy.types.TOPBAR_MT_file_export.append(export_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.append(import_urdf.draw_menu)  # type: ignore[arg-type]
+    bpy.types.TOPBAR_MT_file_external_data.append(pack_source.draw_menu)  # type: ignore[arg-type]
 
 
 def unregister() -> None:
@@ -120,6 +122,7 @@ def unregister() -> None:
     batch_files.unregister()
     batch.unregister()
     keymap.unregister()
+    bpy.types.TOPBAR_MT_file_external_data.remove(pack_source.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]
     bpy.types.TOPBAR_MT_file_export.remove(export_urdf.draw_menu)  # type: ignore[arg-type]

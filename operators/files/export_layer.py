@@ -9,7 +9,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
-from .usd_file import UsdExportOperator
+from .usd_file import UsdExportOperator, is_of_usd
 
 
 class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelper):
@@ -33,10 +33,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     def poll(cls, context: bpy.types.Context) -> bool:
         if not super().poll(context):
             return False
-        if not context.scene.usdphys.source.filepath.lower().endswith((".usd", ".usda", ".usdc", ".usdz")):
-            cls.poll_message_set(tr("This scene was not imported with File > Import > USD Physics"))
-            return False
-        return True
+        return is_of_usd(cls, context)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if not self.filepath:

@@ -81,6 +81,14 @@ class SteppedImport(UsdFileOperator, Stepped):
         context.window.cursor_modal_restore()
 
 
+def is_of_usd(operator: type[bpy.types.Operator], context: bpy.types.Context) -> bool:
+    """Poll of an operator that needs the USD file from which the scene was imported."""
+    if not context.scene.usdphys.source.filepath.lower().endswith((".usd", ".usda", ".usdc", ".usdz")):
+        operator.poll_message_set(tr("This scene was not imported with File > Import > USD Physics"))
+        return False
+    return True
+
+
 class UsdExportOperator(UsdFileOperator):
     """Mix-in: adds a USD suffix to a file name without one."""
 

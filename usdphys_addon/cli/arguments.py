@@ -130,6 +130,10 @@ def _add_convert(commands: Any) -> argparse.ArgumentParser:
         "--onto", metavar="SCENE.blend",
         help="put only the physics of a USD input on the objects of this scene that have the same names",
     )  # fmt: skip
+    command.add_argument(
+        "--pack-source", action="store_true",
+        help="keep the USD input, and the files that it names, in OUT.blend, for an export after they are gone",
+    )  # fmt: skip
     command.add_argument("--collection", default="", metavar="NAME", help="write only the objects of this collection")
     command.add_argument(
         "--runtimes", action="store_true",

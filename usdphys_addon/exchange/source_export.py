@@ -34,6 +34,7 @@ from ..core.validate import Issue, refuse_errors
 from ..core.vendors import is_placeless
 from ..system.collector import gc_paused
 from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_folder
+from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
@@ -70,7 +71,8 @@ def export_edits(
 def source_of(scene: Scene) -> Path | None:
     """The USD file that a scene was imported from; None if it was not.
 
-    Where it is gone, the same file that lies by the .blend as it did when both were elsewhere.
+    Where it is gone, the same file that lies by the .blend as it did when both were elsewhere; else, or where it has
+    changed, the one that is packed in the .blend.
     """
     memory = scene.usdphys.source
     if not memory.filepath:
@@ -78,14 +80,15 @@ def source_of(scene: Scene) -> Path | None:
     file = Path(bpy.path.abspath(memory.filepath))
     if file.suffix.lower() not in USD_SUFFIXES:
         return None
-    if file.is_file() or not bpy.data.filepath or not memory.files:
+    is_packed = packed_source.size(scene) > 0
+    if (file.is_file() and not (is_packed and first_changed(memory.files, file.parent))) or not memory.files:
         return file
-    for above in Path(bpy.data.filepath).parents[:3]:
+    for above in Path(bpy.data.filepath).parents[:3] if bpy.data.filepath else ():
         for count in range(1, min(4, len(file.parts))):
             moved = above.joinpath(*file.parts[-count:])
             if moved.is_file() and not first_changed(memory.files, moved.parent):
                 return moved
-    return file
+    return packed_source.stand_in(scene) or file
 
 
 def files_of_source(scene: Scene) -> list[Path]:
@@ -134,6 +137,10 @@ def _export(
     if not source.is_file():
         raise InputError(
             f"'{source}', from which the scene was imported, is gone; put it back, or export as Blender composes it."
+        )
+    if form == "layer" and packed_source.is_stand_in(source):
+        raise InputError(
+            f"'{source.name}', over which the layer would lie, is nowhere but in the .blend. {packed_source.UNPACK}"
         )
     variants = [composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
     stage = usd_read.open_stage(source)
