@@ -54,7 +54,7 @@ class USDPHYS_OT_unpack_source(bpy.types.Operator):
     """Write the imported USD file, and the files that it names, from the .blend into a folder, and refer to them there"""  # noqa: E501
 
     bl_idname = "usdphys.unpack_source"
-    bl_label = "Unpack Imported USD"
+    bl_label = "Unpack USD"
     bl_options = {"REGISTER", "UNDO"}
 
     directory = StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE"})
