@@ -5,9 +5,9 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumFlagProperty, EnumProperty, StringProperty
-from .action_bar import can_edit, has_selection, report
+from . import needs
+from .action_bar import report
 
 ROLES = (
     ("DYNAMIC", "Dynamic", "A rigid body that the solver moves, with a collider"),
@@ -43,13 +43,10 @@ def _role() -> str:
 
 
 class _Batch:
-    poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         return set(context.window_manager.invoke_props_dialog(self))
@@ -110,17 +107,12 @@ class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
 
 
 class _FromActive(_Batch):
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not has_selection(cls, context):
-            return False
-        if context.active_object is None:
-            cls.poll_message_set(tr("There is no active object to copy from; click an object"))
-            return False
-        if all(obj == context.active_object for obj in context.selected_objects):
-            cls.poll_message_set(tr("Select the objects to copy to as well; the active object is the source"))
-            return False
-        return True
+    poll = needs.poll(
+        needs.SCENE, needs.OBJECT_MODE, needs.ONE_OBJECT,
+        (lambda context: context.active_object, "There is no active object to copy from; click an object"),
+        (lambda context: any(obj != context.active_object for obj in context.selected_objects),
+         "Select the objects to copy to as well; the active object is the source"),
+    )  # fmt: skip
 
 
 class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):

@@ -5,11 +5,12 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.roles import is_body
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
+from . import needs
 
 _FIELDS = (
     ("mass", "Mass", "The mass"),
@@ -27,26 +28,14 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
 
     field = EnumProperty(name="Value", items=_FIELDS)
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not any(obj.usdphys.rigid_body.is_applied for obj in _chosen(context)):
-            cls.poll_message_set(tr("Select a rigid body"))
-            return False
-        return True
+    poll = needs.poll((lambda context: any(map(is_body, _chosen(context))), "Select a rigid body"))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        bodies = [obj for obj in _chosen(context) if obj.usdphys.rigid_body.is_applied and obj.is_editable]
+        bodies = [obj for obj in _chosen(context) if is_body(obj) and obj.is_editable]
         found = [(obj, readout.compute_mass(context, obj.name)) for obj in bodies]
-        problem = next(
-            (
-                phrase("'{name}': {problem}", name=obj.name, problem=phrase(mass.problem))
-                for obj, mass in found
-                if mass.problem
-            ),
-            "",
-        )
-        if problem:
-            raise InputError(problem)
+        for obj, mass in found:
+            if mass.problem:
+                raise InputError(phrase("'{name}': {problem}", name=obj.name, problem=phrase(mass.problem)))
         for obj, mass in found:
             group = obj.usdphys.mass
             group.is_applied = True

@@ -13,7 +13,8 @@ from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, Float
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
-from .action_bar import OBJECT_MODE, can_build
+from .needs import AT_REST, OBJECT_MODE, SCENE, are_met, selected
+from .outcome import draw_rows
 
 _PLACES = (
     ("AUTO", "Automatic", "For hinges and slides, from the shape of body 1: the centre of a wheel, the side of a door, "
@@ -75,15 +76,14 @@ _ARMATURE: Any = {
 
 class _JointOperator:
     outcome: str
-    poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
-    modes = OBJECT_MODE
+    mode = OBJECT_MODE
     needs = (1, "Select joints, or the bodies that they hold")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return can_build(cls, context, cls.needs, cls.modes)
+        return are_met(cls, context, SCENE, cls.mode, AT_REST, selected(*cls.needs))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         self.run(context)
@@ -128,7 +128,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     # No choice is taken over from the joint before, which may be of another kind: a slide, driven, about a wheel.
     bl_idname = "usdphys.joint_add"
     bl_label = "Add Joint"
-    modes = frozenset({"OBJECT", "EDIT_MESH"})
+    mode = (lambda context: context.mode in ("OBJECT", "EDIT_MESH"), OBJECT_MODE[1])
     needs = (1, "Select the objects to join, or one to join to the world")
 
     type = EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE", options={"SKIP_SAVE"})
@@ -161,10 +161,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     outcome = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        for name in ("type", "place", "axis", "make_bodies"):
-            layout.prop(self, name)
+        layout = draw_rows(self, "type", "place", "axis", "make_bodies")
         if self.type not in _LIMITED:
             return
         layout.prop(self, "has_limits")
@@ -274,11 +271,7 @@ hinge with limits and a servo that holds it, and all together are an articulatio
     outcome = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        for name in ("order", "lower", "upper", "response", "armature"):
-            layout.prop(self, name)
-        self.draw_outcome(layout)
+        self.draw_outcome(draw_rows(self, "order", "lower", "upper", "response", "armature"))
 
     def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits, robot_arm
@@ -424,21 +417,13 @@ follows from the masses and the load"""
     def draw(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "holds")
         driven = joint_edits.driven_kinds(context, self.dof)
-        if driven.turns:
-            layout.prop(self, "angle" if self.holds else "speed")
-        if driven.slides:
-            layout.prop(self, "distance" if self.holds else "slide_speed")
-        layout.prop(self, "response")
-        layout.prop(self, "articulation")
-        if self.holds:
-            layout.prop(self, "armature")
-        if driven.asks:
-            layout.prop(self, "dof")
-        self.draw_outcome(layout)
+        rows = {
+            "holds": True, "angle" if self.holds else "speed": driven.turns,
+            "distance" if self.holds else "slide_speed": driven.slides,
+            "response": True, "articulation": True, "armature": self.holds, "dof": driven.asks,
+        }  # fmt: skip
+        self.draw_outcome(draw_rows(self, *(name for name, is_drawn in rows.items() if is_drawn)))
 
     def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
@@ -477,12 +462,9 @@ class USDPHYS_OT_joint_couple(_JointOperator, bpy.types.Operator):
     is_reversed = BoolProperty(name="Reversed", description="Turn or slide the other way")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
         obj = context.active_object
         is_rack = obj is not None and any(row.name == "physics:prismatic" for row in obj.usdphys.vendor)
-        layout.prop(self, "radius" if is_rack else "ratio")
-        layout.prop(self, "is_reversed")
+        draw_rows(self, "radius" if is_rack else "ratio", "is_reversed")
 
     def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import vendor_prims

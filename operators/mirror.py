@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge.typed_props import EnumProperty
-from .action_bar import can_build
+from . import needs
 from .outcome import finish
 
 
@@ -30,9 +30,10 @@ them. What the counterparts had is replaced; joints that are missing are made"""
         ),
     )  # fmt: skip
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_build(cls, context, (1, "Select the parts of one side, with names such as 'Arm.L'"))
+    poll = needs.poll(
+        needs.SCENE, needs.OBJECT_MODE, needs.AT_REST,
+        needs.selected(1, "Select the parts of one side, with names such as 'Arm.L'"),
+    )  # fmt: skip
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import mirroring

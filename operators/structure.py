@@ -5,10 +5,10 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..usdphys_addon.core.words import counted
-from .outcome import finish
+from . import needs
+from .outcome import draw_rows, finish
 
 _KINDS = (
     ("BOX", "Box", "The smallest box around the mesh"),
@@ -44,19 +44,10 @@ _REPLACE = "Remove the collider objects that were made for the object earlier"
 class _OnSelection:
     """Mix-in: runs one action on the selected objects."""
 
-    poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.scene is None or context.mode != "OBJECT":
-            cls.poll_message_set(tr("Switch to Object Mode first"))
-            return False
-        if not context.selected_objects:
-            cls.poll_message_set(tr("Select the objects first"))
-            return False
-        return True
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE, needs.selected(1, "Select the objects first"))
 
     def run(self, context: bpy.types.Context) -> Any:
         """Run the action; returns its outcome."""
@@ -113,17 +104,11 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "kind")
-        layout.prop(self, "margin")
-        if self.kind in ("CAPSULE", "CYLINDER"):
-            layout.prop(self, "axis")
-        if self.kind in ("BOX", "CAPSULE", "CYLINDER"):
-            layout.prop(self, "oriented")
-        if self.kind == "DECOMPOSITION":
-            layout.prop(self, "most")
-        layout.prop(self, "replace")
+        own = {
+            "BOX": ("oriented",), "CAPSULE": ("axis", "oriented"), "CYLINDER": ("axis", "oriented"),
+            "DECOMPOSITION": ("most",),
+        }  # fmt: skip
+        draw_rows(self, "kind", "margin", *own.get(self.kind, ()), "replace")
 
     def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
@@ -154,12 +139,7 @@ rigid body do not change"""
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "mode")
-        layout.prop(self, "margin")
-        layout.prop(self, "oriented" if self.mode == "PRIMITIVES" else "replace")
-        layout.prop(self, "limit")
+        draw_rows(self, "mode", "margin", "oriented" if self.mode == "PRIMITIVES" else "replace", "limit")
 
     def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits

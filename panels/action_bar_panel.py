@@ -14,6 +14,7 @@ from ..usdphys_addon.authoring import generator_kinds
 from ..usdphys_addon.bridge.roles import has_physics
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
+from .places import Sidebar
 
 #: (operator, text, icon) in the order of the bar.
 ACTIONS = (
@@ -135,11 +136,8 @@ def _draw_samples(layout: UILayout) -> None:
         layout.operator("usdphys.sample_scene", text=label, icon=icon).kind = kind
 
 
-class USDPHYS_PT_actions(bpy.types.Panel):
+class USDPHYS_PT_actions(Sidebar, bpy.types.Panel):
     bl_label = "Actions"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_order = 0
 
     def draw(self, context: Context) -> None:
@@ -160,11 +158,8 @@ class USDPHYS_PT_actions(bpy.types.Panel):
         column.operator("usdphys.manual", icon="HELP")
 
 
-class USDPHYS_PT_batch(bpy.types.Panel):
+class USDPHYS_PT_batch(Sidebar, bpy.types.Panel):
     bl_label = "Batch"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_order = 3
     bl_options = {"DEFAULT_CLOSED"}
 

@@ -42,8 +42,8 @@ class MaterialPreset(NamedTuple):
 
 
 def _preset(row: dict[str, str]) -> MaterialPreset:
-    key, name, *numbers, source = row.values()
-    return MaterialPreset(key, name, *map(float, numbers), source)
+    density, static, dynamic, restitution = (float(row[name]) for name in MaterialPreset._fields[2:6])
+    return MaterialPreset(row["key"], row["name"], density, static, dynamic, restitution, row["source"])
 
 
 MATERIALS = tuple(map(_preset, tables.rows(Path(__file__).with_suffix(".tsv"))))
