@@ -130,27 +130,19 @@ def _material(doc: str) -> Any:
     )
 
 
+def _hidden_texts(*names: str) -> dict[str, Any]:
+    return {name: hidden_text() for name in names}
+
+
 RememberedPrim = make_group(
     "RememberedPrim",
     "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
         # noted: state after the import, see `import_notes`. source: file that a material is from.
         # extras: data of a glTF file that no schema has, as JSON; see `Prim.extras`.
-        **{
-            name: hidden_text()
-            for name in (
-                "path",
-                "type_name",
-                "id_name",
-                "transform",
-                "carried",
-                "shape",
-                "binding",
-                "noted",
-                "source",
-                "extras",
-            )
-        },
+        **_hidden_texts(
+            "path", "type_name", "id_name", "transform", "carried", "shape", "binding", "noted", "source", "extras"
+        ),
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )
@@ -249,46 +241,33 @@ ColliderProperties = make_group(
 
 #: Schema fields whose property is shared by all joint types.
 JOINT_SHARED_FIELDS = frozenset(attribute.field for attribute in usd_physics.Joint.attributes) | {"axis"}
-RevoluteProperties = make_group(
-    "RevoluteProperties",
-    "Limits of a PhysicsRevoluteJoint",
-    make_properties(usd_physics.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
-    of_joint=True,
-)
-PrismaticProperties = make_group(
-    "PrismaticProperties",
-    "Limits of a PhysicsPrismaticJoint",
-    make_properties(usd_physics.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
-    of_joint=True,
-)
-SphericalProperties = make_group(
-    "SphericalProperties",
-    "Limits of a PhysicsSphericalJoint",
-    make_properties(usd_physics.SphericalJoint, skip=JOINT_SHARED_FIELDS),
-    of_joint=True,
-)
-DistanceProperties = make_group(
-    "DistanceProperties",
-    "Limits of a PhysicsDistanceJoint",
-    make_properties(usd_physics.DistanceJoint, skip=JOINT_SHARED_FIELDS),
-    of_joint=True,
-)
-LinearLimitProperties = make_group(
-    "LinearLimitProperties", "PhysicsLimitAPI of a translation",
-    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI)}, of_joint=True,
-)  # fmt: skip
-AngularLimitProperties = make_group(
-    "AngularLimitProperties", "PhysicsLimitAPI of a rotation",
-    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI, angular=True)}, of_joint=True,
-)  # fmt: skip
-LinearDriveProperties = make_group(
-    "LinearDriveProperties", "PhysicsDriveAPI of a translation",
-    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI)}, of_joint=True,
-)  # fmt: skip
-AngularDriveProperties = make_group(
-    "AngularDriveProperties", "PhysicsDriveAPI of a rotation",
-    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI, angular=True)}, of_joint=True,
-)  # fmt: skip
+
+
+def _limits_of(name: str, cls: type[Schema]) -> Any:
+    """The limits of a joint of one type, whose name is that of its group, too."""
+    properties = make_properties(cls, skip=JOINT_SHARED_FIELDS)
+    return make_group(f"{name}Properties", f"Limits of a Physics{name}Joint", properties, of_joint=True)
+
+
+RevoluteProperties = _limits_of("Revolute", usd_physics.RevoluteJoint)
+PrismaticProperties = _limits_of("Prismatic", usd_physics.PrismaticJoint)
+SphericalProperties = _limits_of("Spherical", usd_physics.SphericalJoint)
+DistanceProperties = _limits_of("Distance", usd_physics.DistanceJoint)
+
+
+def _of_dof(label: str, cls: type[Schema], *, angular: bool) -> Any:
+    """A limit or drive of a translation or rotation."""
+    return make_group(
+        f"{'Angular' if angular else 'Linear'}{label}Properties",
+        f"Physics{label}API of a {'rotation' if angular else 'translation'}",
+        {"is_applied": is_applied(label), **make_properties(cls, angular=angular)}, of_joint=True,
+    )  # fmt: skip
+
+
+LinearLimitProperties = _of_dof("Limit", usd_physics.LimitAPI, angular=False)
+AngularLimitProperties = _of_dof("Limit", usd_physics.LimitAPI, angular=True)
+LinearDriveProperties = _of_dof("Drive", usd_physics.DriveAPI, angular=False)
+AngularDriveProperties = _of_dof("Drive", usd_physics.DriveAPI, angular=True)
 
 
 def _per_dof(cls: type[Schema], linear: Any, angular: Any) -> dict[str, Any]:
@@ -371,30 +350,16 @@ CollisionGroupProperties = make_group(
         "other_excludes": hidden_text(),
     },
 )  # fmt: skip
+# objects: paths of all prims that became objects, one a line. meters: length of a Blender unit at the import.
+# units: metres and kilograms per unit and up axis of the file. others: files imported into the scene before.
+# files: that the scene came from, see `system.files.note_of`; of a robot without digests and without its URDF.
 SourceProperties = make_group(
-    "SourceProperties",
-    "The USD file that the scene was imported from.",
-    {
-        # objects: paths of all prims that became objects, one a line. meters: length of a Blender unit at the import.
-        # units: metres and kilograms per unit and up axis of the file. others: files imported into the scene before.
-        # files: that the scene came from, see `system.files.note_of`; of a robot without digests and without its URDF.
-        name: hidden_text()
-        for name in (
-            "filepath",
-            "default_prim",
-            "prim_path",
-            "variants",
-            "carried",
-            "carried_trees",
-            "carried_looks",
-            "objects",
-            "meters",
-            "units",
-            "others",
-            "files",
-        )
-    },
-)
+    "SourceProperties", "The USD file that the scene was imported from.",
+    _hidden_texts(
+        "filepath", "default_prim", "prim_path", "variants", "carried", "carried_trees", "carried_looks", "objects",
+        "meters", "units", "others", "files",
+    ),
+)  # fmt: skip
 StageProperties = make_group(
     "StageProperties",
     "Settings of the exported stage.",
@@ -458,39 +423,27 @@ PreviewProperties = make_group(
     "Settings of the preview.",
     {
         "frequency": bpy.props.IntProperty(
-            name="Frequency",
-            default=60,
-            min=10,
-            max=1000,
+            name="Frequency", default=60, min=10, max=1000,
             description="Time steps per second of simulated time (Hz)",
         ),
         "quality": bpy.props.EnumProperty(
-            name="Quality",
-            items=[(name, text.label, text.cost) for name, text in QUALITY_TEXTS.items()],
+            name="Quality", items=[(name, text.label, text.cost) for name, text in QUALITY_TEXTS.items()],
             default=NORMAL,
             description="How exact contacts and joints are, and how much time they take",
         ),
         "substeps": bpy.props.IntProperty(
-            name="Substeps",
-            default=0,
-            min=0,
-            max=64,
+            name="Substeps", default=0, min=0, max=64,
             description="Solver steps per time step; 0 leaves it to the quality",
         ),
         "engine": bpy.props.StringProperty(
             name="Engine", default="preview", description="Engine that simulates, by its name on the command line"
         ),
         "speed": bpy.props.FloatProperty(
-            name="Speed",
-            default=1.0,
-            min=0.01,
-            max=10.0,
-            soft_max=2.0,
+            name="Speed", default=1.0, min=0.01, max=10.0, soft_max=2.0,
             description="Simulated seconds per second of real time; less than 1 is slow motion",
         ),
         "is_fast": bpy.props.BoolProperty(
-            name="As Fast as It Can",
-            description="Simulate as fast as possible, not in real time",
+            name="As Fast as It Can", description="Simulate as fast as possible, not in real time"
         ),
         "with_timeline": bpy.props.BoolProperty(
             name="Play with Timeline",
@@ -500,7 +453,7 @@ PreviewProperties = make_group(
         # True while the objects hold simulated poses, so that undo steps with such poses are recognised.
         "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),
     },
-)
+)  # fmt: skip
 ScenePhysicsProperties = make_group(
     "ScenePhysicsProperties",
     "All physics of a scene.",
