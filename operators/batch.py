@@ -5,30 +5,13 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumFlagProperty, EnumProperty, StringProperty
 from . import needs
 from .action_bar import report
 
-ROLES = (
-    ("DYNAMIC", "Dynamic", "A rigid body that the solver moves, with a collider"),
-    ("STATIC", "Static", "A collider without a rigid body: it never moves"),
-    ("KINEMATIC", "Kinematic", "A rigid body that animation moves and that pushes others, with a collider"),
-    (
-        "COLLIDER",
-        "Collider",
-        "A collider of the object's own rigid body or of the nearest one above; else it is static",
-    ),
-    ("CLEAR", "Clear", "Remove all physics"),
-)
-PARTS = (
-    ("BODY", "Rigid Body", "Rigid body and articulation root"),
-    ("MASS", "Mass", "Mass, density, centre of mass and inertia"),
-    ("COLLIDERS", "Colliders", "All colliders, in the space of the object"),
-    ("MATERIAL", "Material", "Physics material of the object"),
-    ("GROUPS", "Groups", "Membership in collision groups"),
-    ("PAIRS", "Filtered Pairs", "Objects that the object does not collide with"),
-    ("JOINT", "Joint", "Type, limits and drives, from joint to joint; bodies and frames do not change"),
-)
+ROLES = items_of("role")
+PARTS = items_of("part of the physics")
 
 
 def collections_like(_operator: Any, _context: bpy.types.Context, text: str) -> list[str]:

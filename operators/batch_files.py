@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge import environment
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.known_names import KnownNames
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import (
@@ -25,19 +26,10 @@ from .outcome import draw_rows, may_go_on
 LOOK = 0.2
 #: Name of the text with the report.
 REPORT = "USD Physics Batch"
-FORMATS = (
-    (".usda", "USDA", "Text: can be read, compared and edited"),
-    (".usdc", "USDC", "Binary: small and fast to load"),
-    (".usdz", "USDZ", "One package that holds the file and its textures"),
-)
+FORMATS = items_of("format of assets")
 GLTF = (".glb", "glTF", "One binary glTF file")
 OTHERS = (GLTF, (".blend", "Blender", "A file of Blender"))
-INPUTS = (
-    ("BLEND", "Blender", ".blend"),
-    ("USD", "USD", ".usd, .usda, .usdc and .usdz"),
-    ("GLTF", "glTF", ".gltf and .glb"),
-    ("URDF", "URDF", ".urdf and .xacro"),
-)
+INPUTS = items_of("kind of input")
 #: Files that the file browser shows, so that one sees what a folder holds.
 _GLOB = "*.blend;*.usd;*.usda;*.usdc;*.usdz;*.gltf;*.glb;*.urdf;*.xacro"
 _SUFFIXES = {

@@ -5,18 +5,13 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.roles import is_body
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
 from . import needs
-
-_FIELDS = (
-    ("mass", "Mass", "The mass"),
-    ("center_of_mass", "Center of Mass", "The centre of mass"),
-    ("diagonal_inertia", "Inertia", "The principal moments of inertia and their axes"),
-)
 
 
 class USDPHYS_OT_author_computed(bpy.types.Operator):
@@ -26,7 +21,7 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
     bl_label = "Author Computed Value"
     bl_options = {"REGISTER", "UNDO"}
 
-    field = EnumProperty(name="Value", items=_FIELDS)
+    field = EnumProperty(name="Value", items=items_of("computed value"))
 
     poll = needs.poll((lambda context: any(map(is_body, _chosen(context))), "Select a rigid body"))
 

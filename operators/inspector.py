@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.typed_props import EnumProperty, IntProperty
 from ..usdphys_addon.core.errors import UsdPhysError
 from ..usdphys_addon.playback import guard as preview_guard
@@ -53,9 +54,7 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     index = IntProperty()
-    which = EnumProperty(
-        name="Limit", items=(("LOWER", "Lower", "The lower limit"), ("UPPER", "Upper", "The upper limit"))
-    )
+    which = EnumProperty(name="Limit", items=items_of("limit of a joint"))
 
     poll = needs.poll((needs.IN_PREVIEW[0], "Inspect joints first"))
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty, FloatProperty, StringProperty
 from ..usdphys_addon.core.errors import InputError
@@ -14,11 +15,7 @@ from ..usdphys_addon.playback import guard as preview_guard
 from . import needs
 from .outcome import draw_rows
 
-_MOTIONS = (
-    ("LOCKED", "Lock", "The degree of freedom does not move"),
-    ("LIMITED", "Limit", "It moves between two limits"),
-    ("FREE", "Free", "It moves without limits"),
-)
+_MOTIONS = items_of("motion of a joint")
 
 
 class _OnActiveJoint:

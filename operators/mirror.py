@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from . import needs
 from .outcome import finish
@@ -24,10 +25,7 @@ them. What the counterparts had is replaced; joints that are missing are made"""
     )  # fmt: skip
     about = EnumProperty(
         name="About", description="Position of the mirror plane",
-        items=(
-            ("WORLD", "World", "Through the origin of the world, along a world axis"),
-            ("ACTIVE", "Active Object", "Through the origin of the active object, along an axis of the object"),
-        ),
+        items=items_of("mirror plane"),
     )  # fmt: skip
 
     poll = needs.poll(

@@ -5,37 +5,12 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..usdphys_addon.core.words import counted
 from . import needs
 from .outcome import draw_rows, finish
 
-_KINDS = (
-    ("BOX", "Box", "The smallest box around the mesh"),
-    ("SPHERE", "Sphere", "The smallest sphere around the mesh"),
-    ("CAPSULE", "Capsule", "The smallest capsule around the mesh"),
-    ("CYLINDER", "Cylinder", "The smallest cylinder around the mesh"),
-    ("HULL", "Convex Hull", "The convex hull of the mesh"),
-    ("DECOMPOSITION", "Decomposition", "Several convex parts that fill the mesh (V-HACD)"),
-)
-_AXES = (
-    ("AUTO", "Automatic", "The axis that gives the smallest volume"),
-    ("X", "X", "The X axis of the object"),
-    ("Y", "Y", "The Y axis of the object"),
-    ("Z", "Z", "The Z axis of the object"),
-)
-_ROLES = (
-    ("DYNAMIC", "Dynamic", "One rigid body that moves as a whole"),
-    ("STATIC", "Static", "No rigid body: colliders that never move"),
-)
-_TARGETS = (
-    ("ACTIVE", "Active Object", "The active object is the body; the others become its children"),
-    ("EMPTY", "New Empty", "A new Empty in the middle is the body; the selected objects become its children"),
-)
-_MODES = (
-    ("OBJECTS", "Objects", "New collider objects that are children of the object, which stays the body"),
-    ("PRIMITIVES", "Primitives", "Boxes, spheres, capsules and cylinders in the object's own list of colliders"),
-)
 _TURNED = "Turn a collider if that makes it smaller. Off: its axes are the axes of the object"
 _MARGIN = "Length by which the colliders are larger than the mesh on all sides"
 _REPLACE = "Remove the collider objects that were made for the object earlier"
@@ -69,8 +44,10 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.compound_from_selection"
     bl_label = "Compound from Selection"
 
-    target = EnumProperty(name="Body", items=_TARGETS, description="Object that becomes the body")
-    role = EnumProperty(name="Role", items=_ROLES, description="Kind of compound: one that moves, or static")
+    target = EnumProperty(name="Body", items=items_of("body of a compound"), description="Object that becomes the body")
+    role = EnumProperty(
+        name="Role", items=items_of("role of a compound"), description="Kind of compound: one that moves, or static"
+    )
 
     def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
@@ -90,9 +67,9 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.make_collider_objects"
     bl_label = "Make Collider Objects"
 
-    kind = EnumProperty(name="Kind", items=_KINDS, description="Shape of the colliders")
+    kind = EnumProperty(name="Kind", items=items_of("shape to fit"), description="Shape of the colliders")
     margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
-    axis = EnumProperty(name="Axis", items=_AXES, description="Axis of a capsule or cylinder")
+    axis = EnumProperty(name="Axis", items=items_of("axis to fit"), description="Axis of a capsule or cylinder")
     oriented = BoolProperty(name="Oriented", description=_TURNED)
     most = IntProperty(
         name="Most Parts",
@@ -130,7 +107,7 @@ rigid body do not change"""
     bl_idname = "usdphys.split_loose"
     bl_label = "Colliders from Loose Parts"
 
-    mode = EnumProperty(name="As", items=_MODES, description="Kind of the colliders")
+    mode = EnumProperty(name="As", items=items_of("colliders of loose parts"), description="Kind of the colliders")
     margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
     oriented = BoolProperty(name="Oriented", description=_TURNED, default=True)
     limit = IntProperty(

@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge import vendor_rows
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
 from ..usdphys_addon.core.words import phrase
@@ -155,13 +156,7 @@ class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
 
     word = EnumProperty(
         name="Approximation",
-        items=(
-            (
-                "sdf", "Distance Field (PhysX)",
-                "A signed distance field, for moving bodies that are hollow or concave",
-            ),
-            ("sphereFill", "Spheres (PhysX)", "Spheres that fill the shape"),
-        ),
+        items=items_of("approximation of a simulator"),
     )  # fmt: skip
 
     def execute(self, context: bpy.types.Context) -> set[Any]:

@@ -17,6 +17,7 @@ from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from . import group_names
+from .choices import items_of
 from .property_types import (
     OVERRIDABLE,
     apply_schema,
@@ -41,36 +42,6 @@ GPRIM_SHAPES: dict[str, type[usd_geom.Gprim]] = {
     "CONE": usd_geom.Cone,
     "PLANE": usd_geom.Plane,
 }
-_SHAPE_LABELS = (
-    ("AUTO", "Automatic", "A primitive if the mesh is one, otherwise its hull if it moves, or its triangles if static"),
-    ("MESH", "Mesh", "The object's own mesh, with an approximation"),
-    ("CUBE", "Box", "A box with its own size and place"),
-    ("SPHERE", "Sphere", "A sphere with its own size and place"),
-    ("CAPSULE", "Capsule", "A capsule with its own size and place"),
-    ("CYLINDER", "Cylinder", "A cylinder with its own size and place"),
-    ("CONE", "Cone", "A cone with its own size and place"),
-    ("PLANE", "Plane", "An infinite plane; static only"),
-)  # fmt: skip
-_JOINT_LABELS = (
-    ("FIXED", "Fixed", "The bodies do not move relative to each other"),
-    ("REVOLUTE", "Revolute", "A hinge: rotation about one axis"),
-    ("PRISMATIC", "Prismatic", "A slider: translation along one axis"),
-    ("SPHERICAL", "Spherical", "A ball joint, with a cone limit"),
-    ("DISTANCE", "Distance", "Keeps the distance of two points within a range"),
-    ("GENERIC", "Generic (D6)", "Limits and drives for each degree of freedom"),
-)
-_PURPOSES = (
-    ("AUTO", "Automatic", "Guide for primitives and for objects that are hidden in renders, otherwise default"),
-    ("DEFAULT", "Default", "The collider is visible geometry"),
-    ("GUIDE", "Guide", "The collider is not rendered"),
-    ("PROXY", "Proxy", "The collider is a stand-in for the viewport"),
-    ("RENDER", "Render", "The collider is for final renders"),
-)
-_HIERARCHIES = (
-    ("NESTED", "Nested", "Bodies stay below bodies, as they are parented (OpenUSD 25.11 and later, Newton, MuJoCo)"),
-    ("FLAT", "Flat", "Bodies below a body become its siblings"),
-    ("RESET", "Reset Stack", "Bodies stay in place with !resetXformStack! and a world pose"),
-)
 _TARGETS = (
     (
         "NEUTRAL",
@@ -89,7 +60,7 @@ AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
 def nested_bodies(note: str = "", **options: Any) -> Any:
     """The choice of how nested bodies are exported, for scene, export and preferences. note: added to the tooltip."""
     return bpy.props.EnumProperty(
-        name="Nesting", items=_HIERARCHIES, default="NESTED",
+        name="Nesting", items=items_of("nesting"), default="NESTED",
         description=f"How to export rigid bodies that are parented to other rigid bodies{note}", **options,
     )  # fmt: skip
 
@@ -193,7 +164,8 @@ ColliderProperties = make_group(
     "One collider of an object: its own mesh, or a primitive with its own size and place in the object's space.",
     {
         "shape": bpy.props.EnumProperty(
-            name="Shape", items=_SHAPE_LABELS, default="AUTO", description="Shape that collides", override=OVERRIDABLE
+            name="Shape", items=items_of("shape of a collider"), default="AUTO", description="Shape that collides",
+            override=OVERRIDABLE,
         ),
         **make_properties(usd_physics.CollisionAPI),
         "simulation_owner": _owner(),
@@ -217,8 +189,8 @@ ColliderProperties = make_group(
             name="Axis", items=AXES, default="Z", description="Axis of the primitive", override=OVERRIDABLE
         ),
         "purpose": bpy.props.EnumProperty(
-            name="Purpose", items=_PURPOSES, default="AUTO", description="USD purpose of the collider",
-            override=OVERRIDABLE,
+            name="Purpose", items=items_of("purpose of a collider"), default="AUTO", override=OVERRIDABLE,
+            description="USD purpose of the collider",
         ),
         "mass": pointer(MassProperties, "Mass"),
         "physics_material": _material("Material of this collider, for physics only"),
@@ -288,7 +260,8 @@ JointProperties = make_group(
     {
         "is_applied": is_applied("Joint"),
         "type": bpy.props.EnumProperty(
-            name="Type", items=_JOINT_LABELS, default="FIXED", description="Kind of joint", override=OVERRIDABLE
+            name="Type", items=items_of("type of a joint"), default="FIXED", description="Kind of joint",
+            override=OVERRIDABLE,
         ),
         **_body(0, "First body; leave empty for the world. USD: physics:body0"),
         **_body(1, "Second body; leave empty for the world. USD: physics:body1"),
@@ -373,7 +346,7 @@ StageProperties = make_group(
             description="Mass of one unit of the stage. USD: kilogramsPerUnit",
         ),
         "up_axis": bpy.props.EnumProperty(
-            name="Up Axis", items=(("Y", "Y", "Y is up"), ("Z", "Z", "Z is up")), default="Z",
+            name="Up Axis", items=items_of("up axis of the stage"), default="Z",
             description="Axis that points up in the stage. USD: upAxis", override=OVERRIDABLE,
         ),
         "hierarchy": nested_bodies(override=OVERRIDABLE),
@@ -388,19 +361,12 @@ GltfProperties = make_group(
         ),
         "families": bpy.props.EnumProperty(
             name="Extensions", default="BOTH",
-            items=(
-                ("BOTH", "KHR and OMI", "Both sets of extensions, each complete, for any program"),
-                ("KHR", "KHR", "KHR_physics_rigid_bodies and KHR_implicit_shapes: Babylon.js, Khronos viewers"),
-                ("OMI", "OMI", "OMI_physics_body, shape and joint: Godot"),
-            ),
+            items=items_of("extensions of glTF"),
             description="Extensions of glTF that the physics is written in",
         ),
         "hierarchy": bpy.props.EnumProperty(
             name="Hierarchy", default="NESTED",
-            items=(
-                ("NESTED", "Nested", "Bodies stay below bodies, as they are parented"),
-                ("FLAT", "Flat", "Bodies below a body become its siblings, which Babylon.js needs"),
-            ),
+            items=items_of("nesting of glTF"),
             description="How to export rigid bodies that are parented to other rigid bodies",
         ),
         "keeps_usd": bpy.props.BoolProperty(
