@@ -14,7 +14,7 @@ from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.system import faults
 from ..usdphys_addon.worker import jobs
 from ..usdphys_addon.worker.queue import Job
-from .action_bar import can_edit
+from . import needs
 from .outcome import refuse
 from .stepped import SLICE, Stepped
 
@@ -22,13 +22,6 @@ from .stepped import SLICE, Stepped
 _ARROWS = {"UP_ARROW": (1.0, 0.0), "DOWN_ARROW": (-1.0, 0.0), "LEFT_ARROW": (0.0, 1.0), "RIGHT_ARROW": (0.0, -1.0)}
 #: Ctrl is held to grab a body while it plays.
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
-
-
-def _session_runs(cls: Any) -> bool:
-    if preview_guard.current() is None:
-        cls.poll_message_set(tr("The preview is not running; press Play first"))
-        return False
-    return True
 
 
 #: Seconds between looks for windows that do not listen yet.
@@ -259,9 +252,7 @@ class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):
     bl_label = "Listen to This Window"
     bl_options = {"INTERNAL"}
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        return _session_runs(cls)
+    poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         return self.listen(context)
@@ -373,9 +364,7 @@ class USDPHYS_OT_preview_play(Player, bpy.types.Operator):
         name="Without Timeline", description="Play by the clock in any case", options={"HIDDEN", "SKIP_SAVE"}
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
 
 def _view_under(context: bpy.types.Context, event: bpy.types.Event) -> tuple[Any, Any, tuple[float, float]] | None:
@@ -403,9 +392,7 @@ class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
     bl_label = "Step One Frame"
     ignores_timeline = False
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def begin(self, context: bpy.types.Context, seconds: float) -> set[Any]:
         session = preview_guard.current()
@@ -446,9 +433,7 @@ class USDPHYS_OT_preview_reset(bpy.types.Operator):
     bl_idname = "usdphys.preview_reset"
     bl_label = "Reset Physics"
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        return _session_runs(cls)
+    poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         leader = preview_guard.timeline()
@@ -468,9 +453,7 @@ class USDPHYS_OT_preview_apply(bpy.types.Operator):
     bl_label = "Apply Pose"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        return _session_runs(cls)
+    poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         session = preview_guard.forget()
@@ -495,9 +478,7 @@ class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
     frame_start = IntProperty(name="Start", default=1)
     frame_end = IntProperty(name="End", default=250)
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def frames(self, context: bpy.types.Context) -> tuple[int, int]:
         if self.use_scene_range:

@@ -9,7 +9,8 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
-from .usd_file import UsdExportOperator, is_of_usd
+from .. import needs
+from .usd_file import UsdExportOperator
 
 
 class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelper):
@@ -29,11 +30,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     )
     strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not super().poll(context):
-            return False
-        return is_of_usd(cls, context)
+    poll = needs.poll(needs.USD, needs.IMPORTED_USD)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if not self.filepath:

@@ -11,8 +11,8 @@ from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
 from ...usdphys_addon.core.errors import InputError
 from ...usdphys_addon.core.words import phrase
+from .. import needs
 from ..outcome import finish
-from .usd_file import is_of_usd
 
 
 def _packed(context: bpy.types.Context) -> int:
@@ -28,9 +28,7 @@ class USDPHYS_OT_pack_source(bpy.types.Operator):
     bl_label = "Pack Imported USD"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return is_of_usd(cls, context)
+    poll = needs.poll(needs.USD, needs.IMPORTED_USD)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import packed_source, source_export
@@ -60,12 +58,7 @@ class USDPHYS_OT_unpack_source(bpy.types.Operator):
     directory = StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE"})
     filter_folder = BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"})
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not _packed(context):
-            cls.poll_message_set(tr("No imported USD is packed in this .blend"))
-            return False
-        return True
+    poll = needs.poll((_packed, "No imported USD is packed in this .blend"))
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         context.window_manager.fileselect_add(self)
