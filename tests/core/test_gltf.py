@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import itertools
 import json
 import math
 import os
@@ -22,7 +23,7 @@ from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import additions, joints, known, names, read, vendor, write
+from usdphys_ext.usdphys_addon.gltf import additions, filters, joints, known, names, read, vendor, write
 from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
@@ -376,6 +377,31 @@ def test_filters_become_groups_that_pass_through_each_other(tmp_path):
     one, other = reading.model.groups.values()
     assert one.get(usd_physics.CollisionGroup).filtered_groups == (other.path,)
     assert other.get(usd_physics.CollisionGroup).filtered_groups == (one.path, other.path)
+
+
+def test_colliders_collide_as_the_bits_of_their_systems_do():
+    """As Havok has it in the authors' loader: bits of the one and the mask of the other have one in common, both ways."""
+    systems = ("a", "b", "c")
+    sets = [[name for bit, name in enumerate(systems) if number >> bit & 1] for number in range(8)]
+    every = [
+        {key: value for key, value in (("collisionSystems", own), (key, named)) if value}
+        for own in sets for key in ("collideWithSystems", "notCollideWithSystems") for named in sets
+    ]  # fmt: skip
+
+    def bits(named):
+        return sum(1 << systems.index(name) for name in named)
+
+    def member(one):
+        return bits(one["collisionSystems"]) if "collisionSystems" in one else 0xFF
+
+    def mask(one):
+        if "collideWithSystems" in one:
+            return bits(one["collideWithSystems"])
+        return 0xFF & ~bits(one.get("notCollideWithSystems", ()))
+
+    for one, other in itertools.product(every, repeat=2):
+        expected = bool(member(one) & mask(other)) and bool(member(other) & mask(one))
+        assert filters.collide(one, other) == expected, (one, other)
 
 
 # --------------------------------------------------------------------------- round trips
