@@ -299,6 +299,55 @@ def test_material_without_friction_has_that_of_gltf_and_not_that_of_usd(tmp_path
     assert vendor.value(prim, vendor.MATERIAL, "frictionCombineMode") == "min"
 
 
+MODES = (None, *names.COMBINE)
+
+
+@pytest.mark.parametrize("restitution", MODES)
+@pytest.mark.parametrize("friction", MODES)
+@pytest.mark.parametrize("family", names.FAMILIES, ids=lambda one: one.name)
+def test_combine_mode_that_nobody_wrote_is_that_of_the_authors_loader(tmp_path, family, friction, restitution):
+    """It is authored, said, and written again as it was; OMI has the average, as UsdPhysics has."""
+    written = {
+        f"{kind}Combine": mode for kind, mode in (("friction", friction), ("restitution", restitution)) if mode
+    }  # fmt: skip
+    content = combined(family, written)
+    reading = read.read(document(tmp_path, content))
+    (prim,) = reading.model.materials.values()
+    defaults = {"friction": "max", "restitution": "min"} if family.is_khr else {}
+    for kind, mode in (("friction", friction), ("restitution", restitution)):
+        expected = names.COMBINE[mode] if mode else defaults.get(kind)
+        assert vendor.value(prim, vendor.MATERIAL, f"{kind}CombineMode") == expected
+        said = [one.message for one in reading.issues if one.code == "GltfCombineUnwritten" and kind in one.message]
+        assert len(said) == (mode is None and family.is_khr)
+    path, _ = rewritten(tmp_path, reading.document)
+    (material,) = json.loads(path.read_text())["extensions"][family.body]["physicsMaterials"]
+    assert {key: value for key, value in material.items() if key.endswith("Combine")} == written
+
+
+def test_material_of_usd_says_in_gltf_that_the_average_counts(tmp_path):
+    reading = read.read(document(tmp_path, combined(names.KHR, {})))
+    (prim,) = reading.model.materials.values()
+    del prim.schemas[vendor.MATERIAL]
+    prim.extras.clear()
+    target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "N"}]}, "target.gltf")
+    write.write(target, reading.model, {"/N": 0}, additions.WriteOptions([names.KHR]))
+    (material,) = target.json["extensions"][BODY]["physicsMaterials"]
+    assert (material["frictionCombine"], material["restitutionCombine"]) == ("average", "average")
+
+
+def combined(family, material: dict) -> dict:
+    """A document of a family with one collider, which has this material."""
+    collider = {"geometry": {"shape": 0}} if family.is_khr else {"shape": 0}
+    return {
+        "extensionsUsed": [family.body, family.shape], "scene": 0, "scenes": [{"nodes": [0]}],
+        "nodes": [{"name": "N", "extensions": {family.body: {"collider": {**collider, "physicsMaterial": 0}}}}],
+        "extensions": {
+            family.shape: {"shapes": [{"type": "sphere", "sphere": {}}]},
+            family.body: {"physicsMaterials": [{"name": "Ice", **material}]},
+        },
+    }  # fmt: skip
+
+
 def test_mesh_that_only_a_shape_names_is_read(tmp_path):
     reading = khr(tmp_path, [{"name": "N", "extensions": {BODY: {"collider": {"geometry": {
         "mesh": 0, "convexHull": True}}}}}])  # fmt: skip
@@ -437,7 +486,8 @@ def rich() -> dict:
                 {"type": "box", "box": {"size": [10, 0.5, 7]}}, {"type": "cylinder"}]},
             names.GRAVITY: {"gravity": 1.62, "direction": [0, 0, 1]},
             BODY: {
-                "physicsMaterials": [{"staticFriction": 1, "restitutionCombine": "maximum"}],
+                "physicsMaterials": [
+                    {"staticFriction": 1, "frictionCombine": "average", "restitutionCombine": "maximum"}],
                 "collisionFilters": [{"collisionSystems": ["a"], "notCollideWithSystems": ["b"]},
                                      {"collisionSystems": ["b"]}],
                 "physicsJoints": [{

@@ -7,6 +7,7 @@ What no schema holds is kept in `Prim.extras`:
   shape: {type: values} of a tapered or a finite shape; settings: limits and drives of a joint
   name: of a node, if no prim can be called so; shares_node: of a joint on the node of something else
   sheared: of a joint whose nodes are sheared by a scale above them
+  unwritten: kinds of combine modes that a material does not say
   trigger_nodes: paths of the parts of a compound trigger; gravity: a volume with gravity of its own
 Each is written back while the values of the schemas are still those that it gave.
 """
@@ -105,6 +106,8 @@ class _Reader:
         self.shown: set[int] = set()
         self.materials: dict[int, str] = {}
         self.members: dict[int, list[str]] = {}
+        #: Kinds of combine modes that materials do not say, by path.
+        self.unwritten: dict[str, list[str]] = {}
         self.pools: dict[tuple[str, str], list[dict[str, Any]]] = {}
         #: Schemas of bodies, and whole colliders, by what the file says of them: equal ones are read once.
         self.body_kinds: dict[str, dict[str, Schema]] = {}
@@ -136,6 +139,7 @@ class _Reader:
             if index not in copies:
                 self._read_joint(index)
         self._report_uneven(physical)
+        self._report_unwritten()
         self._read_groups()
         self.model.order = {path: number for number, path in enumerate(self.model.prims)}
 
@@ -649,14 +653,28 @@ class _Reader:
             dynamic_friction=_length(value.get("dynamicFriction", names.FRICTION)),
             restitution=_length(value.get("restitution", 0.0)),
         ))  # fmt: skip
-        modes = {
-            f"{kind}CombineMode": names.COMBINE[word]
-            for kind in ("friction", "restitution")
-            if (word := str(value.get(f"{kind}Combine")).lower()) in names.COMBINE
-        }  # fmt: skip
+        words = {kind: str(value.get(f"{kind}Combine")).lower() for kind in names.UNWRITTEN}
+        unwritten = [kind for kind, word in words.items() if word not in names.COMBINE] if self.family.is_khr else []
+        words.update({kind: names.UNWRITTEN[kind] for kind in unwritten})
+        if unwritten:
+            prim.extras["unwritten"] = unwritten
+            self.unwritten[path] = unwritten
+        modes = {f"{kind}CombineMode": names.COMBINE[word] for kind, word in words.items() if word in names.COMBINE}
         if modes:
             vendor.apply(prim, vendor.MATERIAL, **modes)
         return path
+
+    def _report_unwritten(self) -> None:
+        """Name the combine modes that the loader of the extension's authors decides: two specifications differ."""
+        for kind, word in names.UNWRITTEN.items():
+            found = [f"'{paths.name_of(path)}'" for path, kinds in self.unwritten.items() if kind in kinds]
+            if found:
+                self._issue(
+                    "GltfCombineUnwritten", f"These materials do not say how the {kind} of two surfaces is combined, "
+                    f"so the {word} counts, as in the loader of the extension's authors: "
+                    f"{and_more(found[:20], len(found))}.",
+                    f"Choose a {kind} combine mode in the physics of the material where it matters.", "info",
+                )  # fmt: skip
 
     def _read_parts(self, index: int) -> None:
         """Compound triggers, and volumes with gravity: no schema has them, so they are kept."""
