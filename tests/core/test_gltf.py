@@ -174,6 +174,36 @@ def test_the_angles_of_an_elliptic_cone_are_those_about_the_next_axis_and_the_th
     assert sorted(joints.limits_of(prim, joint)[1:], key=lambda limit: limit["angularAxes"]) == limits
 
 
+@pytest.mark.parametrize("families", [[names.KHR], [names.OMI], [names.OMI, names.KHR]], ids=str)
+@pytest.mark.parametrize("holder", ["first", "second"])
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_joint_to_a_static_collider_keeps_it_as_its_end(tmp_path, holder, depth, families):
+    """At or below the collider: else an arm hits the post that it hangs on. A trigger ties nothing."""
+    shape = {"collider": {"geometry": {"shape": 0}}}
+    chain = [{"name": f"N{number}"} for number in range(depth)]
+    nodes = [
+        {"name": "Root", "children": [1, 3, 4]},
+        {"name": "Arm", "children": [2], "extensions": {BODY: {"motion": {}, **shape}}},
+        {"name": "Pin", "translation": [0, 0.5, 0]},
+        {"name": "Gate", "extensions": {BODY: {"trigger": {"geometry": {"shape": 0}}}}},
+        {"name": "Post", "translation": [0, 1, 0], "extensions": {BODY: dict(shape)}}, *chain,
+    ]
+    for number in range(depth):
+        nodes[4 + number]["children"] = [5 + number]
+    last = 4 + depth
+    tied, other = (last, 2) if holder == "first" else (2, last)
+    nodes[tied].setdefault("extensions", {}).setdefault(BODY, {})["joint"] = {"joint": 0, "connectedNode": other}
+    reading = khr(tmp_path, nodes, [{"type": "box"}], physicsJoints=[{"limits": LOCKED}])
+    (prim,) = reading.model.joints.values()
+    joint = prim.get(usd_physics.Joint)
+    ends = (("/Root/Post",), ("/Root/Arm",))
+    assert (joint.body0, joint.body1) == (ends if holder == "first" else ends[::-1])
+    path, _ = rewritten(tmp_path, reading.document, families)
+    (again,) = read.read(Document.load(path)).model.joints.values()
+    found = again.get(usd_physics.Joint)
+    assert {found.body0, found.body1} == set(ends)
+
+
 def test_soft_limit_is_a_limit_of_physx(tmp_path):
     hinge = [*LOCKED, {"angularAxes": [1, 2], "min": 0, "max": 0},
              {"angularAxes": [0], "min": -1, "max": 1, "stiffness": 40, "damping": 2}]  # fmt: skip

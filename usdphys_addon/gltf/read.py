@@ -102,6 +102,8 @@ class _Reader:
         self.live = self.document.live()
         self.taken: set[str] = set()
         self.bodies: set[int] = set()
+        #: Nodes with a collider.
+        self.solid: set[int] = set()
         #: Nodes whose own mesh is a collider.
         self.shown: set[int] = set()
         self.materials: dict[int, str] = {}
@@ -299,6 +301,11 @@ class _Reader:
     def _body(self, index: int) -> int | None:
         """The nearest body at or above a node."""
         return next((one for one in self.document.ancestors(index) if one in self.bodies), None)
+
+    def _end(self, index: int) -> int | None:
+        """The node that a joint ties: the body at or above a node of it, else the nearest static collider."""
+        body = self._body(index)
+        return next((one for one in self.document.ancestors(index) if one in self.solid), None) if body is None else body
 
     # ------------------------------------------------------------------ bodies
 
@@ -499,6 +506,8 @@ class _Reader:
         known = self.collider_kinds.get(key)
         if known is not None and known.local is not None:
             self._node_prim(index)
+            if not trigger:
+                self.solid.add(index)
             prim = Prim(path, known.type_name, world @ known.local, dict(known.schemas), label=label)
             prim.local, prim.purpose = known.local, known.purpose
             prim.physics_binding, prim.materials = known.physics_binding, known.materials
@@ -519,6 +528,8 @@ class _Reader:
             )  # fmt: skip
             return
         self._node_prim(index)
+        if not trigger:
+            self.solid.add(index)
         prim.purpose = "guide" if prim.type_name != "Mesh" else "default"
         prim.add(usd_physics.CollisionAPI())
         if trigger:
@@ -720,6 +731,7 @@ class _Reader:
         joint = prim.get(usd_physics.Joint)
         assert joint is not None
         for side, body, place in ((0, first, places[0]), (1, second, places[1])):
+            # `body` may be a static collider: a joint switches the contacts with what it is tied to off.
             world = self.document.world(body) if body is not None else None
             position, rotation = frames.local_frame(world, place)
             setattr(joint, f"local_pos{side}", position)
@@ -766,7 +778,7 @@ class _Reader:
         assert isinstance(number, int) and isinstance(other, int)
         places = (_frame(document.world(index)), _frame(document.world(other)))
         is_sheared = any(frames.is_sheared(self.document.world(one)) for one in (index, other))
-        return pool[number], self._body(index), self._body(other), places, {**value, "sheared": is_sheared}
+        return pool[number], self._end(index), self._end(other), places, {**value, "sheared": is_sheared}
 
     def _old_joint(
         self, index: int, value: dict[str, Any]

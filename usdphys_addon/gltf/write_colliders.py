@@ -95,6 +95,9 @@ class Colliders:
                 "mesh"
             )
             self.written[prim.path] = is_own, is_trigger
+            if body is None and not is_trigger:
+                for path in (prim.path, *paths.ancestors_of(prim.path)):
+                    self.file.static_nodes.setdefault(path, index)
             self.compare_name(prim, index, is_own, is_trigger)
             for family in self.families:
                 value = kind.values.get((family.name, scale)) if kind is not None else None
