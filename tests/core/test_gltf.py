@@ -739,6 +739,67 @@ def test_what_usd_cannot_say_of_a_body_is_named(tmp_path, motion, words):
     assert all(words in text and "/N" in text for text in named)
 
 
+@pytest.mark.parametrize("bits", range(8))
+@pytest.mark.parametrize("turn", [[0, 0, 0, 1], [HALF, 0, 0, HALF], [0.5, 0.5, 0.5, 0.5]])
+def test_infinite_moments_are_locked_axes_of_the_body(tmp_path, bits, turn):
+    """In the frame of the body, whatever the principal axes are called; and back in glTF they are infinite again."""
+    moments = [0 if bits >> axis & 1 else 2.0 + axis for axis in range(3)]
+    motion = {"mass": 1, "inertiaDiagonal": moments, "inertiaOrientation": turn}
+    reading = khr(tmp_path, [{"name": "N", "extensions": {BODY: {"motion": motion}}}])
+    prim = reading.model.prims["/N"]
+    x, y, z, w = turn
+    theirs = frames.matrix_of((w, x, y, z)) @ np.diag(moments) @ frames.matrix_of((w, x, y, z)).T
+    up = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]])
+    tensor = up @ theirs @ up.T
+    locked = sum(1 << axis for axis in range(3) if tensor[axis, axis] < 1e-9)
+    assert (vendor.value(prim, vendor.BODY, "lockedRotAxis") or 0) == locked
+    mass = prim.get(usd_physics.MassAPI)
+    if locked < 7:
+        axes = frames.matrix_of(mass.principal_axes)
+        own = axes @ np.diag(mass.diagonal_inertia) @ axes.T
+        free = [axis for axis in range(3) if not locked >> axis & 1]
+        np.testing.assert_allclose(own[np.ix_(free, free)], tensor[np.ix_(free, free)], atol=1e-9)
+        assert sorted(mass.diagonal_inertia)[2] <= sum(sorted(mass.diagonal_inertia)[:2])
+    path, _ = rewritten(tmp_path, reading.document)
+    again = Document.load(path).nodes[0]["extensions"][BODY]["motion"]
+    x, y, z, w = again.get("inertiaOrientation", [0, 0, 0, 1])
+    back = frames.matrix_of((w, x, y, z))
+    np.testing.assert_allclose(back @ np.diag(again["inertiaDiagonal"]) @ back.T, theirs, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [{}, {"isKinematic": True}])
+def test_infinite_mass_is_a_locked_position(tmp_path, kind):
+    motion = {"mass": 0, "gravityFactor": 0, **kind}
+    reading = khr(tmp_path, [{"name": "N", "extensions": {BODY: {"motion": motion}}}])
+    prim = reading.model.prims["/N"]
+    assert vendor.value(prim, vendor.BODY, "lockedPosAxis") == (None if kind else 7)
+    assert vendor.value(prim, vendor.BODY, "disableGravity") is True
+    path, _ = rewritten(tmp_path, reading.document)
+    assert Document.load(path).nodes[0]["extensions"][BODY]["motion"]["mass"] == 0
+
+
+def test_body_of_usd_that_can_only_turn_has_an_infinite_mass_and_its_own_inertia(tmp_path):
+    """A box of 1 x 2 x 3 m and 12 kg, whose moments the viewer could not compute from its mass any more."""
+    model = PhysicsModel()
+    prim = model.add(Prim("/N", "Xform", label="N"))
+    prim.add(usd_physics.RigidBodyAPI())
+    prim.add(usd_physics.MassAPI(mass=12.0))
+    vendor.apply(prim, vendor.BODY, lockedPosAxis=7, lockedRotAxis=1)
+    box = model.add(Prim("/N/Box", "Cube", np.diag([1.0, 2.0, 3.0, 1.0]), local=np.diag([1.0, 2.0, 3.0, 1.0])))
+    box.add(usd_geom.Cube(size=1.0))
+    box.add(usd_physics.CollisionAPI())
+    target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "N"}]})
+    written = write.write(target, model, {"/N": 0}, additions.WriteOptions([names.KHR], keeps_usd=False))
+    motion = target.nodes[0]["extensions"][BODY]["motion"]
+    assert motion["mass"] == 0
+    np.testing.assert_allclose(motion["inertiaDiagonal"], [0, 1 + 4, 1 + 9], rtol=1e-6)
+    assert not [issue for issue in written.issues if "Physx" in issue.message]
+    vendor.apply(prim, vendor.BODY, lockedPosAxis=3)
+    target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "N"}]})
+    written = write.write(target, model, {"/N": 0}, additions.WriteOptions([names.KHR], keeps_usd=False))
+    assert [issue for issue in written.issues if vendor.BODY in issue.message], "two locked axes are no infinite mass"
+
+
 def test_values_of_a_wrong_type_are_not_written_back(tmp_path):
     """A joint whose bodies change places, with a limit, a drive and an axis that are text."""
     limits = [*LOCKED, {"angularAxes": [0], "min": "text", "max": 1, "damping": None}, {"linearAxes": [7]}]

@@ -3,7 +3,7 @@
 
 A node with physics is an Xform; its collider, trigger or joint is a prim below it, unless a joint is all that it has.
 What no schema holds is kept in `Prim.extras`:
-  motion: values of a body (`mass` 0 and moments 0 are infinite there, `gravityFactor`)
+  motion: values of a body (`gravityFactor`; `mass` 0 and moments 0 where no axes can be locked for them)
   shape: {type: values} of a tapered or a finite shape; settings: limits and drives of a joint
   name: of a node, if no prim can be called so; shares_node: of a joint on the node of something else
   sheared: of a joint whose nodes are sheared by a scale above them
@@ -26,7 +26,7 @@ from ..core import frames, paths
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim
-from ..core.schema import Schema
+from ..core.schema import Quaternion, Schema, Vector
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.words import and_more, counted
@@ -346,15 +346,15 @@ class _Reader:
             body.rigid_body_enabled = False
         self._read_velocities(prim, body, motion)
         prim.add(body)
-        self._read_mass(prim, motion, is_static=kind == "static")
+        self._read_mass(prim, motion, kind)
         factor = motion.get("gravityFactor")
         if is_number(factor) and factor != 1.0:
             if factor == 0.0:
                 vendor.apply(prim, vendor.BODY, disableGravity=True)
             prim.extras.setdefault("motion", {})["gravityFactor"] = factor
-        for what in self._kept_motion(prim):
+        for what, how in self._kept_motion(prim):
             self._issue(
-                "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
+                "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: {how}.",
                 "Set a value that USD supports if this matters.", "info", prim.path,
             )  # fmt: skip
         if key and not prim.extras and len(self.reading.issues) == before:
@@ -366,15 +366,18 @@ class _Reader:
                     "never published, so it is left out.", "Save the file again with a newer program.", path=prim.path,
                 )  # fmt: skip
 
-    def _kept_motion(self, prim: Prim) -> Iterator[str]:
-        """The values of a body that no schema holds."""
-        kept = prim.extras.get("motion", {})
+    def _kept_motion(self, prim: Prim) -> Iterator[tuple[str, str]]:
+        """The values of a body that no schema of UsdPhysics holds, and what becomes of them."""
+        kept, is_kept = prim.extras.get("motion", {}), "it is kept for glTF"
         if kept.get("gravityFactor", 0.0) != 0.0:
-            yield "a gravity factor"
-        if "mass" in kept:
-            yield "an infinite mass"
-        if "inertiaDiagonal" in kept:
-            yield "an infinite inertia"
+            yield "a gravity factor", is_kept
+        for what, leaf, key in (
+            ("an infinite mass", "lockedPosAxis", "mass"), ("an infinite inertia", "lockedRotAxis", "inertiaDiagonal"),
+        ):
+            if vendor.value(prim, vendor.BODY, leaf):
+                yield what, f"physxRigidBody:{leaf} locks these axes"
+            elif key in kept:
+                yield what, is_kept
 
     def _read_velocities(self, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]) -> None:
         linear, angular = motion.get("linearVelocity"), motion.get("angularVelocity")
@@ -401,15 +404,19 @@ class _Reader:
                 "Apply the scale in the program that wrote the file.", "info", path,
             )  # fmt: skip
 
-    def _read_mass(self, prim: Prim, motion: dict[str, Any], *, is_static: bool) -> None:
+    def _read_mass(self, prim: Prim, motion: dict[str, Any], kind: str) -> None:
         if not motion and self.family.is_khr:
             return
+        is_static = kind == "static"
         mass = usd_physics.MassAPI()
         value = motion.get("mass", None if is_static else self.family.mass)
         if is_number(value) and value > 0.0:
             mass.mass = float(value)
         elif is_number(value) and self.family.is_khr and value == 0.0:
-            prim.extras.setdefault("motion", {})["mass"] = 0
+            if kind == "dynamic":
+                vendor.apply(prim, vendor.BODY, lockedPosAxis=vendor.ALL_AXES)
+            else:
+                prim.extras.setdefault("motion", {})["mass"] = 0
         elif is_number(value) and not is_static:
             self._issue(
                 "GltfMassIgnored", f"'{prim.path}' has a mass of {value:g} kg, which is not valid, so the simulator "
@@ -420,10 +427,16 @@ class _Reader:
             mass.center_of_mass = axes.vector_in(center)
         moments, turn = motion.get("inertiaDiagonal"), motion.get("inertiaOrientation")
         if moments is not None and is_numbers(moments, 3) and (any(moments) or self.family.is_khr):
-            if all(moments):
-                mass.diagonal_inertia = axes.size_in(moments)
-                mass.principal_axes = axes.rotation_in(turn) if is_numbers(turn, 4) else frames.IDENTITY_ROTATION
-            else:
+            about = axes.rotation_in(turn) if is_numbers(turn, 4) else frames.IDENTITY_ROTATION
+            locked = _locked_axes(axes.size_in(moments), about) if kind == "dynamic" else None
+            if locked:
+                vendor.apply(prim, vendor.BODY, lockedRotAxis=locked)
+            if any(moments) and (locked or all(moments)):
+                # Of a locked axis any moment will do that a solid can have.
+                most = max(moments)
+                mass.diagonal_inertia = axes.size_in([one or most for one in moments])
+                mass.principal_axes = about
+            elif not all(moments) and not locked:
                 kept = prim.extras.setdefault("motion", {})
                 kept["inertiaDiagonal"] = moments
                 if is_numbers(turn, 4):
@@ -829,6 +842,16 @@ class _Reader:
 def _is_even(x: float, y: float, z: float) -> bool:
     # Without numpy: there may be a scale for each node.
     return max(x, y, z) - min(x, y, z) <= 1e-4 * max(x, y, z)
+
+
+def _locked_axes(moments: Vector, about: Quaternion) -> int | None:
+    """Bits of the axes of a body with infinite moments, which are 0; None where they are not along its own axes."""
+    if not any(moments):
+        return vendor.ALL_AXES
+    columns = np.abs(frames.matrix_of(about)).T[np.array(moments) == 0.0]
+    if any(column.max() < 1.0 - 1e-6 for column in columns):
+        return None
+    return sum(1 << int(column.argmax()) for column in columns)
 
 
 def _length(value: object) -> float:

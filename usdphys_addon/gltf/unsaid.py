@@ -59,6 +59,8 @@ def _is_said(name: str, schema: Schema) -> bool:
     if name == vendor.LIMIT and not getattr(schema, vendor.field(name, "stiffness")):
         # Damping is that of a soft limit.
         return False
+    if name == vendor.BODY and getattr(schema, vendor.field(name, "lockedPosAxis")) not in (None, 0, vendor.ALL_AXES):
+        return False
     return name in vendor.WORDS and _words(name).issuperset(authored) and (bool(authored) or name == vendor.TRIGGER)
 
 
