@@ -212,6 +212,72 @@ def test_soft_limit_is_a_limit_of_physx(tmp_path):
     assert vendor.value(prim, vendor.LIMIT, "damping", "angular") == 2
 
 
+@pytest.mark.parametrize("place", [0.0, 0.3])
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("kind", ["linear", "angular"])
+@pytest.mark.parametrize("hard", [True, False])
+def test_soft_lock_is_a_spring_to_its_place(tmp_path, kind, axis, place, hard):
+    """With a hard range on the same axis, which stays; and as it was in glTF again."""
+    key = f"{kind}Axes"
+    limits = [{key: [axis], "min": place, "max": place, "stiffness": 40, "damping": 2}]
+    if hard:
+        limits.append({key: [axis], "min": -1, "max": 2})
+    prim, joint = joint_of(tmp_path, limits)
+    reading = read.read(Document.load(tmp_path / "scene.gltf"))
+    assert not [issue for issue in reading.issues if issue.code == "GltfJointKept"]
+    ((dof, drive),) = prim.instances(usd_physics.DriveAPI)
+    sign = -1 if axis == 2 else 1
+    assert dof == {"linear": "trans", "angular": "rot"}[kind] + "XZY"[axis]
+    assert (drive.target_position, drive.stiffness, drive.damping) == (sign * place, 40, 2)
+    assert prim.type_name == "PhysicsJoint" and vendor.LIMIT not in "".join(prim.schemas)
+    bounds = [(limit.low, limit.high) for _, limit in prim.instances(usd_physics.LimitAPI)]
+    assert bounds == ([(-2, 1) if sign < 0 else (-1, 2)] if hard else [])
+    path, _ = rewritten(tmp_path, reading.document)
+    (settings,) = Document.load(path).extensions[BODY]["physicsJoints"]
+    assert settings["limits"] == limits and not settings.get("drives")
+
+
+def test_soft_lock_beside_a_drive_and_on_a_locked_axis(tmp_path):
+    """A second spring would replace the drive, so that it stays a limit; on a locked axis it does nothing."""
+    soft = {"linearAxes": [0, 1], "min": 0, "max": 0, "stiffness": 40}
+    drive = {"type": "linear", "mode": "force", "axis": 0, "velocityTarget": 1, "damping": 3}
+    prim, _ = joint_of(tmp_path, [{"linearAxes": [1], "min": 0, "max": 0}, soft], [drive])
+    ((_, found),) = prim.instances(usd_physics.DriveAPI)
+    assert (found.target_velocity, found.damping) == (1, 3)
+    assert vendor.value(prim, vendor.LIMIT, "stiffness", "transX") == 40
+    assert prim.schemas.keys() & {f"{vendor.LIMIT}:{dof}" for dof in ("transY", "transZ")} == set()
+
+
+@pytest.mark.parametrize("limits", itertools.permutations([
+    {"angularAxes": [0], "min": -1, "max": 1}, {"angularAxes": [0], "min": -0.2, "max": 0.1, "stiffness": 5},
+]), ids=str)  # fmt: skip
+def test_hard_limit_stays_hard_beside_a_soft_one_which_is_named(tmp_path, limits):
+    prim, joint = joint_of(tmp_path, [*LOCKED, {"angularAxes": [1, 2], "min": 0, "max": 0}, *limits])
+    assert (joint.lower_limit, joint.upper_limit) == (-1, 1)
+    assert f"{vendor.LIMIT}:angular" not in prim.schemas and "settings" in prim.extras
+    issues = read.read(Document.load(tmp_path / "scene.gltf")).issues
+    assert [issue.code for issue in issues] == ["GltfJointKept"]
+
+
+@pytest.mark.parametrize("kind", ["linear", "angular"])
+@pytest.mark.parametrize("free", range(3))
+def test_disc_limit_is_two_limits_and_named(tmp_path, free, kind):
+    named = sorted({0, 1, 2} - {free})
+    hinge = {"linearAxes": [0], "min": -9, "max": 9}
+    prim, _ = joint_of(tmp_path, [hinge, {f"{kind}Axes": named, "min": 0, "max": 0.5}])
+    dofs = {{"linear": "trans", "angular": "rot"}[kind] + "XZY"[axis] for axis in named}
+    found = {dof: (limit.low, limit.high) for dof, limit in prim.instances(usd_physics.LimitAPI)}
+    assert {dof: found[dof] for dof in dofs - {"transX"}} == dict.fromkeys(dofs - {"transX"}, (-0.5, 0.5))
+    assert "settings" in prim.extras
+
+
+def test_joint_with_a_drive_has_a_type_whose_drives_act(tmp_path):
+    """UsdPhysics has no drives on spherical and distance joints."""
+    drive = {"type": "angular", "mode": "force", "axis": 0, "velocityTarget": 1, "damping": 3}
+    assert joint_of(tmp_path, LOCKED, [drive])[0].type_name == "PhysicsJoint"
+    assert joint_of(tmp_path, [{"linearAxes": [0, 1, 2], "max": 2}], [drive])[0].type_name == "PhysicsJoint"
+
+
 @pytest.mark.parametrize("family", ["khr", "omi"])
 def test_mass_that_is_none_is_named_and_left_to_the_simulator(tmp_path, family):
     if family == "khr":
@@ -874,9 +940,9 @@ def test_glb_keeps_its_binary_chunk_and_gets_ours_behind_it(tmp_path):
 
 
 def test_edited_joint_is_written_as_it_is_now_and_not_as_it_was_imported(tmp_path):
-    soft = [{"linearAxes": [0, 1, 2], "min": 0, "max": 0, "stiffness": 5},
-            {"angularAxes": [0, 1], "min": 0, "max": 0}, {"angularAxes": [2], "min": -1, "max": 1}]  # fmt: skip
-    prim, joint = joint_of(tmp_path, soft)
+    both = [*LOCKED, {"angularAxes": [0, 1], "min": 0, "max": 0}, {"angularAxes": [2], "min": -1, "max": 1},
+            {"angularAxes": [2], "min": -0.1, "max": 0.1, "stiffness": 5}]  # fmt: skip
+    prim, joint = joint_of(tmp_path, both)
     assert "settings" in prim.extras
     reading = read.read(Document.load(tmp_path / "scene.gltf"))
     joint = reading.model.prims[prim.path].get(usd_physics.Joint)

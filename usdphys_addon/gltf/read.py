@@ -739,8 +739,7 @@ class _Reader:
             prim.local, prim.extras["shares_node"] = np.eye(4), True
             self._node_prim(index)
         self._report_mirrored(node, self.document.world(index))
-        joints.read_limits(prim, settings)
-        joints.read_drives(prim, settings)
+        joints.read_settings(prim, settings)
         joint = prim.get(usd_physics.Joint)
         assert joint is not None
         for side, body, place in ((0, first, places[0]), (1, second, places[1])):
@@ -756,8 +755,10 @@ class _Reader:
         if value.get("sheared") is True:
             # It gets such nodes again.
             prim.extras["sheared"] = True
-        if not joints.is_same(joints.settings_of(prim, joint), settings):
+        said = joints.settings_of(prim, joint)
+        if not joints.is_same(said, settings):
             prim.extras["settings"] = joints.well_formed(settings)
+        if not joints.is_same(said, joints.with_springs(settings)):
             self._issue(
                 "GltfJointKept", f"UsdPhysics has no exact equivalent of the limits or drives of the joint '{node}': "
                 "glTF files keep them, USD files and simulators get the nearest ones.",

@@ -133,7 +133,7 @@ def _of_joint(_model: PhysicsModel, prim: Prim, schema: Schema) -> Iterator[str]
     if isinstance(schema, usd_physics.DistanceJoint) and schema.min_distance == 0.0:
         yield "a minimum distance of 0"
     again = Prim(prim.path)
-    joints.read_limits(again, joints.settings_of(prim, schema))
+    joints.read_settings(again, joints.settings_of(prim, schema))
     # What is kept for glTF is written as it was.
     if again.type_name != prim.type_name and "settings" not in prim.extras:
         yield f"the type {prim.type_name} (its limits are written)"

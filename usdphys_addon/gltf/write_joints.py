@@ -87,8 +87,7 @@ class Joints:
         if isinstance(kept, dict):
             kept = joints.well_formed(kept)
             before = Prim(prim.path)
-            joints.read_limits(before, kept)
-            joints.read_drives(before, kept)
+            joints.read_settings(before, kept)
             old = before.get(usd_physics.Joint)
             if old is not None and joints.is_same(joints.settings_of(before, old), settings):
                 return {key: value for key, value in kept.items() if value}
