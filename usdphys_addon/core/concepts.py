@@ -65,6 +65,8 @@ def _concept(identifier: str, place: Place, label: str, doc: str, **names: str) 
 
 
 _BODY, _AXIS, _LIMIT = "PhysxRigidBodyAPI physxRigidBody", f"physxJointAxis:{INSTANCE}", f"physxLimit:{INSTANCE}"
+#: PhysX refuses the friction and the damping of a joint whose dynamic friction is above its static one, which is 0.
+_DYNAMIC, _STATIC = f"{_AXIS}:dynamicFrictionEffort", f"{_AXIS}:staticFrictionEffort"
 _HULLS = "PhysxConvexDecompositionCollisionAPI physxConvexDecompositionCollision"
 _SCENE = "PhysxSceneAPI physxScene"
 
@@ -184,7 +186,7 @@ def concepts() -> dict[str, Concept]:
                  mujoco="MjcJointAPI mjc:armature"),
         _concept("joint_friction", "joint", "Friction", "Friction force or torque that opposes the motion of the joint",
                  newton="NewtonJointAPI newton:friction",
-                 physx=f"PhysxJointAxisAPI:{INSTANCE} {_AXIS}:dynamicFrictionEffort",
+                 physx=f"PhysxJointAxisAPI:{INSTANCE} {_DYNAMIC}",
                  mujoco="MjcJointAPI mjc:frictionloss"),
         _concept("joint_damping", "joint", "Damping",
                  "Force or torque against the motion, for each unit of speed of the joint",
@@ -206,7 +208,7 @@ def concepts() -> dict[str, Concept]:
                  physx=f"PhysxLimitAPI:{INSTANCE} {_LIMIT}:bounceThreshold"),
         _concept("static_friction", "dof", "Static Friction",
                  "Force or torque that it takes to set the joint in motion",
-                 physx=f"PhysxJointAxisAPI:{INSTANCE} {_AXIS}:staticFrictionEffort"),
+                 physx=f"PhysxJointAxisAPI:{INSTANCE} {_STATIC}"),
         _concept("start_position", "dof", "Start Position", "Where the joint is at the start, in an articulation",
                  physx=f"PhysicsJointStateAPI:{INSTANCE} state:{INSTANCE}:physics:position"),
         _concept("start_velocity", "dof", "Start Velocity", "How fast the joint moves at the start, in an articulation",
@@ -284,6 +286,12 @@ def placed(twin: Twin, dofs: Collection[str]) -> Iterator[tuple[str, str]]:
         return
     for dof in dofs_for(twin.applied, dofs):
         yield twin.applied.replace(INSTANCE, dof), twin.name.replace(INSTANCE, dof)
+
+
+def floor_of(applied: str, name: str) -> str:
+    """The attribute of the same schema whose value must be at least that of this one; empty if there is none."""
+    instance = schema.split_applied(applied)[1]
+    return _STATIC.replace(INSTANCE, instance) if name == _DYNAMIC.replace(INSTANCE, instance) else ""
 
 
 def replacement(applied: str, name: str, dofs: Collection[str]) -> tuple[str, str] | None:

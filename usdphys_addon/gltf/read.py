@@ -352,9 +352,10 @@ class _Reader:
             if factor == 0.0:
                 vendor.apply(prim, vendor.BODY, disableGravity=True)
             prim.extras.setdefault("motion", {})["gravityFactor"] = factor
-        for what, how in self._kept_motion(prim):
+        for what, lock in self._kept_motion(prim):
             self._issue(
-                "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: {how}.",
+                "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: {lock} locks its axes."
+                if lock else f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
                 "Set a value that USD supports if this matters.", "info", prim.path,
             )  # fmt: skip
         if key and not prim.extras and len(self.reading.issues) == before:
@@ -367,17 +368,17 @@ class _Reader:
                 )  # fmt: skip
 
     def _kept_motion(self, prim: Prim) -> Iterator[tuple[str, str]]:
-        """The values of a body that no schema of UsdPhysics holds, and what becomes of them."""
-        kept, is_kept = prim.extras.get("motion", {}), "it is kept for glTF"
+        """The values of a body that no schema of UsdPhysics holds, and the attribute that says nearly the same."""
+        kept = prim.extras.get("motion", {})
         if kept.get("gravityFactor", 0.0) != 0.0:
-            yield "a gravity factor", is_kept
+            yield "a gravity factor", ""
         for what, leaf, key in (
             ("an infinite mass", "lockedPosAxis", "mass"), ("an infinite inertia", "lockedRotAxis", "inertiaDiagonal"),
         ):
             if vendor.value(prim, vendor.BODY, leaf):
-                yield what, f"physxRigidBody:{leaf} locks these axes"
+                yield what, f"physxRigidBody:{leaf}"
             elif key in kept:
-                yield what, is_kept
+                yield what, ""
 
     def _read_velocities(self, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]) -> None:
         linear, angular = motion.get("linearVelocity"), motion.get("angularVelocity")
