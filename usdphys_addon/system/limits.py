@@ -216,9 +216,11 @@ def kernel() -> Any:
     library = ctypes.WinDLL("kernel32")  # type: ignore[attr-defined,unused-ignore]
     handle, number, pointer = ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p
     for name, result, *types in (
-        ("CreateJobObjectW", handle, pointer, ctypes.c_wchar_p), ("OpenProcess", handle, number, ctypes.c_int, number),
+        ("CreateJobObjectW", handle, pointer, ctypes.c_wchar_p),
+        ("OpenProcess", handle, number, ctypes.c_int, number),
         ("SetInformationJobObject", ctypes.c_int, handle, ctypes.c_int, pointer, number),
-        ("AssignProcessToJobObject", ctypes.c_int, handle, handle), ("CloseHandle", ctypes.c_int, handle),
+        ("AssignProcessToJobObject", ctypes.c_int, handle, handle),
+        ("CloseHandle", ctypes.c_int, handle),
         ("QueryInformationJobObject", ctypes.c_int, handle, ctypes.c_int, pointer, number, pointer),
     ):
         function = getattr(library, name)

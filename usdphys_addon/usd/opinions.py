@@ -125,7 +125,7 @@ class Opinions:
         return _plain_type(head) if _is_plain(line, value) else ""
 
     def value(self, name: str) -> Any:
-        """Default value of an attribute, or its earliest time sample; None without one, or for a type that USD lacks."""
+        """Default value of an attribute, or its earliest time sample; None without one or for a type that USD lacks."""
         if self.is_still and isinstance(item := self.item(name), Sdf.AttributeSpec):
             value = item.default
             if isinstance(value, Sdf.UnregisteredValue):
