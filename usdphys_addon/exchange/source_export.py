@@ -468,7 +468,9 @@ class _Comparison:
     def _moves(self) -> dict[str, str]:
         """New paths of imported things that were renamed, or given another parent."""
         placed = {name: placement.path for name, placement in self.by_name.items()}
-        moves = self.sources.moves(self.scene.objects, placed, remembered.is_renamed, self.old.order)
+        # A parent need not be in the scene.
+        objects = remembered.objects_by_name(with_linked=True)
+        moves = self.sources.moves(objects, placed, remembered.is_renamed, self.old.order)
         physics = self.scene.usdphys
         materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
         for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):

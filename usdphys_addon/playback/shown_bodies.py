@@ -193,9 +193,10 @@ class ShownBodies:
         linear, angular = motion.linear.copy(), motion.angular.copy()
         now = self.carriers()
         rows = {name: row for row, name in enumerate(self.names) if name}
+        known = objects_by_name() if now else {}
         for name, row in rows.items():
             # Of the nearest body above that a parent carries.
-            obj: Any = bpy.data.objects.get(name)
+            obj: Any = known.get(name)
             while obj is not None and obj.name not in now:
                 obj = obj.parent
             before = carriers.get(obj.name) if obj is not None else None
