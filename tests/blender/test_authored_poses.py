@@ -198,3 +198,139 @@ def test_authored_transforms_survive_whatever_happens_while_it_plays(seed, tmp_p
     wrong = [name for name, is_right in sequence.is_authored(bpy.data.objects).items() if not is_right]
     assert not wrong
     assert not any(scene.usdphys.preview.is_running for scene in bpy.data.scenes)
+
+
+# --------------------------------------------------------------------------- who else moves it
+
+
+def shown_height(obj):
+    return obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world.translation.z
+
+
+def drive(obj, path, index=-1, expression="2.0"):
+    obj.driver_add(path, index).driver.expression = expression
+
+
+def in_bullet(obj):
+    bpy.ops.rigidbody.world_add()
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.rigidbody.object_add()
+
+
+def limit(obj):
+    constraint = obj.constraints.new("LIMIT_LOCATION")
+    constraint.use_min_z, constraint.min_z = True, 4.9
+
+
+MUTED = {
+    "driver": lambda obj: drive(obj, "location", 2, "5.0"),
+    "turning driver": lambda obj: drive(obj, "rotation_euler", 0, "0.5"),
+    "constraint": limit,
+    "bullet": in_bullet,
+}
+
+
+@pytest.mark.parametrize("way", ["clock", "timeline"])
+@pytest.mark.parametrize("mover", MUTED)
+def test_physics_wins_over_what_can_be_muted_and_says_so(mover, way):
+    obj = body("Crate")
+    MUTED[mover](obj)
+    bpy.context.view_layer.update()
+    before = state(obj)
+    session = guard.start(bpy.context, with_timeline=way == "timeline")
+    codes = {issue.code for issue in session.notices}
+    assert codes & {"PreviewMuted", "BlenderSimulatesToo"}
+    for frame in range(2, 14):
+        if way == "timeline":
+            bpy.context.scene.frame_set(frame)
+        else:
+            for _ in range(3):
+                session.step_once(bpy.context)
+        wanted = float(session.world.positions[0][2])
+        assert shown_height(obj) == pytest.approx(wanted, abs=1e-4)
+    assert shown_height(obj) < 4.5
+    assert not session.shown.moved_by_others
+    guard.stop()
+    assert state(obj) == before
+
+
+def lifted(obj):
+    curve = obj.driver_add("delta_location", 2)
+    variable = curve.driver.variables.new()
+    variable.name = "z"
+    variable.targets[0].id, variable.targets[0].data_path = obj, "location[2]"
+    curve.driver.expression = "z * 0.5"
+
+
+def below_a_bone(obj):
+    arm = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
+    bpy.context.scene.collection.objects.link(arm)
+    bpy.context.view_layer.objects.active = arm
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = arm.data.edit_bones.new("Bone")
+    bone.tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    follow = arm.pose.bones["Bone"].constraints.new("COPY_LOCATION")
+    follow.target = obj
+    other = body("Other", (0, 0, 9))
+    other.parent, other.parent_type, other.parent_bone = arm, "BONE", "Bone"
+
+
+def hooked(obj):
+    empty = bpy.data.objects.new("Hook", None)
+    bpy.context.scene.collection.objects.link(empty)
+    hook = obj.modifiers.new("Hook", "HOOK")
+    hook.object = empty
+    hook.vertex_indices_set(range(8))
+
+
+OTHERS = {
+    "delta driver": lifted,
+    "bone": below_a_bone,
+    "hook": hooked,
+}
+
+
+@pytest.mark.parametrize("mover", OTHERS)
+def test_what_moves_a_body_all_the_same_is_named(mover):
+    obj = body("Crate")
+    OTHERS[mover](obj)
+    bpy.context.view_layer.update()
+    session = guard.start(bpy.context)
+    for _ in range(40):
+        session.step_once(bpy.context)
+    found = session.shown.moved_by_others
+    assert [issue.code for issue in found] == ["PreviewMovedByOthers"]
+    assert {"delta driver": "driver", "bone": "Rig", "hook": "Hook"}[mover] in found[0].message
+
+
+def test_a_body_that_nobody_else_moves_is_not_named():
+    for number, mode in enumerate(MODES):
+        obj = body(f"Crate{number}", (3.0 * number, 0.0, 5.0), rotation_mode=mode)
+        obj.scale = (1.0, 2.0, -0.5)
+        obj.modifiers.new("Edge", "BEVEL")
+        obj.delta_location = (0.1, 0.2, 0.3)
+    bpy.context.view_layer.update()
+    session = guard.start(bpy.context)
+    for _ in range(40):
+        session.step_once(bpy.context)
+    assert not session.shown.moved_by_others
+    assert not [issue for issue in session.notices if issue.code == "PreviewMuted"]
+
+
+@pytest.mark.parametrize("mover", MUTED)
+def test_keys_of_a_bake_are_shown_whoever_moved_the_object_before(mover):
+    from usdphys_ext.usdphys_addon.playback import bake
+
+    obj = body("Crate")
+    MUTED[mover](obj)
+    bpy.context.view_layer.update()
+    before = state(obj)
+    bake.bake(bpy.context, 1, 12)
+    for frame in range(1, 13):
+        bpy.context.scene.frame_set(frame)
+    seconds = 11 / (bpy.context.scene.render.fps / bpy.context.scene.render.fps_base)
+    assert shown_height(obj) == pytest.approx(5 - 9.81 / 2 * seconds**2, abs=0.1)
+    bake.clear_bake(bpy.context.scene)
+    bpy.context.scene.frame_set(1)
+    assert state(obj) == before

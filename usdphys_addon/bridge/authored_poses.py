@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import mathutils
-from bpy.types import FCurve, Object
+from bpy.types import FCurve, Object, Scene
 
 from ..core.words import named
 
@@ -57,9 +57,16 @@ def saved(obj: Object) -> Transform:
 
 
 def moves_in_bullet(obj: Object) -> bool:
-    """True if Blender's rigid body world may move an object."""
+    """True if Blender's rigid body world moves an object, in the scenes that it is in."""
     body = obj.rigid_body
     return body is not None and body.type == "ACTIVE" and not body.kinematic
+
+
+def moved_by_bullet(scene: Scene) -> set[str]:
+    """Full names of the objects that the rigid body world of a scene moves."""
+    world = scene.rigidbody_world
+    members = None if world is None or not world.enabled else world.collection
+    return set() if members is None else {obj.name_full for obj in members.all_objects if moves_in_bullet(obj)}
 
 
 def _drivers(obj: Object) -> list[FCurve]:

@@ -133,7 +133,7 @@ class PreviewSession:
     @property
     def notices(self) -> list[Issue]:
         """Issues about physics that the preview simulates differently or does not show."""
-        return [*self.issues, *self.world.notices]
+        return [*self.issues, *self.shown.moved_by_others, *self.world.notices]
 
     @property
     def scene(self) -> Any:

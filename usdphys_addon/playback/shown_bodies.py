@@ -16,6 +16,7 @@ from ..bridge.placements import Placement
 from ..core import frames
 from ..core.errors import InputError
 from ..core.validate import Issue
+from .other_movers import OtherMovers, issues_of_muted
 from .poses import PoseWriter
 
 if TYPE_CHECKING:
@@ -53,12 +54,20 @@ class ShownBodies:
         self._uids = {name: int(known[name].session_uid) for name in moving}
         self._to_instancer = self._instancer_offsets([instances[world.paths[row]] for row in self._instanced])
         self._writer = PoseWriter(moving)
+        path_of = {name: path for path, name in shown.items()}
+        self._others = OtherMovers(moving, path_of)
         for name in moving:
             authored_poses.freed(known[name])
+        self.issues += issues_of_muted(moving, path_of)
         self._was_awake = np.ones(len(self.names), bool)
         self._poses = (world.positions.copy(), world.rotations.copy())
         #: True while the session itself changes the objects.
         self.is_writing = False
+
+    @property
+    def moved_by_others(self) -> list[Issue]:
+        """Which objects are not where they were written."""
+        return self._others.issues
 
     @property
     def uids(self) -> frozenset[int]:
@@ -145,6 +154,8 @@ class ShownBodies:
             else:
                 gone = self._writer.write(self._scaled_matrices()[rows], changed[rows])
             context.view_layer.update()
+            if changed.any():
+                self._others.look(context.evaluated_depsgraph_get(), self._writer.names, self._scaled_matrices()[rows])
         finally:
             self.is_writing = False
         if gone:
