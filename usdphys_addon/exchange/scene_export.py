@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from bpy.types import Context, Scene
 
+from ..bridge import authored_poses
 from ..bridge.environment import require_usd
 from ..core.errors import InputError
 from ..core.units import remembered_units
@@ -22,6 +23,7 @@ from .usd_export import ExportOptions, ExportResult
 SceneForm = Literal["auto", "copy", "layer", "flat", "composed"]
 
 
+@authored_poses.authored()
 def export_scene(
     context: Context, filepath: str | Path, options: ExportOptions, form: SceneForm = "auto", *,
     physics_only: bool = False,

@@ -18,7 +18,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Material, Object, Scene
 
-from ..bridge import import_notes, props, scene_read
+from ..bridge import authored_poses, import_notes, props, scene_read
 from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.names import prim_name
@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 _NOISE = 2e-6
 
 
+@authored_poses.authored()
 def export_edits(
     context: Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False,
     physx_words: bool = False, converted: StageUnits | None = None,

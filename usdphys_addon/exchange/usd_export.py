@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
-from ..bridge import scene_read
+from ..bridge import authored_poses, scene_read
 from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
@@ -87,6 +87,7 @@ def stage_options(scene: Scene) -> tuple[StageUnits, Hierarchy]:
 # --------------------------------------------------------------------------- the export
 
 
+@authored_poses.authored()
 def export_usd(context: Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
     """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
 
@@ -282,6 +283,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     depsgraph = export_context.get_depsgraph()
     if job.reading is None or job.options is None:
         _warn_of_unit_scale(depsgraph)
+        job.issues += authored_poses.issues_of_export()
         reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
         if not reading.model.prims:
             return
