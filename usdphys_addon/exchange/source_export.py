@@ -18,7 +18,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Material, Object, Scene
 
-from ..bridge import authored_poses, import_notes, props, scene_read
+from ..bridge import authored_poses, curves, import_notes, props, scene_read
 from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.names import prim_name
@@ -38,7 +38,7 @@ from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, report_conversion
+from .usd_export import ExportResult, report_conversion, report_uniform
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -152,6 +152,10 @@ def _export(
     context.view_layer.update()
     comparison = _Comparison(context, stage)
     reading = comparison.reading
+    comparison.new.animated = curves.in_time_codes(
+        curves.sampled(context, reading.animated), scene, comparison.old.time_codes
+    )
+    difference.take_animated(comparison.old, comparison.new)
     if physx_words:
         add_physx_words(reading.model)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
@@ -173,6 +177,7 @@ def _export(
     if form == "layer":
         edited = _edited_prims(comparison, edits, found)
         result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
+    report_uniform(reading.model, reading.frame, result.issues)
     result.issues += written.packed
     for path in written.uninstanced:
         result.issues.append(Issue(

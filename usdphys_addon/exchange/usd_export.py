@@ -14,14 +14,16 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
-from ..bridge import authored_poses, scene_read
+from ..bridge import authored_poses, curves, scene_read
 from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import paths, summary, validate
+from ..core.animation import Key
 from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.runtimes import add_physx_words
+from ..core.schema import attribute_of
 from ..core.schemas import usd_physics
 from ..core.units import StageUnits, remembered_units, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
@@ -113,6 +115,8 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         options = replaced(options, units=own_units)
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
+    if options.animation:
+        reading.model.animated = curves.sampled(context, reading.animated)
     if options.physx_words:
         add_physx_words(reading.model)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
@@ -322,19 +326,28 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         # which takes a third of all writing.
         job.until_saved.enter_context(Sdf.ChangeBlock())
     usd_write.write_model(stage, model, units, matcher.specs if matcher.is_as_expected else None)
+    usd_write.write_samples(stage, model, units)
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if scene_of(depsgraph).usdphys.source.filepath:
         kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
     if has_skeletons:
         skeletons.root_skeletons(stage)
-    if job.options is not None and not job.options.animation:
+    report_uniform(model, reading.frame, job.issues)
+    if job.options is not None and job.options.animation:
+        _report_values_written(model, job.issues)
+    elif job.options is not None:
         report_animation(reading, kept, job.issues)
+        report_values_left_out(model, reading.frame, job.issues)
     unknown: dict[str, str] = {}
     if job.converted is not None:
         unknown = unit_conversion.convert(stage, job.converted)
         units = job.converted._replace(local_meters_per_unit=units.local)
     report_conversion(model, units, unknown, job.issues)
+
+
+#: What to do about animation that was left out.
+SWITCH_ON = "Switch on Animation (--animation) to write time samples."
 
 
 def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
@@ -349,7 +362,57 @@ def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue])
         issues.append(Issue(
             "AnimationLeftOut", "warning", "", names[0],
             f"'{names[0]}'{more} {'are' if more else 'is'} animated; the pose at frame {reading.frame:g} was written.",
-            "Switch on Animation (--animation) to write time samples.",
+            SWITCH_ON,
+        ))  # fmt: skip
+
+
+def report_values_left_out(model: PhysicsModel, frame: float, issues: list[Issue], fix: str = SWITCH_ON) -> None:
+    """Report animated values of which only that of a frame was written."""
+    names = [(model.prims[key.path], f"'{label}' of {model.prims[key.path].display}") for key, label in _varying(model)]
+    if names:
+        (prim, name), others = names[0], len(names) - 1
+        more = f" and {counted(others, 'other value')} are" if others else " is"
+        issues.append(Issue(
+            "AnimatedValueLeftOut", "warning", prim.path, prim.label,
+            f"{name}{more} animated; the value at frame {frame:g} was written.", fix,
+        ))  # fmt: skip
+
+
+def _report_values_written(model: PhysicsModel, issues: list[Issue]) -> None:
+    """Report the animated values that have become time samples, and where."""
+    written = [model.animated[key] for key, _ in _varying(model) if model.animated[key].moments]
+    if written:
+        at_keys = sum(samples.times == "keys" for samples in written)
+        issues.append(Issue(
+            "AnimationWritten", "info", "", "",
+            f"{counted(len(written), 'animated value')} written as time samples: {at_keys} at keys, "
+            f"{len(written) - at_keys} at frames.", "No action is needed.",
+        ))  # fmt: skip
+
+
+def _varying(model: PhysicsModel) -> list[tuple[Key, str]]:
+    """(key, label) of the animated values that USD lets vary."""
+    found = []
+    for key in model.animated:
+        prim = model.prims.get(key.path)
+        value = prim.schemas.get(key.schema) if prim is not None else None
+        if value is not None and not (attribute := attribute_of(type(value), key.field)).uniform:
+            found.append((key, attribute.label))
+    return found
+
+
+def report_uniform(model: PhysicsModel, frame: float, issues: list[Issue]) -> None:
+    """Report animated values that USD does not let vary."""
+    for key, samples in model.animated.items():
+        prim = model.prims.get(key.path)
+        value = prim.schemas.get(key.schema) if prim is not None else None
+        if prim is None or value is None or not attribute_of(type(value), key.field).uniform:
+            continue
+        label = attribute_of(type(value), key.field).label
+        issues.append(Issue(
+            "AnimatedUniform", "warning", key.path, prim.label,
+            f"'{label}' of {prim.display} is animated by {samples.by}, but uniform in USD: the value at frame "
+            f"{frame:g} was written.", "Remove its animation.",
         ))  # fmt: skip
 
 

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
 from ..core.errors import InputError
+from ..core.schema import Attribute
 from .files import layers
 
 #: Types of transform operations whose USDA text can be copied verbatim.
@@ -179,6 +180,14 @@ def of_stage(stage: Usd.Stage) -> Iterator[Opinions]:
     """The opinions of all prims of a stage, including instance proxies."""
     proxies = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     return of_prims(stage, Usd.PrimRange(stage.GetPseudoRoot(), proxies))
+
+
+def varies(usd_attribute: Usd.Attribute, attribute: Attribute) -> bool:
+    """True for a value of UsdPhysics with time samples that differ, which the model holds; not for uniform ones."""
+    if attribute.uniform or "physics:" not in attribute.usd or usd_attribute.GetNumTimeSamples() < 2:
+        return False
+    first, *others = (usd_attribute.Get(time) for time in usd_attribute.GetTimeSamples())
+    return any(value != first for value in others)
 
 
 @cache
