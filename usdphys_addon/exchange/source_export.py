@@ -536,6 +536,8 @@ class _Comparison:
         elif obj.type == "MESH" and remembered.is_geometry(obj):
             if prim is None or prim.get(usd_geom.Gprim) is None:
                 return True
+            if self.edited[path].parts <= {"points", "shading"}:
+                return False  # the size of the gprim says it
             reason = f"its collider is a {prim.type_name}, which has a size and no mesh"
         else:
             reason = f"the source keeps its own {obj.type.lower().replace('_', ' ')}"

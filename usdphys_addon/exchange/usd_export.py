@@ -23,7 +23,7 @@ from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.proof import Proof
 from ..core.runtimes import add_physx_words
-from ..core.schemas import usd_physics
+from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits, remembered_units, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
@@ -319,7 +319,11 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if scene_of(depsgraph).usdphys.source.filepath:
         root = _root_path(stage) if job.options is None else job.options.root
         looks = "" if root else looks_of(scene_of(depsgraph))
-        places = stage_layout.restore(stage, looks, reading.materials)
+        gprims = {
+            site.obj.name for site in reading.sites.values()
+            if (prim := reading.model.prims.get(site.path)) is not None and prim.get(usd_geom.Gprim) is not None
+        }  # fmt: skip
+        places = stage_layout.restore(stage, looks, reading.materials, gprims)
     elif any("prim" in placement.touched for placement in reading.placements):
         stage_layout.rename(stage)
     # Blender converts units by a scale above the objects, so lengths in their space stay in Blender units.
