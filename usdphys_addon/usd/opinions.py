@@ -19,8 +19,9 @@ from .files import layers
 #: Types of transform operations whose USDA text can be copied verbatim.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
 _XFORM_OP_ORDER = "xformOpOrder"
-#: The schema of all bindings of materials, and the relationship to a physics material.
+#: The schema of all bindings of materials, the relationship to a material, and the one to a physics material.
 BINDING_API = "MaterialBindingAPI"
+BINDING = "material:binding"
 PHYSICS_BINDING = "material:binding:physics"
 #: Characters of a transform with time samples that are kept in a .blend.
 _LONGEST_TRANSFORM = 1_000_000
