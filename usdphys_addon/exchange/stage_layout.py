@@ -388,15 +388,15 @@ def _restore_binding(spec: Sdf.PrimSpec, obj: Object, moved: Callable[[str], str
 
 
 def _restore_shape(spec: Sdf.PrimSpec, obj: Object) -> None:
-    """Write the shape of the imported file, or the colours of a collider, if nobody has edited the data."""
+    """Write the shape of the imported file if nobody has edited it; of a collider, its colours in any case."""
     from ..usd import carry_restore
 
     prim = obj.usdphys.prim
     collides = prim.type_name in usd_geom.GPRIM_TYPES and _collides_as_gprim(obj)
-    if spec.typeName != prim.type_name or (collides and "primvars:" not in prim.shape):
+    if spec.typeName != prim.type_name:
         return
     if not import_notes.has_new_data(obj):
-        carry_restore.restore_shape(prim.shape, spec, colors_only=collides)
+        carry_restore.restore_shape(prim.shape, spec, collides=collides)
 
 
 def _objects_on(layer: Sdf.Layer) -> Iterator[tuple[Any, Object]]:

@@ -128,7 +128,7 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         reading.model.animated = curves.sampled(context, reading.animated)
     if options.physx_words:
         add_physx_words(reading.model)
-    issues = reading.issues + validate.validate(reading.model, check_geometry=False)
+    issues = _issues_of(reading, options.hierarchy, memory.filepath)
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, bool(options.native) or not reading.paths_are_certain, converted)
     result = ExportResult(target, issues, summary.counts(reading.model), job.moved)
@@ -294,6 +294,13 @@ def on_native_export(export_context: Any) -> bool:
     return job.error is None
 
 
+def _issues_of(reading: SceneReading, hierarchy: Hierarchy, source: str) -> list[Issue]:
+    """What is wrong with a scene. source: that it was imported from; links of a robot are below each other on purpose."""
+    is_robot = source.lower().endswith((".urdf", ".xacro"))
+    wanted: Hierarchy = "reset" if is_robot else hierarchy
+    return reading.issues + validate.validate(reading.model, hierarchy=wanted, check_geometry=False)
+
+
 def _write_physics(export_context: Any, job: _Job) -> None:
     """Put the physics of a scene on the stage that Blender has just filled."""
     from pxr import Sdf
@@ -311,8 +318,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
         if not reading.model.prims:
             return
-        job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
         wanted, hierarchy = stage_options(depsgraph.scene.original)
+        job.issues += _issues_of(reading, hierarchy, depsgraph.scene.original.usdphys.source.filepath)
         # The options of Blender's own export decide on length and up axis.
         units = usd_read.stage_units(stage)
         units = units._replace(
