@@ -140,24 +140,20 @@ class ShownBodies:
 
     def animated_places(self, context: bpy.types.Context, names: Iterable[str]) -> dict[str, Any]:
         """World matrices (4, 4), Blender units, that the animation now has for objects that show bodies."""
-        known = objects_by_name()
-        chosen = [known[name] for name in names if name in self.authored and name in known]
+        wanted = frozenset(names)
+        chosen = [obj for obj in self._still_there() if obj.name in wanted]
         self.is_writing = True
+        shown = authored_poses.put(chosen)
         try:
-            shown = [saved(obj) for obj in chosen]
             for obj in chosen:
-                restored(obj, self.authored[obj.name])
                 # Else Blender keeps the authored values, not those of the curves at this frame.
                 obj.update_tag(refresh={"OBJECT", "TIME"})
             context.view_layer.update()
             graph = context.evaluated_depsgraph_get()
-            found = {obj.name: np.array(obj.evaluated_get(graph).matrix_world) for obj in chosen}
-            for obj, before in zip(chosen, shown, strict=True):
-                freed(obj)
-                restored(obj, before)
+            return {obj.name: np.array(obj.evaluated_get(graph).matrix_world) for obj in chosen}
         finally:
+            authored_poses.put_back(shown)
             self.is_writing = False
-        return found
 
     def forget_poses(self) -> None:
         """Let the next `show` move every awake body, wherever its object is."""
