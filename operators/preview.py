@@ -97,7 +97,7 @@ class Listener:
         listening.discard(self._window)
         if self._timer in _timers:
             _timers.remove(self._timer)
-        if self._grab and preview_guard.current() is self._session:
+        if self._grab and self._session is not None and preview_guard.current() is self._session:
             self._session.release(self._grab)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
