@@ -17,6 +17,7 @@ from ..usdphys_addon.simulation.engine import programs, solvers
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 from .checks_panel import ICONS
+from .places import Sidebar
 
 #: Notices that are shown.
 MAX_ROWS = 8
@@ -26,11 +27,8 @@ def _range(first: int, last: int) -> Phrase:
     return phrase("{first} to {last}", first=first, last=last)
 
 
-class USDPHYS_PT_preview(bpy.types.Panel):
+class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
     bl_label = "Preview"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -93,11 +91,8 @@ def _timeline_plays(context: Any) -> bool:
     return context.screen is not None and bool(context.screen.is_animation_playing)
 
 
-class USDPHYS_PT_preview_state(bpy.types.Panel):
+class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
     bl_label = "State"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_parent_id = "USDPHYS_PT_preview"
 
     @classmethod
@@ -152,11 +147,8 @@ def _draw_loads(column: UILayout, name: str, loads: Any, *, is_active: bool) -> 
         _readout(column, "on Body 1, X Y Z", load_plot.along_text(loads.torque, "N m"))
 
 
-class USDPHYS_PT_preview_notices(bpy.types.Panel):
+class USDPHYS_PT_preview_notices(Sidebar, bpy.types.Panel):
     bl_label = "Notices"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_parent_id = "USDPHYS_PT_preview"
 
     @classmethod
@@ -179,11 +171,8 @@ class USDPHYS_PT_preview_notices(bpy.types.Panel):
             layout.label(text=tr(phrase("and {count} more", count=len(notices) - MAX_ROWS)))
 
 
-class USDPHYS_PT_preview_bake(bpy.types.Panel):
+class USDPHYS_PT_preview_bake(Sidebar, bpy.types.Panel):
     bl_label = "Bake"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_parent_id = "USDPHYS_PT_preview"
     bl_options = {"DEFAULT_CLOSED"}
 

@@ -9,6 +9,7 @@ import bpy
 import numpy as np
 
 from ..bridge.animated import AnimatedValues
+from ..bridge.identity.remembered import objects_by_name
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..simulation.engine import PREVIEW
@@ -30,9 +31,10 @@ def simulate_scene(
     with engine_silenced():
         world = World(model, time_step=1.0 / fps, substeps=substeps, quality=quality, engine=engine)
     labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
+    known = objects_by_name(with_linked=True)
     moving = [
         path for path, label in labels.items()
-        if label in bpy.data.objects
+        if label in known
         and (path in world.static_colliders or world.kinematic[world.index(path)] or path in world.switching)
         and model.prims[path].is_animated
     ]  # fmt: skip
@@ -50,9 +52,9 @@ def simulate_scene(
         now = start + frame * rate / fps
         scene.frame_set(int(now), subframe=now - int(now))
         graph = bpy.context.evaluated_depsgraph_get()
-        found = {}
+        found, objects = {}, objects_by_name(with_linked=True)
         for path in moving:
-            matrix = np.array(bpy.data.objects[labels[path]].evaluated_get(graph).matrix_world)
+            matrix = np.array(objects[labels[path]].evaluated_get(graph).matrix_world)
             matrix[:3, 3] *= scene.unit_settings.scale_length
             found[path] = matrix
         return found

@@ -19,7 +19,7 @@ from ..core.units import StageUnits
 from . import read as usd_read
 from . import write as usd_write
 from .carry_fields import alike
-from .opinions import BINDING_API, PHYSICS_BINDING
+from .opinions import BINDING, BINDING_API, PHYSICS_BINDING
 from .targets import LISTS
 
 #: Fields without further information: a spec with no other field is removed with its value.
@@ -103,6 +103,8 @@ class Editor:
         spec = self.spec(prim.path)
         self.made[prim.path] = prim
         if paths.nearest(prim.path, self.copied) and spec.specifier == Sdf.SpecifierDef:
+            if prim.path in self.copied and prim.get(usd_geom.Gprim) is not None:
+                self.become_gprim(spec, prim)
             self.writer.write(prim)
             return
         spec.specifier, spec.typeName = Sdf.SpecifierDef, prim.type_name
@@ -112,6 +114,19 @@ class Editor:
             usd_write.write_local(spec, local, self.units.local, reset=prim.resets_xform_stack)
             self.geometry(spec, prim)
         self.writer.write(prim)
+
+    def become_gprim(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
+        """Make a new prim, below which Blender has written its mesh, the gprim that the object is."""
+        spec.typeName = prim.type_name
+        for mesh in [child for child in spec.nameChildren if child.typeName == "Mesh"]:
+            bound = mesh.relationships.get(BINDING)
+            if str(mesh.path) in self.copied or str(mesh.path) in self.made:
+                continue
+            if bound is not None:
+                self.writer.relationship(spec, BINDING, bound.targetPathList.explicitItems)
+                usd_write.apply_schemas(spec, [BINDING_API])
+            del spec.nameChildren[mesh.name]
+        self.geometry(spec, prim)
 
     def define_parents(self, spec: Sdf.PrimSpec, *, itself: bool = False) -> None:
         """Define the prims above a new one that the source has not. itself: the prim, too."""

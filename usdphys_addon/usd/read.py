@@ -436,7 +436,7 @@ class _Reader:
     def bind_materials(self) -> None:
         """Bind the physics materials of all colliders in one call, which is many times faster."""
         parts = [[*self.subsets.get(prim.path, ()), usd_prim] for prim, usd_prim in self.colliders]
-        bound = iter(_bound_materials([one for several in parts for one in several]))
+        bound = iter(bound_materials([one for several in parts for one in several]))
         for (prim, _), several in zip(self.colliders, parts, strict=True):
             *subsets, own = (next(bound) for _ in several)
             others = dict.fromkeys(path for path in subsets if path and path != own)
@@ -602,7 +602,7 @@ _INT_VECTORS = (Gf.Vec2i, Gf.Vec3i, Gf.Vec4i)
 _ARRAY_MODULES = frozenset({Vt.__name__, Sdf.__name__})
 
 
-def _bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
+def bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
     """Path of the physics material of each prim, or ""."""
     try:
         found, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(usd_prims, "physics")

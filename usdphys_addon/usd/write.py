@@ -217,6 +217,7 @@ class SpecWriter:
             spec = self.layer.GetPrimAtPath(prim.path) or self.make(prim)
         if prim.purpose != "default":
             self.set(spec, "purpose", "token", prim.purpose, uniform=True)
+        self.extent(prim, spec)
         content = self.content(prim)
         if content.is_placeless:
             retype(spec, prim.type_name)
@@ -291,11 +292,14 @@ class SpecWriter:
             parent = parent.nameParent
         if prim.local is not None:
             write_local(spec, prim.local, self.units.local)
+        return spec
+
+    def extent(self, prim: Prim, spec: Sdf.PrimSpec) -> None:
+        """Author the extent of a gprim that has a size here."""
         gprim = prim.get(usd_geom.Gprim)
-        if isinstance(gprim, usd_geom.Gprim):
+        if isinstance(gprim, usd_geom.Gprim) and spec.specifier == Sdf.SpecifierDef:
             low, high = (Gf.Vec3f(*(sign * half / self.units.local for half in half_extent(gprim))) for sign in (-1, 1))
             self.set(spec, "extent", "float3[]", Vt.Vec3fArray([low, high]))
-        return spec
 
     def put(self, spec: Sdf.PrimSpec, item: Property, path: Sdf.Path | None = None) -> None:
         """path: of the property, if already known."""

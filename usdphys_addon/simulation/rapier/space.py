@@ -58,6 +58,7 @@ from .quality import (
 from .reduced import bend, follow, undamp
 from .rescue import Rescuer
 from .shapes import box_of, shape_steps, surfaces_of
+from .sleep import drive_speeds, thresholds
 from .start import put_to_sleep, row_that_bounces
 from .templates import Template, Twins, poses
 from .trees import is_axle
@@ -159,6 +160,7 @@ class SolverSpace(Engine):
         self.loads = Loads(self.handles, self.weights)
         self.bonds = Bonds(self.constraints)
         self._tune()
+        self._set_sleep()
         self._kept_up()
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
@@ -229,6 +231,27 @@ class SolverSpace(Engine):
             for path, number in zip(self.paths, self._template_of.tolist(), strict=True):
                 if sizes[number] > 0.0:
                     self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * sizes[number]
+
+    def _set_sleep(self) -> None:
+        """Set how slow each body must be to fall asleep."""
+        parameters, bodies = self.physics.integration_parameters, self.physics.rigid_bodies
+        is_pulled = any(self.gravity)
+        # The solver compares squares of speeds, and multiplies one side by the length unit.
+        unit = math.sqrt(parameters.length_unit)
+        wanted = [
+            thresholds(item.size, is_heavy=is_pulled and item.settings.gravity != 0.0) for item in self._templates
+        ]
+        slowest: dict[Any, float] = {}
+        for handle, speed in drive_speeds(self.constraints):
+            slowest[handle] = min(speed, slowest.get(handle, math.inf))
+        for (path, handle), number in zip(self.handles.items(), self._template_of.tolist(), strict=True):
+            if path in self.weights:
+                body, most = bodies[handle], slowest.get(handle, math.inf)
+                activation = body.activation
+                move, turn = wanted[number]
+                activation.linear_threshold = min(move, most) / unit
+                activation.angular_threshold = min(turn, most)
+                body.activation = activation
 
     def _column(self, sizes: NDArray[np.float64]) -> float:
         """`column_load` of the bodies without joints. sizes: of the templates."""
@@ -739,6 +762,7 @@ class SolverSpace(Engine):
     def gravity(self, value: tuple[float, float, float]) -> None:
         if value != self.gravity:
             self.physics.gravity = value
+            self._set_sleep()
             self.physics.wake_up_all()
             self._watch.forget()
 
@@ -784,6 +808,7 @@ class SolverSpace(Engine):
 
     def _joint_changed(self, constraint: Constraint) -> None:
         """Update caches and wake the bodies after a change of a joint."""
+        self._set_sleep()
         self._upkeep = None
         self.loads.forget()
         self.bonds.forget()
