@@ -274,6 +274,32 @@ def test_samples_are_at_keys_of_linear_curves_and_else_at_frames(tmp_path: Any) 
     assert times() == list(range(FIRST, LAST + 1))
 
 
+@pytest.mark.parametrize("fps", [(24, 1.0), (60, 1.0), (30, 1.001)])
+@pytest.mark.parametrize("start", [0, 1, 100])
+@pytest.mark.parametrize("remap", [(100, 100), (100, 200)])
+def test_time_codes_are_frames(fps: Any, start: int, remap: Any, tmp_path: Any) -> None:
+    mass = home_of("PhysicsMassAPI")
+    scene = bpy.context.scene
+    scene.render.fps, scene.render.fps_base = fps
+    scene.render.frame_map_old, scene.render.frame_map_new = remap
+    scene.frame_start, scene.frame_end, scene.frame_step = start, start + 12, 3
+    for frame, value in ((start, 1.0), (start + 5.5, 3.0), (start + 12, 2.0)):
+        mass.mass = value
+        mass.keyframe_insert("mass", frame=frame)
+    for curve, _ in animated.curves_of(mass.id_data):
+        for point in curve.keyframe_points:
+            point.interpolation = "LINEAR"
+    scene.frame_set(start + 2, subframe=0.25)
+    usd_export.export_usd(bpy.context, tmp_path / "a.usda", usd_export.ExportOptions(animation=True))
+    assert scene.frame_current == start + 2
+    stage = Usd.Stage.Open(str(tmp_path / "a.usda"))
+    (found,) = [prim.GetAttribute("physics:mass") for prim in stage.Traverse() if prim.HasAttribute("physics:mass")]
+    for frame in range(start, start + 13):
+        scene.frame_set(frame)
+        assert found.Get(frame) == pytest.approx(mass.mass, rel=1e-5)
+    scene.render.frame_map_old = scene.render.frame_map_new = 100
+
+
 @pytest.mark.parametrize("version", ["muted", "other slot", "nla", "nla muted"])
 def test_what_animates_a_value_is_known(version: str) -> None:
     mass = home_of("PhysicsMassAPI")
