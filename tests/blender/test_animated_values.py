@@ -445,6 +445,22 @@ def test_a_dynamic_body_with_keys_of_its_place_leads_no_timeline() -> None:
     assert not clock_choice.leads_timeline(bpy.context.scene)
 
 
+def test_a_reset_begins_with_the_values_of_the_current_frame() -> None:
+    home_of("PhysicsRevoluteJoint")
+    drive = bpy.data.objects["Joint"].usdphys.joint.drives.angular
+    drive.stiffness, drive.damping = 500.0, 20.0
+    animate(drive, "target_position", "keyframes")
+    scene = bpy.context.scene
+    session = preview_guard.start(bpy.context)
+    scene.frame_set(LAST)
+    session.step_once(bpy.context)
+    session.reset(bpy.context)
+    for _ in range(240):
+        session.step_once(bpy.context)
+    ((values),) = session.joint_positions().values()
+    assert values["angular"] == pytest.approx(2.0, abs=0.02)
+
+
 def test_a_servo_follows_its_keyed_target() -> None:
     home_of("PhysicsRevoluteJoint")
     joint = bpy.data.objects["Joint"].usdphys.joint

@@ -448,6 +448,7 @@ class PreviewSession:
         if self._is_restarted:
             self.restart(context)
         self.world.reset()
+        self.live.hand_again()
         self._history.forget()
         self.shown.show_all(context)
 
