@@ -180,13 +180,13 @@ def test_a_value_reaches_the_preview(how: str, name: str, field: str) -> None:
 def test_a_value_reaches_bakes_and_simulations(how: str, name: str, field: str, monkeypatch: Any) -> None:
     key, first, last = both(home_of(name), field, how)
     seen: list[Any] = []
-    own = LiveValues.set
+    own = LiveValues.take
 
     def note(self: LiveValues, values: Any) -> None:
         seen.append(values[key])
         own(self, values)
 
-    monkeypatch.setattr(LiveValues, "set", note)
+    monkeypatch.setattr(LiveValues, "take", note)
     bake.bake(bpy.context, FIRST, LAST)
     assert (seen[0] == pytest.approx(last)) is False
     assert seen[-1] == pytest.approx(last)

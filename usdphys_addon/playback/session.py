@@ -259,11 +259,11 @@ class PreviewSession:
         ramp = self._ramp
         if ramp is None:
             self.live.begin()
-            self.live.set(self.values(context))
+            self.live.take(self.values(context))
             return
         ramp.done += 1
         part = ramp.done / ramp.steps
-        self.live.set({key: goal if animation.is_switch(goal) else animation.between(ramp.start[key], goal, part)
+        self.live.take({key: goal if animation.is_switch(goal) else animation.between(ramp.start[key], goal, part)
                        for key, goal in ramp.goals.items()})  # fmt: skip
         if ramp.done == ramp.steps:
             self._ramp = None

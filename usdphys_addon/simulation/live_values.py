@@ -229,7 +229,7 @@ class LiveValues:
         switches, self._switches = self._switches, {}
         self._apply(switches)
 
-    def set(self, values: Mapping[Key, Any]) -> None:
+    def take(self, values: Mapping[Key, Any]) -> None:
         """The values at the end of the step of time."""
         known = {key: value for key, value in values.items() if self._animates(key)}
         self._switches = {key: value for key, value in known.items() if animation.is_switch(value)}
