@@ -51,6 +51,7 @@ class USDPHYS_OT_vehicle(Generator, bpy.types.Operator):
             ("ALL", "All Wheels", "All wheels"),
             ("FRONT", "Front", "The front wheels"),
             ("REAR", "Rear", "The rear wheels"),
+            ("NONE", "None", "The wheels roll freely and are not steered, as those of a trailer"),
         ),
     )
     steering = FloatProperty(
