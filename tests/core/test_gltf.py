@@ -186,7 +186,8 @@ def test_joint_to_a_static_collider_keeps_it_as_its_end(tmp_path, holder, depth,
         {"name": "Arm", "children": [2], "extensions": {BODY: {"motion": {}, **shape}}},
         {"name": "Pin", "translation": [0, 0.5, 0]},
         {"name": "Gate", "extensions": {BODY: {"trigger": {"geometry": {"shape": 0}}}}},
-        {"name": "Post", "translation": [0, 1, 0], "extensions": {BODY: dict(shape)}}, *chain,
+        {"name": "Post", "translation": [0, 1, 0], "extensions": {BODY: dict(shape)}},
+        *chain,
     ]
     for number in range(depth):
         nodes[4 + number]["children"] = [5 + number]
@@ -222,7 +223,7 @@ def test_soft_lock_is_a_spring_to_its_place(tmp_path, kind, axis, place, hard):
     limits = [{key: [axis], "min": place, "max": place, "stiffness": 40, "damping": 2}]
     if hard:
         limits.append({key: [axis], "min": -1, "max": 2})
-    prim, joint = joint_of(tmp_path, limits)
+    prim, _ = joint_of(tmp_path, limits)
     reading = read.read(Document.load(tmp_path / "scene.gltf"))
     assert not [issue for issue in reading.issues if issue.code == "GltfJointKept"]
     ((dof, drive),) = prim.instances(usd_physics.DriveAPI)
@@ -525,7 +526,7 @@ def test_filters_become_groups_that_pass_through_each_other(tmp_path):
 
 
 def test_colliders_collide_as_the_bits_of_their_systems_do():
-    """As Havok has it in the authors' loader: bits of the one and the mask of the other have one in common, both ways."""
+    """As Havok has it in the authors' loader: the bits of each and the mask of the other have one in common."""
     systems = ("a", "b", "c")
     sets = [[name for bit, name in enumerate(systems) if number >> bit & 1] for number in range(8)]
     every = [
@@ -831,6 +832,14 @@ def test_infinite_moments_are_locked_axes_of_the_body(tmp_path, bits, turn):
     x, y, z, w = again.get("inertiaOrientation", [0, 0, 0, 1])
     back = frames.matrix_of((w, x, y, z))
     np.testing.assert_allclose(back @ np.diag(again["inertiaDiagonal"]) @ back.T, theirs, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", names.UNREAD)
+def test_vehicles_and_seats_are_named_once_with_their_nodes(tmp_path, name):
+    nodes = [{"name": "Root", "children": [1, 2], "extensions": {BODY: {"motion": {}}}}]
+    nodes += [{"name": f"N{number}", "extensions": {name: {}}} for number in range(2)]
+    (issue,) = [one for one in khr(tmp_path, nodes).issues if one.code == "GltfUnread"]
+    assert name in issue.message and "'N0'" in issue.message and "'N1'" in issue.message
 
 
 @pytest.mark.parametrize("kind", [{}, {"isKinematic": True}])

@@ -181,7 +181,7 @@ def _is_clear(context: Context, line: Array, radius: float) -> bool:
     """True if no surface is between the height of the ends of a row and what is inside of it."""
     depsgraph, top = context.evaluated_depsgraph_get(), line[[0, -1], 2]
     # The ends are on what holds them.
-    for place, height in zip(line[1:-1], np.linspace(*top, len(line))[1:-1], strict=True):
+    for place, height in zip(line[1:-1], np.linspace(top[0], top[1], len(line))[1:-1], strict=True):
         start = mathutils.Vector((*place[:2], max(height, place[2])))
         deep = start.z - float(place[2]) + radius
         if context.scene.ray_cast(depsgraph, start, (0.0, 0.0, -1.0), distance=deep)[0]:

@@ -43,9 +43,9 @@ _CENTERED = 0.25
 class VehicleOptions:
     """frequency: of the springs, Hz. ratio: their damping ratio. travel: of a wheel up and down, Blender units.
 
-    driven: FRONT, REAR, ALL, or NONE, which neither drives nor steers, as a trailer. steering: largest angle, rad; 0 for
-    none. speed: Blender units a second. drives: the drives turn the wheels from the start. shape: of the colliders that wheels get, SPHERE or CYLINDER. articulation:
-    the chassis is the root of one, which Newton needs.
+    driven: FRONT, REAR, ALL, or NONE, which neither drives nor steers, as a trailer. steering: largest angle, rad; 0
+    for none. speed: Blender units a second. drives: the drives turn the wheels from the start. shape: of the colliders
+    that wheels get, SPHERE or CYLINDER. articulation: the chassis is the root of one, which Newton needs.
     """
 
     frequency: float = 2.0
@@ -229,7 +229,9 @@ def form_of(maker: JointMaker, obj: Object) -> Wheel | None:
         across = np.delete(size, axis)
         if abs(across[0] - across[1]) <= _ROUND * across.max() and abs(turn[2, axis]) < 0.3:
             is_narrow = bool(size[axis] < (1.0 - _ROUND) * across.max())
-            return Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis], is_narrow, float(size[axis]))
+            return Wheel(
+                obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis], is_narrow, float(size[axis])
+            )
     return None
 
 

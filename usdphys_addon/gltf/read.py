@@ -142,6 +142,7 @@ class _Reader:
                 self._read_joint(index)
         self._report_uneven(physical)
         self._report_unwritten()
+        self._report_unread()
         self._read_groups()
         self.model.order = {path: number for number, path in enumerate(self.model.prims)}
 
@@ -305,7 +306,9 @@ class _Reader:
     def _end(self, index: int) -> int | None:
         """The node that a joint ties: the body at or above a node of it, else the nearest static collider."""
         body = self._body(index)
-        return next((one for one in self.document.ancestors(index) if one in self.solid), None) if body is None else body
+        return (
+            next((one for one in self.document.ancestors(index) if one in self.solid), None) if body is None else body
+        )
 
     # ------------------------------------------------------------------ bodies
 
@@ -373,7 +376,8 @@ class _Reader:
         if kept.get("gravityFactor", 0.0) != 0.0:
             yield "a gravity factor", ""
         for what, leaf, key in (
-            ("an infinite mass", "lockedPosAxis", "mass"), ("an infinite inertia", "lockedRotAxis", "inertiaDiagonal"),
+            ("an infinite mass", "lockedPosAxis", "mass"),
+            ("an infinite inertia", "lockedRotAxis", "inertiaDiagonal"),
         ):
             if vendor.value(prim, vendor.BODY, leaf):
                 yield what, f"physxRigidBody:{leaf}"
@@ -688,6 +692,18 @@ class _Reader:
         if modes:
             vendor.apply(prim, vendor.MATERIAL, **modes)
         return path
+
+    def _report_unread(self) -> None:
+        """Name the nodes with extensions about motion that have no counterpart here."""
+        extensions = self.document.column("extensions")
+        for name, what in names.UNREAD.items():
+            found = [f"'{self.document.node_name(one)}'" for one in self.live if name in (extensions[one] or ())]
+            if found:
+                self._issue(
+                    "GltfUnread", f"These nodes are {what} ({name}), which is not read: "
+                    f"{and_more(found[:20], len(found))}.",
+                    "Make a vehicle of them with Generate > Vehicle, if they are to drive.",
+                )  # fmt: skip
 
     def _report_unwritten(self) -> None:
         """Name the combine modes that the loader of the extension's authors decides: two specifications differ."""
