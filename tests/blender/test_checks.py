@@ -449,8 +449,18 @@ def held_by_static() -> None:
 
 
 _JOINT = "J.joint"
+
+
 #: (code, build, paths that the fix changes)
+def in_both_worlds() -> None:
+    obj = body()
+    bpy.ops.rigidbody.world_add()
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.rigidbody.object_add()
+
+
 BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
+    ("BlenderSimulatesToo", in_both_worlds, set()),
     ("MassInvalidValues", with_mass(mass=-1, density=3), {f"{_MASS}.mass"}),
     ("MassInvalidValues", lambda: collider_mass(mass=-1), {"A.colliders[0].mass.mass"}),
     ("DensityInvalidValues", with_mass(mass=2, density=-1), {f"{_MASS}.density"}),

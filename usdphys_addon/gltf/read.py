@@ -306,9 +306,9 @@ class _Reader:
     def _end(self, index: int) -> int | None:
         """The node that a joint ties: the body at or above a node of it, else the nearest static collider."""
         body = self._body(index)
-        return (
-            next((one for one in self.document.ancestors(index) if one in self.solid), None) if body is None else body
-        )
+        if body is not None:
+            return body
+        return next((one for one in self.document.ancestors(index) if one in self.solid), None)
 
     # ------------------------------------------------------------------ bodies
 
