@@ -125,6 +125,7 @@ def test_nothing_to_drop_is_refused_with_nothing_changed():
 
 def hill(height):
     """A hill of sines over 12 m, and how high it is at a place."""
+
     def surface(x, y):
         return height * np.cos(x / 2.0) * np.cos(y / 2.5)
 
