@@ -256,7 +256,8 @@ _MOST_SURFACES = 64
 def _lifts(context: Context, home: Any, where: Any, radius: float, ignored: Container[str]) -> Any:
     """How far balls must be lifted to be above the ground, (n,), such as in a hill about the cursor.
 
-    home: what their places (n, 3) are relative to. All that are above each other are lifted alike. radius: of the largest. ignored: names of objects.
+    home: what their places (n, 3) are relative to. All that are above each other are lifted alike. radius: of the
+    largest. ignored: names of objects.
     """
     cell = (2.0 + scattering.GAP) * radius
     columns = [tuple(column) for column in np.round(where[:, :2] / cell).astype(int).tolist()]
