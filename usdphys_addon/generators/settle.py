@@ -277,9 +277,10 @@ def _top(context: Context, place: Sequence[float], ignored: Container[str]) -> f
     start: Any = mathutils.Vector(place)
     for _ in range(_MOST_SURFACES):
         is_hit, hit, normal, _, obj, _ = context.scene.ray_cast(depsgraph, start, up)
-        if not is_hit or (normal.z < 0.0 and obj.name not in ignored):
+        is_ignored = obj is not None and obj.name in ignored
+        if not is_hit or (normal.z < 0.0 and not is_ignored):
             break
-        if obj.name not in ignored:
+        if not is_ignored:
             found = hit.z
         start = hit + up * 1e-4 * max(abs(hit.z), 1.0)
     return found
