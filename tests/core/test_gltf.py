@@ -249,9 +249,9 @@ def test_soft_lock_beside_a_drive_and_on_a_locked_axis(tmp_path):
     assert prim.schemas.keys() & {f"{vendor.LIMIT}:{dof}" for dof in ("transY", "transZ")} == set()
 
 
-@pytest.mark.parametrize("limits", itertools.permutations([
+@pytest.mark.parametrize("limits", list(itertools.permutations([
     {"angularAxes": [0], "min": -1, "max": 1}, {"angularAxes": [0], "min": -0.2, "max": 0.1, "stiffness": 5},
-]), ids=str)  # fmt: skip
+])), ids=str)  # fmt: skip
 def test_hard_limit_stays_hard_beside_a_soft_one_which_is_named(tmp_path, limits):
     prim, joint = joint_of(tmp_path, [*LOCKED, {"angularAxes": [1, 2], "min": 0, "max": 0}, *limits])
     assert (joint.lower_limit, joint.upper_limit) == (-1, 1)
