@@ -66,9 +66,7 @@ class _IssueOperator:
         options={"SKIP_SAVE"},
     )
     name = StringProperty(
-        name="Name",
-        description="Name of the object, material, group or scene with the issue",
-        options={"SKIP_SAVE"},
+        name="Name", description="Name of the object, material, group or scene with the issue", options={"SKIP_SAVE"}
     )
     path = StringProperty(name="Path", description="Path of the prim, if there is no name", options={"SKIP_SAVE"})
 

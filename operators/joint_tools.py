@@ -366,10 +366,7 @@ follows from the masses and the load"""
 
     holds = BoolProperty(name="Hold a Position", description="Move to a position. Off: keep a velocity")
     speed = FloatProperty(
-        name="Velocity (°/s)",
-        default=math.tau,
-        subtype="ANGLE",
-        description="Target velocity: an angle per second",
+        name="Velocity (°/s)", default=math.tau, subtype="ANGLE", description="Target velocity: an angle per second"
     )
     slide_speed = FloatProperty(name="Velocity", **_SLIDE_SPEED)
     angle = FloatProperty(name="Angle", subtype="ANGLE", description="Target angle of a joint that rotates")

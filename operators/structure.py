@@ -72,11 +72,7 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     axis = EnumProperty(name="Axis", items=items_of("axis to fit"), description="Axis of a capsule or cylinder")
     oriented = BoolProperty(name="Oriented", description=_TURNED)
     most = IntProperty(
-        name="Most Parts",
-        description="Largest number of convex parts of a decomposition",
-        default=16,
-        min=1,
-        max=256,
+        name="Most Parts", description="Largest number of convex parts of a decomposition", default=16, min=1, max=256
     )
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
@@ -137,8 +133,7 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
     bl_label = "Fit Colliders"
 
     explicit = BoolProperty(
-        name="Explicit",
-        description="Author the fitted place and size. Off: they are automatic and follow the mesh",
+        name="Explicit", description="Author the fitted place and size. Off: they are automatic and follow the mesh"
     )
     only_active = BoolProperty(
         name="Active Only", description="Only the collider that is active in the list of each object"

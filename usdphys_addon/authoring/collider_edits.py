@@ -245,13 +245,7 @@ def _common_parent(roots: list[Object], role: str) -> Any:
     return None if frames.is_flat(common.matrix_world.determinant()) else common
 
 
-def _new_empty(
-    context: Context,
-    named_by: Any,
-    parts: list[Object],
-    common: Any,
-    depsgraph: Depsgraph,
-) -> Object:
+def _new_empty(context: Context, named_by: Any, parts: list[Object], common: Any, depsgraph: Depsgraph) -> Object:
     """Create the Empty of a compound, at the centre of mass of the bounding boxes of its parts."""
     centers, volumes = [], []
     for obj in parts:
@@ -491,10 +485,7 @@ def _set_primitive(item: PropertyGroup, shape: Primitive) -> None:
 
 
 def _make(
-    context: Context,
-    planned: list[tuple[Any, frames.Matrix, list[_Part]]],
-    replace: bool,
-    outcome: EditCounts,
+    context: Context, planned: list[tuple[Any, frames.Matrix, list[_Part]]], replace: bool, outcome: EditCounts
 ) -> None:
     for obj, world, parts in planned:
         settings = _settings(obj, outcome)

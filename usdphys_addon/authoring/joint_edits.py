@@ -287,11 +287,7 @@ class Motor:
 
 
 def add_motors(
-    context: Context,
-    targets: Sequence[tuple[Object, str, float]],
-    *,
-    holds: bool,
-    response: float,
+    context: Context, targets: Sequence[tuple[Object, str, float]], *, holds: bool, response: float
 ) -> tuple[list[Motor], list[str]]:
     """Give joints a force drive to a position or a velocity, with gains for the inertia and the load that hang on it.
 
