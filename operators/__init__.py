@@ -38,17 +38,21 @@ from . import (
     translations,
     vendor,
 )
-from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd
+from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd, pack_source
 from .outcome import report_refusals
 
 #: In the order of registration.
 _MODULES = (
     action_bar, add_physics, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf, export_usd,
     export_layer, import_urdf, import_usd, inspector, joint_freedoms, joint_tools, manual, mirror, from_rigid_bodies,
-    generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure, vendor,
+    pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure, vendor,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
-_EXPORTS, _IMPORTS = (export_usd, export_layer, export_urdf), (import_usd, import_urdf)
+_MENUS = {
+    "TOPBAR_MT_file_export": (export_usd, export_layer, export_urdf),
+    "TOPBAR_MT_file_import": (import_usd, import_urdf),
+    "TOPBAR_MT_file_external_data": (pack_source,),
+}
 #: Those that do more than to have classes.
 _REGISTERED = (keymap, batch, batch_files, preview, manual, translations)
 
@@ -82,15 +86,15 @@ def register() -> None:
         bpy.utils.register_class(cls)
     for module in _REGISTERED:
         module.register()
-    for menu, entries in ((bpy.types.TOPBAR_MT_file_export, _EXPORTS), (bpy.types.TOPBAR_MT_file_import, _IMPORTS)):
+    for menu, entries in _MENUS.items():
         for entry in entries:
-            menu.append(entry.draw_menu)
+            getattr(bpy.types, menu).append(entry.draw_menu)
 
 
 def unregister() -> None:
-    for menu, entries in ((bpy.types.TOPBAR_MT_file_export, _EXPORTS), (bpy.types.TOPBAR_MT_file_import, _IMPORTS)):
+    for menu, entries in _MENUS.items():
         for entry in entries:
-            menu.remove(entry.draw_menu)
+            getattr(bpy.types, menu).remove(entry.draw_menu)
     for module in reversed(_REGISTERED):
         module.unregister()
     for cls in reversed(CLASSES):

@@ -11,6 +11,7 @@ import bpy
 from ..usdphys_addon.bridge import environment
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.playback import guard as preview_guard
+from ..usdphys_addon.system.files import USD_SUFFIXES
 
 Need = tuple[Callable[[bpy.types.Context], Any], str]
 
@@ -23,6 +24,10 @@ IN_PREVIEW: Need = (
     lambda _context: preview_guard.current() is not None, "The preview is not running; press Play first"
 )  # fmt: skip
 USD: Need = (lambda _context: environment.usd_is_supported(), environment.NO_USD)
+IMPORTED_USD: Need = (
+    lambda context: context.scene.usdphys.source.filepath.lower().endswith(USD_SUFFIXES),
+    "This scene was not imported with File > Import > USD Physics",
+)
 
 
 def selected(least: int, text: str) -> Need:

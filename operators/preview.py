@@ -28,6 +28,8 @@ GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
 _LOOK = 0.25
 #: Windows that have a modal operator of the running preview, by pointer.
 listening: set[int] = set()
+#: The timers of these windows, which outlive the operators where the add-on is disabled.
+_timers: list[bpy.types.Timer] = []
 
 
 class HeldArrows:
@@ -64,6 +66,7 @@ class Listener:
     report: Any
     _session: Any = None
     _timer: Any = None
+    _window = 0
     _grab = 0
     _arrows: Any = None
 
@@ -85,12 +88,15 @@ class Listener:
         self._window = context.window.as_pointer()
         listening.add(self._window)
         self._timer = manager.event_timer_add(1.0 / 60.0, window=context.window)
+        _timers.append(self._timer)
         manager.modal_handler_add(self)
 
     def cancel(self, _context: bpy.types.Context) -> None:
         """The window is closed; Blender removes its timer."""
         listening.discard(self._window)
-        if self._grab:
+        if self._timer in _timers:
+            _timers.remove(self._timer)
+        if self._grab and preview_guard.current() is self._session:
             self._session.release(self._grab)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -139,6 +145,7 @@ class Listener:
         timer, self._timer = self._timer, None
         listening.discard(self._window)
         if timer is not None:
+            _timers.remove(timer)
             context.window_manager.event_timer_remove(timer)
         context.workspace.status_text_set(None)
         redraw("VIEW_3D", "PROPERTIES")
@@ -243,6 +250,19 @@ def register() -> None:
 def unregister() -> None:
     preview_guard.after_start.remove(_listen_soon)
     preview_guard.after_slice.clear()
+    if _timers:
+        _end_listening()
+
+
+def _end_listening() -> None:
+    """Blender drops the modal operators of an add-on that is disabled without another call to them."""
+    manager: Any = bpy.context.window_manager
+    for timer in _timers:
+        manager.event_timer_remove(timer)
+    _timers.clear()
+    listening.clear()
+    for window in manager.windows:
+        window.workspace.status_text_set(None)
 
 
 class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):

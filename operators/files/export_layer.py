@@ -9,7 +9,6 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
-from ...usdphys_addon.system.files import USD_SUFFIXES
 from .. import needs
 from .usd_file import UsdExportOperator
 
@@ -31,11 +30,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     )
     strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
-    poll = needs.poll(
-        needs.USD,
-        (lambda context: context.scene.usdphys.source.filepath.lower().endswith(USD_SUFFIXES),
-         "This scene was not imported with File > Import > USD Physics"),
-    )  # fmt: skip
+    poll = needs.poll(needs.USD, needs.IMPORTED_USD)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if not self.filepath:

@@ -85,9 +85,12 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.split_layout()
         self.draw_errors(layout, context)
+        from ...usdphys_addon.exchange import packed_source
+
         source = bpy.path.basename(context.scene.usdphys.source.filepath)
         if source:
-            layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE")
+            icon = "PACKAGE" if packed_source.size(context.scene) else "FILE"
+            layout.label(text=tr(phrase("Imported from {file}", file=source)), icon=icon)
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
                       ("hierarchy", "layers", "runtimes", "physx_words", "strict")):  # fmt: skip

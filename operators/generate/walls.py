@@ -51,7 +51,7 @@ class USDPHYS_OT_wall(Generator, bpy.types.Operator):
 
         counts = (self.counts[0], self.counts[1], self.counts[2])
         made = walls.make_wall(
-            context, walls.WallOptions(self.kind, counts, self.gap, self.shift, self.turn, self.seed)
+            context, walls.WallOptions(self.kind, counts, self.gap, self.shift, self.turn, self.seed, self.bonded)
         )
         if not self.bonded:
             return f"Made {len(made)} bricks", []

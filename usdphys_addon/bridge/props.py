@@ -295,6 +295,8 @@ ObjectPhysicsProperties = make_group(
         "active_group_index": index(),
         "physics_material": _material("Material of all colliders of the object, for physics only"),
         "physics_material_path": hidden_text(),
+        # While the object shows a simulated pose; see `authored_poses`.
+        "authored_transform": hidden_text(),
         "vendor": rows_property(),
         "prim": pointer(RememberedPrim),
         **stamp(),

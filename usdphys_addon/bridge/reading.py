@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import bpy
@@ -77,6 +78,11 @@ class ReadingContext:
     @property
     def scene(self) -> Any:
         return self._find_scene()
+
+    @cached_property
+    def parents(self) -> frozenset[str]:
+        """Full names of all objects that have children."""
+        return frozenset(obj.parent.name_full for obj in bpy.data.objects if obj.parent is not None)
 
     @property
     def new_looks(self) -> str:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 
@@ -54,13 +54,16 @@ def is_moved(obj: Any) -> bool:
     return False
 
 
-def is_bare(obj: Any) -> bool:
-    """True for an Empty without children, instances, rigid body and colliders."""
+def is_bare(obj: Any, parents: Collection[str] | None = None) -> bool:
+    """True for an Empty without children, instances, rigid body and colliders.
+
+    parents: full names of all objects with children, for many objects: Blender visits all to find the children of one.
+    """
     physics = obj.usdphys
     return (
         obj.type == "EMPTY"
         and obj.instance_type == "NONE"
-        and not obj.children
+        and not (obj.children if parents is None else obj.name_full in parents)
         and not physics.rigid_body.is_applied
         and not len(physics.colliders)
     )

@@ -20,6 +20,7 @@ from ..core.prototypes import SharedSchemas
 from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished
 from . import group_read, joint_read, material_read, props, vendor_rows
+from .authored_poses import moved_by_bullet
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
 from .copied import Copies
@@ -27,7 +28,7 @@ from .identity import remembered
 from .identity.names import SourcePaths, prim_name
 from .placements import Placement, ScenePlacements
 from .reading import DEFAULT_ROOT, ReadingContext, SceneReading
-from .roles import is_animated
+from .roles import is_animated, is_body, is_moved
 from .stored import stamps
 
 _EARTH = (0.0, 0.0, -9.81)
@@ -124,6 +125,7 @@ class SceneReader:
         yield
         material_read.read_other_materials(self.context)
         self.report_newer()
+        self.report_bullet()
         yield
 
     def report_newer(self) -> None:
@@ -134,6 +136,19 @@ class SceneReader:
         if newer:
             name, fix = next(iter(newer)), f"Update the add-on to {stamps.newest(newer.values())}."
             self.context.issue("NewerVersion", "warning", "", name, stamps.newer_message(newer), fix)
+
+    def report_bullet(self) -> None:
+        """Report bodies that Blender's own rigid body world moves as well."""
+        moved = moved_by_bullet(self.context.scene) if self.physical else set()
+        for placement in self.physical if moved else ():
+            obj = placement.obj
+            if obj.name_full in moved and is_body(obj) and is_moved(obj):
+                self.context.issue(
+                    "BlenderSimulatesToo", "warning", placement.path, obj.name,
+                    f"'{obj.name}' is in Blender's rigid body world, too, which moves it in the timeline, in renders "
+                    "and in exports with animation; the preview and bakes switch that off for it.",
+                    "Take it out of Blender's rigid body world.",
+                )  # fmt: skip
 
     def is_physical(self, placement: Placement, copies: Copies) -> bool:
         """True if an object has physics. Sets the group of the placement, and the path of its geometry."""

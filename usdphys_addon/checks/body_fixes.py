@@ -10,7 +10,7 @@ from typing import Any
 import bpy
 from bpy.types import Scene
 
-from ..authoring import joint_edits
+from ..authoring import blender_rigid_bodies, joint_edits
 from ..bridge.joint_frames import is_joint
 from ..bridge.roles import is_body
 from ..core.errors import InputError
@@ -86,6 +86,12 @@ def _add_collider(scene: Scene, issue: FoundIssue) -> None:
 
 
 # --------------------------------------------------------------------------- bodies, articulations
+
+
+@fix("BlenderSimulatesToo", safe=True, label="Take it out of Blender's rigid body world")
+def _take_out(scene: Scene, issue: FoundIssue) -> None:
+    if not blender_rigid_bodies.take_out(scene, object_of(scene, issue)):
+        raise nothing_to_do(issue)
 
 
 @fix(

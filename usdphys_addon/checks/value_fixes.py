@@ -73,6 +73,12 @@ def _correct_limits(scene: Scene, issue: FoundIssue) -> None:
         raise nothing_to_do(issue)
 
 
+@fix("FrictionAboveStatic", safe=False, label="Raise the static friction")
+def _raise_static_friction(scene: Scene, issue: FoundIssue) -> None:
+    if not vendor_edits.raise_floors(scene, editable(object_of(scene, issue)).usdphys):
+        raise nothing_to_do(issue)
+
+
 @fix("MimicWithoutLimits", safe=False, label="Limit it to a turn, or to 100 m")
 def _limit_follower(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)

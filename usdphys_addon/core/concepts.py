@@ -57,6 +57,10 @@ class Concept:
         return tuple(wanted)
 
 
+#: PhysX refuses the friction and the damping of a joint whose dynamic friction is above its static one, which is 0.
+_DYNAMIC, _STATIC = (f"physxJointAxis:{INSTANCE}:{kind}FrictionEffort" for kind in ("dynamic", "static"))
+
+
 @cache
 def concepts() -> dict[str, Concept]:
     """All concepts by identifier, in the order of the panels; concepts.tsv has "SchemaAPI attribute" by runtime."""
@@ -112,6 +116,12 @@ def placed(twin: Twin, dofs: Collection[str]) -> Iterator[tuple[str, str]]:
         return
     for dof in dofs_for(twin.applied, dofs):
         yield twin.applied.replace(INSTANCE, dof), twin.name.replace(INSTANCE, dof)
+
+
+def floor_of(applied: str, name: str) -> str:
+    """The attribute of the same schema whose value must be at least that of this one; empty if there is none."""
+    instance = schema.split_applied(applied)[1]
+    return _STATIC.replace(INSTANCE, instance) if name == _DYNAMIC.replace(INSTANCE, instance) else ""
 
 
 def replacement(applied: str, name: str, dofs: Collection[str]) -> tuple[str, str] | None:

@@ -21,6 +21,7 @@ import bpy
 import numpy as np
 from bpy.types import Context
 
+from ..bridge import authored_poses
 from ..bridge.environment import require_usd
 from ..core import frames, paths
 from ..core.errors import InputError
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 _SAME = 3e-6
 
 
+@authored_poses.authored()
 def export_urdf(context: Context, filepath: str | Path, package: str = "") -> ExportResult:
     """Write the robot of the scene as a URDF. The target is replaced in one step, or stays as it was.
 

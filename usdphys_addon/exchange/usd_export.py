@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
-from ..bridge import scene_read
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge import authored_poses, scene_read
+from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import paths, summary, validate
@@ -27,6 +27,7 @@ from ..core.units import StageUnits, remembered_units, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
 from ..system import faults
+from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout
@@ -86,6 +87,7 @@ def stage_options(scene: Scene) -> tuple[StageUnits, Hierarchy]:
 # --------------------------------------------------------------------------- the export
 
 
+@authored_poses.authored()
 def export_usd(context: Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
     """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
 
@@ -281,6 +283,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     depsgraph = export_context.get_depsgraph()
     if job.reading is None or job.options is None:
         _warn_of_unit_scale(depsgraph)
+        job.issues += authored_poses.issues_of_export()
         reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
         if not reading.model.prims:
             return

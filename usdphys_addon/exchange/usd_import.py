@@ -15,7 +15,7 @@ import bpy
 from bpy.types import Context, Scene
 
 from ..bridge import gprim_mesh, import_notes, physics_collections, scene_write
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.remembered import ImportedIDs
 from ..core import clock, paths
@@ -27,10 +27,11 @@ from ..core.validate import Issue
 from ..core.vendors import is_vendor_type
 from ..core.words import counted
 from ..system import faults
+from ..system.collector import gc_paused
 from ..system.console import note, warn
 from ..system.files import note_of
 from ..worker.thread import Background, shorten_walks
-from . import blend_file, import_materials, import_repair, kept_layers
+from . import blend_file, import_materials, import_repair, kept_layers, packed_source
 from .attaching import attach
 from .hook_calls import handled_by
 
@@ -58,6 +59,7 @@ class ImportOptions:
     prim_path: only this prim and what is below it. variants: choices like "/Prim{set=choice}". attach: only the
     physics, onto the objects of the scene that have the names of the prims. native: further options of Blender's own
     importer, by name. opens: an empty scene takes the place of the open one, once the file has been found usable.
+    pack: keep the file, and those that it names, in the .blend.
     """
 
     convert_units: bool = True
@@ -66,6 +68,7 @@ class ImportOptions:
     attach: bool = False
     native: dict[str, Any] = field(default_factory=dict)
     opens: bool = False
+    pack: bool = False
 
 
 @dataclass(slots=True)
@@ -271,6 +274,9 @@ class _Landing:
         memory.variants = "\n".join(map(str, self.choices))
         memory.default_prim = usd_read.default_prim_name(stage)
         memory.objects, memory.meters = "\n".join(found.objects), repr(self.scene_meters)
+        packed_source.drop(scene)
+        if self.options.pack:
+            packed_source.pack(scene, self.path)
         units = model.units
         memory.units = f"{units.meters_per_unit!r} {units.kilograms_per_unit!r} {units.up_axis}"
         _take_units(scene, model)

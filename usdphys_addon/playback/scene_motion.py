@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..bridge.identity.remembered import objects_by_name
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..simulation.engine import PREVIEW
@@ -28,9 +29,10 @@ def simulate_scene(
     with engine_silenced():
         world = World(model, time_step=1.0 / fps, substeps=substeps, quality=quality, engine=engine)
     labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
+    known = objects_by_name(with_linked=True)
     moving = [
         path for path, label in labels.items()
-        if label in bpy.data.objects and (path in world.static_colliders or world.kinematic[world.index(path)])
+        if label in known and (path in world.static_colliders or world.kinematic[world.index(path)])
         and model.prims[path].is_animated
     ]  # fmt: skip
     start, rate = scene.frame_current, scene.render.fps / scene.render.fps_base
@@ -41,9 +43,9 @@ def simulate_scene(
         now = start + frame * rate / fps
         scene.frame_set(int(now), subframe=now - int(now))
         graph = bpy.context.evaluated_depsgraph_get()
-        found = {}
+        found, objects = {}, objects_by_name(with_linked=True)
         for path in moving:
-            matrix = np.array(bpy.data.objects[labels[path]].evaluated_get(graph).matrix_world)
+            matrix = np.array(objects[labels[path]].evaluated_get(graph).matrix_world)
             matrix[:3, 3] *= scene.unit_settings.scale_length
             found[path] = matrix
         return found

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Depsgraph
 
-from ..bridge import joint_frames, reading, scene_read
+from ..bridge import authored_poses, joint_frames, reading, scene_read
 from ..core import clock
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
@@ -22,7 +22,6 @@ from ..simulation.engine import Ability
 from ..simulation.world import World
 from . import live_edits
 from .led_bodies import LedBodies
-from .poses import Transform
 from .shown_bodies import ShownBodies, is_own
 
 if TYPE_CHECKING:
@@ -81,7 +80,7 @@ class PreviewSession:
 
     def _start(self, context: Context, frequency: float) -> Steps[None]:
         scene: Any = context.scene
-        self.scene_name = str(scene.name)
+        self._scene_uid = int(scene.session_uid)
         self._frequency = frequency
         #: Seconds to show in place of the time of the world; None for that.
         self.time_shown: float | None = None
@@ -129,17 +128,23 @@ class PreviewSession:
         self.is_playing = False
         self._is_restarted = before is not None
         self.real_time_factor = 0.0
-        self._mark(True)
+        self.mark(True)
 
     @property
     def notices(self) -> list[Issue]:
         """Issues about physics that the preview simulates differently or does not show."""
-        return [*self.issues, *self.world.notices]
+        return [*self.issues, *self.shown.moved_by_others, *self.world.notices]
 
     @property
     def scene(self) -> Any:
-        """The simulated scene; None if it is gone."""
-        return bpy.data.scenes.get(self.scene_name)
+        """The simulated scene, whatever its name is now; None if it is gone."""
+        return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_uid), None)
+
+    @property
+    def scene_name(self) -> str:
+        """Name of the simulated scene; empty if it is gone."""
+        scene = self.scene
+        return "" if scene is None else str(scene.name)
 
     # ------------------------------------------------------------------ running
 
@@ -317,7 +322,7 @@ class PreviewSession:
 
     def note_updates(self, depsgraph: Depsgraph) -> None:
         """Handle a depsgraph update: a change that the session has not made may be an edit of the physics."""
-        if self.shown.is_writing:
+        if self.shown.is_writing or authored_poses.are_put():
             return
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object | bpy.types.Scene | bpy.types.Material):
@@ -363,11 +368,11 @@ class PreviewSession:
 
     def _reread(self, context: Context) -> reading.SceneReading:
         """Read the authored scene: with the authored transforms, while the objects show simulated ones."""
-        shown = self.put_authored()
+        shown = authored_poses.put()
         try:
             return scene_read.read_scene(context.evaluated_depsgraph_get())
         finally:
-            self.put_shown(shown)
+            authored_poses.put_back(shown)
 
     def _rebuild(self, context: Context, reading: reading.SceneReading, motion: Motion | None = None) -> None:
         """Build a new world, because the structure has changed; bodies in both worlds keep their states."""
@@ -402,29 +407,19 @@ class PreviewSession:
         """End the session and restore the authored transform of every object exactly."""
         self.is_playing = False
         self.shown.restore()
-        self._mark(False)
+        self.mark(False)
 
     def apply(self, context: Context) -> None:
         """End the session and keep the current poses as authored; joint objects move with their first body."""
         self.is_playing = False
         after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
         self.shown.apply(context)
-        self._mark(False)
+        self.mark(False)
         context.view_layer.update()
         joint_frames.keep(self.model, after, self.meters)
 
-    def put_authored(self) -> dict[str, Transform]:
-        """Restore the authored transforms for a moment. Returns the simulated ones, for `put_shown`."""
-        shown = self.shown.put_authored()
-        self._mark(False)
-        return shown
-
-    def put_shown(self, shown: dict[str, Transform]) -> None:
-        """Undo `put_authored`."""
-        self.shown.put_shown(shown)
-        self._mark(True)
-
-    def _mark(self, is_running: bool) -> None:
+    def mark(self, is_running: bool) -> None:
+        """Note in the scene whether it is simulated."""
         scene = self.scene
         if scene is None:
             return

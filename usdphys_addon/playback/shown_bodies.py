@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge import reading
+from ..bridge import authored_poses, reading
 from ..bridge.identity.remembered import objects_by_name
 from ..bridge.placements import Placement
 from ..core import frames
 from ..core.errors import InputError
 from ..core.validate import Issue
-from .poses import PoseWriter, Transform, applied, freed, restored, saved
+from .other_movers import OtherMovers, issues_of_muted
+from .poses import PoseWriter
 
 if TYPE_CHECKING:
     from ..simulation.world import Motion, World
@@ -49,17 +50,35 @@ class ShownBodies:
             raise _nothing_moves(next((site for site in sites.values() if not is_own(site)), None))
         moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
         known = objects_by_name()
-        self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
         #: Session-wide identifiers of the moving objects, by which a renamed one is found again.
         self._uids = {name: int(known[name].session_uid) for name in moving}
         self._to_instancer = self._instancer_offsets([instances[world.paths[row]] for row in self._instanced])
         self._writer = PoseWriter(moving)
+        path_of = {name: path for path, name in shown.items()}
+        self._others = OtherMovers(moving, path_of)
         for name in moving:
-            freed(known[name])
+            authored_poses.freed(known[name])
+        self.issues += issues_of_muted(moving, path_of)
         self._was_awake = np.ones(len(self.names), bool)
         self._poses = (world.positions.copy(), world.rotations.copy())
         #: True while the session itself changes the objects.
         self.is_writing = False
+
+    @property
+    def moved_by_others(self) -> list[Issue]:
+        """Which objects are not where they were written."""
+        return self._others.issues
+
+    @property
+    def uids(self) -> frozenset[int]:
+        """Session-wide identifiers of the moving objects."""
+        return frozenset(self._uids.values())
+
+    @property
+    def authored(self) -> dict[str, authored_poses.Transform]:
+        """The authored transforms of the moving objects, by name."""
+        found = {obj.name: authored_poses.stored(obj) for obj in self._still_there()}
+        return {name: before for name, before in found.items() if before is not None}
 
     @property
     def moving(self) -> list[str]:
@@ -135,12 +154,14 @@ class ShownBodies:
             else:
                 gone = self._writer.write(self._scaled_matrices()[rows], changed[rows])
             context.view_layer.update()
+            if changed.any():
+                self._others.look(context.evaluated_depsgraph_get(), self._writer.names, self._scaled_matrices()[rows])
         finally:
             self.is_writing = False
         if gone:
             self._follow_renames()
             for name in gone:
-                self.authored.pop(name, None)
+                self._uids.pop(name, None)
 
     def _follow_renames(self) -> None:
         """Find moving objects again whose names have changed."""
@@ -150,7 +171,6 @@ class ShownBodies:
         by_uid = {int(obj.session_uid): name for name, obj in known.items()}
         renamed = {name: by_uid[uid] for name, uid in self._uids.items() if by_uid.get(uid, name) != name}
         # All at once: two objects may have exchanged their names.
-        self.authored = {renamed.get(name, name): before for name, before in self.authored.items()}
         self._uids = {renamed.get(name, name): uid for name, uid in self._uids.items()}
         self.names = [renamed.get(name, name) for name in self.names]
         self._writer.rename(renamed)
@@ -193,9 +213,10 @@ class ShownBodies:
         linear, angular = motion.linear.copy(), motion.angular.copy()
         now = self.carriers()
         rows = {name: row for row, name in enumerate(self.names) if name}
+        known = objects_by_name() if now else {}
         for name, row in rows.items():
             # Of the nearest body above that a parent carries.
-            obj: Any = bpy.data.objects.get(name)
+            obj: Any = known.get(name)
             while obj is not None and obj.name not in now:
                 obj = obj.parent
             before = carriers.get(obj.name) if obj is not None else None
@@ -217,41 +238,21 @@ class ShownBodies:
 
     def restore(self) -> None:
         """Restore the authored transform of every object exactly."""
-        for obj, before in self._still_there():
-            restored(obj, before)
-        self.authored.clear()
+        for obj in self._still_there():
+            authored_poses.restore(obj)
 
     def apply(self, context: bpy.types.Context) -> None:
         """Keep the current poses as the authored ones."""
         self._follow_renames()
         self._show(context, np.ones(len(self.names), bool))
-        for obj, before in self._still_there():
-            applied(obj, before)
-        self.authored.clear()
+        for obj in self._still_there():
+            authored_poses.keep(obj)
 
-    def put_authored(self) -> dict[str, Transform]:
-        """Restore the authored transforms for a moment. Returns the simulated ones, for `put_shown`."""
-        self.is_writing = True
-        shown: dict[str, Transform] = {}
-        for obj, before in self._still_there():
-            shown[obj.name] = saved(obj)
-            restored(obj, before)
-        return shown
-
-    def put_shown(self, shown: dict[str, Transform]) -> None:
-        """Undo `put_authored`."""
-        known = objects_by_name()
-        for name, transform in shown.items():
-            if name in known:
-                freed(known[name])
-                restored(known[name], transform)
-        self.is_writing = False
-
-    def _still_there(self) -> list[tuple[Any, Transform]]:
-        """The moving objects that were not deleted, and their authored transforms."""
+    def _still_there(self) -> list[Any]:
+        """The moving objects that were not deleted."""
         self._follow_renames()
         known = objects_by_name()
-        return [(known[name], before) for name, before in self.authored.items() if name in known]
+        return [known[name] for name in self._uids if name in known]
 
 
 def is_own(site: Placement) -> bool:

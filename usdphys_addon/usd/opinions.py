@@ -125,9 +125,11 @@ class Opinions:
         return _plain_type(head) if _is_plain(line, value) else ""
 
     def value(self, name: str) -> Any:
-        """Default value of an attribute, or its earliest time sample; None if it is not authored."""
+        """Default value of an attribute, or its earliest time sample; None without one or for a type that USD lacks."""
         if self.is_still and isinstance(item := self.item(name), Sdf.AttributeSpec):
             value = item.default
+            if isinstance(value, Sdf.UnregisteredValue):
+                return None
             if value is not None and not isinstance(value, Sdf.ValueBlock):
                 return value
         attribute = self.usd_prim.GetAttribute(name)
@@ -136,7 +138,8 @@ class Opinions:
         # With time samples only, the default time would give the schema's fallback.
         source = attribute.GetResolveInfo(Usd.TimeCode.Default()).GetSource()
         is_animated = attribute.GetNumTimeSamples() > 0 and source != Usd.ResolveInfoSourceDefault
-        return attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
+        found = attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
+        return None if isinstance(found, Sdf.UnregisteredValue) else found
 
     def resets_xform_stack(self) -> bool:
         """True if the prim resets the transform stack."""

@@ -168,6 +168,21 @@ def limit_per_radian(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"PhysX takes the limit stiffness of {prim.display} per radian.")
 
 
+@rule(
+    "FrictionAboveStatic", None, "warning", None, mujoco=None,
+    meaning="The dynamic friction of a joint is above its static friction, which is 0 where nothing is authored: PhysX "
+            "refuses both, and the damping of the joint with them.",
+    fix="Set the static friction of {X} to at least its dynamic friction.",
+)  # fmt: skip
+def friction_above_static(facts: Facts) -> Iterator[Finding]:
+    for prim, instance, value in _all(facts, "PhysxJointAxisAPI"):
+        if (value.dynamic_friction_effort or 0.0) > (value.static_friction_effort or 0.0):
+            yield Finding(
+                prim, f"The dynamic friction of {prim.display} along {instance} is above its static friction, so PhysX "
+                "ignores its friction and its damping.",
+            )  # fmt: skip
+
+
 def _is_corrected(prim: Prim, instance: str, value: Any) -> bool:
     """True where Newton's word says what is meant, and that of PhysX what PhysX needs for it."""
     newton: Any = prim.schemas.get("NewtonJointAPI")
