@@ -168,12 +168,7 @@ def limit_per_radian(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"PhysX takes the limit stiffness of {prim.display} per radian.")
 
 
-@rule(
-    "FrictionAboveStatic", None, "warning", None, mujoco=None,
-    meaning="The dynamic friction of a joint is above its static friction, which is 0 where nothing is authored: PhysX "
-            "refuses both, and the damping of the joint with them.",
-    fix="Set the static friction of {X} to at least its dynamic friction.",
-)  # fmt: skip
+@rule("FrictionAboveStatic")
 def friction_above_static(facts: Facts) -> Iterator[Finding]:
     for prim, instance, value in _all(facts, "PhysxJointAxisAPI"):
         if (value.dynamic_friction_effort or 0.0) > (value.static_friction_effort or 0.0):
