@@ -10,6 +10,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, IntProperty
 from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, joined, phrase
+from ..usdphys_addon.playback import clock_choice
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.system import faults
 from ..usdphys_addon.worker import jobs
@@ -300,7 +301,7 @@ class Player(Listener):
     def begin(self, context: bpy.types.Context, seconds: float) -> set[Any]:
         """Play or pause; start the session before if there is none. seconds: of a slice of that."""
         session = preview_guard.current()
-        with_timeline = context.scene.usdphys.preview.with_timeline and not self.ignores_timeline
+        with_timeline = not self.ignores_timeline and clock_choice.leads_timeline(context.scene)
         if session is None:
             return self.start(context, seconds, with_timeline=with_timeline)
         if with_timeline and preview_guard.timeline() is not None:

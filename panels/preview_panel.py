@@ -11,6 +11,7 @@ from bpy.types import Context, UILayout
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
+from ..usdphys_addon.playback import clock_choice
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.simulation.engine import programs, solvers
 from ..usdphys_addon.viewport.wrapped_text import draw_text
@@ -47,13 +48,23 @@ class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
         row = layout.row()
         row.active = session is None
         row.prop(settings, "with_timeline", icon=fitting.icon_for("Play with Timeline", "TIME"), toggle=True)
+        reason = "" if settings.with_timeline else clock_choice.last_reason(context.scene)
+        if reason:
+            # Which clock leads, and why; one click changes it.
+            if settings.by_clock:
+                draw_text(layout, phrase("The clock leads: {reason}, and stays as it is now.", reason=reason), "ERROR")
+            else:
+                draw_text(layout, phrase("The timeline leads: {reason}.", reason=reason), "TIME")
+            row = layout.row()
+            row.active = session is None
+            row.prop(settings, "by_clock", toggle=True)
         if preview_guard.problem():
             draw_text(layout, preview_guard.problem(), "ERROR")
         layout.operator("usdphys.preview_apply", icon="CHECKMARK")
         layout.use_property_split = True
         layout.use_property_decorate = False
         column = layout.column()
-        column.active = not settings.with_timeline
+        column.active = not settings.with_timeline and (settings.by_clock or not reason)
         row = column.row()
         row.active = not settings.is_fast
         fitting.prop(row, settings, "speed")

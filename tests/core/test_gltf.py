@@ -186,7 +186,8 @@ def test_joint_to_a_static_collider_keeps_it_as_its_end(tmp_path, holder, depth,
         {"name": "Arm", "children": [2], "extensions": {BODY: {"motion": {}, **shape}}},
         {"name": "Pin", "translation": [0, 0.5, 0]},
         {"name": "Gate", "extensions": {BODY: {"trigger": {"geometry": {"shape": 0}}}}},
-        {"name": "Post", "translation": [0, 1, 0], "extensions": {BODY: dict(shape)}}, *chain,
+        {"name": "Post", "translation": [0, 1, 0], "extensions": {BODY: dict(shape)}},
+        *chain,
     ]
     for number in range(depth):
         nodes[4 + number]["children"] = [5 + number]
@@ -222,7 +223,7 @@ def test_soft_lock_is_a_spring_to_its_place(tmp_path, kind, axis, place, hard):
     limits = [{key: [axis], "min": place, "max": place, "stiffness": 40, "damping": 2}]
     if hard:
         limits.append({key: [axis], "min": -1, "max": 2})
-    prim, joint = joint_of(tmp_path, limits)
+    prim, _joint = joint_of(tmp_path, limits)
     reading = read.read(Document.load(tmp_path / "scene.gltf"))
     assert not [issue for issue in reading.issues if issue.code == "GltfJointKept"]
     ((dof, drive),) = prim.instances(usd_physics.DriveAPI)
@@ -525,7 +526,7 @@ def test_filters_become_groups_that_pass_through_each_other(tmp_path):
 
 
 def test_colliders_collide_as_the_bits_of_their_systems_do():
-    """As Havok has it in the authors' loader: bits of the one and the mask of the other have one in common, both ways."""
+    """As Havok has it in the authors' loader: bits of the one and the mask of the other have one in common, both."""
     systems = ("a", "b", "c")
     sets = [[name for bit, name in enumerate(systems) if number >> bit & 1] for number in range(8)]
     every = [

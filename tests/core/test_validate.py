@@ -650,6 +650,20 @@ def test_severity_depends_on_the_target():
         assert ("NestedRigidBody", "/B/N") not in found(model, target="physx", hierarchy=hierarchy)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 40])
+def test_nested_bodies_are_one_line_with_their_number(count):
+    stage = new_stage()
+    path = "/B"
+    body(stage)
+    for _ in range(count):
+        path += "/N"
+        solid(stage, path)
+    issues = [one for one in validate.validate(usd_read.read_stage(stage)) if one.code == "NestedRigidBody"]
+    assert [issue.path for issue in issues] == ["/B/N"]
+    more = {1: ".", 2: "; 1 more body is below another."}.get(count, f"; {count - 1} more bodies are below another.")
+    assert issues[0].message.endswith(f"the rigid body /B{more}")
+
+
 def test_newton_is_said_to_leave_a_single_body_on_the_world_where_it_is():
     """Measured with Newton 1.8: the joint of a turntable on the world runs, and the pose of the table stays.
 

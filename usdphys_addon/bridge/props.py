@@ -401,6 +401,14 @@ PreviewProperties = make_group(
         "engine": bpy.props.StringProperty(
             name="Engine", default="preview", description="Engine that simulates, by its name on the command line"
         ),
+        "blend_frames": bpy.props.IntProperty(
+            name="Blend",
+            default=0,
+            min=0,
+            soft_max=100,
+            description="Frames in which a body goes over to its animation when that takes it from physics; 0 is at "
+            "once",
+        ),
         "speed": bpy.props.FloatProperty(
             name="Speed", default=1.0, min=0.01, max=10.0, soft_max=2.0,
             description="Simulated seconds per second of real time; less than 1 is slow motion",
@@ -412,6 +420,11 @@ PreviewProperties = make_group(
             name="Play with Timeline",
             description="Playing the timeline (Space) plays the physics, too: animated kinematic bodies push, each "
             "frame is simulated once, and frames already simulated can be scrubbed",
+        ),
+        "by_clock": bpy.props.BoolProperty(
+            name="Play by Clock",
+            description="Play by the clock although something of the simulation is animated: it stays as it is at the "
+            "current frame",
         ),
         # True while the objects hold simulated poses, so that undo steps with such poses are recognised.
         "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),

@@ -26,7 +26,8 @@ FILE_CODES = frozenset({
     "UrdfLimitsSwapped", "UrdfLoop", "UrdfMassMissing", "UrdfMassNegative", "UrdfMeshMissing", "UrdfMeshUnread",
     "UrdfMimicBroken", "UrdfMimicLeftOut", "UrdfMimicMixed", "UrdfNameTwice", "UrdfNameless", "UrdfNoMass",
     "UrdfNumber", "UrdfSecondParent", "UrdfSeveralRoots", "UrdfShapeFlat", "UrdfShapeLeftOut",
-    "UrdfShapeUnknown", "UrdfTextureMissing", "UrdfTextureUnused", "ValueUnreadable", "WrongValueType",
+    "UrdfShapeUnknown", "UrdfTextureMissing", "UrdfTextureUnused", "UrdfXacroLeft", "ValueUnreadable",
+    "WrongValueType",
 })  # fmt: skip
 
 

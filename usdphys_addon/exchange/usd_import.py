@@ -19,6 +19,7 @@ from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.remembered import ImportedIDs
 from ..core import clock, paths
+from ..core.animation import Key
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_geom, usd_physics
@@ -369,7 +370,27 @@ def write_physics(
             "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
             "Check whether the prim is a point instancer or of a type that Blender does not know.",
         ))  # fmt: skip
+    _report_animation(model, scene, written.still, result.issues)
     return result
+
+
+def _report_animation(model: PhysicsModel, scene: Scene, still: list[Key], issues: list[Issue]) -> None:
+    """Report animated values that Blender has no property for, and a frame rate at which they play at another speed."""
+    issues += [
+        Issue(
+            "AnimationLeftOut", "warning", key.path, "",
+            f"'{key.field}' of '{key.path}' is animated, which no property of Blender holds: it keeps its first value.",
+            "Animate the value in the imported scene, where it has a property.",
+        ) for key in still
+    ]  # fmt: skip
+    rate = scene.render.fps / scene.render.fps_base
+    if model.animated and abs(rate - model.time_codes) > 1e-3:
+        issues.append(Issue(
+            "FrameRateDiffers", "warning", "", scene.name,
+            f"The file has {model.time_codes:g} time codes a second, the scene {rate:g} frames: its animation plays "
+            f"{rate / model.time_codes:.3g} times as fast.",
+            f"Set the frame rate of the scene to {model.time_codes:g}.",
+        ))  # fmt: skip
 
 
 def _note_earlier_source(scene: Scene, found: ImportedIDs) -> None:

@@ -28,7 +28,8 @@ class WallOptions:
     """kind: WALL (each course moved by half a brick), STACK (in a grid), PYRAMID or CHIMNEY (in a circle).
 
     counts: bricks along X and Y and courses; of a chimney, bricks of a course are counts[0]. gap: between bricks,
-    Blender units. shift, turn: largest random offset, Blender units, and turn about Z, rad. seed: of the numbers. is_bonded: joints will hold the bricks.
+    Blender units. shift, turn: largest random offset, Blender units, and turn about Z, rad. seed: of the numbers.
+    is_bonded: joints will hold the bricks.
     """
 
     kind: str = "WALL"

@@ -305,7 +305,9 @@ class _Reader:
     def _end(self, index: int) -> int | None:
         """The node that a joint ties: the body at or above a node of it, else the nearest static collider."""
         body = self._body(index)
-        return next((one for one in self.document.ancestors(index) if one in self.solid), None) if body is None else body
+        if body is not None:
+            return body
+        return next((one for one in self.document.ancestors(index) if one in self.solid), None)
 
     # ------------------------------------------------------------------ bodies
 
@@ -373,7 +375,8 @@ class _Reader:
         if kept.get("gravityFactor", 0.0) != 0.0:
             yield "a gravity factor", ""
         for what, leaf, key in (
-            ("an infinite mass", "lockedPosAxis", "mass"), ("an infinite inertia", "lockedRotAxis", "inertiaDiagonal"),
+            ("an infinite mass", "lockedPosAxis", "mass"),
+            ("an infinite inertia", "lockedRotAxis", "inertiaDiagonal"),
         ):
             if vendor.value(prim, vendor.BODY, leaf):
                 yield what, f"physxRigidBody:{leaf}"

@@ -166,7 +166,8 @@ class Colliders:
             value = {"geometry": {"shape": number}} if family.is_khr else {"shape": number}
         material = None if is_trigger else self.file.material_of(prim)
         if material is not None and material.get(usd_physics.MaterialAPI) is not None:
-            value["physicsMaterial"] = self.file.pooled(family.body, "physicsMaterials", self._material(family, material))
+            made = self._material(family, material)
+            value["physicsMaterial"] = self.file.pooled(family.body, "physicsMaterials", made)
         return value
 
     def _material(self, family: Family, prim: Prim) -> dict[str, Any]:

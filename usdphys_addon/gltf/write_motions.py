@@ -151,10 +151,7 @@ class Motions:
         if matter.has_densities:
             self.file.lose(prim, "the densities that its mass follows from (the mass is written)")
         says_all = matter.has_densities or not family.is_khr
-        if matter.moments is None:
-            is_complete = not matter.is_partly_infinite
-        else:
-            is_complete = matter.axes is not None
+        is_complete = not matter.is_partly_infinite if matter.moments is None else matter.axes is not None
         if is_complete and not says_all:
             return
         found = self._mass_properties(prim, solid)

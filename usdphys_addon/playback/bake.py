@@ -52,8 +52,8 @@ def bake_steps(context: Context, start: int, end: int) -> Generator[float, None,
         authored = dict(session.shown.authored)
         for frame in range(start, end + 1):
             for part in range(1, substeps + 1) if frame > start else ():
-                if session.led:
-                    # Move animated bodies evenly through the substeps, not in one jump per frame.
+                if session.led or session.animated:
+                    # Move animated bodies evenly through the substeps, not in one jump per frame; values, too.
                     now = frame - 1 + part / substeps
                     scene.frame_set(int(now), subframe=now - int(now))
                 session.simulate(context)

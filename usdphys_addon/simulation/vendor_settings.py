@@ -13,6 +13,7 @@ import numpy as np
 from ..core import mass, schema, vendor_schemas
 from ..core.joint_settings import GEAR, RACK, following
 from ..core.model import PhysicsModel, Prim
+from ..core.schema import Attribute
 from ..core.schemas import usd_physics
 from ..core.vendors import is_vendor_type
 from .notices import Notices
@@ -44,6 +45,8 @@ SIMULATED: dict[str, frozenset[str]] = {
     GEAR: frozenset({"gear_ratio", "hinge0", "hinge1", "body0", "body1", "joint_enabled"}),
     RACK: frozenset({"ratio", "hinge", "prismatic", "body0", "body1", "joint_enabled"}),
 }  # fmt: skip
+#: Those whose animation is simulated, too.
+_ANIMATED = frozenset({"PhysxSurfaceVelocityAPI"})
 #: Attributes that change nothing in the motion that a preview could show: effort of the solver, contact reports.
 _SILENT = frozenset({
     "solver_position_iteration_count", "solver_velocity_iteration_count", "sleep_threshold", "stabilization_threshold",
@@ -103,6 +106,11 @@ def body_settings(prim: Prim) -> BodySettings:
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
         _positive(api.max_linear_velocity) or math.inf, _positive(api.max_angular_velocity) or math.inf,
     )  # fmt: skip
+
+
+def animates(name: str, attribute: Attribute) -> bool:
+    """True for an attribute whose animation is simulated. name: of its schema, with instance."""
+    return attribute.animates or schema.split_applied(name)[0] in _ANIMATED
 
 
 class Surface(NamedTuple):

@@ -49,11 +49,18 @@ def body_orientation_scale(facts: Facts) -> Iterator[Finding]:
 def nested_body(facts: Facts) -> Iterator[Finding]:
     if facts.hierarchy != "nested":
         return
-    for prim, _ in facts.bodies:
-        if not prim.resets_xform_stack and (other := facts.carrier.over(prim.path)) is not None:
-            yield Finding(
-                prim, f"{prim.display} is a rigid body below the rigid body {other.display}.", {"other": name(other)}
-            )
+    # One finding: a robot of a hundred links has a hundred of them.
+    nested = [
+        (prim, other) for prim, _ in facts.bodies
+        if not prim.resets_xform_stack and (other := facts.carrier.over(prim.path)) is not None
+    ]  # fmt: skip
+    if nested:
+        prim, other = nested[0]
+        count = len(nested) - 1
+        more = f"; {count} more {'bodies are' if count > 1 else 'body is'} below another" if count else ""
+        yield Finding(
+            prim, f"{prim.display} is a rigid body below the rigid body {other.display}{more}.", {"other": name(other)}
+        )
 
 
 # --------------------------------------------------------------------------- mass
