@@ -97,8 +97,9 @@ class Listener:
         listening.discard(self._window)
         if self._timer in _timers:
             _timers.remove(self._timer)
-        if self._grab and preview_guard.current() is self._session:
-            self._session.release(self._grab)
+        session = preview_guard.current()
+        if self._grab and session is not None and session is self._session:
+            session.release(self._grab)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError

@@ -322,7 +322,7 @@ def _follow(row: PropertyGroup) -> None:
     if known is None or _following.is_on:
         return
     concept, dof = known
-    owner = row.id_data.path_resolve(row.path_from_id().rpartition(".vendor[")[0])
+    owner: Any = row.id_data.path_resolve(row.path_from_id().rpartition(".vendor[")[0])
     with _following.on():
         _equal(bpy.context.scene, row, rows_of(owner, concept, dof if concept.place == "dof" else ""))
         raise_floors(bpy.context.scene, owner)

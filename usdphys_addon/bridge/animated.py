@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
-from bpy.types import ID, Depsgraph, FCurve, PropertyGroup, Scene
+from bpy.types import ID, AnimData, Depsgraph, FCurve, PropertyGroup, Scene
 
 from ..core.animation import Key, Samples
 from ..core.schema import Schema
@@ -30,9 +30,14 @@ _GRAVITY = ("gravity", "use_gravity")
 _GRAVITY_FIELDS = ("gravity_direction", "gravity_magnitude")
 
 
+def _animation_of(owner: ID) -> AnimData | None:
+    data: AnimData | None = getattr(owner, "animation_data", None)  # not every data-block can be animated
+    return data
+
+
 def curves_of(owner: ID) -> Iterator[tuple[FCurve, str]]:
     """The F-curves that move values of a data-block now, and what each is: muted ones move nothing."""
-    data = owner.animation_data
+    data = _animation_of(owner)
     if data is None:
         return
     if data.action is not None:
@@ -108,7 +113,7 @@ class AnimatedGroups:
     def __init__(self, owners: Iterable[ID]) -> None:
         self.paths: dict[int, dict[str, str]] = {}
         for owner in owners:
-            if owner.animation_data is not None and (found := animated_paths(owner)):
+            if _animation_of(owner) is not None and (found := animated_paths(owner)):
                 self.paths[owner.session_uid] = found
         #: (schema, field, source) of values whose prims are not known yet.
         self._noted: list[tuple[Schema, str, Source]] = []

@@ -114,9 +114,9 @@ def settle_steps(
         ]  # fmt: skip
         ending, session = session, None
         ending.apply(context)
-        objects = objects_by_name(with_linked=True)
+        known = objects_by_name(with_linked=True)
         for name in fallen:
-            restored(objects[name], authored[name])
+            restored(known[name], authored[name])
         is_done = True
     finally:
         if session is not None:
