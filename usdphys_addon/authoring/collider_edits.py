@@ -113,14 +113,14 @@ def _shared(settings: dict[str, Any], share: float, name: str, outcome: EditCoun
 
 
 def _mass_share(mass: dict[str, Any], share: float, same_space: bool, name: str, outcome: EditCounts) -> dict[str, Any]:
-    kept = {key: value for key, value in mass.items() if same_space or key not in _IN_SPACE}
-    if len(kept) < len(mass):
+    values = {key: value for key, value in mass.items() if same_space or key not in _IN_SPACE}
+    if len(values) < len(mass):
         text = f"The centre of mass or inertia of '{name}' does not fit its new colliders and is removed."
         if text not in outcome.notes:
             outcome.notes.append(text)
-    if "mass" in kept:
-        kept["mass"] = kept["mass"] * share
-    return kept
+    if "mass" in values:
+        values["mass"] = values["mass"] * share
+    return values
 
 
 def _shares(volumes: Sequence[float]) -> list[float]:
@@ -313,11 +313,11 @@ def _move_mass_to_colliders(obj: Object, depsgraph: Depsgraph, outcome: EditCoun
     shares = _shares([_volume(obj, item, depsgraph) for item in items])
     for item, share in zip(items, shares, strict=True):
         same_space = len(items) == 1 and item.shape == "MESH"
-        kept = _mass_share(values, share, same_space, obj.name, outcome)
-        if "mass" not in kept and item.mass.is_applied:
-            kept = kept | snapshot(item.mass)
+        part = _mass_share(values, share, same_space, obj.name, outcome)
+        if "mass" not in part and item.mass.is_applied:
+            part = part | snapshot(item.mass)
         unset_all(item.mass)
-        restore(item.mass, kept)
+        restore(item.mass, part)
         item.mass.is_applied = True
     unset_all(mass)
 
