@@ -21,10 +21,7 @@ from .usdphys_addon.exchange import usd_hooks
 from .usdphys_addon.simulation.engine import Program, programs
 
 #: (hook class, name of the preference that switches it).
-_HOOKS = (
-    (usd_hooks.USDPHYS_ExportHook, "add_to_usd_export"),
-    (usd_hooks.USDPHYS_ImportHook, "add_to_usd_import"),
-)
+_HOOKS = ((usd_hooks.USDPHYS_ExportHook, "add_to_usd_export"), (usd_hooks.USDPHYS_ImportHook, "add_to_usd_import"))
 
 
 def _switch_hooks(preferences: Any, _context: bpy.types.Context | None) -> None:
@@ -98,22 +95,15 @@ class USDPHYS_Preferences(  # noqa: N801
         description="File format that the export dialog suggests",
     )
     preview_frequency = IntProperty(
-        name="Frequency",
-        default=60,
-        min=10,
-        max=1000,
+        name="Frequency", default=60, min=10, max=1000,
         description="Time steps of the preview per second of simulated time (Hz), in new files",
-    )
+    )  # fmt: skip
     preview_substeps = IntProperty(
-        name="Substeps",
-        default=0,
-        min=0,
-        max=64,
+        name="Substeps", default=0, min=0, max=64,
         description="Solver steps in each time step of the preview, in new files; 0 is automatic",
-    )
+    )  # fmt: skip
     preview_with_timeline = BoolProperty(
-        name="Play with Timeline",
-        description="Playing the timeline (Space) plays the physics, too, in new files",
+        name="Play with Timeline", description="Playing the timeline (Space) plays the physics, too, in new files"
     )
     ros_packages = StringProperty(
         name="Packages of ROS",

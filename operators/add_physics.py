@@ -27,9 +27,7 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
     bl_options = {"REGISTER", "UNDO"}
 
     kind = EnumProperty(
-        name="Kind",
-        items=[(kind, label, doc) for kind, label, _, doc in KINDS],
-        description="Type of object to add",
+        name="Kind", items=[(kind, label, doc) for kind, label, _, doc in KINDS], description="Type of object to add"
     )
     scale = FloatProperty(name="Scale", default=1.0, min=1e-4, soft_max=100.0, description="Factor of the usual size")
     count = IntProperty(name="Count", default=5, min=1, soft_max=50, description="Number of boxes or dominoes")

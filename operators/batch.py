@@ -48,9 +48,7 @@ class USDPHYS_OT_tag_by_name(_Batch, bpy.types.Operator):
     bl_label = "Tag by Name"
 
     pattern = StringProperty(
-        name="Name",
-        default="*",
-        description="Name with wildcards: * is any text, ? is one character, [ab] is a or b",
+        name="Name", default="*", description="Name with wildcards: * is any text, ? is one character, [ab] is a or b"
     )
     role = _role()
     collection = StringProperty(
@@ -105,12 +103,9 @@ class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):
     bl_label = "Copy Physics to Selected"
 
     parts = EnumFlagProperty(
-        name="Parts",
-        items=PARTS,
-        options={"ENUM_FLAG"},
-        default={item[0] for item in PARTS},
+        name="Parts", items=PARTS, options={"ENUM_FLAG"}, default={item[0] for item in PARTS},
         description="Parts of the physics to copy",
-    )
+    )  # fmt: skip
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = self.layout

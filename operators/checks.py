@@ -66,9 +66,7 @@ class _IssueOperator:
         options={"SKIP_SAVE"},
     )
     name = StringProperty(
-        name="Name",
-        description="Name of the object, material, group or scene with the issue",
-        options={"SKIP_SAVE"},
+        name="Name", description="Name of the object, material, group or scene with the issue", options={"SKIP_SAVE"}
     )
     path = StringProperty(name="Path", description="Path of the prim, if there is no name", options={"SKIP_SAVE"})
 
@@ -114,17 +112,17 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
         if not self.name and not self.path:
             raise InputError("Give the name or the prim path to select")
         issue = self.issue(context)
-        shown = [obj for obj in issue_data.culprits(context.scene, issue) if obj.visible_get()]
-        if not shown:
+        visible = [obj for obj in issue_data.culprits(context.scene, issue) if obj.visible_get()]
+        if not visible:
             self.report(
                 {"WARNING"}, tr(phrase("'{name}' is not a visible object; check again", name=issue.name or self.path))
             )
             return {"CANCELLED"}
         for obj in context.selected_objects:
             obj.select_set(False)
-        for obj in shown:
+        for obj in visible:
             obj.select_set(True)
-        context.view_layer.objects.active = shown[0]
+        context.view_layer.objects.active = visible[0]
         _frame_selected(context)
         return {"FINISHED"}
 

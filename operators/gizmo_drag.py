@@ -50,29 +50,18 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         name="Handle", options={"HIDDEN", "SKIP_SAVE"}, description="Property that the handle changes"
     )
     value = FloatProperty(
-        name="Value",
-        options={"SKIP_SAVE"},
-        unit="LENGTH",
-        precision=4,
+        name="Value", options={"SKIP_SAVE"}, unit="LENGTH", precision=4,
         description="The new value: a length in Blender units, or an angle in radians",
-    )
+    )  # fmt: skip
     angle = FloatProperty(
-        name="Angle",
-        options={"SKIP_SAVE"},
-        subtype="ANGLE",
-        precision=4,
-        description="The value as an angle",
-        get=_value_of,
+        name="Angle", options={"SKIP_SAVE"}, subtype="ANGLE", precision=4, get=_value_of,
         set=lambda self, angle: setattr(self, "value", angle),
-    )
+        description="The value as an angle",
+    )  # fmt: skip
     place: tuple[float, float, float] = FloatVectorProperty(
-        name="Place",
-        size=3,
-        subtype="TRANSLATION",
-        options={"SKIP_SAVE"},
-        precision=4,
+        name="Place", size=3, subtype="TRANSLATION", options={"SKIP_SAVE"}, precision=4,
         description="The new position of a handle that moves freely",
-    )
+    )  # fmt: skip
     both_sides = BoolProperty(
         name="Both Sides", options={"SKIP_SAVE"}, description="Change the size on both sides, about the centre"
     )

@@ -66,9 +66,9 @@ class _Members(bpy.types.Operator):
         return str(physics.collision_groups[index].name)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        return self.run(context, self.group_name(context))
+        return self.edit_group(context, self.group_name(context))
 
-    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
+    def edit_group(self, context: bpy.types.Context, name: str) -> set[Any]:
         raise NotImplementedError
 
 
@@ -78,7 +78,7 @@ class USDPHYS_OT_group_add_selected(_Members):
     bl_idname = "usdphys.group_add_selected"
     bl_label = "Add Selected"
 
-    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
+    def edit_group(self, context: bpy.types.Context, name: str) -> set[Any]:
         added = group_edits.add_members(name, context.selected_objects)
         self.report({"INFO"}, tr(phrase("Added {objects} to '{group}'", objects=counted(added, "object"), group=name)))
         return {"FINISHED"} if added else {"CANCELLED"}
@@ -90,7 +90,7 @@ class USDPHYS_OT_group_remove_selected(_Members):
     bl_idname = "usdphys.group_remove_selected"
     bl_label = "Remove Selected"
 
-    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
+    def edit_group(self, context: bpy.types.Context, name: str) -> set[Any]:
         removed = group_edits.remove_members(name, context.selected_objects)
         self.report(
             {"INFO"}, tr(phrase("Took {objects} out of '{group}'", objects=counted(removed, "object"), group=name))
@@ -104,7 +104,7 @@ class USDPHYS_OT_group_select(_Members):
     bl_idname = "usdphys.group_select"
     bl_label = "Select Members"
 
-    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
+    def edit_group(self, context: bpy.types.Context, name: str) -> set[Any]:
         found = {obj.name for obj in group_edits.members(name)}
         for obj in context.view_layer.objects:
             obj.select_set(obj.name in found)
@@ -123,7 +123,7 @@ class USDPHYS_OT_group_rename(_Members):
         self.new_name = self.group_name(context)
         return set(context.window_manager.invoke_props_dialog(self))
 
-    def run(self, context: bpy.types.Context, name: str) -> set[Any]:
+    def edit_group(self, context: bpy.types.Context, name: str) -> set[Any]:
         taken = {group.name for group in context.scene.usdphys.collision_groups} - {name}
         if not self.new_name or self.new_name in taken:
             raise InputError(

@@ -70,10 +70,10 @@ class _JointOperator:
         return are_met(cls, context, SCENE, cls.mode, AT_REST, selected(*cls.needs))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        self.run(context)
+        self.edit_joints(context)
         return {"FINISHED"}
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         raise NotImplementedError
 
     def tell(self, notes: Sequence[str], texts: Sequence[str], outlooks: Sequence[Any]) -> None:
@@ -181,7 +181,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
         motors, notes, outlooks = _add_motors(context, targets, holds=holds, response=self.response)
         self.tell(notes, joint_edits.motor_texts(motors, holds=holds) if not notes else [], outlooks)
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies, keeps_static=True)
@@ -227,7 +227,7 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
         "colliders",
     )  # fmt: skip
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions(self.type, self.place, self.axis, self.make_bodies)
@@ -253,7 +253,7 @@ hinge with limits and a servo that holds it, and all together are an articulatio
     def draw(self, _context: bpy.types.Context) -> None:
         self.draw_outcome(draw_rows(self, "order", "lower", "upper", "response", "armature"))
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits, robot_arm
 
         hinges, servos = robot_arm.add_arm(
@@ -277,7 +277,7 @@ class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):
         "static collider stays static",
     )  # fmt: skip
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_maker
 
         choice = joint_maker.JointOptions("FIXED", self.place, "AUTO", self.make_bodies, moves_first=True)
@@ -296,7 +296,7 @@ do not jump"""
         items=items_of("frame that stays"),
     )  # fmt: skip
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         joint_edits.align(context, self.chosen(context), int(self.side[-1]))
@@ -310,7 +310,7 @@ is the zero pose"""
     bl_idname = "usdphys.joint_fix_frames"
     bl_label = "Keep Frames in Bodies"
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         joint_edits.fix_frames(context, self.chosen(context))
@@ -323,7 +323,7 @@ does the same as before"""
     bl_idname = "usdphys.joint_swap_bodies"
     bl_label = "Swap Bodies"
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         for obj in self.chosen(context):
@@ -350,7 +350,7 @@ bodies, and that pose becomes zero. For a door: set one limit while it is closed
         description="Degree of freedom to limit, of generic joints",
     )
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
         for note in joint_edits.limits_from_pose(context, self.chosen(context), self.which, self.dof):
@@ -366,10 +366,7 @@ follows from the masses and the load"""
 
     holds = BoolProperty(name="Hold a Position", description="Move to a position. Off: keep a velocity")
     speed = FloatProperty(
-        name="Velocity (°/s)",
-        default=math.tau,
-        subtype="ANGLE",
-        description="Target velocity: an angle per second",
+        name="Velocity (°/s)", default=math.tau, subtype="ANGLE", description="Target velocity: an angle per second"
     )
     slide_speed = FloatProperty(name="Velocity", **_SLIDE_SPEED)
     angle = FloatProperty(name="Angle", subtype="ANGLE", description="Target angle of a joint that rotates")
@@ -400,7 +397,7 @@ follows from the masses and the load"""
         }  # fmt: skip
         self.draw_outcome(draw_rows(self, *(name for name, is_drawn in rows.items() if is_drawn)))
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
         from ..usdphys_addon.generators import mechanisms
 
@@ -441,7 +438,7 @@ class USDPHYS_OT_joint_couple(_JointOperator, bpy.types.Operator):
         is_rack = obj is not None and any(row.name == "physics:prismatic" for row in obj.usdphys.vendor)
         draw_rows(self, "radius" if is_rack else "ratio", "is_reversed")
 
-    def run(self, context: bpy.types.Context) -> None:
+    def edit_joints(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import vendor_prims
 
         made = vendor_prims.couple(context, ratio=self.ratio, radius=self.radius, is_reversed=self.is_reversed)

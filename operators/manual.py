@@ -8,33 +8,12 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.core import tables
 from . import generate
 
 #: (pattern of what the mouse is over, page), in the form of Blender's own manual maps; the first that fits counts.
-PAGES = (
-    ("bpy.ops.usdphys.preview*", "preview.html"),
-    ("bpy.ops.usdphys.settle*", "generators.html"),
-    *((f"bpy.ops.{cls.bl_idname}*", "generators.html") for cls in generate.CLASSES),
-    ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),
-    ("bpy.ops.usdphys.robot_arm*", "tasks/arm.html"),
-    ("bpy.ops.usdphys.joint_motor*", "tasks/car.html"),
-    ("bpy.ops.usdphys.joint_chain*", "tasks/chain.html"),
-    ("bpy.ops.usdphys.joint*", "tasks/door.html"),
-    ("bpy.ops.usdphys.check*", "issue_codes.html"),
-    ("bpy.ops.usdphys.fix*", "issue_codes.html"),
-    ("bpy.ops.usdphys.batch*", "tasks/pipeline.html"),
-    ("bpy.ops.usdphys.export_collections*", "tasks/pipeline.html"),
-    ("bpy.ops.usdphys.export_layer*", "tasks/layer.html"),
-    ("bpy.ops.usdphys.export*", "concept_mapping.html"),
-    ("bpy.ops.usdphys.import*", "concept_mapping.html"),
-    ("bpy.ops.usdphys.from_rigid_bodies*", "tasks/rigid_bodies.html"),
-    ("bpy.ops.usdphys.sample_scene*", "first_minutes.html"),
-    ("bpy.ops.usdphys.manual*", "index.html"),
-    ("bpy.ops.usdphys.*", "window.html"),
-    ("bpy.types.usdphys*preview*", "preview.html"),
-    ("bpy.types.usdphys*preferences*", "window.html"),
-    ("bpy.types.usdphys*", "concept_mapping.html"),
-)
+_ROWS = tuple((row["pattern"], row["page"]) for row in tables.rows(Path(__file__).with_name("manual_pages.tsv")))
+PAGES = (*((f"bpy.ops.{cls.bl_idname}*", "generators.html") for cls in generate.CLASSES), *_ROWS)
 
 
 def written() -> Path:

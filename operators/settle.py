@@ -23,31 +23,18 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
 
     fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
     seconds = FloatProperty(
-        name="Longest",
-        default=10.0,
-        min=0.1,
-        soft_max=60.0,
-        subtype="TIME",
-        unit="TIME_ABSOLUTE",
+        name="Longest", default=10.0, min=0.1, soft_max=60.0, subtype="TIME", unit="TIME_ABSOLUTE",
         description="Longest time to simulate; it ends earlier when nothing moves any more",
-    )
+    )  # fmt: skip
     copies = IntProperty(
-        name="Copies",
-        default=0,
-        min=0,
-        max=10_000,
-        soft_max=200,
+        name="Copies", default=0, min=0, max=10_000, soft_max=200,
         description="Copies of each object, which share its data, scattered above the 3D cursor; 0 drops the "
         "objects themselves from where they are",
-    )
+    )  # fmt: skip
     spread = FloatProperty(
-        name="Spread",
-        default=2.0,
-        min=0.0,
-        subtype="DISTANCE",
-        options={"SKIP_SAVE"},
+        name="Spread", default=2.0, min=0.0, subtype="DISTANCE", options={"SKIP_SAVE"},
         description="Radius in which copies are scattered",
-    )
+    )  # fmt: skip
     turn = BoolProperty(name="Random Rotation", default=True, description="Turn the copies at random")
     seed = IntProperty(name="Seed", min=0, description="Random seed: another number scatters the copies differently")
     keep_physics = BoolProperty(

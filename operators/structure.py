@@ -24,7 +24,7 @@ class _OnSelection:
 
     poll = needs.poll(needs.SCENE, needs.OBJECT_MODE, needs.selected(1, "Select the objects first"))
 
-    def run(self, context: bpy.types.Context) -> Any:
+    def edit_selection(self, context: bpy.types.Context) -> Any:
         """Run the action; returns its outcome."""
         raise NotImplementedError
 
@@ -33,7 +33,7 @@ class _OnSelection:
         raise NotImplementedError
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        outcome = self.run(context)
+        outcome = self.edit_selection(context)
         return finish(self, self.result_text(outcome), outcome.notes)
 
 
@@ -49,7 +49,7 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
         name="Role", items=items_of("role of a compound"), description="Kind of compound: one that moves, or static"
     )
 
-    def run(self, context: bpy.types.Context) -> Any:
+    def edit_selection(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.compound(
@@ -72,11 +72,7 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     axis = EnumProperty(name="Axis", items=items_of("axis to fit"), description="Axis of a capsule or cylinder")
     oriented = BoolProperty(name="Oriented", description=_TURNED)
     most = IntProperty(
-        name="Most Parts",
-        description="Largest number of convex parts of a decomposition",
-        default=16,
-        min=1,
-        max=256,
+        name="Most Parts", description="Largest number of convex parts of a decomposition", default=16, min=1, max=256
     )
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
@@ -87,7 +83,7 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
         }  # fmt: skip
         draw_rows(self, "kind", "margin", *own.get(self.kind, ()), "replace")
 
-    def run(self, context: bpy.types.Context) -> Any:
+    def edit_selection(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.make_collider_objects(
@@ -118,7 +114,7 @@ rigid body do not change"""
     def draw(self, _context: bpy.types.Context) -> None:
         draw_rows(self, "mode", "margin", "oriented" if self.mode == "PRIMITIVES" else "replace", "limit")
 
-    def run(self, context: bpy.types.Context) -> Any:
+    def edit_selection(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.split_loose(
@@ -137,14 +133,13 @@ class USDPHYS_OT_fit_collider(_OnSelection, bpy.types.Operator):
     bl_label = "Fit Colliders"
 
     explicit = BoolProperty(
-        name="Explicit",
-        description="Author the fitted place and size. Off: they are automatic and follow the mesh",
+        name="Explicit", description="Author the fitted place and size. Off: they are automatic and follow the mesh"
     )
     only_active = BoolProperty(
         name="Active Only", description="Only the collider that is active in the list of each object"
     )
 
-    def run(self, context: bpy.types.Context) -> Any:
+    def edit_selection(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.fit_colliders(
@@ -165,7 +160,7 @@ class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
     margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
     oriented = BoolProperty(name="Oriented", description=_TURNED)
 
-    def run(self, context: bpy.types.Context) -> Any:
+    def edit_selection(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
 
         return collider_edits.to_primitives(context, context.selected_objects, turned=self.oriented, margin=self.margin)

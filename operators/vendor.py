@@ -21,6 +21,17 @@ class _VendorOperator:
 
     data_path = StringProperty(name="Data Path", options={"HIDDEN"})
 
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        thing = owner_of(context, self.data_path)
+        if thing is None:
+            return {"CANCELLED"}
+        self.edit(context, thing)
+        return {"FINISHED"}
+
+    def edit(self, context: bpy.types.Context, thing: Any) -> None:
+        """Change the rows of an owner."""
+        raise NotImplementedError
+
 
 class _ConceptOperator(_VendorOperator):
     """Mix-in: one concept of an object, material or scene."""
@@ -85,14 +96,10 @@ class USDPHYS_OT_vendor_remove(_AttributeOperator, bpy.types.Operator):
     bl_idname = "usdphys.vendor_remove"
     bl_label = "Remove Attribute"
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
+    def edit(self, context: bpy.types.Context, thing: Any) -> None:
         from ..usdphys_addon.authoring import vendor_edits
 
-        thing = owner_of(context, self.data_path)
-        if thing is None:
-            return {"CANCELLED"}
         vendor_edits.remove_attribute(thing, self.applied, self.attribute)
-        return {"FINISHED"}
 
 
 #: The items of the search have to stay alive while Blender shows them.
@@ -159,13 +166,9 @@ class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
         items=items_of("approximation of a simulator"),
     )  # fmt: skip
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
-        collider = owner_of(context, self.data_path)
-        if collider is None:
-            return {"CANCELLED"}
-        collider.property_unset("approximation")
-        collider.other_approximation = self.word
-        return {"FINISHED"}
+    def edit(self, context: bpy.types.Context, thing: Any) -> None:
+        thing.property_unset("approximation")
+        thing.other_approximation = self.word
 
 
 class USDPHYS_OT_vendor_add_other(_VendorOperator, bpy.types.Operator):
@@ -233,14 +236,10 @@ class USDPHYS_OT_vendor_target_add(_AttributeOperator, bpy.types.Operator):
     bl_idname = "usdphys.vendor_target_add"
     bl_label = "Add Target"
 
-    def execute(self, context: bpy.types.Context) -> set[Any]:
+    def edit(self, context: bpy.types.Context, thing: Any) -> None:
         from ..usdphys_addon.authoring import vendor_prims
 
-        thing = owner_of(context, self.data_path)
-        if thing is None:
-            return {"CANCELLED"}
         vendor_prims.add_target(thing, self.applied, self.attribute)
-        return {"FINISHED"}
 
 
 CLASSES = (

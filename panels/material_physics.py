@@ -27,10 +27,10 @@ class _Material(Part):
         self.layout.prop(_material(context).usdphys.physics_material, "is_applied", text="")
 
     def draw(self, context: Context) -> None:
-        shown = _material(context)
-        layout, material = self.split_layout(), shown.usdphys.physics_material
+        owner = _material(context)
+        layout, material = self.split_layout(), owner.usdphys.physics_material
         if context.area.type == "VIEW_3D":
-            layout.label(text=shown.name, icon="MATERIAL")
+            layout.label(text=owner.name, icon="MATERIAL")
         row = fitting.together(layout, "Typical Values", "Presets", arrow=60.0)
         row.operator_menu_enum("usdphys.apply_material_preset", "preset", text="Typical Values")
         draw_presets(row, "material")
@@ -39,7 +39,7 @@ class _Material(Part):
         attributes.draw(
             layout, material, attributes.fields_of(usd_physics.MaterialAPI), "material.usdphys.physics_material"
         )
-        vendor.draw(layout, context, shown.usdphys, "material", "material.usdphys")
+        vendor.draw(layout, context, owner.usdphys, "material", "material.usdphys")
 
 
 def _material(context: Context) -> Any:

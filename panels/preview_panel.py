@@ -112,8 +112,8 @@ class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
         if leader is not None:
             row = column.row()
             row.label(text="Frames kept")
-            kept = leader.kept
-            row.label(text=tr(_range(kept[0], kept[-1])))
+            frames = leader.kept
+            row.label(text=tr(_range(frames[0], frames[-1])))
             if leader.edited:
                 draw_text(column, leader.edited, "INFO")
         from ..usdphys_addon.viewport import joint_loads, load_plot

@@ -103,29 +103,29 @@ class _Matrix(Part):
         return len(context.scene.usdphys.collision_groups) > 0
 
     def draw(self, context: Context) -> None:
-        shown = list(context.scene.usdphys.collision_groups)[:_MATRIX]
+        groups = list(context.scene.usdphys.collision_groups)[:_MATRIX]
         merged = group_edits.merged_groups(context.scene)
         layout = self.layout.column(align=True)
         head = layout.split(factor=0.4)
         head.label(text="")
         numbers = head.row(align=True)
         numbers.alignment = "LEFT"
-        for number in range(1, len(shown) + 1):
+        for number in range(1, len(groups) + 1):
             cell = numbers.column()
             cell.ui_units_x = 1.0
             cell.label(text=str(number))
-        for number, one in enumerate(shown, 1):
+        for number, one in enumerate(groups, 1):
             split = layout.split(factor=0.4)
             split.label(text=f"{number}  {one.name}")
             row = split.row(align=True)
             row.alignment = "LEFT"
-            for other in shown:
+            for other in groups:
                 ignored = merged.ignore_each_other(merged.number[one.name], merged.number[other.name])
                 cell = row.column()
                 cell.ui_units_x = 1.0
                 button = cell.operator("usdphys.group_ignore", text="", icon="X" if ignored else "DOT", depress=ignored)
                 button.one, button.other = one.name, other.name
-        hidden = len(context.scene.usdphys.collision_groups) - len(shown)
+        hidden = len(context.scene.usdphys.collision_groups) - len(groups)
         if hidden:
             layout.label(text=tr(phrase("{count} more groups: see the list above", count=hidden)), icon="INFO")
 

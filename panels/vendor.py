@@ -61,18 +61,18 @@ def draw(layout: UILayout, context: Context, thing: Any, owner: str, data_path: 
     """
     from ..usdphys_addon.authoring import vendor_edits
 
-    shown = places or vendor_rows.PLACES[owner]
+    wanted_places = places or vendor_rows.PLACES[owner]
     targets = vendor_edits.targets_of(context.scene)
-    _draw_concepts(layout, thing, data_path, shown, targets)
-    rows = _by_runtime(thing, shown)
+    _draw_concepts(layout, thing, data_path, wanted_places, targets)
+    rows = _by_runtime(thing, wanted_places)
     wanted = {"Newton", "PhysX"} if targets == ("Neutral",) else set(targets)
     for runtime in (*_RUNTIMES, *(name for name in rows if name not in _RUNTIMES)):
         if runtime not in wanted and runtime not in rows:
             continue
-        header, body = layout.panel(f"usdphys_{owner}_{shown[0]}_{runtime}", default_closed=True)
+        header, body = layout.panel(f"usdphys_{owner}_{wanted_places[0]}_{runtime}", default_closed=True)
         count = sum(bool(row.name) for row in rows.get(runtime, ()))
         header.label(text=f"{runtime} ({count})" if count else runtime)
-        _draw_search(header, owner, shown, runtime, data_path, "")
+        _draw_search(header, owner, wanted_places, runtime, data_path, "")
         if body is not None:
             _draw_box(body, data_path, rows.get(runtime, []))
 

@@ -35,19 +35,13 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     animation = BoolProperty(name="Animation", description="Write the frame range as time samples")
     hierarchy = nested_bodies()
     meters_per_unit = FloatProperty(
-        name="m per Unit",
-        default=1.0,
-        min=1e-9,
-        precision=6,
+        name="m per Unit", default=1.0, min=1e-9, precision=6,
         description="Length of one unit of the file in metres: 1 for metres, 0.01 for centimetres",
-    )
+    )  # fmt: skip
     kilograms_per_unit = FloatProperty(
-        name="kg per Unit",
-        default=1.0,
-        min=1e-9,
-        precision=6,
+        name="kg per Unit", default=1.0, min=1e-9, precision=6,
         description="Mass of one unit of the file in kilograms: 1 for kilograms, 0.001 for grams",
-    )
+    )  # fmt: skip
     up_axis: Any = EnumProperty(
         name="Up Axis", items=items_of("up axis of a file"), default="Z", description="Axis that points up"
     )
@@ -153,11 +147,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         from ...usdphys_addon.core.units import StageUnits, shortest
         from ...usdphys_addon.exchange import usd_export
 
-        units = StageUnits(
-            shortest(self.meters_per_unit),
-            shortest(self.kilograms_per_unit),
-            self.up_axis,
-        )
+        units = StageUnits(shortest(self.meters_per_unit), shortest(self.kilograms_per_unit), self.up_axis)
         return usd_export.ExportOptions(
             units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
             layers=self.layers, runtimes=self.runtimes, physx_words=self.physx_words,

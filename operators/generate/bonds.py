@@ -6,10 +6,7 @@ from typing import Any
 
 import bpy
 
-from ...usdphys_addon.bridge.typed_props import (
-    EnumProperty,
-    FloatProperty,
-)
+from ...usdphys_addon.bridge.typed_props import EnumProperty, FloatProperty
 from ...usdphys_addon.core.common_materials import MATERIALS
 from .generator import Generator
 
@@ -30,20 +27,13 @@ class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
         description="Density, friction and strength",
     )
     strength = FloatProperty(
-        name="Strength",
-        default=1.0,
-        min=0.0,
-        soft_max=10.0,
+        name="Strength", default=1.0, min=0.0, soft_max=10.0,
         description="Factor of the tensile strength of the material; bonds break at the product",
-    )
+    )  # fmt: skip
     gap = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Gap",
-        default=0.0025,
-        min=0.0,
-        subtype="DISTANCE",
+        options={"SKIP_SAVE"}, name="Gap", default=0.0025, min=0.0, subtype="DISTANCE",
         description="Faces that are at most this far apart count as touching",
-    )
+    )  # fmt: skip
 
     def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         from ...usdphys_addon.bridge.writing import unit_length

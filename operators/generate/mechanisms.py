@@ -7,12 +7,7 @@ from typing import Any
 import bpy
 
 from ...usdphys_addon.bridge.choices import items_of
-from ...usdphys_addon.bridge.typed_props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-)
+from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ...usdphys_addon.core.words import counted, joined, phrase
 from .generator import Generator, kind_of
 
@@ -33,22 +28,16 @@ class USDPHYS_OT_mechanism(Generator, bpy.types.Operator):
         name="Velocity (°/s)", default=1.0, subtype="ANGLE", description="Angular velocity of a turntable"
     )
     speed = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Speed",
-        default=1.0,
-        unit="VELOCITY",
+        options={"SKIP_SAVE"}, name="Speed", default=1.0, unit="VELOCITY",
         description="Speed of the surface of a conveyor",
-    )
+    )  # fmt: skip
     stages = IntProperty(
         name="Stages", default=2, min=1, soft_max=6, description="Pairs of crossed bars, one on the other"
     )
     rise = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Rise",
-        default=0.3,
-        subtype="DISTANCE",
+        options={"SKIP_SAVE"}, name="Rise", default=0.3, subtype="DISTANCE",
         description="How far the drive lifts the platform",
-    )
+    )  # fmt: skip
     articulation = BoolProperty(
         name="Articulation",
         description="Make one articulation that is fixed to the world; Newton moves it only in this form",

@@ -7,12 +7,7 @@ from typing import Any
 import bpy
 
 from ...usdphys_addon.bridge.choices import items_of
-from ...usdphys_addon.bridge.typed_props import (
-    EnumProperty,
-    FloatProperty,
-    FloatVectorProperty,
-    IntVectorProperty,
-)
+from ...usdphys_addon.bridge.typed_props import EnumProperty, FloatProperty, FloatVectorProperty, IntVectorProperty
 from .generator import Generator
 
 
@@ -25,36 +20,21 @@ class USDPHYS_OT_net(Generator, bpy.types.Operator):
     needs = (0, "")
 
     size: tuple[float, float] = FloatVectorProperty(
-        options={"SKIP_SAVE"},
-        name="Size",
-        size=2,
-        default=(2.0, 2.0),
-        min=1e-3,
-        subtype="XYZ_LENGTH",
+        options={"SKIP_SAVE"}, name="Size", size=2, default=(2.0, 2.0), min=1e-3, subtype="XYZ_LENGTH",
         description="Along X and Y of the cursor",
-    )
+    )  # fmt: skip
     knots: tuple[int, int] = IntVectorProperty(
-        name="Knots",
-        subtype="XYZ",
-        size=2,
-        default=(8, 8),
-        min=1,
-        max=100,
-        soft_max=30,
+        name="Knots", subtype="XYZ", size=2, default=(8, 8), min=1, max=100, soft_max=30,
         description="Number of knots along X and Y",
-    )
+    )  # fmt: skip
     held = EnumProperty(
         name="Held At", description="Knots that are fixed to the world",
         items=items_of("what holds a net"),
     )  # fmt: skip
     radius = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Radius",
-        default=0.01,
-        min=1e-4,
-        subtype="DISTANCE",
+        options={"SKIP_SAVE"}, name="Radius", default=0.01, min=1e-4, subtype="DISTANCE",
         description="Radius of the strings",
-    )
+    )  # fmt: skip
     mass = FloatProperty(name="Mass (kg/m²)", default=0.5, min=1e-4, description="Kilograms for each square metre")
 
     def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:

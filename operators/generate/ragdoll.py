@@ -4,11 +4,7 @@
 import bpy
 
 from ...usdphys_addon.bridge.choices import items_of
-from ...usdphys_addon.bridge.typed_props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-)
+from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty
 from .generator import Generator
 
 
@@ -25,20 +21,14 @@ class USDPHYS_OT_ragdoll(Generator, bpy.types.Operator):
         items=items_of("detail of a ragdoll"),
     )  # fmt: skip
     mass = FloatProperty(
-        name="Total Mass",
-        default=0.0,
-        min=0.0,
-        unit="MASS",
+        name="Total Mass", default=0.0, min=0.0, unit="MASS",
         description="Mass of all bodies together. 0: 75 kg for a human rig, for other rigs the mass that their "
         "volume gives",
-    )
+    )  # fmt: skip
     damping = FloatProperty(
-        name="Damping",
-        default=0.5,
-        min=0.0,
-        soft_max=1.0,
+        name="Damping", default=0.5, min=0.0, soft_max=1.0,
         description="Damping: a larger value brings bodies and joints to rest sooner",
-    )
+    )  # fmt: skip
     articulation = BoolProperty(
         name="Articulation", default=True, description="One articulation: joints that do not stretch"
     )
@@ -52,13 +42,9 @@ class USDPHYS_OT_ragdoll(Generator, bpy.types.Operator):
         name="Active", description="Springs pull the bodies towards the animated bones, in rotation and location"
     )
     frequency = FloatProperty(
-        name="Spring Frequency",
-        default=4.0,
-        min=0.1,
-        soft_max=20.0,
-        unit="FREQUENCY",
+        name="Spring Frequency", default=4.0, min=0.1, soft_max=20.0, unit="FREQUENCY",
         description="How firmly an active ragdoll follows the animation (Hz); less gives way more",
-    )
+    )  # fmt: skip
 
     def draw(self, _context: bpy.types.Context) -> None:
         self.draw_all(
@@ -92,7 +78,4 @@ class USDPHYS_OT_ragdoll_bake(Generator, bpy.types.Operator):
         return f"Baked {number} bones", notes
 
 
-CLASSES = (
-    USDPHYS_OT_ragdoll,
-    USDPHYS_OT_ragdoll_bake,
-)
+CLASSES = (USDPHYS_OT_ragdoll, USDPHYS_OT_ragdoll_bake)

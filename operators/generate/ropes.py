@@ -7,13 +7,7 @@ from typing import Any
 import bpy
 
 from ...usdphys_addon.bridge.choices import items_of
-from ...usdphys_addon.bridge.typed_props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-    IntProperty,
-    StringProperty,
-)
+from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from ...usdphys_addon.core.words import named, phrase
 from ...usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
 from .generator import Generator, kind_of
@@ -33,44 +27,25 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
     idle = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
     kind = EnumProperty(name="Kind", items=items_of("kind of rope"), description="Type of object to make")
     segments = IntProperty(
-        name="Segments",
-        default=20,
-        min=0,
-        max=1000,
-        soft_max=100,
+        name="Segments", default=20, min=0, max=1000, soft_max=100,
         description="Number of bodies; 0 for as many as fit the thickness",
-    )
+    )  # fmt: skip
     radius = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Radius",
-        default=0.02,
-        min=1e-4,
-        subtype="DISTANCE",
+        options={"SKIP_SAVE"}, name="Radius", default=0.02, min=1e-4, subtype="DISTANCE",
         description="Radius of the rope or of the wire of a chain; half of the thickness of a bridge",
-    )
+    )  # fmt: skip
     width = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Width",
-        default=1.0,
-        min=1e-3,
-        subtype="DISTANCE",
+        options={"SKIP_SAVE"}, name="Width", default=1.0, min=1e-3, subtype="DISTANCE",
         description="Width of the bridge",
-    )
+    )  # fmt: skip
     slack = FloatProperty(
-        name="Slack",
-        default=0.1,
-        min=0.0,
-        soft_max=1.0,
-        subtype="FACTOR",
+        name="Slack", default=0.1, min=0.0, soft_max=1.0, subtype="FACTOR",
         description="Extra length, as a share of the distance between the two objects",
-    )
+    )  # fmt: skip
     mass = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Mass (kg/m)",
-        default=1.0,
-        min=1e-4,
+        options={"SKIP_SAVE"}, name="Mass (kg/m)", default=1.0, min=1e-4,
         description="Kilograms for each metre of length",
-    )
+    )  # fmt: skip
     ends = EnumProperty(
         name="Fixed Ends",
         items=items_of("fixed ends"),
@@ -78,28 +53,18 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
         description="Ends of a curve that are fixed to the world; between two objects both ends are fixed to them",
     )
     stiffness = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Stiffness (N m²)",
-        default=1.0,
-        min=0.0,
-        description="Bending stiffness of a cable",
+        options={"SKIP_SAVE"}, name="Stiffness (N m²)", default=1.0, min=0.0, description="Bending stiffness of a cable"
     )
     damping = FloatProperty(
-        name="Damping",
-        default=0.1,
-        min=0.0,
-        soft_max=1.0,
+        name="Damping", default=0.1, min=0.0, soft_max=1.0,
         description="Damping ratio of the swing as a whole; 1 stops it without oscillation",
-    )
+    )  # fmt: skip
     articulation = BoolProperty(name="Articulation", description=_ARTICULATION)
     load = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Load (kg)",
-        default=100.0,
-        min=0.0,
+        options={"SKIP_SAVE"}, name="Load (kg)", default=100.0, min=0.0,
         description="Load that the bridge carries in PhysX, as an articulation. A larger load makes its hinges "
         "resist more",
-    )
+    )  # fmt: skip
     skin = BoolProperty(
         name="Skin",
         description="A curve follows the segments and is rendered in their place. Other programs show it in its "

@@ -8,11 +8,7 @@ from typing import Any
 import bpy
 
 from ...usdphys_addon.bridge.choices import items_of
-from ...usdphys_addon.bridge.typed_props import (
-    BoolProperty,
-    EnumProperty,
-    FloatProperty,
-)
+from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty
 from .generator import Generator
 
 
@@ -26,45 +22,25 @@ class USDPHYS_OT_vehicle(Generator, bpy.types.Operator):
     needs = (3, "Select the chassis and the wheels")
 
     frequency = FloatProperty(
-        name="Spring Frequency",
-        default=2.0,
-        min=0.2,
-        soft_max=10.0,
-        unit="FREQUENCY",
+        name="Spring Frequency", default=2.0, min=0.2, soft_max=10.0, unit="FREQUENCY",
         description="Natural frequency of the chassis on its springs (Hz); higher is stiffer",
-    )
+    )  # fmt: skip
     ratio = FloatProperty(
         name="Damping", default=0.5, min=0.0, soft_max=1.0, description="Damping ratio of the springs"
     )
     travel = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Travel",
-        default=0.1,
-        min=1e-4,
-        subtype="DISTANCE",
+        options={"SKIP_SAVE"}, name="Travel", default=0.1, min=1e-4, subtype="DISTANCE",
         description="Suspension travel of a wheel, up and down",
-    )
+    )  # fmt: skip
     driven = EnumProperty(
-        name="Driven Wheels",
-        default="ALL",
-        description="Wheels that are driven",
-        items=items_of("driven wheels"),
+        name="Driven Wheels", default="ALL", description="Wheels that are driven", items=items_of("driven wheels")
     )
     steering = FloatProperty(
-        name="Steering",
-        default=math.radians(30.0),
-        min=0.0,
-        max=1.2,
-        subtype="ANGLE",
+        name="Steering", default=math.radians(30.0), min=0.0, max=1.2, subtype="ANGLE",
         description="Largest angle of the front wheels; 0 for no steering",
-    )
+    )  # fmt: skip
     speed = FloatProperty(
-        options={"SKIP_SAVE"},
-        name="Speed",
-        default=3.0,
-        min=0.0,
-        unit="VELOCITY",
-        description="Speed of the vehicle",
+        options={"SKIP_SAVE"}, name="Speed", default=3.0, min=0.0, unit="VELOCITY", description="Speed of the vehicle"
     )
     shape = EnumProperty(
         name="Wheel Shape",

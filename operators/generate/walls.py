@@ -28,15 +28,9 @@ class USDPHYS_OT_wall(Generator, bpy.types.Operator):
         items=items_of("kind of wall"),
     )  # fmt: skip
     counts: tuple[int, int, int] = IntVectorProperty(
-        name="Bricks",
-        size=3,
-        default=(8, 1, 6),
-        min=1,
-        max=1000,
-        soft_max=50,
-        subtype="XYZ",
+        name="Bricks", size=3, default=(8, 1, 6), min=1, max=1000, soft_max=50, subtype="XYZ",
         description="Number of bricks along X and Y, and of courses",
-    )
+    )  # fmt: skip
     gap = FloatProperty(name="Gap", default=0.0, min=0.0, subtype="DISTANCE", description="Distance between bricks")
     shift = FloatProperty(
         name="Random Offset", default=0.0, min=0.0, subtype="DISTANCE", description="Largest offset of a brick"

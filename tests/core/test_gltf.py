@@ -134,6 +134,24 @@ def test_drive_about_the_third_axis_changes_its_sign(tmp_path):
     ((dof, found),) = prim.instances(usd_physics.DriveAPI)
     assert dof == "angular"
     assert (found.target_position, found.stiffness, found.target_velocity, found.damping) == (-0.5, 3, -2, 1)
+    assert found.max_force == 9
+
+
+def test_a_negative_force_of_a_drive_is_no_force(tmp_path):
+    prim, _ = joint_of(tmp_path, [*LOCKED], [{"type": "angular", "axis": 2, "stiffness": 3, "maxForce": -1}])
+    assert [drive.max_force for _, drive in prim.instances(usd_physics.DriveAPI)] == [None]
+
+
+def test_gravity_without_a_direction_is_down(tmp_path):
+    content = {
+        "extensionsUsed": [names.GRAVITY, names.OMI_BODY], "scene": 0, "scenes": [{"nodes": [0]}],
+        "extensions": {names.GRAVITY: {"gravity": 3.7}},
+        "nodes": [{"name": "Body", "extensions": {names.OMI_BODY: {"motion": {"type": "dynamic"}}}}],
+    }  # fmt: skip
+    model = read.read(document(tmp_path, content)).model
+    (scene,) = (prim.get(usd_physics.PhysicsScene) for prim in model.scenes.values())
+    assert scene.gravity_magnitude == 3.7
+    assert scene.gravity_direction is None or scene.gravity_direction == pytest.approx((0.0, 0.0, -1.0))
 
 
 # --------------------------------------------------------------------------- joints

@@ -120,6 +120,21 @@ def test_what_is_a_warning_elsewhere_and_refused_by_mujoco_is_an_error(code, tex
     assert codes(text)[code] == "error" and codes(text, "usd")[code] == "warning"
 
 
+@pytest.mark.parametrize("others", [0, 1, 2])
+def test_of_drives_the_first_joint_is_named_and_the_others_are_counted(others: int) -> None:
+    joints = "".join(
+        prim("PhysicsRevoluteJoint", f"J{number}", "DriveAPI:angular", "rel physics:body0 = </A>\n    "
+             "rel physics:body1 = </B>\n    float drive:angular:physics:stiffness = 1")
+        for number in range(others + 1)
+    )  # fmt: skip
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString(HEAD + solid() + solid(name="B") + joints)
+    model = usd_read.read_stage(Usd.Stage.Open(layer))
+    (issue,) = (one for one in validate.validate(model, "mujoco") if one.code == "DriveLeftOut")
+    assert issue.path == "/J0"
+    assert ("more" in issue.message) == bool(others) and (f"{others} more" in issue.message) == bool(others)
+
+
 def test_where_nothing_was_measured_the_column_is_that_of_usd() -> None:
     known = {"ApproximationOfPhysx", "LimitsReversed", "InertiaImpossible", "BreakIgnored",
              "SurfaceVelocityIgnored"} | {code for code, _, _ in CASES}  # fmt: skip

@@ -207,12 +207,18 @@ def test_limits_far_away_are_none_and_lock_nothing(kind, far):
 
 
 @pytest.mark.parametrize("side", ["lower", "upper"])
-@pytest.mark.parametrize("text", ["nan", "far", ""])
+@pytest.mark.parametrize("text", ["nan", "far", "", "1_0"])
 def test_a_limit_that_is_no_number_is_named(side, text):
     values = {"lower": "-1", "upper": "1", side: text}
     limit = '<limit lower="{lower}" upper="{upper}" effort="10" velocity="3"/>'.format(**values)
     found = robot(link("a"), link("b"), joint("j", "a", "b", inside=limit)).issues
     assert codes(found) == {"UrdfNumber", "UrdfLimitMissing"}
+
+
+@pytest.mark.parametrize("text", ["1_0", "1e300", "inf", "nan", "heavy"])
+def test_a_mass_that_is_no_finite_number_is_named(text):
+    found = robot(link("a", f'<inertial><mass value="{text}"/></inertial>{BOX}'))
+    assert "UrdfNumber" in codes(found.issues) and found.links["a"].inertial.mass == 0.0
 
 
 def test_principal_axes_give_the_tensor_back_and_turn_no_further_than_they_must():
@@ -520,6 +526,41 @@ def test_nodes_of_collada_are_placed_parents_first_and_its_unit_counts(tmp_path)
     mesh = meshes.read_mesh(tmp_path / "a.dae")
     assert mesh.points.min(axis=0) == pytest.approx([-0.02, 0.01, 0])
     assert mesh.points.max(axis=0) == pytest.approx([0, 0.05, 0.01])
+
+
+def test_colours_of_an_obj_are_those_of_its_mtl(tmp_path):
+    (tmp_path / "a.mtl").write_text("newmtl red\nKd 1 0 0\nd 0.25\nnewmtl none\nKs 1 1 1\n")
+    (tmp_path / "a.obj").write_text(
+        "mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl red\nf 1 2 3\nusemtl none\nf 1 3 2\n"
+    )
+    looks = {material.name: material.color for material in meshes.read_mesh(tmp_path / "a.obj").materials}
+    assert looks == {"red": (1.0, 0.0, 0.0, 0.25), "none": None}
+
+
+@pytest.mark.parametrize("extra", [0, 1, 2])
+@pytest.mark.parametrize("mirror", [1, -1])
+def test_triangles_of_a_gltf_are_where_its_nodes_put_them_and_a_part_of_one_is_left_out(tmp_path, extra, mirror):
+    corners = [0, 1, 2, 2, 1, 3][:6] + [0] * extra
+    points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0)], np.float32)
+    data = points.tobytes() + np.array(corners, np.uint16).tobytes()
+    document = {
+        "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0, "translation": [1, 2, 3], "scale": [mirror, 1, 1]}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}, "indices": 1}]}],
+        "buffers": [{"byteLength": len(data), "uri": "a.bin"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 48}, {"buffer": 0, "byteOffset": 48, "byteLength": len(data) - 48}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 4, "type": "VEC3"},
+                      {"bufferView": 1, "componentType": 5123, "count": len(corners), "type": "SCALAR"}],
+    }  # fmt: skip
+    (tmp_path / "a.bin").write_bytes(data)
+    (tmp_path / "a.gltf").write_text(json.dumps(document))
+    mesh = meshes.read_mesh(tmp_path / "a.gltf")
+    assert mesh.counts.tolist() == [3, 3]
+    # Y is up there, and Z here.
+    low, high = mesh.points[mesh.corners].min(axis=0), mesh.points[mesh.corners].max(axis=0)
+    assert low == pytest.approx([min(1, 1 + mirror), -3, 2]) and high == pytest.approx([max(1, 1 + mirror), -3, 3])
+    a, b, c = mesh.points[mesh.corners[:3]]
+    assert np.cross(b - a, c - a) == pytest.approx([0, -1, 0])
 
 
 @pytest.mark.parametrize("name", ["a.stl", "a.obj", "a.ply", "a.dae", "a.glb", "a.gltf", "a.xyz"])

@@ -337,10 +337,10 @@ class _Converter:
 
     def note_mesh(self, obj: Object) -> None:
         source = _body(obj)
-        shown = {modifier.type for modifier in obj.modifiers if modifier.show_viewport}
+        modifiers = {modifier.type for modifier in obj.modifiers if modifier.show_viewport}
         lost = {
-            "BASE": bool(shown) or getattr(obj.data, "shape_keys", None) is not None,
-            "DEFORM": bool(shown - DEFORMING),
+            "BASE": bool(modifiers) or getattr(obj.data, "shape_keys", None) is not None,
+            "DEFORM": bool(modifiers - DEFORMING),
         }
         if lost.get(source.mesh_source, False):
             self.note("source", obj)
@@ -617,6 +617,6 @@ def _set_limits(
 def _sentence(text: str, names: list[str]) -> str:
     if not names:
         return f"{text}."
-    shown = ", ".join(f"'{name}'" for name in names[:3])
+    listed = ", ".join(f"'{name}'" for name in names[:3])
     more = len(names) - 3
-    return f"{text}: {shown}{f' and {more} more' if more > 0 else ''}."
+    return f"{text}: {listed}{f' and {more} more' if more > 0 else ''}."

@@ -113,14 +113,14 @@ def _shared(settings: dict[str, Any], share: float, name: str, outcome: EditCoun
 
 
 def _mass_share(mass: dict[str, Any], share: float, same_space: bool, name: str, outcome: EditCounts) -> dict[str, Any]:
-    kept = {key: value for key, value in mass.items() if same_space or key not in _IN_SPACE}
-    if len(kept) < len(mass):
+    values = {key: value for key, value in mass.items() if same_space or key not in _IN_SPACE}
+    if len(values) < len(mass):
         text = f"The centre of mass or inertia of '{name}' does not fit its new colliders and is removed."
         if text not in outcome.notes:
             outcome.notes.append(text)
-    if "mass" in kept:
-        kept["mass"] = kept["mass"] * share
-    return kept
+    if "mass" in values:
+        values["mass"] = values["mass"] * share
+    return values
 
 
 def _shares(volumes: Sequence[float]) -> list[float]:
@@ -245,13 +245,7 @@ def _common_parent(roots: list[Object], role: str) -> Any:
     return None if frames.is_flat(common.matrix_world.determinant()) else common
 
 
-def _new_empty(
-    context: Context,
-    named_by: Any,
-    parts: list[Object],
-    common: Any,
-    depsgraph: Depsgraph,
-) -> Object:
+def _new_empty(context: Context, named_by: Any, parts: list[Object], common: Any, depsgraph: Depsgraph) -> Object:
     """Create the Empty of a compound, at the centre of mass of the bounding boxes of its parts."""
     centers, volumes = [], []
     for obj in parts:
@@ -319,11 +313,11 @@ def _move_mass_to_colliders(obj: Object, depsgraph: Depsgraph, outcome: EditCoun
     shares = _shares([_volume(obj, item, depsgraph) for item in items])
     for item, share in zip(items, shares, strict=True):
         same_space = len(items) == 1 and item.shape == "MESH"
-        kept = _mass_share(values, share, same_space, obj.name, outcome)
-        if "mass" not in kept and item.mass.is_applied:
-            kept = kept | snapshot(item.mass)
+        part = _mass_share(values, share, same_space, obj.name, outcome)
+        if "mass" not in part and item.mass.is_applied:
+            part = part | snapshot(item.mass)
         unset_all(item.mass)
-        restore(item.mass, kept)
+        restore(item.mass, part)
         item.mass.is_applied = True
     unset_all(mass)
 
@@ -491,10 +485,7 @@ def _set_primitive(item: PropertyGroup, shape: Primitive) -> None:
 
 
 def _make(
-    context: Context,
-    planned: list[tuple[Any, frames.Matrix, list[_Part]]],
-    replace: bool,
-    outcome: EditCounts,
+    context: Context, planned: list[tuple[Any, frames.Matrix, list[_Part]]], replace: bool, outcome: EditCounts
 ) -> None:
     for obj, world, parts in planned:
         settings = _settings(obj, outcome)

@@ -164,18 +164,18 @@ def limits_from_pose(context: Context, objects: Sequence[Object], which: str, do
         value = coordinate(*both, name)
         value = 0.0 if abs(value) < NOISE else value
         own, other = names if which == "LOWER" else names[::-1]
-        shown = f"{math.degrees(value):.4g}°" if name.startswith("rot") else f"{value:.4g}"
+        number = f"{math.degrees(value):.4g}°" if name.startswith("rot") else f"{value:.4g}"
         kind = joint_kinds.BY_IDENTIFIER[joint.type].cls
         limit = decided(group, usd_physics.LimitAPI if joint.type == "GENERIC" else kind, other, name)
         if limit is not None and ((limit < value) if which == "LOWER" else (limit > value)):
             word, end = ("below", "lower") if which == "UPPER" else ("above", "upper")
             raise InputError(
-                f"'{obj.name}' is at {shown}, {word} its {end} limit; set that limit from a pose first, or pose it "
+                f"'{obj.name}' is at {number}, {word} its {end} limit; set that limit from a pose first, or pose it "
                 "on the other side."
             )  # fmt: skip
         was_fixed = is_fixed(joint, 0) and is_fixed(joint, 1)
         plans.append((obj, group, own, value, both, was_fixed))
-        note = f"{own.replace('_', ' ').capitalize()} of '{obj.name}' is {shown}."
+        note = f"{own.replace('_', ' ').capitalize()} of '{obj.name}' is {number}."
         if not was_fixed:
             note += " Its frames are now stored in its bodies: pose these, and set the other limit."
         notes.append(note)
@@ -287,11 +287,7 @@ class Motor:
 
 
 def add_motors(
-    context: Context,
-    targets: Sequence[tuple[Object, str, float]],
-    *,
-    holds: bool,
-    response: float,
+    context: Context, targets: Sequence[tuple[Object, str, float]], *, holds: bool, response: float
 ) -> tuple[list[Motor], list[str]]:
     """Give joints a force drive to a position or a velocity, with gains for the inertia and the load that hang on it.
 

@@ -417,8 +417,8 @@ class JointMaker:
         home.objects.link(obj)
         physics_collections.move(obj, physics_collections.JOINTS)
         hang(obj, anchor, self.world(anchor), place)
-        shown = [part for body in (body0, body1) if body is not None for part in self.parts(body)]
-        physics_collections.show_joint(obj, _SHOWN * physics_collections.joint_size(shown))
+        parts = [part for body in (body0, body1) if body is not None for part in self.parts(body)]
+        physics_collections.show_joint(obj, _SHOWN * physics_collections.joint_size(parts))
         joint = obj.usdphys.joint
         joint.is_applied = True
         joint.type = self.choice.kind

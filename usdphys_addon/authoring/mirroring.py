@@ -60,7 +60,7 @@ def mirror(context: Context, axis: str, *, about_active: bool = False) -> Mirror
     axis: X, Y or Z of the world, or of the active object with `about_active`: the normal of the mirror plane, which
     goes through its origin. Raises InputError before anything is changed.
     """
-    return _Mirror(context, axis, about_active).run()
+    return _Mirror(context, axis, about_active).mirror_selection()
 
 
 def reflection(normal: Array, origin: Array) -> Matrix:
@@ -132,7 +132,7 @@ class _Mirror:
 
     # ------------------------------------------------------------------ who becomes what
 
-    def run(self) -> Mirrored:
+    def mirror_selection(self) -> Mirrored:
         chosen = {obj.name for obj in self.selected}
         for obj in self.selected:
             flipped = flip_name(obj.name)

@@ -253,12 +253,7 @@ def _equal(scene: Scene, source: Any, rows: Iterable[PropertyGroup]) -> None:
 
 
 def _translated(
-    scene: Scene,
-    source: Any,
-    attribute: Attribute,
-    value: Any,
-    row: PropertyGroup,
-    other: Attribute,
+    scene: Scene, source: Any, attribute: Attribute, value: Any, row: PropertyGroup, other: Attribute
 ) -> Any:
     if other.type == attribute.type and not attribute.value.has_unit:
         return value

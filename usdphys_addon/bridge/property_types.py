@@ -23,11 +23,9 @@ def _tooltip(attribute: Attribute, unit: str) -> str:
     return f"{attribute.doc}{f' ({unit})' if unit else ''}. USD: {attribute.usd.replace(schema.INSTANCE, '*')}"
 
 
-def unit_label(attribute: Attribute, angular: bool = False, acceleration: bool = False) -> str:
+def unit_label(attribute: Attribute, angular: bool = False) -> str:
     """Unit of a property as text; empty for a plain number."""
-    return units.unit_name(
-        attribute.dimension_for("rotX" if angular else "transX", "acceleration" if acceleration else None)
-    )
+    return units.unit_name(attribute.dimension_for("rotX" if angular else "transX", None))
 
 
 #: Dimensions that Blender can show with units.

@@ -43,12 +43,7 @@ GPRIM_SHAPES: dict[str, type[usd_geom.Gprim]] = {
     "PLANE": usd_geom.Plane,
 }
 _TARGETS = (
-    (
-        "NEUTRAL",
-        "Neutral",
-        "One attribute for each setting: Newton's if there is one, because PhysX reads it, too",
-        1,
-    ),
+    ("NEUTRAL", "Neutral", "One attribute for each setting: Newton's if there is one, because PhysX reads it, too", 1),
     ("NEWTON", "Newton", "Newton's own schemas", 2),
     ("PHYSX", "PhysX", "The schemas of PhysX, Omniverse and Isaac Sim", 4),
     ("MUJOCO", "MuJoCo", "The schemas of MuJoCo", 8),

@@ -231,9 +231,9 @@ def watch() -> Job:
     """Job without an end: look for changes of the shown scenes, and check them."""
     yield FIRST
     while True:
-        shown = _scenes_to_check()
-        is_busy = _go_on(shown) if _state.run is not None else _begin_next(shown)
-        del shown  # view layers may be gone at the next step
+        layers = _scenes_to_check()
+        is_busy = _go_on(layers) if _state.run is not None else _begin_next(layers)
+        del layers  # view layers may be gone at the next step
         yield PAUSE if is_busy else IDLE
 
 
@@ -243,10 +243,10 @@ def _scenes_to_check() -> dict[str, Any]:
         _drop_run()
         return {}
     scene_watch.look_at_operators()
-    shown = _shown()
-    for name, layer in shown.items():
+    layers = _shown()
+    for name, layer in layers.items():
         _look_at_visibility(name, layer)
-    return {} if _state.is_paused else shown
+    return {} if _state.is_paused else layers
 
 
 def _begin_next(shown: dict[str, Any]) -> bool:

@@ -111,7 +111,7 @@ def _run_here_or_in_blender(
             raise
         from . import hand_over
 
-        return hand_over.run(arguments, _outputs(options), refusal)
+        return hand_over.run_in_blender(arguments, _outputs(options), refusal)
 
 
 def _say_interrupted() -> None:
@@ -126,7 +126,7 @@ def _overflows_ignored() -> AbstractContextManager[object]:
 
 
 def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
-    ended = isolate.run(arguments, _outputs(options))
+    ended = isolate.run_in_child(arguments, _outputs(options))
     if ended.crash:
         raise InputError(f"{_subject(options)} makes Blender crash ({ended.crash}); no output was written.")
     if ended.exceeded:

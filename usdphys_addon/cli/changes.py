@@ -64,11 +64,11 @@ def _has_physics(model: PhysicsModel, path: str) -> bool:
 
 
 def _whole(prim: Prim, kind: str) -> Change:
-    told = f"{prim.type_name or 'a prim without a type'} with {', '.join(prim.schemas)}."
+    described = f"{prim.type_name or 'a prim without a type'} with {', '.join(prim.schemas)}."
     content = {name: summary.authored(value, _instance(name)) for name, value in prim.schemas.items()}
     if kind == "added":
-        return Change(prim.path, kind, prim.type_name, None, content, f"'{prim.path}' has physics now: {told}")
-    return Change(prim.path, kind, prim.type_name, content, None, f"'{prim.path}' has no physics any more: {told}")
+        return Change(prim.path, kind, prim.type_name, None, content, f"'{prim.path}' has physics now: {described}")
+    return Change(prim.path, kind, prim.type_name, content, None, f"'{prim.path}' has no physics any more: {described}")
 
 
 def _instance(name: str) -> str:
@@ -96,8 +96,8 @@ def _of_prim(one: Prim, other: Prim) -> Iterator[Change]:
             yield from _values(path, name, one.schemas[name], value)
     for key in sorted({*one.extras, *other.extras}):
         if one.extras.get(key) != other.extras.get(key):
-            said = one.extras.get(key), other.extras.get(key)
-            yield Change(path, "extras", key, said[0], said[1], _sentence(path, key, said[0], said[1]))
+            values = one.extras.get(key), other.extras.get(key)
+            yield Change(path, "extras", key, values[0], values[1], _sentence(path, key, values[0], values[1]))
 
 
 def _listed(content: dict[str, Any]) -> str:
@@ -111,12 +111,12 @@ def _values(path: str, schema: str, one: Any, other: Any) -> Iterator[Change]:
         was, now = getattr(one, attribute.field), getattr(other, attribute.field)
         if same_value(attribute, was, now):
             continue
-        shown = [
+        texts = [
             summary.shown(attribute, value, instance, holder.unit_mode) if value is not None else None
             for holder, value in ((one, was), (other, now))
         ]
         name = attribute.usd_name(instance)
-        yield Change(path, "value", name, shown[0], shown[1], _sentence(path, name, shown[0], shown[1]))
+        yield Change(path, "value", name, texts[0], texts[1], _sentence(path, name, texts[0], texts[1]))
 
 
 def _sentence(path: str, name: str, was: Any, now: Any) -> str:

@@ -19,7 +19,7 @@ _HANDED = "USDPHYS_HANDED_TO"
 _COMMAND = "usdphys"
 
 
-def run(arguments: Sequence[str], outputs: Sequence[str], refusal: NeedsBlenderError) -> int:
+def run_in_blender(arguments: Sequence[str], outputs: Sequence[str], refusal: NeedsBlenderError) -> int:
     """Run a command line in another Blender, with the streams of this process. Returns its exit status.
 
     outputs: the files that it writes; a success without one of them is none, and raises NeedsBlenderError.

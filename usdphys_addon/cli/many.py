@@ -124,17 +124,17 @@ def _run_jobs(options: argparse.Namespace, jobs: Sequence[Job], results: Path) -
         memory=options.memory,
     )  # fmt: skip
     workers = min(options.workers or isolate.processors(), max(1, len(todo)))
-    shown = progress.Progress(len(todo), is_quiet=options.quiet)
+    display = progress.Progress(len(todo), is_quiet=options.quiet)
     try:
         with interrupts.raised(signal.SIGINT, signal.SIGTERM):
             if todo:
                 crew = executors.dask(settings, options.dask) if options.dask else executors.local(settings, workers)
                 with crew as members:
-                    drive.run(todo, members, results, shown.told)
+                    drive.run(todo, members, results, display.told)
     except KeyboardInterrupt:
         warn(f"usdphys: error: Interrupted; '{results}' has what is done, and the same command goes on with the rest.")
         return interrupts.STATUS
     finally:
-        shown.end()
-    summarise(options, progress.summary(str(results), shown.counts, len(jobs) - len(todo)))
-    return 0 if shown.counts["ok"] == shown.counts.total() else 1
+        display.end()
+    summarise(options, progress.summary(str(results), display.counts, len(jobs) - len(todo)))
+    return 0 if display.counts["ok"] == display.counts.total() else 1

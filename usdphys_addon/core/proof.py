@@ -21,6 +21,7 @@ from .model import Mesh, PhysicsModel, Prim, SpherePoints
 from .rules.base import Issue
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
+from .value_types import with_elements
 from .words import counted
 
 #: Largest deviation of a corner of a collider, as a share of its size, and of its distance from the origin.
@@ -293,7 +294,7 @@ class _Comparison:
             return wanted <= set(now or ()) if item.field == "includes" else wanted == set(now or ())
         if now is not None and item.space == "local" and isinstance(now, tuple | float):
             ratio = self._ratio(index)
-            now = tuple(part * ratio for part in now) if isinstance(now, tuple) else now * ratio
+            now = with_elements(item.value, now, lambda part: part * ratio)
         if same_value(item, value.resolved(item.field) if here is None else here,
                       there.resolved(item.field) if now is None else now):  # fmt: skip
             return True

@@ -64,9 +64,9 @@ def numbers(prims: Sequence[Prim]) -> list[int]:
 
 def numbered(columns: Sequence[Sequence[Hashable]]) -> list[int]:
     """A number for each row of columns of one length: the same for equal rows."""
-    told = [column for column in columns if not _is_same(column)]
+    mixed = [column for column in columns if not _is_same(column)]
     known: dict[Hashable, int] = {}
-    return [known.setdefault(row, len(known)) for row in zip(*told, strict=True)] if told else [0] * len(columns[0])
+    return [known.setdefault(row, len(known)) for row in zip(*mixed, strict=True)] if mixed else [0] * len(columns[0])
 
 
 def _is_same(values: Sequence[Any]) -> bool:

@@ -32,11 +32,7 @@ _MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup
 
 
 def validate(
-    model: PhysicsModel,
-    target: Target = "usd",
-    *,
-    hierarchy: Hierarchy = "nested",
-    check_geometry: bool = True,
+    model: PhysicsModel, target: Target = "usd", *, hierarchy: Hierarchy = "nested", check_geometry: bool = True
 ) -> list[Issue]:
     """All issues of a model, errors first.
 

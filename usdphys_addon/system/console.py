@@ -62,8 +62,8 @@ def _write(stream: TextIO | None, line: str) -> None:
     if stream is None or stream.closed:
         return
     encoding = stream.encoding or "utf-8"
-    shown = printable(line).encode(encoding, "backslashreplace").decode(encoding, "replace")
-    stream.write(f"{shown}\n")
+    text = printable(line).encode(encoding, "backslashreplace").decode(encoding, "replace")
+    stream.write(f"{text}\n")
     stream.flush()
 
 
@@ -78,10 +78,10 @@ def printed_on_success() -> Iterator[None]:
     except OSError:  # there are no such streams
         yield
         return
-    with tempfile.TemporaryFile() as kept:
+    with tempfile.TemporaryFile() as output:
         _flush()
         for number, _ in saved:
-            os.dup2(kept.fileno(), number)
+            os.dup2(output.fileno(), number)
         is_done = False
         try:
             yield
@@ -91,9 +91,9 @@ def printed_on_success() -> Iterator[None]:
             for number, copy in saved:
                 os.dup2(copy, number)
                 os.close(copy)
-            kept.seek(0)
+            output.seek(0)
             if is_done:
-                for line in kept:
+                for line in output:
                     warn(line.decode(errors="surrogateescape").rstrip("\r\n"))
 
 
@@ -108,17 +108,17 @@ def without_scratch_names() -> Iterator[None]:
     except OSError:  # there is no such stream
         yield
         return
-    with tempfile.TemporaryFile() as kept:
+    with tempfile.TemporaryFile() as output:
         _flush()
-        os.dup2(kept.fileno(), 1)
+        os.dup2(output.fileno(), 1)
         try:
             yield
         finally:
             _flush()
             os.dup2(saved, 1)
             os.close(saved)
-            kept.seek(0)
-            for line in kept:
+            output.seek(0)
+            for line in output:
                 text = line.decode(errors="surrogateescape").rstrip("\r\n")
                 if not _FINISHED.match(text):
                     note(text)

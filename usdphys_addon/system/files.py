@@ -53,23 +53,23 @@ def usable_name(name: str) -> str:
 
     Blender reads two leading slashes as "beside the open file", and USD reads arguments behind a name.
     """
-    shown = name if len(name) <= 120 else f"{name[:60]}...{name[-57:]}"
+    short = name if len(name) <= 120 else f"{name[:60]}...{name[-57:]}"
     if not name:
         raise InputError("The name of a file is empty.")
     try:
         encoded = name.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InputError(f"'{shown}' is not encoded in UTF-8, which Blender and USD need; rename the file.") from error
+        raise InputError(f"'{short}' is not encoded in UTF-8, which Blender and USD need; rename the file.") from error
     if ":SDF_FORMAT_ARGS:" in name or "\0" in name:
-        raise InputError(f"'{shown}' has characters that USD does not allow in a name; rename the file.")
+        raise InputError(f"'{short}' has characters that USD does not allow in a name; rename the file.")
     if max(len(part) for part in encoded.split(b"/")) > _LONGEST_NAME:
         raise InputError(
-            f"'{shown}' has a file or folder name of more than {_LONGEST_NAME} bytes; choose a shorter one."
+            f"'{short}' has a file or folder name of more than {_LONGEST_NAME} bytes; choose a shorter one."
         )
     if os.name == "posix" and name.startswith("//"):
         name = f"/{name.lstrip('/')}"
     if len(os.fsencode(Path(name).absolute())) > _LONGEST_PATH:
-        raise InputError(f"'{shown}' is a path of more than {_LONGEST_PATH} bytes; Blender needs a shorter one.")
+        raise InputError(f"'{short}' is a path of more than {_LONGEST_PATH} bytes; Blender needs a shorter one.")
     return name
 
 

@@ -79,7 +79,7 @@ class Ended(NamedTuple):
     exceeded: str = ""
 
 
-def run(arguments: Sequence[str], outputs: Iterable[str]) -> Ended:
+def run_in_child(arguments: Sequence[str], outputs: Iterable[str]) -> Ended:
     """Run a command line in a child process, within the limits of `limits`.
 
     outputs: files that it writes; the temporary files of a crashed child are deleted.
@@ -101,10 +101,10 @@ def run(arguments: Sequence[str], outputs: Iterable[str]) -> Ended:
         _delete_new(targets, before)
         if exceeded:
             return Ended(1, "", exceeded)
-        said = ""
+        messages = ""
         with suppress(OSError):
-            said = log.read_text(encoding="utf-8", errors="replace")
-        return Ended(1, cause(number, said))
+            messages = log.read_text(encoding="utf-8", errors="replace")
+        return Ended(1, cause(number, messages))
 
 
 def _wait(command: list[str], environment: dict[str, str]) -> tuple[int, str]:

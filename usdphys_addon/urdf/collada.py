@@ -43,8 +43,8 @@ class _Reader:
         unit = asset.find("unit") if asset is not None else None
         meters = float((unit.get("meter") if unit is not None else None) or 1.0)
         scene = self.root.find("scene")
-        shown = scene.find("instance_visual_scene") if scene is not None else None
-        top = self.target(shown) if shown is not None else None
+        scene_name = scene.find("instance_visual_scene") if scene is not None else None
+        top = self.target(scene_name) if scene_name is not None else None
         scenes = [top] if top is not None else [one for one in self.root.walk() if one.tag == "visual_scene"]
         for one in scenes:
             for node in one.findall("node"):

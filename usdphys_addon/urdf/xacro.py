@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sized
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -137,7 +137,6 @@ class _Macro:
     element: Element
     parameters: list[tuple[str, str | None, bool]]
     scope: Scope
-    history: list[_Macro] = field(default_factory=list)
 
 
 def literal(value: Any) -> Any:

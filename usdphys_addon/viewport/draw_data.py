@@ -225,11 +225,11 @@ def mesh_edges(points: ArrayLike, triangles: ArrayLike) -> Vertices:
     is_flat = np.zeros(len(starts), bool)
     twins = starts[counts == 2]
     is_flat[counts == 2] = np.einsum("ij,ij->i", normals[owner[twins]], normals[owner[twins + 1]]) > FLAT
-    kept = edges[starts[~is_flat]]
-    if len(kept) > MOST_EDGES:
-        sizes = np.linalg.norm(places[kept[:, 0]] - places[kept[:, 1]], axis=1)
-        kept = kept[np.argpartition(-sizes, MOST_EDGES)[:MOST_EDGES]]
-    return _lines(places[kept])
+    outer = edges[starts[~is_flat]]
+    if len(outer) > MOST_EDGES:
+        sizes = np.linalg.norm(places[outer[:, 0]] - places[outer[:, 1]], axis=1)
+        outer = outer[np.argpartition(-sizes, MOST_EDGES)[:MOST_EDGES]]
+    return _lines(places[outer])
 
 
 # --------------------------------------------------------------------------- limits of joints; X is the joint's axis

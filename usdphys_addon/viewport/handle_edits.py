@@ -145,8 +145,8 @@ def text_of(context: Context, handle: Handle, value: float | Array) -> str:
             "Inertia: {moments} kg·m²    box along {axis}: {length}",
             moments=numbers, axis=handle.key[-1], length=_length(settings, edge),
         ))  # fmt: skip
-    shown = [_length(settings, part) for part in np.atleast_1d(np.asarray(value, float)).tolist()]
-    return f"{tr(handle.label)}: {'  '.join(shown)}"
+    lengths = [_length(settings, part) for part in np.atleast_1d(np.asarray(value, float)).tolist()]
+    return f"{tr(handle.label)}: {'  '.join(lengths)}"
 
 
 def _length(settings: Any, value: float) -> str:

@@ -64,8 +64,8 @@ def _draw() -> None:
     # The sidebar lies over the view.
     covered = sum(part.width for part in context.area.regions if part.type == "UI" and part.width > 1)
     left = context.region.width - covered - (_WIDTH + _MARGIN) * scale
-    shown = of_selected(context, session)[: rows_in(context.region.height, scale)]
-    for row, (name, loads) in enumerate(shown):
+    plotted = of_selected(context, session)[: rows_in(context.region.height, scale)]
+    for row, (name, loads) in enumerate(plotted):
         _draw_plot(name, loads, left, (_MARGIN + row * (_HEIGHT + _MARGIN)) * scale, scale)
 
 

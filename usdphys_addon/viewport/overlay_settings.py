@@ -9,6 +9,7 @@ from bpy.types import Context, PropertyGroup
 from ..bridge.choices import items_of
 from ..bridge.environment import redraw
 from ..bridge.known_names import KnownNames
+from ..bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, annotate
 
 if TYPE_CHECKING:
     from .scene_shapes import Options
@@ -20,88 +21,48 @@ def _redraw(_settings: Any, _context: Context) -> None:
     redraw("VIEW_3D")
 
 
-def _scope(name: str, description: str, default: str = "NONE") -> Any:
-    return bpy.props.EnumProperty(
-        name=name,
-        description=description,
-        items=items_of("what an overlay shows"),
-        default=default,
-        update=_redraw,
+def _scope(name: str, description: str, default: str = "NONE") -> str:
+    return EnumProperty(
+        name=name, description=description, items=items_of("what an overlay shows"), default=default, update=_redraw,
         options={"SKIP_SAVE"},
-    )
+    )  # fmt: skip
 
 
-def _switch(name: str, description: str, default: bool) -> Any:
-    return bpy.props.BoolProperty(
-        name=name, description=description, default=default, update=_redraw, options={"SKIP_SAVE"}
-    )
+def _switch(name: str, description: str, default: bool) -> bool:
+    return BoolProperty(name=name, description=description, default=default, update=_redraw, options={"SKIP_SAVE"})
 
 
 class USDPHYS_OverlaySettings(KnownNames, bpy.types.PropertyGroup):
     __slots__ = ()
 
-    if TYPE_CHECKING:
-        show: bool
-        colliders: str
-        color_by: str
-        bodies: str
-        mass: str
-        joints: str
-        joint_frames: bool
-        joint_limits: bool
-        joint_drives: bool
-        filtered_pairs: str
-        articulations: str
-        contacts: bool
-        broken: bool
-        loads: bool
-        use_xray: bool
-        line_width: float
-        joint_size: float
-    else:
-        show: _switch("Physics", "Draw the physics over the 3D view", True)
-        colliders: _scope("Colliders", "Collision shapes, as the preview simulates them", "SELECTED")
-        color_by: bpy.props.EnumProperty(
-            name="Color",
-            description="Meaning of the colours of colliders",
-            items=items_of("colours of an overlay"),
-            default="KIND",
-            update=_redraw,
-            options={"SKIP_SAVE"},
-        )
-        bodies: _scope("Bodies", "Corners of the bounding box of each rigid body, in the colour of its kind")
-        mass: _scope("Mass", "Centre of mass, and the uniform box with the mass and inertia of the body")
-        joints: _scope("Joints", "Joints, with lines to their bodies", "SELECTED")
-        joint_frames: _switch("Frames", "Axes of the joint frame on both bodies", True)
-        joint_limits: _switch("Limits", "Ranges that joint limits allow, and the position of the joint", True)
-        joint_drives: _switch("Drives", "Targets of drives", True)
-        filtered_pairs: _scope("Filtered Pairs", "Dashed lines between objects that do not collide with each other")
-        articulations: _scope("Articulations", "Root of each articulation, and the tree of its links")
-        contacts: _switch("Contacts", "Contact points of colliders and their normals, while the preview runs", False)
-        broken: _switch("Broken Joints", "Crosses at joints that broke, while the preview runs", True)
-        loads: _switch(
-            "Joint Loads", "Force and torque of the selected joints over the last seconds, while the preview runs", True
-        )
-        use_xray: _switch("X-Ray", "Also draw lines behind surfaces, fainter", False)
-        line_width: bpy.props.FloatProperty(
-            name="Line Width",
-            description="Width of the lines, in pixels at a resolution scale of 1",
-            default=1.5,
-            min=1.0,
-            max=6.0,
-            update=_redraw,
-            options={"SKIP_SAVE"},
-        )
-        joint_size: bpy.props.FloatProperty(
-            name="Joint Size",
-            description="Size of the joint symbols, as a factor",
-            default=1.0,
-            min=0.05,
-            soft_max=5.0,
-            max=100.0,
-            update=_redraw,
-            options={"SKIP_SAVE"},
-        )
+    show = _switch("Physics", "Draw the physics over the 3D view", True)
+    colliders = _scope("Colliders", "Collision shapes, as the preview simulates them", "SELECTED")
+    color_by = EnumProperty(
+        name="Color", description="Meaning of the colours of colliders", items=items_of("colours of an overlay"),
+        default="KIND", update=_redraw, options={"SKIP_SAVE"},
+    )  # fmt: skip
+    bodies = _scope("Bodies", "Corners of the bounding box of each rigid body, in the colour of its kind")
+    mass = _scope("Mass", "Centre of mass, and the uniform box with the mass and inertia of the body")
+    joints = _scope("Joints", "Joints, with lines to their bodies", "SELECTED")
+    joint_frames = _switch("Frames", "Axes of the joint frame on both bodies", True)
+    joint_limits = _switch("Limits", "Ranges that joint limits allow, and the position of the joint", True)
+    joint_drives = _switch("Drives", "Targets of drives", True)
+    filtered_pairs = _scope("Filtered Pairs", "Dashed lines between objects that do not collide with each other")
+    articulations = _scope("Articulations", "Root of each articulation, and the tree of its links")
+    contacts = _switch("Contacts", "Contact points of colliders and their normals, while the preview runs", False)
+    broken = _switch("Broken Joints", "Crosses at joints that broke, while the preview runs", True)
+    loads = _switch(
+        "Joint Loads", "Force and torque of the selected joints over the last seconds, while the preview runs", True
+    )
+    use_xray = _switch("X-Ray", "Also draw lines behind surfaces, fainter", False)
+    line_width = FloatProperty(
+        name="Line Width", description="Width of the lines, in pixels at a resolution scale of 1",
+        default=1.5, min=1.0, max=6.0, update=_redraw, options={"SKIP_SAVE"},
+    )  # fmt: skip
+    joint_size = FloatProperty(
+        name="Joint Size", description="Size of the joint symbols, as a factor",
+        default=1.0, min=0.05, soft_max=5.0, max=100.0, update=_redraw, options={"SKIP_SAVE"},
+    )  # fmt: skip
 
 
 def current(context: Context) -> Any:
@@ -119,6 +80,9 @@ def options_of(settings: PropertyGroup) -> "Options":
         settings.articulations, settings.color_by == "GROUP", settings.joint_frames, settings.joint_limits,
         settings.joint_drives, round(settings.joint_size, 4),
     )  # fmt: skip
+
+
+annotate(USDPHYS_OverlaySettings)
 
 
 def register() -> None:

@@ -203,6 +203,6 @@ def home_of(scene: Scene) -> str:
 
 def _looks_scope(materials: dict[str, str], home: str) -> str:
     """The scope of the first visible material below `home`; else a new one. materials: their paths by name."""
-    shown = [name for name in materials if not bpy.data.materials[name].usdphys.physics_material.is_applied]
-    scopes = [paths.parent_of(materials[name]) for name in shown]
+    looks = [name for name in materials if not bpy.data.materials[name].usdphys.physics_material.is_applied]
+    scopes = [paths.parent_of(materials[name]) for name in looks]
     return next((path for path in scopes if not home or paths.is_at_or_below(path, home)), f"{home}/Looks")

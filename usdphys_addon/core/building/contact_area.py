@@ -112,14 +112,14 @@ def _shared(one: Array, other: Array) -> tuple[float, Array]:
     left = [np.asarray(point) for point in one]
     for start, end in zip(other, np.roll(other, -1, axis=0), strict=True):
         edge = end - start
-        kept = []
+        common = []
         for here, after in zip(left, left[1:] + left[:1], strict=True):
             inside, goes_in = _cross(edge, here - start), _cross(edge, after - start)
             if inside >= 0.0:
-                kept.append(here)
+                common.append(here)
             if inside * goes_in < 0.0:
-                kept.append(here + (after - here) * (inside / (inside - goes_in)))
-        left = kept
+                common.append(here + (after - here) * (inside / (inside - goes_in)))
+        left = common
         if len(left) < 3:
             return 0.0, np.zeros(2)
     area, center = 0.0, np.zeros(2)

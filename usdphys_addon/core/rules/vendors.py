@@ -159,12 +159,12 @@ def ccd_not_in_scene(facts: Facts) -> Iterator[Finding]:
 
 @rule("LimitStiffnessPerRadian")
 def limit_per_radian(facts: Facts) -> Iterator[Finding]:
-    said = set()
+    reported = set()
     for prim, instance, value in _all(facts, "PhysxLimitAPI"):
         is_soft = (value.stiffness or 0.0) > 0.0 and math.isfinite(value.stiffness)
         is_wrong = instance in schema.ANGULAR_DOFS and is_soft and not _is_corrected(prim, instance, value)
-        if is_wrong and prim.path not in said:
-            said.add(prim.path)
+        if is_wrong and prim.path not in reported:
+            reported.add(prim.path)
             yield Finding(prim, f"PhysX takes the limit stiffness of {prim.display} per radian.")
 
 
