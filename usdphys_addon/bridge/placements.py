@@ -174,6 +174,8 @@ class ScenePlacements:
             return
         parent = None
         above = placement.obj.parent
+        if self.sources is not None and placement.instance is None:
+            above = self.sources.parent_of(placement.obj)
         if above is not None:
             # The parent of an instanced object must be in the same instance.
             parent = self._by_key.get((placement.instance, above.name_full))

@@ -54,13 +54,13 @@ def is_moved(obj: Any) -> bool:
     return False
 
 
-def is_bare(obj: Any) -> bool:
-    """True for an Empty without children, instances, rigid body and colliders."""
+def is_bare(obj: Any, *, with_children: bool = False) -> bool:
+    """True for an Empty without children, instances, rigid body and colliders. with_children: these do not count."""
     physics = obj.usdphys
     return (
         obj.type == "EMPTY"
         and obj.instance_type == "NONE"
-        and not obj.children
+        and (with_children or not obj.children)
         and not physics.rigid_body.is_applied
         and not len(physics.colliders)
     )

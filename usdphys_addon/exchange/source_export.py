@@ -403,7 +403,7 @@ class _Comparison:
         return edits
 
     def _has_new_parent(self, path: str, placement: Placement) -> bool:
-        parent = placement.obj.parent
+        parent = self.sources.parent_of(placement.obj)
         before, now = paths.parent_of(path), self.sources.objects.get(parent.name, "?") if parent is not None else ""
         return now != (before if before in self.sources.imported else "")
 

@@ -103,7 +103,10 @@ def apply_first(editor: Editor, edits: SceneEdits) -> None:
 def apply_last(editor: Editor, edits: SceneEdits) -> None:
     """Apply what comes after the physics edits: transforms, bindings, and moves of whole prims."""
     for path, local in edits.transforms.items():
-        write_transform(editor.spec(path), editor.stage.GetPrimAtPath(path), local)
+        spec, usd_prim = editor.spec(path), editor.stage.GetPrimAtPath(path)
+        if usd_prim and usd_prim.GetTypeName() in ("", "Scope"):
+            spec.typeName = "Xform"  # of others USD ignores the transform
+        write_transform(spec, usd_prim, local)
     for path, material in edits.bindings.items():
         _bind(editor, path, material)
     done: dict[str, str] = {}
