@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Sdf, Usd, UsdGeom, Vt
+from pxr import Sdf, Usd, UsdGeom
 
 from ..core import frames, gprims, paths, schema, vendor_schemas
 from ..core.difference import Difference, PrimEdit
-from ..core.model import Mesh, Prim
+from ..core.model import Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
@@ -153,19 +153,8 @@ class Editor:
         gprim = prim.get(usd_geom.Gprim)
         if isinstance(gprim, usd_geom.Gprim):
             half = np.array(gprims.half_extent(gprim)) / self.units.local
-            self.writer.set(spec, "extent", "float3[]", _vectors([-half, half]))
-        mesh = prim.mesh() if prim.type_name == "Mesh" and prim.mesh else None
-        if isinstance(mesh, Mesh) and len(mesh.points):
-            points = mesh.points / self.units.local
-            self.writer.set(spec, "extent", "float3[]", _vectors([points.min(0), points.max(0)]))
-            names = Sdf.ValueTypeNames
-            for name, type_name, value in (
-                ("points", names.Point3fArray, _vectors(points)),
-                ("faceVertexCounts", names.IntArray, Vt.IntArray([3] * len(mesh.triangles))),
-                ("faceVertexIndices", names.IntArray, Vt.IntArray(mesh.triangles.ravel().tolist())),
-            ):
-                Sdf.AttributeSpec(spec, name, type_name).default = value
-            self.writer.set(spec, "subdivisionScheme", "token", "none", uniform=True)
+            self.writer.set(spec, "extent", "float3[]", usd_write.vectors([-half, half]))
+        self.writer.mesh(spec, prim)
 
     # ------------------------------------------------------------------ one prim
 
@@ -377,7 +366,3 @@ def _clear_animation(spec: Sdf.AttributeSpec) -> None:
 def _empty_targets(spec: Sdf.PrimSpec, name: str) -> None:
     found = spec.relationships.get(name) or Sdf.RelationshipSpec(spec, name, custom=False)
     found.targetPathList.ClearEditsAndMakeExplicit()
-
-
-def _vectors(rows: Any) -> Vt.Vec3fArray:
-    return Vt.Vec3fArray([Gf.Vec3f(*(float(part) for part in row)) for row in rows])
