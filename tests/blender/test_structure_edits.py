@@ -16,10 +16,10 @@ FORMS = ("copy", "layer", "flat", "composed")
 GPRIMS = {
     "Cube": "double size = 0.5",
     "Sphere": "double radius = 0.25",
-    "Capsule": "double radius = 0.1\ndouble height = 0.4\nuniform token axis = \"X\"",
-    "Cylinder": "double radius = 0.2\ndouble height = 0.6\nuniform token axis = \"Z\"",
-    "Cone": "double radius = 0.2\ndouble height = 0.6\nuniform token axis = \"Y\"",
-    "Plane": "double width = 2\ndouble length = 3\nuniform token axis = \"Z\"",
+    "Capsule": 'double radius = 0.1\ndouble height = 0.4\nuniform token axis = "X"',
+    "Cylinder": 'double radius = 0.2\ndouble height = 0.6\nuniform token axis = "Z"',
+    "Cone": 'double radius = 0.2\ndouble height = 0.6\nuniform token axis = "Y"',
+    "Plane": 'double width = 2\ndouble length = 3\nuniform token axis = "Z"',
 }
 
 

@@ -218,8 +218,8 @@ class _Comparison:
                 yield self._displaced(index, off[index])
             yield from self._values(index)
             yield from self._joint(index)
-            wanted = {self.in_file(path) for path in self.shown.materials[index]}
-            if lost := wanted.difference(self.written.materials[index]):
+            materials = frozenset(self.in_file(path) for path in self.shown.materials[index])
+            if lost := materials.difference(self.written.materials[index]):
                 yield self._told(index, "material", f"'{{}}' is not bound to '{paths.name_of(min(lost))}' in it.")
 
     def _told(self, index: int, kind: str, text: str) -> Mismatch:

@@ -18,8 +18,8 @@ import bpy
 import numpy as np
 from bpy.types import Context, Material, Object, Scene
 
-from ..bridge import import_notes, props, scene_read
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge import authored_poses, curves, import_notes, props, scene_read
+from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.names import prim_name
 from ..bridge.identity.remembered import source_paths, used_materials
@@ -33,11 +33,13 @@ from ..core.runtimes import FILES, add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
 from ..core.vendors import is_placeless
+from ..system.collector import gc_paused
 from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_folder
+from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, report_conversion
+from .usd_export import ExportResult, report_conversion, report_uniform
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 _NOISE = 2e-6
 
 
+@authored_poses.authored()
 def export_edits(
     context: Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False,
     physx_words: bool = False, converted: StageUnits | None = None, proves: bool = True,
@@ -71,7 +74,8 @@ def export_edits(
 def source_of(scene: Scene) -> Path | None:
     """The USD file that a scene was imported from; None if it was not.
 
-    Where it is gone, the same file that lies by the .blend as it did when both were elsewhere.
+    Where it is gone, the same file that lies by the .blend as it did when both were elsewhere; else, or where it has
+    changed, the one that is packed in the .blend.
     """
     memory = scene.usdphys.source
     if not memory.filepath:
@@ -79,14 +83,15 @@ def source_of(scene: Scene) -> Path | None:
     file = Path(bpy.path.abspath(memory.filepath))
     if file.suffix.lower() not in USD_SUFFIXES:
         return None
-    if file.is_file() or not bpy.data.filepath or not memory.files:
+    is_packed = packed_source.size(scene) > 0
+    if (file.is_file() and not (is_packed and first_changed(memory.files, file.parent))) or not memory.files:
         return file
-    for above in Path(bpy.data.filepath).parents[:3]:
+    for above in Path(bpy.data.filepath).parents[:3] if bpy.data.filepath else ():
         for count in range(1, min(4, len(file.parts))):
             moved = above.joinpath(*file.parts[-count:])
             if moved.is_file() and not first_changed(memory.files, moved.parent):
                 return moved
-    return file
+    return packed_source.stand_in(scene) or file
 
 
 def files_of_source(scene: Scene) -> list[Path]:
@@ -137,6 +142,10 @@ def _export(
         raise InputError(
             f"'{source}', from which the scene was imported, is gone; put it back, or export as Blender composes it."
         )
+    if form == "layer" and packed_source.is_stand_in(source):
+        raise InputError(
+            f"'{source.name}', over which the layer would lie, is nowhere but in the .blend. {packed_source.UNPACK}"
+        )
     variants = [composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
     stage = usd_read.open_stage(source)
     composition.select_variants(stage, variants)
@@ -146,6 +155,10 @@ def _export(
     context.view_layer.update()
     comparison = _Comparison(context, stage)
     reading = comparison.reading
+    comparison.new.animated = curves.in_time_codes(
+        curves.sampled(context, reading.animated), scene, comparison.old.time_codes
+    )
+    difference.take_animated(comparison.old, comparison.new)
     if physx_words:
         add_physx_words(reading.model)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
@@ -172,6 +185,7 @@ def _export(
     if form == "layer":
         edited = _edited_prims(comparison, edits, found)
         result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
+    report_uniform(reading.model, reading.frame, result.issues)
     result.issues += written.packed
     for path in written.uninstanced:
         result.issues.append(Issue(
@@ -478,7 +492,9 @@ class _Comparison:
     def _moves(self) -> dict[str, str]:
         """New paths of imported things that were renamed, or given another parent."""
         placed = {name: placement.path for name, placement in self.by_name.items()}
-        moves = self.sources.moves(self.scene.objects, placed, remembered.is_renamed, self.old.order)
+        # A parent need not be in the scene.
+        objects = remembered.objects_by_name(with_linked=True)
+        moves = self.sources.moves(objects, placed, remembered.is_renamed, self.old.order)
         physics = self.scene.usdphys
         materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
         for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):

@@ -14,20 +14,23 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
-from ..bridge import scene_read
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge import authored_poses, curves, scene_read
+from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import paths, summary, validate
+from ..core.animation import Key
 from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.proof import Proof
 from ..core.runtimes import add_physx_words
+from ..core.schema import attribute_of
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits, remembered_units, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
 from ..system import faults
+from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout
@@ -95,6 +98,7 @@ def stage_options(scene: Scene) -> tuple[StageUnits, Hierarchy]:
 # --------------------------------------------------------------------------- the export
 
 
+@authored_poses.authored()
 def export_usd(context: Context, filepath: str | Path, options: ExportOptions) -> ExportResult:
     """Write the scene with its physics. The target is replaced in one step at the end, or stays as it was.
 
@@ -120,9 +124,11 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         options = replaced(options, units=own_units)
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
+    if options.animation:
+        reading.model.animated = curves.sampled(context, reading.animated)
     if options.physx_words:
         add_physx_words(reading.model)
-    issues = reading.issues + validate.validate(reading.model, check_geometry=False)
+    issues = _issues_of(reading, options.hierarchy, memory.filepath)
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, bool(options.native) or not reading.paths_are_certain, converted)
     result = ExportResult(target, issues, summary.counts(reading.model), job.moved)
@@ -288,6 +294,13 @@ def on_native_export(export_context: Any) -> bool:
     return job.error is None
 
 
+def _issues_of(reading: SceneReading, hierarchy: Hierarchy, source: str) -> list[Issue]:
+    """What is wrong with a scene. source: of its import; links of a robot are below each other on purpose."""
+    is_robot = source.lower().endswith((".urdf", ".xacro"))
+    wanted: Hierarchy = "reset" if is_robot else hierarchy
+    return reading.issues + validate.validate(reading.model, hierarchy=wanted, check_geometry=False)
+
+
 def _write_physics(export_context: Any, job: _Job) -> None:
     """Put the physics of a scene on the stage that Blender has just filled."""
     from pxr import Sdf
@@ -301,11 +314,12 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     depsgraph = export_context.get_depsgraph()
     if job.reading is None or job.options is None:
         _warn_of_unit_scale(depsgraph)
+        job.issues += authored_poses.issues_of_export()
         reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
         if not reading.model.prims:
             return
-        job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
         wanted, hierarchy = stage_options(depsgraph.scene.original)
+        job.issues += _issues_of(reading, hierarchy, depsgraph.scene.original.usdphys.source.filepath)
         # The options of Blender's own export decide on length and up axis.
         units = usd_read.stage_units(stage)
         units = units._replace(
@@ -346,6 +360,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         # which takes a third of all writing.
         job.until_saved.enter_context(Sdf.ChangeBlock())
     usd_write.write_model(stage, model, units, matcher.specs if matcher.is_as_expected else None)
+    usd_write.write_samples(stage, model, units)
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if job.proof is not None:
@@ -354,13 +369,21 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
     if has_skeletons:
         skeletons.root_skeletons(stage)
-    if job.options is not None and not job.options.animation:
+    report_uniform(model, reading.frame, job.issues)
+    if job.options is not None and job.options.animation:
+        _report_values_written(model, job.issues)
+    elif job.options is not None:
         report_animation(reading, kept, job.issues)
+        report_values_left_out(model, reading.frame, job.issues)
     unknown: dict[str, str] = {}
     if job.converted is not None:
         unknown = unit_conversion.convert(stage, job.converted)
         units = job.converted._replace(local_meters_per_unit=units.local)
     report_conversion(model, units, unknown, job.issues)
+
+
+#: What to do about animation that was left out.
+SWITCH_ON = "Switch on Animation (--animation) to write time samples."
 
 
 def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
@@ -375,7 +398,57 @@ def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue])
         issues.append(Issue(
             "AnimationLeftOut", "warning", "", names[0],
             f"'{names[0]}'{more} {'are' if more else 'is'} animated; the pose at frame {reading.frame:g} was written.",
-            "Switch on Animation (--animation) to write time samples.",
+            SWITCH_ON,
+        ))  # fmt: skip
+
+
+def report_values_left_out(model: PhysicsModel, frame: float, issues: list[Issue], fix: str = SWITCH_ON) -> None:
+    """Report animated values of which only that of a frame was written."""
+    names = [(model.prims[key.path], f"'{label}' of {model.prims[key.path].display}") for key, label in _varying(model)]
+    if names:
+        (prim, name), others = names[0], len(names) - 1
+        more = f" and {counted(others, 'other value')} are" if others else " is"
+        issues.append(Issue(
+            "AnimatedValueLeftOut", "warning", prim.path, prim.label,
+            f"{name}{more} animated; the value at frame {frame:g} was written.", fix,
+        ))  # fmt: skip
+
+
+def _report_values_written(model: PhysicsModel, issues: list[Issue]) -> None:
+    """Report the animated values that have become time samples, and where."""
+    written = [model.animated[key] for key, _ in _varying(model) if model.animated[key].moments]
+    if written:
+        at_keys = sum(samples.times == "keys" for samples in written)
+        issues.append(Issue(
+            "AnimationWritten", "info", "", "",
+            f"{counted(len(written), 'animated value')} written as time samples: {at_keys} at keys, "
+            f"{len(written) - at_keys} at frames.", "No action is needed.",
+        ))  # fmt: skip
+
+
+def _varying(model: PhysicsModel) -> list[tuple[Key, str]]:
+    """(key, label) of the animated values that USD lets vary."""
+    found = []
+    for key in model.animated:
+        prim = model.prims.get(key.path)
+        value = prim.schemas.get(key.schema) if prim is not None else None
+        if value is not None and not (attribute := attribute_of(type(value), key.field)).uniform:
+            found.append((key, attribute.label))
+    return found
+
+
+def report_uniform(model: PhysicsModel, frame: float, issues: list[Issue]) -> None:
+    """Report animated values that USD does not let vary."""
+    for key, samples in model.animated.items():
+        prim = model.prims.get(key.path)
+        value = prim.schemas.get(key.schema) if prim is not None else None
+        if prim is None or value is None or not attribute_of(type(value), key.field).uniform:
+            continue
+        label = attribute_of(type(value), key.field).label
+        issues.append(Issue(
+            "AnimatedUniform", "warning", key.path, prim.label,
+            f"'{label}' of {prim.display} is animated by {samples.by}, but uniform in USD: the value at frame "
+            f"{frame:g} was written.", "Remove its animation.",
         ))  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from pxr import Sdf, Usd, UsdGeom
 
 from ..core import frames, gprims, paths, schema, vendor_schemas
+from ..core.animation import Samples
 from ..core.difference import Difference, PrimEdit
 from ..core.model import Prim
 from ..core.schema import Attribute, Schema
@@ -55,6 +56,15 @@ class Editor:
                 self.edit(edit)
             else:
                 self.missing.append(path)
+        for key, samples in difference.animated.items():
+            prim = difference.added[key.path]
+            self.samples(self.spec(key.path), prim, key.schema, key.field, samples)
+
+    def samples(self, spec: Sdf.PrimSpec, prim: Prim, name: str, field: str, samples: Samples) -> None:
+        """Author the time samples of a value of a prim. name: of the schema."""
+        value = prim.schemas[name]
+        instance = usd_write.instance_of(value, name, prim.type_name)
+        self.writer.samples(spec, value, instance, field, samples, self.stage.GetTimeCodesPerSecond())
 
     def spec(self, path: str) -> Sdf.PrimSpec:
         """The spec of a prim in the layer, created as `over` if missing; instances above it become uninstanced."""
@@ -175,6 +185,8 @@ class Editor:
         for (name, field), content in edit.values.items():
             value = prim.schemas[name]
             self.put(spec, value, usd_write.instance_of(value, name, prim.type_name), field, content)
+            if (samples := edit.samples.get((name, field))) is not None:
+                self.samples(spec, prim, name, field, samples)
         for name, field in (*edit.cleared, *_unset(edit)):
             attribute = schema.attribute_of(type(prim.schemas[name]), field)
             self.clear(spec, usd_prim, attribute.usd_name(_instance(name)), attribute)
