@@ -39,7 +39,7 @@ from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, report_conversion, report_uniform
+from .usd_export import ExportResult, moving_paths, report_conversion, report_uniform
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -325,7 +325,7 @@ class _Comparison:
 
     def proof(self) -> Proof:
         """What Blender shows, at the paths of the file that is written."""
-        proof = Proof(self.new, with_time=True)
+        proof = Proof(self.new, moving=moving_paths(self.reading))
         proof.moves.append(self.moves)
         for kind, number in self.instanced.items():
             proof.counts[kind] += number
