@@ -187,7 +187,7 @@ def floor_time(folder: Path, number: int) -> float:
 
 
 def export_times(number: int, folder: Path) -> tuple[float, float, float, float, float]:
-    """(native, added by physics, whole, floor, share of the proof): the best of several runs in s, in turns; what disturbs only adds."""
+    """(native, added by physics, whole, floor, share of the proof): the best of several runs, in turns, in s."""
     import bpy
 
     build(number)

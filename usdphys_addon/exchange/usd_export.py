@@ -272,7 +272,10 @@ def _run(job: _Job, export_context: Any) -> bool:
         _write_physics(export_context, job)
         layer = export_context.get_stage().GetRootLayer()
         if job.place is not None:
-            image_files.bring_all(layer, *job.place)
+            source = Path(str(scene_of(export_context.get_depsgraph()).usdphys.source.filepath))
+            # A stage keeps the paths of its images; a robot has none.
+            is_other = bool(source.name) and source.suffix.lower() not in USD_SUFFIXES
+            image_files.bring_all(layer, *job.place, absolute=is_other)
         job.outline = usd_verify.outline(layer)
         job.done = True
     except UsdPhysError as error:
