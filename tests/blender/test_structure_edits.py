@@ -355,3 +355,70 @@ def test_an_edit_of_structure_leaves_everything_where_blender_shows_it(tmp_path,
     assert there.keys() == shown.keys()
     for name, place in shown.items():
         assert np.abs(there[name] - place).max() < 1e-5, name
+
+
+VARIANTS = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "World" (
+    prepend variantSets = "size"
+    variants = { string size = "small" }
+)
+{
+    def PhysicsScene "Scene" {}
+    def Xform "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {
+        def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}
+    }
+    variantSet "size" = {
+        "small" {
+            over "Box"
+            {
+                float physics:mass = 1
+                double3 xformOp:translate = (0, 0, 1)
+                uniform token[] xformOpOrder = ["xformOp:translate"]
+            }
+        }
+        "large" {
+            over "Box"
+            {
+                float physics:mass = 10
+                double3 xformOp:translate = (0, 0, 5)
+                uniform token[] xformOpOrder = ["xformOp:translate"]
+            }
+        }
+    }
+}
+"""
+
+
+def of_variant(file, choice):
+    """(mass, height) of the box under a variant."""
+    stage = Usd.Stage.Open(str(file))
+    stage.GetPrimAtPath("/World").GetVariantSet("size").SetVariantSelection(choice)
+    box = stage.GetPrimAtPath("/World/Box")
+    place = UsdGeom.XformCache().GetLocalToWorldTransform(box).ExtractTranslation()
+    return box.GetAttribute("physics:mass").Get(), place[2]
+
+
+def test_an_edit_under_a_variant_stays_in_the_variant_of_the_value(tmp_path):
+    import_text(tmp_path, VARIANTS)
+    box = bpy.data.objects["Box"]
+    box.usdphys.mass.mass, box.location.z = 3.0, 2.0
+    bpy.context.view_layer.update()
+    result = export(tmp_path / "copy.usda", "copy")
+    assert not [issue for issue in result.issues if issue.code in ("FileDiffers", "EditOverVariants")]
+    assert of_variant(tmp_path / "copy.usda", "small") == (3.0, 2.0)
+    assert of_variant(tmp_path / "copy.usda", "large") == (10.0, 5.0)
+
+
+def test_a_layer_says_that_its_edits_hold_in_all_variants(tmp_path):
+    import_text(tmp_path, VARIANTS)
+    bpy.data.objects["Box"].usdphys.mass.mass = 3.0
+    result = export(tmp_path / "layer.usda", "layer")
+    assert [issue.path for issue in result.issues if issue.code == "EditOverVariants"] == ["/World/Box"]
+    assert of_variant(tmp_path / "layer.usda", "small")[0] == 3.0

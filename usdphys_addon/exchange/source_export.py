@@ -197,6 +197,12 @@ def _export(
             "EditLeftOut", "warning", path, "", f"An edit of '{path}' is left out: the source has no such prim.",
             "Import the source again, or export as Blender composes it.",
         ))  # fmt: skip
+    for path in written.over_variants if form != "flat" else ():
+        result.issues.append(Issue(
+            "EditOverVariants", "warning", path, "",
+            f"An edit of '{path}' holds in all variants: its value is from a variant of another file.",
+            "Export flattened, or edit the file that has the variant.",
+        ))  # fmt: skip
     if converted is not None:
         if form != "flat" and composition.is_composed(stage):
             result.issues.append(Issue(

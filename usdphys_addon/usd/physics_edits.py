@@ -42,6 +42,7 @@ class Editor:
         self.writer = usd_write.SpecWriter(layer, units)
         self.uninstanced: dict[str, None] = {}
         self.missing: list[str] = []
+        self.over_variants: dict[str, None] = {}
         self.made: dict[str, Prim] = {}
         self.copied: set[str] = set()
         self.moved: dict[str, str] = {}
@@ -64,7 +65,8 @@ class Editor:
         """Author the time samples of a value of a prim. name: of the schema."""
         value = prim.schemas[name]
         instance = usd_write.instance_of(value, name, prim.type_name)
-        self.writer.samples(spec, value, instance, field, samples, self.stage.GetTimeCodesPerSecond())
+        home = self.home(spec, schema.attribute_of(type(value), field).usd_name(instance))
+        self.writer.samples(home, value, instance, field, samples, self.stage.GetTimeCodesPerSecond())
 
     def spec(self, path: str) -> Sdf.PrimSpec:
         """The spec of a prim in the layer, created as `over` if missing; instances above it become uninstanced."""
@@ -74,6 +76,21 @@ class Editor:
                 Sdf.CreatePrimInLayer(self.layer, prefix).SetInfo("instanceable", False)
                 self.uninstanced[str(prefix)] = None
         return Sdf.CreatePrimInLayer(self.layer, path)
+
+    def home(self, spec: Sdf.PrimSpec, name: str) -> Sdf.PrimSpec:
+        """The spec that gets a new value of a property: that of the chosen variant if the value is from there.
+
+        Else `spec`, whose value is stronger than those of all variants.
+        """
+        item = self.stage.GetPropertyAtPath(spec.path.AppendProperty(name))
+        found = next(iter(item.GetPropertyStack()), None) if item else None
+        place = found.path.GetPrimPath() if found is not None else Sdf.Path.emptyPath
+        if not place.ContainsPrimVariantSelection():
+            return spec
+        if found.layer == self.own and place.StripAllVariantSelections() == spec.path:
+            return self.layer.GetPrimAtPath(place) or spec
+        self.over_variants[str(spec.path)] = None
+        return spec
 
     def is_own(self, spec: Sdf.Spec, path: str) -> bool:
         return self.own is not None and spec.layer == self.own and str(spec.path) == path
@@ -203,6 +220,7 @@ class Editor:
     def put(self, spec: Sdf.PrimSpec, value: Schema, instance: str, field: str, content: Any) -> None:
         attribute = schema.attribute_of(type(value), field)
         name = attribute.usd_name(instance)
+        spec = self.home(spec, name)
         if attribute.is_relationship:
             if content:
                 self.writer.relationship(spec, name, [Sdf.Path(path) for path in content])
