@@ -84,9 +84,9 @@ class Editor:
         """
         item = self.stage.GetPropertyAtPath(spec.path.AppendProperty(name))
         found = next(iter(item.GetPropertyStack()), None) if item else None
-        place = found.path.GetPrimPath() if found is not None else Sdf.Path.emptyPath
-        if not place.ContainsPrimVariantSelection():
+        if found is None or not found.path.ContainsPrimVariantSelection():
             return spec
+        place = found.path.GetPrimPath()
         if found.layer == self.own and place.StripAllVariantSelections() == spec.path:
             return self.layer.GetPrimAtPath(place) or spec
         self.over_variants[str(spec.path)] = None
