@@ -19,7 +19,10 @@ from unittest.mock import patch
 
 import bench
 
-BOUNDS = {"ratio_1000": 0.25, "ratio_10000": 0.10, "growth_added": 12.0, "register": 50.0}
+BOUNDS = {
+    "ratio_1000": 0.25, "ratio_10000": 0.10, "growth_added": 12.0, "register": 50.0,
+    "proof_1000": 0.15, "proof_10000": 0.15,
+}  # fmt: skip
 RUNS = {1_000: 7, 10_000: 3}
 #: Blender is asked for the same by itself as by us.
 NATIVE = {"evaluation_mode": "VIEWPORT", "use_instancing": False}
@@ -55,11 +58,11 @@ def saving_time(context: Any, path: Path) -> float:
     return min(bench.seconds(lambda: context.get_stage().GetRootLayer().Export(str(path))) for _ in range(5))
 
 
-def export(folder: Path) -> None:
+def export(folder: Path, *, proves: bool = False) -> None:
     import bpy
     from usdphys_ext.usdphys_addon.exchange import usd_export
 
-    usd_export.export_usd(bpy.context, folder / "bench.usdc", usd_export.ExportOptions())
+    usd_export.export_usd(bpy.context, folder / "bench.usdc", usd_export.ExportOptions(proves=proves))
 
 
 def our_time(folder: Path) -> tuple[float, float]:
@@ -73,6 +76,15 @@ def our_time(folder: Path) -> tuple[float, float]:
     with bench.stopwatch(usd_export, "_native_export") as native, bench.stopwatch(usd_export, "_write_physics") as hook:
         total = bench.seconds(lambda: export(folder))
     return total, total - sum(native) + sum(hook)
+
+
+def proof_share(folder: Path) -> float:
+    """Share of a whole export in which the written file is held against the scene."""
+    from usdphys_ext.usdphys_addon.usd import verify
+
+    with bench.stopwatch(verify, "prove") as proof:
+        whole = bench.seconds(lambda: export(folder, proves=True))
+    return sum(proof) / whole
 
 
 def larger_file_time(folder: Path) -> float:
@@ -174,8 +186,8 @@ def floor_time(folder: Path, number: int) -> float:
     return sum(spent)
 
 
-def export_times(number: int, folder: Path) -> tuple[float, float, float, float]:
-    """(native, added by physics, whole, floor): the best of several runs in s, in turns; what disturbs only adds."""
+def export_times(number: int, folder: Path) -> tuple[float, float, float, float, float]:
+    """(native, added by physics, whole, floor, share of the proof): the best of several runs, in turns, in s."""
     import bpy
 
     build(number)
@@ -186,10 +198,10 @@ def export_times(number: int, folder: Path) -> tuple[float, float, float, float]
         gc.collect()
         whole, ours = our_time(folder)
         gc.collect()
-        rows.append((native, ours, whole, floor_time(folder, number)))
+        rows.append((native, ours, whole, floor_time(folder, number), proof_share(folder)))
     larger = larger_file_time(folder)
-    native, ours, whole, floor = map(min, zip(*rows, strict=True))
-    return native, ours + larger, whole, floor + larger
+    native, ours, whole, floor, proof = map(min, zip(*rows, strict=True))
+    return native, ours + larger, whole, floor + larger, proof
 
 
 _REGISTER = """
@@ -222,11 +234,12 @@ def measure(_wanted: Any) -> bench.Rows:
 
         usd_hooks.unregister(usd_hooks.USDPHYS_ExportHook)
         for number in RUNS:
-            native, added[number], whole, floor = export_times(number, Path(folder))
+            native, added[number], whole, floor, proof = export_times(number, Path(folder))
             for name, seconds in (("native", native), ("added", added[number]), ("whole", whole)):
                 yield f"{name}_{number}", seconds * 1e3, "ms"
             for name, seconds in (("ratio", added[number]), ("floor", floor)):
                 yield f"{name}_{number}", seconds / native, "1"
+            yield f"proof_{number}", proof, "1"
     yield "growth_added", added[10_000] / added[1_000], "1"
 
 

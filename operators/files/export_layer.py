@@ -51,7 +51,9 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import scene_export, usd_export
 
-        options = usd_export.ExportOptions(*usd_export.stage_options(context.scene), strict=self.strict)
+        options = usd_export.ExportOptions(
+            *usd_export.stage_options(context.scene), strict=self.strict, proves=self.proves()
+        )  # fmt: skip
         form: Any = "copy" if self.into_copy else "layer"
         result = scene_export.export_scene(
             context, self.filepath, options, form, physics_only=self.physics_only

@@ -150,7 +150,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         units = StageUnits(shortest(self.meters_per_unit), shortest(self.kilograms_per_unit), self.up_axis)
         return usd_export.ExportOptions(
             units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
-            layers=self.layers, runtimes=self.runtimes, physx_words=self.physx_words,
+            layers=self.layers, runtimes=self.runtimes, physx_words=self.physx_words, proves=self.proves(),
         )  # fmt: skip
 
 

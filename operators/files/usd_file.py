@@ -89,3 +89,11 @@ class UsdExportOperator(UsdFileOperator):
             self.filepath += self.filename_ext
             return True
         return False
+
+    @staticmethod
+    def proves() -> bool:
+        """True where the preferences have written files read again."""
+        from ... import preferences
+
+        chosen = preferences.current(bpy.context)
+        return chosen is None or bool(chosen.prove_exports)

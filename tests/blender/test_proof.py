@@ -5,7 +5,7 @@ import bpy
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import ValidationFailedError
 from usdphys_ext.usdphys_addon.exchange import scene_export, usd_export, usd_import
-from usdphys_ext.usdphys_addon.usd import scene_edits
+from usdphys_ext.usdphys_addon.usd import asset_layers, runtime_variants, scene_edits
 from usdphys_ext.usdphys_addon.usd import write as usd_write
 
 from pxr import Usd, UsdGeom  # isort: skip
@@ -137,11 +137,8 @@ def fault(request, monkeypatch):
     return message
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", ("copy", "flat", "composed"))
 def test_what_a_writer_does_wrong_is_named_and_refused_where_asked(imported, fault, form):
-    if form == "layer":
-        # The layer that is edited has no opinions of its own.
-        pytest.skip("the faults are made in a layer that composes by itself")
     bpy.data.objects["Box"]["note"] = 1  # without an edit, the source is copied byte by byte
     found = differing(export(imported / "out.usda", form))
     assert fault in " ".join(issue.message for issue in found)
@@ -151,5 +148,42 @@ def test_what_a_writer_does_wrong_is_named_and_refused_where_asked(imported, fau
     assert (imported / "out.usda").read_bytes() == before
 
 
+def test_places_that_the_file_animates_are_its_own(imported):
+    for name in ("Box", "Floor"):
+        obj = bpy.data.objects[name]
+        for frame in (1, 5):
+            obj.location.x = frame
+            obj.keyframe_insert("location", frame=frame)
+    # Here Blender shows the last place, which at this frame is none of the animation.
+    assert differing(export(imported / "out.usda", "composed", animation=True)) == []
+
+
 def test_the_proof_can_be_switched_off(imported, fault):
     assert differing(export(imported / "out.usda", proves=False)) == []
+
+
+@pytest.mark.parametrize("divided", ["layers", "runtimes"])
+def test_an_asset_that_is_divided_is_proven_as_a_whole(imported, monkeypatch, divided):
+    # Files of simulators need a folder for each asset.
+    one, two, three = (imported / name / "out.usda" for name in ("one", "two", "three"))
+    for file in (one, two, three):
+        file.parent.mkdir()
+    result = export(one, **{divided: True})
+    assert differing(result) == [] and result.counts["bodies"] == 2
+    spoil, message = FAULTS["place"]
+    module = {"layers": asset_layers, "runtimes": runtime_variants}[divided]
+    name = {"layers": "split", "runtimes": "divide"}[divided]
+    original = getattr(module, name)
+
+    def spoiled(whole, target):
+        found = original(whole, target)
+        stage = Usd.Stage.Open(str(target))
+        spoil(stage)
+        stage.Save()
+        return found
+
+    monkeypatch.setattr(module, name, spoiled)
+    assert message in " ".join(issue.message for issue in differing(export(two, **{divided: True})))
+    with pytest.raises(ValidationFailedError, match="not what Blender shows"):
+        export(three, strict=True, **{divided: True})
+    assert not three.exists()

@@ -207,3 +207,218 @@ def test_a_mesh_with_the_name_of_one_of_its_materials_keeps_it(tmp_path, options
     assert [issue.message for issue in result.issues if issue.code == "FileDiffers"] == []
     (collider,) = usd_read.read_stage(Usd.Stage.Open(str(tmp_path / "out.usda"))).colliders.values()
     assert {path.rpartition("/")[2] for path in collider.materials} == {"Wood", "Iron"}
+
+
+STRUCTURE = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "World"
+{
+    double3 xformOp:translate = (0, 0, 1)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def PhysicsScene "Scene" {}
+    def Scope "Things"
+    {
+        def Xform "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+        {
+            double3 xformOp:translate = (0, 1, 3)
+            uniform token[] xformOpOrder = ["xformOp:translate"]
+            def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+            {
+                double size = 0.5
+            }
+        }
+        def Xform "Lid" (prepend apiSchemas = ["PhysicsRigidBodyAPI"])
+        {
+            double3 xformOp:translate = (0, 1, 4)
+            uniform token[] xformOpOrder = ["xformOp:translate"]
+            def Sphere "Ball" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+            {
+                double radius = 0.25
+            }
+        }
+        def PhysicsRevoluteJoint "Hinge"
+        {
+            rel physics:body0 = </World/Things/Box>
+            rel physics:body1 = </World/Things/Lid>
+            uniform token physics:axis = "X"
+            point3f physics:localPos0 = (0, 0, 0.5)
+            point3f physics:localPos1 = (0, 0, -0.5)
+        }
+    }
+    def "Plain"
+    {
+        def Cube "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            double size = 1
+            double3 xformOp:translate = (0, 0, -0.5)
+            double3 xformOp:scale = (10, 10, 1)
+            uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]
+        }
+    }
+}
+"""
+
+
+def new_box():
+    bpy.ops.mesh.primitive_cube_add(location=(1, 2, 3))
+    bpy.context.object.name = "Crate"
+    bpy.context.object.usdphys.colliders.add()
+    return bpy.context.object
+
+
+def set_parent(child, parent):
+    """As Object > Parent > Object (Keep Transform)."""
+    place = child.matrix_world.copy()
+    child.parent = parent
+    child.matrix_world = place
+    bpy.context.view_layer.update()
+
+
+def parent(child, above):
+    return lambda: set_parent(bpy.data.objects[child] if child != "Crate" else new_box(), bpy.data.objects[above])
+
+
+def moved(target, **values):
+    def run():
+        obj = bpy.data.objects[target]
+        for key, value in values.items():
+            setattr(obj, key, value)
+
+    return run
+
+
+def without_parent():
+    obj = bpy.data.objects["Lid"]
+    place = obj.matrix_world.copy()
+    obj.parent = None
+    obj.matrix_world = place
+
+
+def duplicated():
+    box = bpy.data.objects["Box"]
+    copy = box.copy()
+    shape = bpy.data.objects["Shape"].copy()
+    for made in (copy, shape):
+        bpy.context.scene.collection.objects.link(made)
+    shape.parent, copy.location.x = copy, 5
+
+
+def deleted():
+    for name in ("Hinge", "Ball", "Lid"):
+        bpy.data.objects.remove(bpy.data.objects[name])
+
+
+STRUCTURAL = {
+    "imported child of a joint": parent("Lid", "Hinge"), "floor below a joint": parent("Floor", "Hinge"),
+    "new child of a joint": parent("Crate", "Hinge"), "new child of a body": parent("Crate", "Box"),
+    "new child of a scope": parent("Crate", "Things"), "body below a body": parent("Lid", "Box"),
+    "move a scope": moved("Things", location=(1, 2, 3)), "turn a scope": moved("Things", rotation_euler=(0, 0, 1)),
+    "scale a scope": moved("Things", scale=(2, 2, 2)), "move a prim without a type": moved("Plain", location=(0, 0, 2)),
+    "move the root": moved("World", location=(3, 0, 0)), "rename": moved("Box", name="Chest"),
+    "without a parent": without_parent, "duplicate": duplicated, "delete": deleted,
+}  # fmt: skip
+
+
+def world_of_blender():
+    """World matrices of the objects that have colliders or are bodies, by name."""
+    found = {}
+    for obj in bpy.context.scene.objects:
+        if obj.usdphys.rigid_body.is_applied or len(obj.usdphys.colliders):
+            found[obj.name.replace(".", "_")] = np.array(obj.matrix_world)
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("operation", STRUCTURAL)
+def test_an_edit_of_structure_leaves_everything_where_blender_shows_it(tmp_path, operation, form):
+    import_text(tmp_path, STRUCTURE)
+    STRUCTURAL[operation]()
+    bpy.context.view_layer.update()
+    shown = world_of_blender()
+    result = export(tmp_path / "out.usda", form)
+    assert [issue.message for issue in result.issues if issue.code == "FileDiffers"] == []
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    model = usd_read.read_stage(stage)
+    assert len(model.joints) == (operation != "delete")
+    cache = UsdGeom.XformCache()
+    there = {}
+    for path in {*model.bodies, *model.colliders}:
+        prim = stage.GetPrimAtPath(path)
+        # Blender writes the mesh of a new object below it.
+        name = prim.GetName() if prim.GetName() in shown else prim.GetParent().GetName()
+        there[name] = np.array(cache.GetLocalToWorldTransform(prim)).T
+    assert there.keys() == shown.keys()
+    for name, place in shown.items():
+        assert np.abs(there[name] - place).max() < 1e-5, name
+
+
+VARIANTS = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+
+def Xform "World" (
+    prepend variantSets = "size"
+    variants = { string size = "small" }
+)
+{
+    def PhysicsScene "Scene" {}
+    def Xform "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+    {
+        def Cube "Shape" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {}
+    }
+    variantSet "size" = {
+        "small" {
+            over "Box"
+            {
+                float physics:mass = 1
+                double3 xformOp:translate = (0, 0, 1)
+                uniform token[] xformOpOrder = ["xformOp:translate"]
+            }
+        }
+        "large" {
+            over "Box"
+            {
+                float physics:mass = 10
+                double3 xformOp:translate = (0, 0, 5)
+                uniform token[] xformOpOrder = ["xformOp:translate"]
+            }
+        }
+    }
+}
+"""
+
+
+def of_variant(file, choice):
+    """(mass, height) of the box under a variant."""
+    stage = Usd.Stage.Open(str(file))
+    stage.GetPrimAtPath("/World").GetVariantSet("size").SetVariantSelection(choice)
+    box = stage.GetPrimAtPath("/World/Box")
+    place = UsdGeom.XformCache().GetLocalToWorldTransform(box).ExtractTranslation()
+    return box.GetAttribute("physics:mass").Get(), place[2]
+
+
+def test_an_edit_under_a_variant_stays_in_the_variant_of_the_value(tmp_path):
+    import_text(tmp_path, VARIANTS)
+    box = bpy.data.objects["Box"]
+    box.usdphys.mass.mass, box.location.z = 3.0, 2.0
+    bpy.context.view_layer.update()
+    result = export(tmp_path / "copy.usda", "copy")
+    assert not [issue for issue in result.issues if issue.code in ("FileDiffers", "EditOverVariants")]
+    assert of_variant(tmp_path / "copy.usda", "small") == (3.0, 2.0)
+    assert of_variant(tmp_path / "copy.usda", "large") == (10.0, 5.0)
+
+
+def test_a_layer_says_that_its_edits_hold_in_all_variants(tmp_path):
+    import_text(tmp_path, VARIANTS)
+    bpy.data.objects["Box"].usdphys.mass.mass = 3.0
+    result = export(tmp_path / "layer.usda", "layer")
+    assert [issue.path for issue in result.issues if issue.code == "EditOverVariants"] == ["/World/Box"]
+    assert of_variant(tmp_path / "layer.usda", "small")[0] == 3.0

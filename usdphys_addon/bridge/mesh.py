@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import bpy
 import numpy as np
@@ -87,3 +88,12 @@ def triangles_of(mesh: bpy.types.Mesh, meters: float) -> Mesh | None:
     if not len(triangles):
         return None
     return Mesh(points.reshape(-1, 3).astype(float) * meters, triangles.reshape(-1, 3).astype(np.int64))
+
+
+def is_written_undeformed(obj: bpy.types.Object) -> bool:
+    """True if Blender's USD exporter writes a mesh without what shapes it: keys, bones or a subdivision at the end."""
+    if obj.type != "MESH":
+        return False
+    shown = [modifier.type for modifier in obj.modifiers if modifier.show_viewport]
+    keys: Any = getattr(obj.data, "shape_keys", None)
+    return bool(keys) or "ARMATURE" in shown or shown[-1:] == ["SUBSURF"]

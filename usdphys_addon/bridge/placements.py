@@ -174,11 +174,13 @@ class ScenePlacements:
             return
         parent = None
         above = placement.obj.parent
+        if self.sources is not None and placement.instance is None:
+            above = self.sources.parent_of(placement.obj)
         if above is not None:
             # The parent of an instanced object must be in the same instance.
             parent = self._by_key.get((placement.instance, above.name_full))
         if parent is None and placement.instance is not None:
-            parent = self._instancers.get(placement.instance)
+            parent = self._instancer_of(*placement.instance)
         names: list[str] = []
         if parent is None:
             # Parents that are not exported themselves still stand in the hierarchy.
@@ -206,6 +208,14 @@ class ScenePlacements:
         if placement.path != path:
             self.are_certain = False
         self._paths.add(placement.path)
+
+    def _instancer_of(self, top: str, ids: tuple[int, ...]) -> Placement | None:
+        """The placement whose instances have these persistent ids behind their own.
+
+        Geometry nodes and particles count levels that are no objects.
+        """
+        levels = range(len(ids) + 1)
+        return next((found for start in levels if (found := self._instancers.get((top, ids[start:])))), None)
 
     def find(self, obj: bpy.types.Object | None, instance: tuple[str, tuple[int, ...]] | None) -> Placement | None:
         """Where an object is, seen from within an instance: its copy there or in an instance around it, else itself."""

@@ -72,12 +72,12 @@ ReadFacts = Callable[[Sequence[str], Sequence[object]], Facts]
 class Proof:
     """What Blender shows of a scene, kept while its file is made.
 
-    with_time: the file has the motion of animated prims, whose places are not compared.
+    moving: paths of what the file has the motion of; places there and below are not compared.
     moves: of paths in the model to those in the file, one step after the other. left_out: paths in the model of prims
     that are not in the file, about which the export has said so. without: names of schemas that are written elsewhere.
     """
 
-    def __init__(self, model: PhysicsModel, *, with_time: bool = False, without: Collection[str] = ()) -> None:
+    def __init__(self, model: PhysicsModel, *, moving: Set[str] = frozenset(), without: Collection[str] = ()) -> None:
         ends = {
             target for prim in model.joints.values() if (joint := prim.get(usd_physics.Joint)) is not None
             for target in (*(joint.body0 or ()), *(joint.body1 or ()))
@@ -90,8 +90,8 @@ class Proof:
             prim.schemas = {name: value for name, value in prim.schemas.items() if name not in without}
         # Meshes and places of evaluated objects change while Blender exports an animation.
         self.shown = _facts(self.prims)
-        if with_time:
-            self.shown.worlds[[prim.is_animated for prim in self.prims]] = np.nan
+        if moving:
+            self.shown.worlds[[bool(paths.nearest(prim.path, moving)) for prim in self.prims]] = np.nan
         self.counts = summary.counts(model)
         self.moves: list[Mapping[str, str]] = []
         self.left_out: Set[str] = frozenset()

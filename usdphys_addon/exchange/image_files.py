@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import filecmp
 import os
+import shutil
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import bpy
 
+from ..core import paths
 from ..core.errors import OutputError
 from ..system.files import add
 
@@ -23,14 +25,33 @@ def are_expected(target: Path) -> bool:
     return target.suffix.lower() != ".usdz" and bool(len(bpy.data.images) or len(bpy.data.volumes))
 
 
-def bring_all(layer: Any, folder: Path, target: Path) -> None:
+def bring_all(layer: Any, folder: Path, target: Path, *, absolute: bool = False) -> None:
     """Bring the images that Blender has written to a folder beside the target. The paths in the layer follow.
 
-    folder: directly in that of the target; paths to files outside of it are written as seen from the target.
+    folder: directly in that of the target; paths to files outside of it are written as seen from the target. absolute:
+    bring images with absolute paths, too, which are nowhere else than on this machine.
     """
     from ..usd.edit_layer import modify_asset_paths
 
+    copied: dict[str, str] = {}
+    if absolute:
+        modify_asset_paths(layer, partial(_copied, folder, copied))
     modify_asset_paths(layer, partial(_seen_from_target, folder, target))
+
+
+def _copied(folder: Path, copied: dict[str, str], asset: str) -> str:
+    """The path of an image with an absolute path after it was copied to a folder; others as they are."""
+    if not Path(asset).is_absolute() or not Path(asset).is_file():
+        return asset
+    if asset not in copied:
+        name = paths.free(Path(asset).stem, lambda stem: (folder / "textures" / f"{stem}{Path(asset).suffix}").exists())
+        copied[asset] = f"./textures/{name}{Path(asset).suffix}"
+        try:
+            (folder / "textures").mkdir(exist_ok=True)
+            shutil.copyfile(asset, folder / copied[asset])
+        except OSError as error:
+            raise OutputError(f"'{asset}' could not be copied beside the file ({error.strerror}).") from error
+    return copied[asset]
 
 
 def _seen_from_target(folder: Path, target: Path, asset: str) -> str:

@@ -101,8 +101,9 @@ def _export_runtimes(
     for file in (target, *known):
         checked(file, inputs)
     with scratch_file(target) as whole, scratch_folder(target) as folder:
-        result = _export_one(context, whole, replace(options, runtimes=False), form)
+        result = _export_one(context, whole, replace(options, runtimes=False, proves=False), form)
         left, weighed = runtime_variants.divide(whole, folder / target.name)
+        _prove(folder / target.name, target, result, options)
         replace_together(folder, target, known)
     asset_layers.reload((target, *runtime_variants.replaceable(target)))
     result.path = target
@@ -143,14 +144,25 @@ def _export_layers(
     with scratch_folder(target) as folder:
         (folder / "made").mkdir()
         whole = folder / "made" / "whole.usdc"
-        result = _export_one(context, whole, replace(options, layers=False), form, physics_only=physics_only)
+        unproven = replace(options, layers=False, proves=False)
+        result = _export_one(context, whole, unproven, form, physics_only=physics_only)
         with asset_layers.claimed(target) as (name, replaceable):
             whole = (folder / "made").rename(folder / name) / whole.name
             asset_layers.split(whole, folder / target.name)
+            _prove(folder / target.name, target, result, options)
             replace_together(folder, target, replaceable)
     asset_layers.reload((target, *(target.parent / name).rglob("*.usd*")))
     result.path = target
     return result
+
+
+def _prove(file: Path, target: Path, result: ExportResult, options: ExportOptions) -> None:
+    """Hold a file that was divided against the scene, before it replaces the target."""
+    from ..usd import verify
+
+    result.path = target
+    if options.proves:
+        verify.prove(file, result, strict=options.strict)
 
 
 def _has_units_of_source(scene: Scene, options: ExportOptions) -> bool:

@@ -39,7 +39,7 @@ from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, report_conversion, report_uniform
+from .usd_export import ExportResult, moving_paths, report_conversion, report_uniform
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -197,6 +197,12 @@ def _export(
             "EditLeftOut", "warning", path, "", f"An edit of '{path}' is left out: the source has no such prim.",
             "Import the source again, or export as Blender composes it.",
         ))  # fmt: skip
+    for path in written.over_variants if form != "flat" else ():
+        result.issues.append(Issue(
+            "EditOverVariants", "warning", path, "",
+            f"An edit of '{path}' holds in all variants: its value is from a variant of another file.",
+            "Export flattened, or edit the file that has the variant.",
+        ))  # fmt: skip
     if converted is not None:
         if form != "flat" and composition.is_composed(stage):
             result.issues.append(Issue(
@@ -325,7 +331,7 @@ class _Comparison:
 
     def proof(self) -> Proof:
         """What Blender shows, at the paths of the file that is written."""
-        proof = Proof(self.new, with_time=True)
+        proof = Proof(self.new, moving=moving_paths(self.reading))
         proof.moves.append(self.moves)
         for kind, number in self.instanced.items():
             proof.counts[kind] += number
@@ -417,7 +423,7 @@ class _Comparison:
         return edits
 
     def _has_new_parent(self, path: str, placement: Placement) -> bool:
-        parent = placement.obj.parent
+        parent = self.sources.parent_of(placement.obj)
         before, now = paths.parent_of(path), self.sources.objects.get(parent.name, "?") if parent is not None else ""
         return now != (before if before in self.sources.imported else "")
 

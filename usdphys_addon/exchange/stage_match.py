@@ -7,11 +7,14 @@ from collections.abc import Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..bridge.identity.match import Chain, find_in_ascii, find_written
+from ..bridge.mesh import is_written_undeformed
 from ..bridge.placements import Placement
 from ..bridge.reading import SceneReading
 from ..core import frames, paths
-from ..core.model import PhysicsModel
+from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from ..core.schemas.usd_geom import GEOMETRY_TYPES, GPRIM_TYPES
 from ..core.validate import Issue
@@ -65,6 +68,8 @@ class StageMatcher:
                 if geometry is None:
                     absent.add(site.geometry)
                     self.report_no_geometry(site, issues)
+                elif site.geometry != site.path and is_written_undeformed(site.obj):
+                    self.put_beside(model.prims[site.geometry], geometry, renames)
                 elif geometry != site.geometry:
                     renames[site.geometry] = geometry
         if absent:
@@ -163,6 +168,13 @@ class StageMatcher:
             if child.GetTypeName() in GEOMETRY_TYPES and self.composed_name(child) is None:
                 return str(self.editable(child.GetPath()).path)
         return None
+
+    def put_beside(self, prim: Prim, geometry: str, renames: dict[str, str]) -> None:
+        """Have a collider written as a mesh of its own: the one on the stage is deformed, and a collider is rigid."""
+        renames[prim.path] = paths.free(f"{geometry}_collider", self.stage.GetPrimAtPath)
+        prim.local, prim.purpose = np.eye(4), "guide"
+        if prim.materials and not prim.physics_binding:
+            prim.physics_binding = prim.materials[-1]
 
     # ------------------------------------------------------------------ instances
 
@@ -282,5 +294,5 @@ class StageMatcher:
         taken: set[str] = set(model.prims)
         for path, prim in model.prims.items():
             is_made = prim.local is not None or prim.type_name in ("PhysicsScene", "PhysicsCollisionGroup")
-            if is_made and self.layer.GetPrimAtPath(path) is not None:
+            if is_made and path not in renames and self.layer.GetPrimAtPath(path) is not None:
                 renames[path] = paths.free(path, lambda other: other in taken or self.layer.GetPrimAtPath(other))

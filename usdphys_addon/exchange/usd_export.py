@@ -18,6 +18,7 @@ from ..bridge import authored_poses, curves, scene_read
 from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
+from ..bridge.roles import is_animated
 from ..core import paths, summary, validate
 from ..core.animation import Key
 from ..core.errors import InputError, OutputError, UsdPhysError
@@ -132,7 +133,8 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, bool(options.native) or not reading.paths_are_certain, converted)
     result = ExportResult(target, issues, summary.counts(reading.model), job.moved)
-    job.proof = result.proof = Proof(reading.model, with_time=options.animation, without=_ELSEWHERE)
+    moving = moving_paths(reading) if options.animation else frozenset()
+    job.proof = result.proof = Proof(reading.model, moving=moving, without=_ELSEWHERE)
 
     def check(made: Path) -> None:
         usd_verify.verify(made, target, job.outline)
@@ -270,7 +272,10 @@ def _run(job: _Job, export_context: Any) -> bool:
         _write_physics(export_context, job)
         layer = export_context.get_stage().GetRootLayer()
         if job.place is not None:
-            image_files.bring_all(layer, *job.place)
+            source = Path(str(scene_of(export_context.get_depsgraph()).usdphys.source.filepath))
+            # A stage keeps the paths of its images; a robot has none.
+            is_other = bool(source.name) and source.suffix.lower() not in USD_SUFFIXES
+            image_files.bring_all(layer, *job.place, absolute=is_other)
         job.outline = usd_verify.outline(layer)
         job.done = True
     except UsdPhysError as error:
@@ -384,6 +389,11 @@ def _write_physics(export_context: Any, job: _Job) -> None:
 
 #: What to do about animation that was left out.
 SWITCH_ON = "Switch on Animation (--animation) to write time samples."
+
+
+def moving_paths(reading: SceneReading) -> frozenset[str]:
+    """Expected paths of objects that something animates."""
+    return frozenset(placement.path for placement in reading.placements if is_animated(placement.obj))
 
 
 def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:

@@ -41,13 +41,14 @@ Form = Literal["layer", "copy", "flat"]
 class LayerResult:
     """uninstanced: paths whose `instanceable` was set to false. missing: edited paths that the source lacks.
 
-    packed: about the files in a package. unconverted: path of a prim by the name of an attribute of which nobody knows
-    the unit.
+    over_variants: paths of prims whose values are from a variant, and were edited for all variants. packed: about the
+    files in a package. unconverted: path of a prim by the name of an attribute of which nobody knows the unit.
     """
 
     path: Path
     uninstanced: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    over_variants: tuple[str, ...] = ()
     packed: tuple[Issue, ...] = ()
     unconverted: dict[str, str] = field(default_factory=dict)
 
@@ -107,7 +108,10 @@ def write_edits(
         _save(target, lambda scratch: _export_package(layer, scratch, target, packed), layer, check)
     else:
         _save(target, lambda scratch: bool(layer.Export(str(scratch))), layer, check)
-    return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(packed), unconverted)
+    over_variants = tuple(editor.over_variants)
+    return LayerResult(
+        target, tuple(editor.uninstanced), tuple(editor.missing), over_variants, tuple(packed), unconverted
+    )  # fmt: skip
 
 
 def flattened(layer: Sdf.Layer, target: Path) -> Sdf.Layer:

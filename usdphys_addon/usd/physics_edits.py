@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Sdf, Usd, UsdGeom, Vt
+from pxr import Sdf, Usd, UsdGeom
 
 from ..core import frames, gprims, paths, schema, vendor_schemas
 from ..core.animation import Samples
 from ..core.difference import Difference, PrimEdit
-from ..core.model import Mesh, Prim
+from ..core.model import Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits
@@ -42,6 +42,7 @@ class Editor:
         self.writer = usd_write.SpecWriter(layer, units)
         self.uninstanced: dict[str, None] = {}
         self.missing: list[str] = []
+        self.over_variants: dict[str, None] = {}
         self.made: dict[str, Prim] = {}
         self.copied: set[str] = set()
         self.moved: dict[str, str] = {}
@@ -64,7 +65,8 @@ class Editor:
         """Author the time samples of a value of a prim. name: of the schema."""
         value = prim.schemas[name]
         instance = usd_write.instance_of(value, name, prim.type_name)
-        self.writer.samples(spec, value, instance, field, samples, self.stage.GetTimeCodesPerSecond())
+        home = self.home(spec, schema.attribute_of(type(value), field).usd_name(instance))
+        self.writer.samples(home, value, instance, field, samples, self.stage.GetTimeCodesPerSecond())
 
     def spec(self, path: str) -> Sdf.PrimSpec:
         """The spec of a prim in the layer, created as `over` if missing; instances above it become uninstanced."""
@@ -74,6 +76,21 @@ class Editor:
                 Sdf.CreatePrimInLayer(self.layer, prefix).SetInfo("instanceable", False)
                 self.uninstanced[str(prefix)] = None
         return Sdf.CreatePrimInLayer(self.layer, path)
+
+    def home(self, spec: Sdf.PrimSpec, name: str) -> Sdf.PrimSpec:
+        """The spec that gets a new value of a property: that of the chosen variant if the value is from there.
+
+        Else `spec`, whose value is stronger than those of all variants.
+        """
+        item = self.stage.GetPropertyAtPath(spec.path.AppendProperty(name))
+        found = next(iter(item.GetPropertyStack()), None) if item else None
+        if found is None or not found.path.ContainsPrimVariantSelection():
+            return spec
+        place = found.path.GetPrimPath()
+        if found.layer == self.own and place.StripAllVariantSelections() == spec.path:
+            return self.layer.GetPrimAtPath(place) or spec
+        self.over_variants[str(spec.path)] = None
+        return spec
 
     def is_own(self, spec: Sdf.Spec, path: str) -> bool:
         return self.own is not None and spec.layer == self.own and str(spec.path) == path
@@ -163,19 +180,8 @@ class Editor:
         gprim = prim.get(usd_geom.Gprim)
         if isinstance(gprim, usd_geom.Gprim):
             half = np.array(gprims.half_extent(gprim)) / self.units.local
-            self.writer.set(spec, "extent", "float3[]", _vectors([-half, half]))
-        mesh = prim.mesh() if prim.type_name == "Mesh" and prim.mesh else None
-        if isinstance(mesh, Mesh) and len(mesh.points):
-            points = mesh.points / self.units.local
-            self.writer.set(spec, "extent", "float3[]", _vectors([points.min(0), points.max(0)]))
-            names = Sdf.ValueTypeNames
-            for name, type_name, value in (
-                ("points", names.Point3fArray, _vectors(points)),
-                ("faceVertexCounts", names.IntArray, Vt.IntArray([3] * len(mesh.triangles))),
-                ("faceVertexIndices", names.IntArray, Vt.IntArray(mesh.triangles.ravel().tolist())),
-            ):
-                Sdf.AttributeSpec(spec, name, type_name).default = value
-            self.writer.set(spec, "subdivisionScheme", "token", "none", uniform=True)
+            self.writer.set(spec, "extent", "float3[]", usd_write.vectors([-half, half]))
+        self.writer.mesh(spec, prim)
 
     # ------------------------------------------------------------------ one prim
 
@@ -214,6 +220,7 @@ class Editor:
     def put(self, spec: Sdf.PrimSpec, value: Schema, instance: str, field: str, content: Any) -> None:
         attribute = schema.attribute_of(type(value), field)
         name = attribute.usd_name(instance)
+        spec = self.home(spec, name)
         if attribute.is_relationship:
             if content:
                 self.writer.relationship(spec, name, [Sdf.Path(path) for path in content])
@@ -389,7 +396,3 @@ def _clear_animation(spec: Sdf.AttributeSpec) -> None:
 def _empty_targets(spec: Sdf.PrimSpec, name: str) -> None:
     found = spec.relationships.get(name) or Sdf.RelationshipSpec(spec, name, custom=False)
     found.targetPathList.ClearEditsAndMakeExplicit()
-
-
-def _vectors(rows: Any) -> Vt.Vec3fArray:
-    return Vt.Vec3fArray([Gf.Vec3f(*(float(part) for part in row)) for row in rows])

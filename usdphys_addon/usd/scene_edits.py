@@ -103,7 +103,10 @@ def apply_first(editor: Editor, edits: SceneEdits) -> None:
 def apply_last(editor: Editor, edits: SceneEdits) -> None:
     """Apply what comes after the physics edits: transforms, bindings, and moves of whole prims."""
     for path, local in edits.transforms.items():
-        write_transform(editor.spec(path), editor.stage.GetPrimAtPath(path), local)
+        spec, usd_prim = editor.spec(path), editor.stage.GetPrimAtPath(path)
+        if usd_prim and usd_prim.GetTypeName() in ("", "Scope"):
+            spec.typeName = "Xform"  # of others USD ignores the transform
+        write_transform(spec, usd_prim, local, editor.home)
     for path, material in edits.bindings.items():
         _bind(editor, path, material)
     done: dict[str, str] = {}
@@ -128,21 +131,28 @@ def _loses_moved(edits: SceneEdits, path: str) -> bool:
 # --------------------------------------------------------------------------- transforms
 
 
-def write_transform(spec: Sdf.PrimSpec, usd_prim: Usd.Prim, local: frames.Matrix) -> None:
-    """Author a local transform; the operations of the source stay where their values alone can express it."""
+def write_transform(
+    spec: Sdf.PrimSpec, usd_prim: Usd.Prim, local: frames.Matrix, home: Callable[[Sdf.PrimSpec, str], Sdf.PrimSpec]
+) -> None:  # fmt: skip
+    """Author a local transform; the operations of the source stay where their values alone can express it.
+
+    home: the spec that gets a property, see `Editor.home`.
+    """
     local = _without_noise(local)
     xformable = UsdGeom.Xformable(usd_prim) if usd_prim else None
     ops = xformable.GetOrderedXformOps() if xformable else []
     values = _values_of(ops, local)
     if values is None:
-        usd_write.write_local(spec, local, 1.0, reset=bool(xformable and xformable.GetResetXformStack()))
+        place = home(spec, "xformOpOrder")
+        usd_write.write_local(place, local, 1.0, reset=bool(xformable and xformable.GetResetXformStack()))
         return
     for op, value in zip(ops, values, strict=True):
         attribute = op.GetAttr()
         if _alike(attribute.Get(), value) and not attribute.GetNumTimeSamples():
             continue
         name = attribute.GetName()
-        made = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, attribute.GetTypeName())
+        place = home(spec, name)
+        made = place.attributes.get(name) or Sdf.AttributeSpec(place, name, attribute.GetTypeName())
         for time in spec.layer.ListTimeSamplesForPath(made.path):
             spec.layer.EraseTimeSample(made.path, time)
         made.default = value

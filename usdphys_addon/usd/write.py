@@ -17,7 +17,7 @@ from ..core import frames, mass, prototypes, schema, units, vendor_schemas
 from ..core.animation import Samples
 from ..core.errors import InputError
 from ..core.gprims import half_extent
-from ..core.model import EXTRAS_KEY, GRAVCOMP, PhysicsModel, Prim
+from ..core.model import EXTRAS_KEY, GRAVCOMP, Mesh, PhysicsModel, Prim
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
 from ..core.schemas.usd_geom import TAPERED
@@ -292,6 +292,7 @@ class SpecWriter:
             parent = parent.nameParent
         if prim.local is not None:
             write_local(spec, prim.local, self.units.local)
+            self.mesh(spec, prim)
         return spec
 
     def extent(self, prim: Prim, spec: Sdf.PrimSpec) -> None:
@@ -300,6 +301,21 @@ class SpecWriter:
         if isinstance(gprim, usd_geom.Gprim) and spec.specifier == Sdf.SpecifierDef:
             low, high = (Gf.Vec3f(*(sign * half / self.units.local for half in half_extent(gprim))) for sign in (-1, 1))
             self.set(spec, "extent", "float3[]", Vt.Vec3fArray([low, high]))
+
+    def mesh(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
+        """Points and faces of a new mesh; nothing of another prim."""
+        mesh = prim.mesh() if prim.type_name == "Mesh" and prim.mesh else None
+        if not isinstance(mesh, Mesh) or not len(mesh.points):
+            return
+        points, names = mesh.points / self.units.local, Sdf.ValueTypeNames
+        self.set(spec, "extent", "float3[]", vectors([points.min(0), points.max(0)]))
+        for name, type_name, value in (
+            ("points", names.Point3fArray, vectors(points)),
+            ("faceVertexCounts", names.IntArray, Vt.IntArray([3] * len(mesh.triangles))),
+            ("faceVertexIndices", names.IntArray, Vt.IntArray(mesh.triangles.ravel().tolist())),
+        ):
+            Sdf.AttributeSpec(spec, name, type_name).default = value
+        self.set(spec, "subdivisionScheme", "token", "none", uniform=True)
 
     def put(self, spec: Sdf.PrimSpec, item: Property, path: Sdf.Path | None = None) -> None:
         """path: of the property, if already known."""
@@ -477,6 +493,11 @@ def retype(spec: Sdf.PrimSpec, type_name: str) -> None:
     spec.typeName = type_name
     if issubclass(schema.SCHEMAS.get(type_name, schema.Schema), usd_physics.Joint) or is_vendor_type(type_name):
         clear_local(spec)
+
+
+def vectors(rows: Any) -> Vt.Vec3fArray:
+    """An array of vectors (n, 3)."""
+    return Vt.Vec3fArray([Gf.Vec3f(*(float(part) for part in row)) for row in rows])
 
 
 def clear_local(spec: Sdf.PrimSpec) -> None:

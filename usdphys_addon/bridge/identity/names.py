@@ -105,7 +105,7 @@ class SourcePaths:
 
     home: of the prim that new things without a parent are put below. looks: of the scope of new materials. objects,
     materials: path that each came from, by name. imported: paths of all prims that became objects. reserved: paths of
-    prims that new things must not take.
+    prims that new things must not take. placeless: names of the objects of joints and other prims without a transform.
     """
 
     home: str
@@ -114,14 +114,24 @@ class SourcePaths:
     materials: dict[str, str]
     imported: frozenset[str]
     reserved: frozenset[str] = field(default_factory=frozenset)
+    placeless: frozenset[str] = field(default_factory=frozenset)
+
+    def parent_of(self, obj: Any) -> Any | None:
+        """The object above one in the file: a prim without a transform holds only what the file has below it."""
+        above, origin = obj.parent, self.objects.get(obj.name, "")
+        while above is not None and above.name in self.placeless:
+            if paths.is_below(origin, self.objects[above.name]):
+                break
+            above = above.parent
+        return above
 
     def path_above(self, obj: Any) -> str:
         """Path of the prim above a new object whose parent, if it has one, is not shown."""
-        above = obj.parent
+        above = self.parent_of(obj)
         names: list[str] = []
         while above is not None and above.name not in self.objects:
             names.insert(0, prim_name(above.name))
-            above = above.parent
+            above = self.parent_of(above)
         return "/".join([self.home if above is None else self.objects[above.name], *names])
 
     def moves(
@@ -142,8 +152,8 @@ class SourcePaths:
                 return moves.followed(new.get(obj.name, self.home))
             if origin not in settled:
                 above = paths.parent_of(origin)
-                if obj.parent is not None:
-                    place = settle(obj.parent)
+                if (parent := self.parent_of(obj)) is not None:
+                    place = settle(parent)
                 else:
                     place = moves.followed(self.home if above in self.imported else above)
                 path = f"{place}/{prim_name(obj.name) if is_renamed(obj) else paths.name_of(origin)}"

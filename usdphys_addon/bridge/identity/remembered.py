@@ -13,7 +13,9 @@ import bpy
 from bpy.types import ID, Material, Object, PropertyGroup, Scene
 
 from ...core import paths
+from ...core.joint_kinds import BY_TYPE_NAME
 from ...core.schemas.usd_geom import GEOMETRY_TYPES
+from ...core.vendors import is_vendor_type
 from .match import Thing, originals
 from .names import SourcePaths, is_other_name, prim_name
 
@@ -159,7 +161,15 @@ def source_paths(scene: Scene, all_paths: Collection[str]) -> SourcePaths:
     looks = _looks_scope(materials, home)
     owned = {*objects.values(), *materials.values(), *items}
     imported = frozenset(physics.source.objects.splitlines())
-    return SourcePaths(home, looks, objects, materials, imported, frozenset(all_paths) - owned)
+    known = objects_by_name()
+    placeless = frozenset(name for name in objects if _is_placeless(known[name]))
+    return SourcePaths(home, looks, objects, materials, imported, frozenset(all_paths) - owned, placeless)
+
+
+def _is_placeless(obj: Object) -> bool:
+    """True for the object of an imported joint, or of a prim of a vendor's type, which have no transform."""
+    type_name = type_of(obj)
+    return type_name in BY_TYPE_NAME or (bool(type_name) and is_vendor_type(type_name))
 
 
 def _materials_of(scene: Scene) -> dict[str, str]:

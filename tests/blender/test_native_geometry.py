@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Geometry of Blender that deforms or is instanced: the file has the colliders that Blender shows."""
+
+import bpy
+import numpy as np
+import pytest
+from usdphys_ext.usdphys_addon.core import mass
+from usdphys_ext.usdphys_addon.exchange import usd_export
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+
+from pxr import Usd  # isort: skip
+
+
+def part(name="Part", place=(0, 0, 2)):
+    bpy.ops.mesh.primitive_cube_add(size=1, location=place)
+    obj = bpy.context.object
+    obj.name = name
+    obj.usdphys.rigid_body.is_applied = True
+    collider = obj.usdphys.colliders.add()
+    collider.shape, collider.approximation = "MESH", "convexHull"
+    return obj
+
+
+def with_keys():
+    obj = part()
+    obj.shape_key_add(name="Basis")
+    key = obj.shape_key_add(name="Big")
+    for point in key.data:
+        point.co *= 2
+    key.value = 1.0
+    return 2.0
+
+
+def with_armature():
+    obj = part()
+    bpy.ops.object.armature_add(location=(0, 0, 2))
+    armature = bpy.context.object
+    obj.parent, obj.matrix_parent_inverse = armature, armature.matrix_world.inverted()
+    obj.modifiers.new("Bones", "ARMATURE").object = armature
+    obj.vertex_groups.new(name="Bone").add(range(8), 1.0, "REPLACE")
+    armature.pose.bones[0].scale = (2, 2, 2)
+    return 2.0
+
+
+def with_subdivision():
+    part().modifiers.new("Smooth", "SUBSURF").levels = 2
+    return None
+
+
+def with_modifier_before():
+    obj = part()
+    obj.modifiers.new("Smooth", "SUBSURF").levels = 1
+    obj.modifiers.new("Thick", "SOLIDIFY")
+    return None
+
+
+def export(path, **options):
+    result = usd_export.export_usd(bpy.context, path, usd_export.ExportOptions(**options))
+    assert [issue.message for issue in result.issues if issue.code == "FileDiffers"] == []
+    stage = Usd.Stage.Open(str(path))
+    return result, stage, usd_read.read_stage(stage)
+
+
+@pytest.mark.parametrize("units", [usd_export.StageUnits(), usd_export.StageUnits(0.01, 1.0, "Y")])
+@pytest.mark.parametrize("deform", [with_keys, with_armature, with_subdivision, with_modifier_before])
+def test_a_deformed_mesh_collides_in_the_shape_that_is_shown(tmp_path, deform, units):
+    edge = deform()
+    bpy.context.view_layer.update()
+    graph = bpy.context.evaluated_depsgraph_get()
+    obj = bpy.data.objects["Part"].evaluated_get(graph)
+    shown = np.ptp([obj.matrix_world @ vertex.co for vertex in obj.data.vertices], axis=0)
+    _, stage, model = export(tmp_path / "out.usda", units=units)
+    (collider,) = model.colliders.values()
+    points = collider.mesh().points @ collider.world[:3, :3].T
+    assert np.ptp(points, axis=0) == pytest.approx(shown, rel=1e-4)
+    assert stage.GetPrimAtPath(collider.path).GetAttribute("purpose").Get() in ("guide", "default")
+    if edge is not None:
+        found = mass.mass_properties(model, next(iter(model.bodies)))
+        assert found.mass == pytest.approx(1000.0 * edge**3, rel=1e-4)
+        assert found.diagonal_inertia == pytest.approx((1000.0 * edge**5 / 6.0,) * 3, rel=1e-4)
+
+
+# --------------------------------------------------------------------------- instances
+
+
+def field():
+    """A mesh of nine points, 4 m apart."""
+    bpy.ops.mesh.primitive_grid_add(x_subdivisions=2, y_subdivisions=2, size=8)
+    bpy.context.object.name = "Field"
+    return bpy.context.object
+
+
+def instance_on_points(node_type, **values):
+    tree = bpy.data.node_groups.new("Copies", "GeometryNodeTree")
+    for way in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    start, end = tree.nodes.new("NodeGroupInput"), tree.nodes.new("NodeGroupOutput")
+    copies, source = tree.nodes.new("GeometryNodeInstanceOnPoints"), tree.nodes.new(node_type)
+    for name, value in values.items():
+        source.inputs[name.replace("_", " ")].default_value = value
+    geometry = source.outputs.get("Instances") or source.outputs["Geometry"]
+    for one, other in ((start.outputs[0], copies.inputs["Points"]), (geometry, copies.inputs["Instance"]),
+                       (copies.outputs[0], end.inputs[0])):  # fmt: skip
+        tree.links.new(one, other)
+    field().modifiers.new("Copies", "NODES").node_group = tree
+
+
+def collection_of(*objects):
+    made = bpy.data.collections.new("Parts")
+    bpy.context.scene.collection.children.link(made)
+    for obj in objects:
+        made.objects.link(obj)
+        for other in obj.users_collection:
+            if other != made:
+                other.objects.unlink(obj)
+    return made
+
+
+def by_object_info():
+    instance_on_points("GeometryNodeObjectInfo", Object=part(), As_Instance=True)
+    return 9
+
+
+def by_collection_info():
+    instance_on_points("GeometryNodeCollectionInfo", Collection=collection_of(part()))
+    return 9
+
+
+def by_parents_in_a_collection():
+    body = part()
+    child = part("Knob", (0, 0, 3))
+    child.usdphys.rigid_body.is_applied = False
+    child.parent, child.matrix_parent_inverse = body, body.matrix_world.inverted()
+    instance_on_points("GeometryNodeCollectionInfo", Collection=collection_of(body, child))
+    return 9
+
+
+def by_hair():
+    body = part()
+    field().modifiers.new("Hair", "PARTICLE_SYSTEM")
+    settings = bpy.data.objects["Field"].particle_systems[0].settings
+    settings.count, settings.type, settings.use_advanced_hair = 5, "HAIR", True
+    settings.render_type, settings.instance_object = "OBJECT", body
+    return 5
+
+
+def by_vertices():
+    body = part()
+    above = field()
+    body.parent, above.instance_type = above, "VERTS"
+    return 9
+
+
+def by_collection_instance():
+    made = collection_of(part())
+    for number in range(3):
+        bpy.ops.object.collection_instance_add(collection=made.name, location=(5 * number, 5, 0))
+    return 3
+
+
+INSTANCERS = [
+    by_object_info, by_collection_info, by_parents_in_a_collection, by_hair, by_vertices, by_collection_instance,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("instancer", INSTANCERS)
+def test_instances_are_in_the_file_where_they_are_shown(tmp_path, instancer):
+    copies = instancer()
+    bpy.context.view_layer.update()
+    shown = [
+        np.array(item.matrix_world.translation) for item in bpy.context.evaluated_depsgraph_get().object_instances
+        if item.object.name.partition(".")[0] == "Part"
+    ]  # fmt: skip
+    assert len(shown) >= copies
+    result, _, model = export(tmp_path / "out.usda")
+    assert result.counts["bodies"] == len(model.bodies) == len(shown)
+    places = [body.world[:3, 3] for body in model.bodies.values()]
+    for place in shown:
+        assert min(np.linalg.norm(place - other) for other in places) < 1e-4
+    for path in model.bodies:
+        assert len(model.colliders_of(path)) == (2 if instancer is by_parents_in_a_collection else 1)
