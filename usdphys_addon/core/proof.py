@@ -86,7 +86,9 @@ class Proof:
         self.prims = [copy(prim) for path, prim in model.prims.items() if prim.schemas or path in ends]
         physical = model.materials
         for prim in self.prims:
-            prim.materials = tuple(path for path in prim.materials if path in physical)
+            slots = tuple(path for path in prim.materials if path in physical)
+            # A gprim has no subsets: of the materials of its mesh it gets the last.
+            prim.materials = slots[-1:] if prim.get(usd_geom.Gprim) is not None else slots
             prim.schemas = {name: value for name, value in prim.schemas.items() if name not in without}
         # Meshes and places of evaluated objects change while Blender exports an animation.
         self.shown = _facts(self.prims)
