@@ -67,6 +67,19 @@ def test_arcs_that_multiply_are_refused_before_usd_composes_them(tmp_path, kind)
         read.open_stage(file)
 
 
+def test_a_file_that_is_accepted_is_opened_until_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv(composed_size.VARIABLE, "100")
+    file = tmp_path / "small.usda"
+    file.write_text(levels(3, 10, "references"))
+    with pytest.raises(composed_size.TooManyPrimsError, match=r"small\.usda"):
+        read.open_stage(file)
+    composed_size.accept(str(file))
+    assert read.open_stage(file).GetPrimAtPath("/World/c3/c3")
+    file.write_text(levels(3, 11, "references"))
+    with pytest.raises(composed_size.TooManyPrimsError):
+        read.open_stage(file)
+
+
 def test_files_that_refer_to_files_multiply_too(tmp_path):
     for level in range(8):
         below = f" (\n    references = @f{level + 1}.usda@\n)" if level < 7 else ""
