@@ -84,6 +84,11 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
     prim_path = StringProperty(
         name="Prim Path", description="Import only this prim and the prims below it; empty: the whole file"
     )
+    pack = BoolProperty(
+        name="Pack Source",
+        description="Keep the file, and the files that it names, in the .blend: an export puts the edits on them even "
+        "where they are gone",
+    )
     variants = StringProperty(
         name="Variants",
         options={"SKIP_SAVE"},
@@ -134,6 +139,9 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
         row = column.row()
         row.active = not self.attach
         row.prop(self, "prim_path")
+        row = column.row()
+        row.active = not self.attach
+        row.prop(self, "pack")
         if self.looked_at == self.filepath and len(self.variant_sets):
             header, body = layout.panel("USDPHYS_import_variants")
             header.label(text="Variants")
@@ -204,7 +212,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
 
             composed_size.accept(self.filepath)
         changed = self.chosen() if self.asks_first else self.changed_choices()
-        options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach)
+        options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach, pack=self.pack)
         return self.run(context, usd_import.import_steps(context, self.filepath, options))
 
     def failed(self, error: Exception) -> set[Any]:
@@ -215,7 +223,8 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
             return super().failed(error)
         bpy.ops.usdphys.import_usd(
             "INVOKE_DEFAULT", filepath=self.filepath, convert_units=self.convert_units, attach=self.attach,
-            prim_path=self.prim_path, variants=";".join(self.changed_choices()), asks_first=True,
+            prim_path=self.prim_path, variants=";".join(self.changed_choices()), pack=self.pack,
+            asks_first=True,
         )  # fmt: skip
         return {"CANCELLED"}
 

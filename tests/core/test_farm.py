@@ -81,8 +81,9 @@ def of_flamenco(jobs: Path, part: int) -> list[str]:
         (FARM / "usdphys_batch.js").read_text(encoding="utf-8")
         + "const author = {Task: (name) => ({name, commands: [], addCommand(one) { this.commands.push(one); }}),"
         "Command: (name, options) => options};"
-        f"const job = {{settings: {{jobs: {json.dumps(str(jobs))}, parts: {PARTS}, workers: 2, timeout: 60}},"
-        "tasks: [], addTask(one) { this.tasks.push(one); }};"
+        f"const job = {{settings: {{jobs: {json.dumps(str(jobs))}, parts: {PARTS}, workers: 2, timeout: 60}}, "
+        "tasks: [],"
+        "addTask(one) { this.tasks.push(one); }};"
         "compileJob(job); console.log(JSON.stringify(job.tasks.map((task) => task.commands[0].args)));"
     )
     done = subprocess.run(["node", "-e", script], capture_output=True, text=True, check=True)
@@ -117,8 +118,8 @@ def installed(tmp_path: Path, digest: str) -> subprocess.CompletedProcess[str]:
     (step,) = (one for one in steps() if "usdphys.zip" in one)
     package = tmp_path / "usdphys.zip"
     with zipfile.ZipFile(package, "w") as archive:
-        names = "usdphys_addon/__init__.py", "wheels/a-1-cp311-cp311-linux.whl", "wheels/a-1-cp313-cp313-linux.whl"
-        for name in names:
+        wheels = [f"wheels/a-1-cp{version}-cp{version}-linux.whl" for version in (311, 313)]
+        for name in ("usdphys_addon/__init__.py", *wheels):
             archive.writestr(name, "")
     programs = tmp_path / "bin"
     programs.mkdir()

@@ -104,7 +104,7 @@ class Libproc:
         assert flavor.value == 0
         if pid.value not in self.taken:
             return -1
-        # rusage_info_v0: 16 bytes, ten numbers of eight bytes; the eighth is the footprint.
+        # rusage_info_v0: 16 bytes, ten numbers of eight bytes; the eighth is the footprint, the seventh the resident.
         numbers = struct.pack("=10Q", 1, 2, 3, 4, 5, 6, 7, self.taken[pid.value], 9, 10)
         ctypes.memmove(buffer, bytes(16) + numbers, 96)
         return 0
@@ -123,7 +123,7 @@ def test_macos_says_what_a_process_and_its_children_take():
 
 
 class Kernel:
-    """Jobs of Windows: it counts only in those with a limit, and ends their processes with the last handle."""
+    """What Windows does with jobs: it counts only in those with a limit, and ends their processes with the last."""
 
     def __init__(self, *, allows: bool = True) -> None:
         self.allows, self.jobs, self.handles, self.ended, self.taken = allows, {}, {}, [], 0

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from .animated import curves_of, is_of_transform
+
 
 def applies(obj: Any, part: str) -> bool:
     """True if a part of an object's physics is applied."""
@@ -31,9 +33,10 @@ def is_body(obj: Any) -> bool:
 
 
 def is_animated(obj: Any) -> bool:
-    """True if constraints, an action or drivers may move an object."""
-    data = obj.animation_data
-    return bool(obj.constraints) or (data is not None and (data.action is not None or len(data.drivers) > 0))
+    """True if constraints, an action, the NLA or drivers may move an object."""
+    if obj.constraints:
+        return True
+    return obj.animation_data is not None and any(is_of_transform(curve.data_path) for curve, _ in curves_of(obj))
 
 
 def parents_of(obj: Any) -> Iterator[Any]:

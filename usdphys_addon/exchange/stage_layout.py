@@ -7,7 +7,7 @@ object remembers the name of its prim, and whether that was the geometry itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,11 +32,14 @@ _DATA_NAME = "userProperties:blender:data_name"
 _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
 
 
-def restore(stage: Usd.Stage, looks: str, materials: Mapping[str, str]) -> dict[str, str]:
+def restore(
+    stage: Usd.Stage, looks: str, materials: Mapping[str, str], gprims: Collection[str] = ()
+) -> dict[str, str]:  # fmt: skip
     """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them.
 
     looks: path of the scope for new materials; empty to leave them where Blender has written them. materials: paths of
-    physics materials by full name of their material. Returns the paths of all materials on the stage by name.
+    physics materials by full name of their material. gprims: names of objects that collide as
+    gprims. Returns the paths of all materials on the stage by name.
     """
     from pxr import Sdf
 
@@ -61,7 +64,7 @@ def restore(stage: Usd.Stage, looks: str, materials: Mapping[str, str]) -> dict[
                 if obj is not None and _keeps_shape(obj, type_name):
                     _replace_geometry(child, type_name)
                     continue
-                if type_name in usd_geom.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
+                if type_name in usd_geom.GPRIM_TYPES and obj is not None and obj.name not in gprims:
                     # Its mesh was edited: the size of a gprim cannot say that.
                     type_name = "Mesh"
                 if type_name not in ("", "Scope", "Xform"):
@@ -201,19 +204,22 @@ def _merge_geometry(spec: Sdf.PrimSpec, type_name: str) -> None:
         if type_name in usd_geom.CURVE_TYPES:
             spec.typeName = type_name
         return
-    layer = spec.layer
+    # A subset of the faces can have the name of its mesh, and takes its place.
+    apart, source = Sdf.Layer.CreateAnonymous(), Sdf.Path("/Geometry")
+    Sdf.CopySpec(spec.layer, geometry.path, apart, source)
+    del spec.nameChildren[geometry.name]
+    geometry = apart.GetPrimAtPath(source)
     keep_mesh = geometry.typeName == type_name
     for name in list(geometry.properties.keys()):
         if name in spec.properties.keys():
             continue
         if keep_mesh or name.startswith(_SURVIVES_AS_GPRIM):
-            Sdf.CopySpec(layer, geometry.properties[name].path, layer, spec.path.AppendProperty(name))
+            Sdf.CopySpec(apart, geometry.properties[name].path, spec.layer, spec.path.AppendProperty(name))
     if keep_mesh:
         for child in list(geometry.nameChildren):
-            Sdf.CopySpec(layer, child.path, layer, spec.path.AppendChild(child.name))
+            Sdf.CopySpec(apart, child.path, spec.layer, spec.path.AppendChild(child.name))
     if geometry.HasInfo("apiSchemas"):
         usd_write.apply_schemas(spec, geometry.GetInfo("apiSchemas").GetAddedOrExplicitItems())
-    del spec.nameChildren[geometry.name]
     spec.typeName = type_name
 
 
@@ -382,15 +388,15 @@ def _restore_binding(spec: Sdf.PrimSpec, obj: Object, moved: Callable[[str], str
 
 
 def _restore_shape(spec: Sdf.PrimSpec, obj: Object) -> None:
-    """Write the shape of the imported file, or the colours of a collider, if nobody has edited the data."""
+    """Write the shape of the imported file if nobody has edited it; of a collider, its colours in any case."""
     from ..usd import carry_restore
 
     prim = obj.usdphys.prim
     collides = prim.type_name in usd_geom.GPRIM_TYPES and _collides_as_gprim(obj)
-    if spec.typeName != prim.type_name or (collides and "primvars:" not in prim.shape):
+    if spec.typeName != prim.type_name:
         return
     if not import_notes.has_new_data(obj):
-        carry_restore.restore_shape(prim.shape, spec, colors_only=collides)
+        carry_restore.restore_shape(prim.shape, spec, collides=collides)
 
 
 def _objects_on(layer: Sdf.Layer) -> Iterator[tuple[Any, Object]]:

@@ -16,6 +16,7 @@ from ..authoring.collider_choice import exports_faces
 from ..authoring.edit_report import LINKED
 from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
+from ..bridge.authored_poses import restored
 from ..bridge.identity.remembered import objects_by_name
 from ..bridge.joint_frames import is_joint, set_world_matrix
 from ..bridge.roles import applies, is_body, parents_of
@@ -24,7 +25,6 @@ from ..core.errors import InputError
 from ..core.steps import finished
 from ..core.words import counted, named, phrase
 from ..playback import guard as preview_guard
-from ..playback.poses import restored
 from ..playback.session import PreviewSession
 from . import shapes
 from .borrowing import Borrowed
@@ -114,9 +114,9 @@ def settle_steps(
         ]  # fmt: skip
         ending, session = session, None
         ending.apply(context)
-        objects = objects_by_name(with_linked=True)
+        known = objects_by_name(with_linked=True)
         for name in fallen:
-            restored(objects[name], authored[name])
+            restored(known[name], authored[name])
         is_done = True
     finally:
         if session is not None:

@@ -13,12 +13,12 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object, Scene
 
+from ..bridge.authored_poses import Transform, lead, restored
 from ..bridge.identity.remembered import objects_by_name
 from ..core.errors import InputError
 from ..core.frames import without_jumps
 from ..core.steps import Next, finished
 from . import guard as preview_guard
-from .poses import Transform, restored
 from .starting import Starting
 
 #: Custom property of a baked action: JSON of the authored transform and the name of the previous action.
@@ -52,8 +52,8 @@ def bake_steps(context: Context, start: int, end: int) -> Generator[float, None,
         authored = dict(session.shown.authored)
         for frame in range(start, end + 1):
             for part in range(1, substeps + 1) if frame > start else ():
-                if session.led:
-                    # Move animated bodies evenly through the substeps, not in one jump per frame.
+                if session.led or session.animated:
+                    # Move animated bodies evenly through the substeps, not in one jump per frame; values, too.
                     now = frame - 1 + part / substeps
                     scene.frame_set(int(now), subframe=now - int(now))
                 session.simulate(context)
@@ -95,7 +95,7 @@ def key(names: list[str], authored: dict[str, Transform], frames: Any, places: A
             old.use_fake_user = True
         data.action = action
         curves = _curves(action, obj)
-        obj.rotation_mode = "QUATERNION"
+        lead(obj)
         for path, values in (("location", places[:, row]), ("rotation_quaternion", turns[:, row])):
             for index in range(values.shape[1]):
                 curve = curves.new(path, index=index)

@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
 from ..core.errors import InputError
+from ..core.schema import Attribute
 from .files import layers
 
 #: Types of transform operations whose USDA text can be copied verbatim.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
 _XFORM_OP_ORDER = "xformOpOrder"
-#: The schema of all bindings of materials, and the relationship to a physics material.
+#: The schema of all bindings of materials, the relationship to a material, and the one to a physics material.
 BINDING_API = "MaterialBindingAPI"
+BINDING = "material:binding"
 PHYSICS_BINDING = "material:binding:physics"
 #: Characters of a transform with time samples that are kept in a .blend.
 _LONGEST_TRANSFORM = 1_000_000
@@ -179,6 +181,14 @@ def of_stage(stage: Usd.Stage) -> Iterator[Opinions]:
     """The opinions of all prims of a stage, including instance proxies."""
     proxies = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     return of_prims(stage, Usd.PrimRange(stage.GetPseudoRoot(), proxies))
+
+
+def varies(usd_attribute: Usd.Attribute, attribute: Attribute) -> bool:
+    """True for a value of UsdPhysics with time samples that differ, which the model holds; not for uniform ones."""
+    if attribute.uniform or "physics:" not in attribute.usd or usd_attribute.GetNumTimeSamples() < 2:
+        return False
+    first, *others = (usd_attribute.Get(time) for time in usd_attribute.GetTimeSamples())
+    return any(value != first for value in others)
 
 
 @cache
