@@ -20,6 +20,7 @@ import base64
 import gzip
 import json
 import os
+import resource
 import signal
 import struct
 import subprocess
@@ -35,6 +36,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 #: Bytes and seconds of the processor that a command may take, seconds after which it is ended, bytes likewise.
 MEMORY, SECONDS, PATIENCE, MOST = 2 << 30, 60.0, 600.0, 6 << 30
+#: Bytes that it may write into a file: one that prints without end fills no disk.
+WRITTEN = 1 << 30
 #: Makes a file in a folder, with what it refers to, and returns its path.
 Maker = Callable[[Path], Path]
 
@@ -520,12 +523,16 @@ def run(arguments: list[str], folder: Path) -> tuple[int, float, int, str]:
         process = subprocess.Popen(
             [sys.executable, "-c", start, *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd=folder,
             start_new_session=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN)),
         )  # fmt: skip
     watch = limits.Watch(process.pid, lambda: os.killpg(process.pid, signal.SIGKILL), MOST, PATIENCE)
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     watch.close()
-    printed = (folder / "said.txt").read_bytes().decode(errors="replace")
+    with (folder / "said.txt").open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(0, size - (1 << 20)))
+        printed = stream.read().decode(errors="replace")
     return process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, printed
 
 
