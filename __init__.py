@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import atexit
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -55,8 +56,13 @@ def register() -> None:
         for module in reversed(registered):
             module.unregister()
         raise
+    # Blender disables its extensions before it ends. A Python with bpy does not, and that of 4.5 ends with a
+    # segmentation fault, or never, where a class is still registered.
+    if import_module("bpy").app.module:
+        atexit.register(unregister)
 
 
 def unregister() -> None:
+    atexit.unregister(unregister)
     for module in reversed(_modules()):
         module.unregister()

@@ -37,7 +37,7 @@ class Stepped:
         try:
             return self.done(self.run_now(steps))
         except UsdPhysError as error:
-            return refuse(self, error)
+            return self.failed(error)
 
     def run_now(self, steps: Any) -> Any:
         """Do all of the work at once. Returns its result."""
@@ -68,7 +68,7 @@ class Stepped:
             self.end(context)
             if not isinstance(error, UsdPhysError):
                 raise
-            return refuse(self, error)
+            return self.failed(error)
         context.workspace.status_text_set(tr(self.progress(fraction)))
         return {"RUNNING_MODAL"}
 
@@ -85,6 +85,10 @@ class Stepped:
     def done(self, result: Any) -> set[Any]:
         """Report what the steps have returned."""
         raise NotImplementedError
+
+    def failed(self, error: Exception) -> set[Any]:
+        """Report why the steps were not done."""
+        return refuse(self, error)
 
     def progress(self, fraction: float) -> str:
         """Text of the status bar."""

@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Full disks, kills and power cuts: no output is torn or lost, and none is claimed that is not there.
 
-    .venv/bin/python scripts/faults.py [full] [kill] [power] [--moments N] [--pages N] [--check]
+    .venv/bin/python scripts/faults.py [full] [kill] [power] [small] [trust] [leavings] [blame]
+        [--moments N] [--pages N] [--check]
 
 full: every command with files that may not grow beyond so many pages of 4 KiB, from none to the whole output, and on a
 small disk in memory with as many pages free, where mounting is allowed. kill: every command is killed at N random
 moments. power: strace tells whether a file is on the disk before it replaces the old one, and the folder after it.
-Each command replaces an old file, or those that belong together. Bad is an old file that is neither intact nor replaced
-by a whole new one (torn), is gone (lost), or a success without the new file (lie), and what is left behind beside the
-target (left), and a fault of the disk that is called one of the program, status 3 (fault). A program of a few lines
-stands for the simulator of --engine.
+Each command of these replaces an old file, or those that belong together. small: the small files of `hostile.py` that
+once took all memory. trust: files of jobs that name programs, and glTF that names files of the machine. leavings: what
+killed runs have left is deleted when its time has come, and not before. blame: what is wrong with a file, a disk or the
+arguments has status 1 or 2.
+
+Bad is an old file that is neither intact nor replaced by a whole new one (torn), is gone (lost), or a success without
+the new file (lie), what is left behind beside the target (left), status 3 in whatever run (fault), a program that was
+run (ran), and what `hostile.py` calls bad. A program of a few lines stands for the simulator of --engine.
 
 Prints `name value unit` per figure and a line for each bad run; with --check, exit status 1 where there is one.
 """
@@ -35,12 +40,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import hostile
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = 4096
 OLD = b"what was there before\n"
 #: It names what may be replaced together with it.
 OLD_GLTF = b'{"asset": {"version": "2.0"}, "buffers": [{"uri": "out.bin"}], "images": [{"uri": "Checks.png"}]}'
-BAD = ("torn", "lost", "lie", "left", "fault")
+BAD = ("torn", "lost", "lie", "left", "fault", "ran", "memory", "time", "crash", "silent")
 MAKE = """
 import os
 import sys
@@ -142,8 +149,7 @@ def command_of(name: str, inputs: Path, target: Path) -> list[str]:
         (inputs / "jobs.jsonl").write_text(json.dumps(job))
     parts = COMMANDS[name][0].split()
     arguments = [part.replace("{in}", str(inputs)).replace("{out}", str(target)) for part in parts]
-    return [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); "
-            "from usdphys_addon.cli import run; run()", *arguments]  # fmt: skip
+    return [*program_of(), *arguments]
 
 
 def is_new(target: Path, whole: int) -> bool:
@@ -357,6 +363,198 @@ def order_of(calls: list[str], target: Path) -> list[int]:
     return [forced(Path(found[1]), 0, moved), moved, forced(target.parent, moved, len(calls))]
 
 
+# --------------------------------------------------------------------------- small files, trust, leavings, blame
+
+#: Of `hostile.py`: what once took 1 to 4 GB, or had no end.
+SMALL = {
+    "xacro": ("range in a comprehension", "repeated texts added", "zip of ranges", "sum of lists", "equal lists",
+              "texts of lists", "equal nested lists"),
+    "gltf": ("an accessor without bytes", "a sparse accessor"),
+    "usd": ("references that multiply", "references that multiply in a crate", "references that multiply in a package",
+            "inherits that multiply", "instances that multiply", "sublayers that multiply"),
+}  # fmt: skip
+
+
+def small(_inputs: Path, tell: Tell) -> None:
+    for kind, names in SMALL.items():
+        makers = hostile.KINDS[kind]()
+        for name in names:
+            with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as made:
+                folder = Path(made)
+                path = makers[name](folder)
+                for arguments, out in hostile.commands(path, folder, [".blend"]):
+                    found = hostile.run(arguments, folder)
+                    detail = f"{name}: status {found[0]}, {found[1]:.0f} s, {found[2] >> 20} MB"
+                    tell("small", f"{kind} {arguments[0]}", hostile.judged(found, arguments, out), detail)
+
+
+def trust(inputs: Path, tell: Tell) -> None:
+    """A file of jobs runs no program of its choice, and a glTF brings no file of the machine along."""
+    with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as made:
+        folder = Path(made)
+        marker, program, secret = folder / "ran", folder / "program", folder / "secret.png"
+        program.write_text(f"#!/bin/sh\ntouch '{marker}'\n")
+        program.chmod(0o755)
+        secret.write_bytes(hostile.png(8, 8))
+        job = {"op": "simulate", "in": str(inputs / "stage.usda"), "out": str(folder / "motion.usdc")}
+        for name in ("engine-python", "engine_python", "--engine-python", "Engine-Python"):
+            options = {"seconds": 0.1, "engine": "newton", name: str(program)}
+            (folder / "jobs.jsonl").write_text(json.dumps({**job, "options": options}))
+            found = hostile.run(["batch", str(folder / "jobs.jsonl"), "--workers", "1"], folder)
+            tell(
+                "trust", f"option {name}", "ran" if marker.exists() else "fault" if found[0] == 3 else "", str(found[0])
+            )
+        below = folder / "below"
+        below.mkdir()
+        for uri in ("../secret.png", str(secret), f"file://{secret}", "%2e%2e/secret.png"):
+            document = hostile.gltf_scene(
+                images=[{"uri": uri}], textures=[{"source": 0}],
+                materials=[{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
+            )  # fmt: skip
+            (below / "s.gltf").write_text(json.dumps(document))
+            (below / "t.bin").write_bytes(hostile.TRIANGLE)
+            found = hostile.run(["convert", str(below / "s.gltf"), str(below / "made.usdz")], folder)
+            is_taken = (below / "made.usdz").exists() and secret.read_bytes() in (below / "made.usdz").read_bytes()
+            tell("trust", f"image {uri[:3]}", "ran" if is_taken else "fault" if found[0] == 3 else "", str(found[0]))
+
+
+def leavings(inputs: Path, tell: Tell) -> None:
+    """What killed runs have left: each file is (name, age in seconds, whether it is to be gone after a run)."""
+    from usdphys_addon.batch import worker
+    from usdphys_addon.system import files
+
+    with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as made, tempfile.TemporaryDirectory() as system:
+        folder, out = Path(made), Path(made, "out.usda")
+        own = prefix_of(out).name
+        beside = (
+            (f"{own}abc.usda", 2 * files.ABANDONED, True), (f"{own}abd.usda", 60.0, False),
+            (".usdphys-other-01234567-abc.usdc", 2 * files.FORGOTTEN, True),
+            (".usdphys-other-01234567-abd.usdc", 2 * files.ABANDONED, False),
+            ("usdphys-other.usdc", 2 * files.FORGOTTEN, False),
+        )  # fmt: skip
+        for command in (["convert", str(inputs / "scene.blend"), str(out)], ["batch", str(folder / "jobs.jsonl")]):
+            (folder / "jobs.jsonl").write_text(
+                json.dumps({"op": "convert", "in": str(inputs / "scene.blend"), "out": str(out)})
+            )
+            for name, age, _ in beside:
+                (folder / name).write_text("x")
+                os.utime(folder / name, (time.time() - age,) * 2)
+            child = Path(system, f"{worker.FOLDER}dead")
+            child.mkdir(exist_ok=True)
+            (child / "log.txt").write_text("x")
+            os.utime(child, (time.time() - 2 * files.FORGOTTEN,) * 2)
+            environment = {**os.environ, "TMPDIR": system}
+            subprocess.run([*program_of(), *command], capture_output=True, check=False, env=environment)
+            for name, age, is_gone in beside:
+                kept = (folder / name).exists()
+                tell("leavings", command[0], "left" if kept and is_gone else "lost" if not kept and not is_gone else "",
+                     f"{name} of {age:.0f} s")  # fmt: skip
+            tell("leavings", command[0], "left" if command[0] == "batch" and child.exists() else "", child.name)
+
+
+def prefix_of(target: Path) -> Path:
+    """Beginning of the paths of the temporary files of a target, as a run makes them."""
+    from usdphys_addon.system import files
+
+    with files.scratch_file(target) as scratch:
+        return scratch.with_name(scratch.name[: scratch.name.rindex("-") + 1])
+
+
+TWO_KINDS = """#usda 1.0
+(
+    subLayers = [@below.usda@]
+)
+over "World"
+{
+    rel physics:mass = </World>
+}
+"""
+BELOW = """#usda 1.0
+(
+    defaultPrim = "World"
+)
+def Xform "World" (
+    prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"]
+)
+{
+    KIND physics:mass = VALUE
+}
+"""
+SCALED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+import bpy, os
+from usdphys_addon.bridge import props
+props.register()
+bpy.ops.wm.open_mainfile(filepath=sys.argv[2] + "/joined.blend")
+above = bpy.data.objects.new("Above", None)
+bpy.context.collection.objects.link(above)
+above.scale = eval(sys.argv[4])
+for name in ("Ball", "Crate", "Hinge"):
+    bpy.data.objects[name].parent = above
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[3])
+os._exit(0)
+"""
+
+
+def blame(inputs: Path, tell: Tell) -> None:
+    """What a file, the arguments or the machine do wrong."""
+    with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as made:
+        folder = Path(made)
+
+        def judge(name: str, *arguments: str, **environment: str) -> None:
+            done = subprocess.run(
+                [*program_of(), *arguments], capture_output=True, check=False, env={**os.environ, **environment}
+            )
+            tell("blame", name, "fault" if done.returncode not in (0, 1, 2) else "", f"status {done.returncode}")
+
+        stage, out = folder / "stage.usda", str(folder / "out.usda")
+        for kind, value in (("float", "1"), ("double", "1"), ("int", "1"), ("string", '"1"'), ("float[]", "[1]"),
+                            ("matrix4d", "((1,0,0,0),(0,1,0,0),(0,0,1,0),(0,0,0,1))"), ("t", "1"), ("token", '"a"'),
+                            ("asset", "@a.usda@"), ("bool", "true")):  # fmt: skip
+            (folder / "below.usda").write_text(BELOW.replace("KIND", kind).replace("VALUE", value))
+            for form, content in (("two kinds", TWO_KINDS), ("a type", (folder / "below.usda").read_text())):
+                stage.write_text(content)
+                blend = folder / "made.blend"
+                judge(f"{form} {kind} to .blend", "convert", str(stage), str(blend))
+                if blend.exists():
+                    for flags in ((), ("--flatten",), ("--runtimes",), ("--composed",), ("--physics-layer",),
+                                  ("--meters-per-unit", "0.01")):  # fmt: skip
+                        judge(f"{form} {kind} {' '.join(flags)}", "convert", str(blend), out, *flags)
+                    blend.unlink()
+        for scale in ("(0, 0, 0)", "(1, 0, 1)", "(1e-38, 1, 1)", "(-1, 1, 0)"):
+            scaled = folder / "scaled.blend"
+            subprocess.run([sys.executable, "-c", SCALED, str(ROOT), str(inputs), str(scaled), scale], check=True,
+                           capture_output=True)  # fmt: skip
+            for suffix in (".glb", ".gltf", ".usda", ".usdz", ".urdf"):
+                judge(f"scale {scale} to {suffix}", "convert", str(scaled), str(folder / f"scaled{suffix}"))
+            judge(f"scale {scale} simulated", "simulate", str(scaled), "--seconds", "0.1", "--out", out)
+        for option in ("--meters-per-unit", "--kilograms-per-unit"):
+            for value in ("1e-300", "1e300", "1e-12", "1e12", "5e-324", "nan"):
+                for target in (out, str(folder / "out.glb"), str(folder / "out.usdz")):
+                    judge(f"{option} {value}", "convert", str(inputs / "edited.blend"), target, option, value)
+        # Another Python has no bpy, and none of its modules.
+        nothing = folder / "nothing"
+        nothing.mkdir()
+        (nothing / "bpy.py").write_text("raise ImportError('No module named bpy')\n")
+        for command in (("convert", str(inputs / "scene.blend"), out), ("validate", str(inputs / "scene.blend")),
+                        ("inspect", str(inputs / "stage.usda"))):  # fmt: skip
+            judge(f"{command[0]} without bpy", *command, PYTHONPATH=str(nothing))
+        for name, target in (("no temporary folder", {"TMPDIR": "/dev/null", "TEMP": "/dev/null", "TMP": "/dev/null"}),
+                             ("no home", {"HOME": "/nowhere"})):  # fmt: skip
+            judge(name, "convert", str(inputs / "scene.blend"), str(folder / "out.usdz"), **target)
+
+
+def program_of() -> list[str]:
+    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from usdphys_addon.cli import run; run()"
+    return [sys.executable, "-c", start]
+
+
+#: Kinds that need no command of `COMMANDS`.
+ALONE: dict[str, Callable[[Path, Tell], None]] = {
+    "small": small, "trust": trust, "leavings": leavings, "blame": blame,
+}  # fmt: skip
+
 # --------------------------------------------------------------------------- the run
 
 
@@ -389,13 +587,13 @@ def whole_size(name: str, inputs: Path) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kinds", nargs="*", choices=["full", "kill", "power", []], default=[])
+    parser.add_argument("kinds", nargs="*", choices=["full", "kill", "power", *ALONE, []], default=[])
     parser.add_argument("--moments", type=int, default=200, help="kills of each command")
     parser.add_argument("--pages", type=int, default=60, help="sizes of disks for each command")
     parser.add_argument("--check", action="store_true", help="exit with 1 where a run is bad")
     parser.add_argument("--only", help="some of the commands", choices=list(COMMANDS), nargs="+")
     options = parser.parse_args()
-    kinds = options.kinds or ["full", "kill", "power"]
+    kinds = options.kinds or ["full", "kill", "power", *ALONE]
     sys.path.insert(0, str(ROOT))
     found: Counter[str] = Counter()
 
@@ -408,7 +606,10 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as folder:
         inputs = Path(folder)
         make_inputs(inputs)
-        for name in options.only or COMMANDS:
+        for kind in (kind for kind in ALONE if kind in kinds):
+            ALONE[kind](inputs, tell)
+            print(f"{kind} is done", file=sys.stderr, flush=True)
+        for name in (options.only or COMMANDS) if set(kinds) - set(ALONE) else ():
             size = whole_size(name, inputs)
             if "full" in kinds:
                 full(name, inputs, size, options.pages, tell)

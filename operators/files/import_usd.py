@@ -31,6 +31,16 @@ def _overview(filepath: str, choices: tuple[str, ...] = ()) -> Any:
     return usd_overview.overview(path, choices)
 
 
+def _question(filepath: str) -> str:
+    """What is asked before a file is opened that composes very many prims."""
+    from ...usdphys_addon.usd.files import composed_size
+
+    return phrase(
+        "The references of '{file}' multiply to more than {most} prims. Opening it can take many minutes and all "
+        "memory; save your work first.", file=Path(filepath).name, most=f"{composed_size.most_prims():,}",
+    )  # fmt: skip
+
+
 def _as_written(prim_path: str, set_name: str, choice: str) -> str:
     """A variant choice in the syntax of USD paths: /Prim{set=choice}."""
     from ...usdphys_addon.usd.composition import VariantChoice
@@ -86,6 +96,20 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
     )
     variant_sets: Any = CollectionProperty(type=USDPHYS_PG_variant, options={"HIDDEN", "SKIP_SAVE"})
     looked_at = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
+    asks_first = BoolProperty(
+        name="Ask First",
+        description="Ask whether to open a file that composes very many prims, and open it then",
+        options={"HIDDEN", "SKIP_SAVE"},
+    )
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        if not self.asks_first:
+            return set(ImportHelper.invoke(self, context, event))
+        return set(
+            context.window_manager.invoke_props_dialog(
+                self, width=400, title=tr("This File Is Very Large"), confirm_text=tr("Open Anyway")
+            )
+        )
 
     # ------------------------------------------------------------------ the file browser
 
@@ -104,6 +128,9 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
 
     def draw(self, _context: bpy.types.Context) -> None:
         layout = self.split_layout()
+        if self.asks_first:
+            draw_text(layout.column(align=True), _question(self.filepath), "QUESTION")
+            return
         column = layout.column()
         column.prop(self, "attach")
         row = column.row()
@@ -180,9 +207,26 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import usd_import
 
-        changed = self.changed_choices()
+        if self.asks_first:
+            from ...usdphys_addon.usd.files import composed_size
+
+            composed_size.accept(self.filepath)
+        changed = self.chosen() if self.asks_first else self.changed_choices()
         options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach, pack=self.pack)
         return self.run(context, usd_import.import_steps(context, self.filepath, options))
+
+    def failed(self, error: Exception) -> set[Any]:
+        """Ask, in a window, where the file is refused for the prims that it composes; once."""
+        from ...usdphys_addon.usd.files.composed_size import TooManyPrimsError
+
+        if not isinstance(error, TooManyPrimsError) or self.asks_first or not self.is_in_window(bpy.context):
+            return super().failed(error)
+        bpy.ops.usdphys.import_usd(
+            "INVOKE_DEFAULT", filepath=self.filepath, convert_units=self.convert_units, attach=self.attach,
+            prim_path=self.prim_path, variants=";".join(self.changed_choices()), pack=self.pack,
+            asks_first=True,
+        )  # fmt: skip
+        return {"CANCELLED"}
 
     def changed_choices(self) -> tuple[str, ...]:
         """The variant choices that differ from the selections of the file."""

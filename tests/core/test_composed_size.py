@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.usd import read
+from usdphys_ext.usdphys_addon.usd import importable, read
 from usdphys_ext.usdphys_addon.usd.files import composed_size
 
 HEAD = '#usda 1.0\n(\n    defaultPrim = "World"\n)\n'
@@ -67,6 +67,19 @@ def test_arcs_that_multiply_are_refused_before_usd_composes_them(tmp_path, kind)
         read.open_stage(file)
 
 
+def test_a_file_that_is_accepted_is_opened_until_it_changes(tmp_path, monkeypatch):
+    monkeypatch.setenv(composed_size.VARIABLE, "100")
+    file = tmp_path / "small.usda"
+    file.write_text(levels(3, 10, "references"))
+    with pytest.raises(composed_size.TooManyPrimsError, match=r"small\.usda"):
+        read.open_stage(file)
+    composed_size.accept(str(file))
+    assert read.open_stage(file).GetPrimAtPath("/World/c3/c3")
+    file.write_text(levels(3, 11, "references"))
+    with pytest.raises(composed_size.TooManyPrimsError):
+        read.open_stage(file)
+
+
 def test_files_that_refer_to_files_multiply_too(tmp_path):
     for level in range(8):
         below = f" (\n    references = @f{level + 1}.usda@\n)" if level < 7 else ""
@@ -100,3 +113,49 @@ def test_the_estimate_counts_what_usd_composes(tmp_path, monkeypatch, arc):
     monkeypatch.setenv(composed_size.VARIABLE, str(sites - 1))
     with pytest.raises(InputError, match=f"more than {sites - 1:,} prims.*USDPHYS_MOST_PRIMS"):
         read.open_stage(file)
+
+
+# --------------------------------------------------------------------------- instances
+
+
+def instancers(counts: list[int], *, circle: bool = False, kind: str = "int[]", value: str = "") -> str:
+    """Point instancers, each the prototype of the one above it; the last one shows a cube, or the first one."""
+    text, above = "", "/World"
+    for level, count in enumerate(counts):
+        above += f"/p{level}"
+        is_last = level == len(counts) - 1
+        target = "/World/p0" if is_last and circle else f"{above}/cube" if is_last else f"{above}/p{level + 1}"
+        text += f'def PointInstancer "p{level}"\n{{\n{kind} protoIndices = {value or [0] * count}\n'
+        text += f"point3f[] positions = {[(0, 0, 0)] * count}\nrel prototypes = <{target}>\n"
+    return f'{HEAD}def Xform "World"\n{{\n{text}def Cube "cube"\n{{\n}}\n{"}" + chr(10)}' + "}\n" * len(counts)
+
+
+def refusal_of(tmp_path, text: str) -> str:
+    file = tmp_path / "small.usda"
+    file.write_text(text)
+    try:
+        importable.check(read.open_stage(file), file)
+    except InputError as error:
+        return str(error)
+    return ""
+
+
+@pytest.mark.parametrize(
+    ("counts", "is_refused"),
+    [([1000], False), ([1000, 1000], False), ([300, 300, 100], False), ([300, 300, 300], True), ([20] * 6, True),
+     ([2] * 9, False), ([1] * 40, False), ([0, 5000, 5000], False), ([5000, 5000], True)],
+)  # fmt: skip
+def test_instancers_among_prototypes_multiply(tmp_path, counts, is_refused):
+    found = refusal_of(tmp_path, instancers(counts))
+    assert bool(found) == is_refused
+    assert not found or ("small.usda" in found and "'/World/p" in found and "10,000,000" in found)
+
+
+def test_an_instancer_that_shows_itself_is_counted_as_often_as_blender_shows_it(tmp_path):
+    assert refusal_of(tmp_path, instancers([10], circle=True))
+    assert not refusal_of(tmp_path, instancers([1], circle=True))
+
+
+@pytest.mark.parametrize(("kind", "value"), [("float", "3"), ("string", '"text"'), ("t", "3"), ("float[]", "[1, 2]")])
+def test_indices_of_another_type_show_nothing(tmp_path, kind, value):
+    assert not refusal_of(tmp_path, instancers([3], kind=kind, value=value))

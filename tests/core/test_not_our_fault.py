@@ -4,6 +4,10 @@
 from __future__ import annotations
 
 import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -27,6 +31,7 @@ def Cube "A" (
 """
 
 
+ROOT = Path(__file__).resolve().parents[2]
 #: A type that USD does not know, such as one whose first letters were cut off.
 UNKNOWN_TYPE = """#usda 1.0
 def PhysicsRevoluteJoint "Hinge"
@@ -119,6 +124,20 @@ def test_a_value_of_a_type_that_usd_does_not_know_stays_as_it_is_in_other_units(
 def test_a_place_below_a_node_scaled_to_zero_names_the_prim():
     with pytest.raises(InputError, match=r"/World/J .*scaled to 0"):
         additions.relative(np.diag([0.0, 0.0, 0.0, 1.0]), np.eye(4), Prim("/World/J", "PhysicsFixedJoint"))
+
+
+def test_a_bpy_that_lacks_a_library_of_the_system_is_no_fault_of_the_program(tmp_path):
+    (tmp_path / "bpy.py").write_text("raise ImportError('libGL.so.1: cannot open shared object file')")
+    (tmp_path / "a.usda").write_text("#usda 1.0\n")
+    (tmp_path / "a.blend").write_bytes(b"BLENDER-v405")
+    program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from usdphys_addon.cli import run; run()"
+    for command in (["convert", "a.usda", "b.blend"], ["validate", "a.blend"], ["inspect", "a.usda"]):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *command], capture_output=True, text=True, check=False, cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(tmp_path)},
+        )  # fmt: skip
+        assert done.returncode in (0, 1), done.stderr
+        assert done.returncode == 0 or "libGL.so.1" in done.stderr + done.stdout
 
 
 @pytest.mark.parametrize("unit", ["--meters-per-unit", "--kilograms-per-unit"])

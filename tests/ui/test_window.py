@@ -104,3 +104,9 @@ def test_the_dialog_of_exports_writes_runtime_variants(drive):
 
 def test_stored_values_are_migrated_beside_the_undo_history_and_newer_ones_are_named(drive):
     drive("stored", files=(window.ROOT / "tests" / "stored" / "0.1.0.blend",))
+
+
+@pytest.mark.skipif(not window.WITH_USD.exists(), reason="needs .venvs/bpy-5.2.3, a Blender with USD")
+def test_a_file_that_composes_very_many_prims_is_opened_after_a_question_only(drive):
+    log = drive("large_file", usd=True)
+    assert "ANSWERED Escape 0" in log and "OPENED ANYWAY" in log

@@ -17,7 +17,8 @@ from ..core.errors import InputError, NeedsBlenderError, OutputError, UsageError
 from ..core.words import counted, is_text
 from ..system import console, interrupts, isolate, limits
 from ..system.console import warn
-from ..system.files import is_of_the_disk, usable_name
+from ..system.files import usable_name
+from . import blame
 from .arguments import make_parser
 
 
@@ -77,23 +78,14 @@ def _run(arguments: list[str], answer: dict[str, Any] | None = None) -> int:
     except KeyboardInterrupt:
         _say_interrupted()
         return interrupts.STATUS
-    except MemoryError:
-        warn(f"usdphys: error: {_subject(options)} needs more memory than there is.")
-        return 1
     except BaseException as error:
         if isinstance(error, SystemExit | GeneratorExit):
             raise
-        if options.debug:
+        sentence, is_fault = blame.judged(error, _subject(options))
+        if options.debug and not isinstance(error, MemoryError):
             traceback.print_exc()
-        if is_of_the_disk(error):
-            warn(f"usdphys: error: {_subject(options)} could not be handled ({error}); no output was written.")
-            return 1
-        reason = " ".join(str(error).split())[:200]
-        warn(
-            f"usdphys: error: {_subject(options)} could not be handled, which is a fault of this program "
-            f"({type(error).__name__}: {reason}); run it again with --debug and report what it says."
-        )
-        return 3
+        warn(f"usdphys: error: {sentence}")
+        return 3 if is_fault else 1
 
 
 def _run_here_or_in_blender(

@@ -18,7 +18,7 @@ from ..core.words import counted
 from ..system import blender
 from ..system.console import say, warn
 from ..system.files import checked, replacing
-from . import file_checks, issue_codes
+from . import blame, file_checks, issue_codes
 from .file_checks import SEVERITIES, FileReport, Found, Repair
 from .output import folders_made, summarise
 
@@ -76,8 +76,6 @@ class _Run:
                 report.error = str(error)
             except UsdPhysError as error:
                 report.error = str(error)
-            except MemoryError:
-                report.error = f"'{file}' needs more memory than there is."
             except Exception as error:
                 self.note_fault(report, error)
             yield report
@@ -101,12 +99,7 @@ class _Run:
     def note_fault(self, report: FileReport, error: Exception) -> None:
         if self.options.debug:
             traceback.print_exception(error)
-        report.is_fault = True
-        reason = " ".join(str(error).split())[:200]
-        report.error = (
-            f"'{report.file}' could not be handled, which is a fault of this program "
-            f"({type(error).__name__}: {reason}); run it again with --debug and report what it says."
-        )
+        report.error, report.is_fault = blame.judged(error, f"'{report.file}'")
 
     # ------------------------------------------------------------------ reports
 

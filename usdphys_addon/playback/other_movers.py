@@ -15,6 +15,7 @@ from bpy.types import Depsgraph, Object
 from numpy.typing import NDArray
 
 from ..bridge import authored_poses
+from ..bridge.identity.remembered import objects_by_name
 from ..core import frames
 from ..core.validate import Issue
 from ..core.words import named
@@ -66,8 +67,9 @@ class OtherMovers:
         self._writes += 1
         if self._writes & (self._writes - 1):
             return
+        known = objects_by_name(with_linked=True)
         for name, world in zip(names, worlds, strict=True):
-            obj: Any = bpy.data.objects.get(name)
+            obj: Any = known.get(name)
             if obj is None or name in self._named:
                 continue
             evaluated = obj.evaluated_get(depsgraph)

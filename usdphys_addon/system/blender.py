@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import sys
 from pathlib import Path
@@ -22,6 +23,16 @@ def has_rooms() -> bool:
 def is_here() -> bool:
     """True in Blender, and in a Python with bpy, which is not imported."""
     return has_rooms() and ("bpy" in sys.modules or importlib.util.find_spec("bpy") is not None)
+
+
+def trouble() -> str:
+    """Why a bpy that is here cannot be loaded, such as a library of the system that is missing; empty if it can."""
+    try:
+        if is_here():
+            importlib.import_module("bpy")
+    except ImportError as error:
+        return str(error) or type(error).__name__
+    return ""
 
 
 def require(what: str, remedy: str = _FOR_COMMANDS) -> None:

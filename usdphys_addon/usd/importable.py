@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from .opinions import Opinions
 MAX_DEPTH = 200
 #: Largest sum of squared corner counts: Blender's time for the normal of a face grows with the square of its corners.
 _MAX_WORK = 4e9
+#: Most instances that Blender is asked to show, and levels of instances among instances, at which it ends.
+_MOST_INSTANCES, _LEVELS = 10_000_000, 8
 _MESH_ARRAYS = ("points", "faceVertexCounts", "faceVertexIndices")
 _COLORS, _NO_COLORS = "primvars:displayColor", "ColorsUnreadable"
 #: Blender 4.5 and 5.0 write a color for each face of a cube, sphere, cylinder or cone beyond the mesh that they make.
@@ -55,6 +58,9 @@ def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
             if check_shape is _endless_file:
                 raise _refused(path, reason)
             broken.append(_without_colors(one, reason) if check_shape is _face_colors else _broken(one, reason))
+    if instancer := _multiplying_instancer(found):
+        reason = f"{_name(instancer)}, with the instancers among its prototypes, shows more than {_MOST_INSTANCES:,}"
+        raise _refused(path, f"{reason} instances; reduce its protoIndices")
     if shader := _shader_in_circle(found):
         raise InputError(f"'{path.name}' cannot be imported: the shader {_name(shader)} feeds itself.")
     return found, broken
@@ -94,6 +100,32 @@ def write_readable(stage: Usd.Stage, broken: Iterable[Issue], layer: Sdf.Layer) 
             Sdf.AttributeSpec(prim, _COLORS, Sdf.ValueTypeNames.Color3fArray).default = Sdf.ValueBlock()
         else:
             prim.typeName = "Xform"
+
+
+def _multiplying_instancer(opinions: Iterable[Opinions]) -> str:
+    """Path of a point instancer with too many instances, counted with those of instancers among its prototypes."""
+    kinds = {one.path: one for one in opinions if usd_opinions.is_a(one.type_name, UsdGeom.PointInstancer)}
+    ordered = sorted(kinds)
+
+    @cache
+    def shown(path: str, level: int) -> int:
+        one = kinds[path]
+        indices = one.value("protoIndices")
+        number = len(indices) if isinstance(indices, Vt.IntArray) else 0
+        targets = UsdGeom.PointInstancer(one.usd_prim).GetPrototypesRel().GetForwardedTargets()
+        below = (sum(shown(name, level + 1) for name in at(str(target))) for target in targets[:number])
+        return number * (1 + (max(below, default=0) if level < _LEVELS else 0))
+
+    def at(path: str) -> Iterator[str]:
+        """The instancers at a path or below it, without those below one of them: they are prototypes at most."""
+        last = "/ "
+        # "/" sorts before all letters of names.
+        for name in ordered[bisect_left(ordered, path) : bisect_left(ordered, f"{path}0")]:
+            if (name == path or name.startswith(f"{path}/")) and not name.startswith(f"{last}/"):
+                last = name
+                yield name
+
+    return next((path for path in at("") if shown(path, 0) > _MOST_INSTANCES), "")
 
 
 def _shader_in_circle(opinions: Iterable[Opinions]) -> str:

@@ -63,7 +63,7 @@ def open_stage(path: str | Path) -> Usd.Stage:
         opened += composed_size.check(str(path))
         stage = Usd.Stage.Open(str(path))
     except InputError as error:
-        raise InputError(f"'{path}' cannot be opened: {error}") from error
+        raise type(error)(f"'{path}' cannot be opened: {error}") from error
     except Exception as error:
         reason = _wrong_suffix(Path(path)) or _reason(error)
         raise InputError(f"'{path}' is not a USD file that can be read{reason}.") from error

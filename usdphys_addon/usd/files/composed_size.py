@@ -26,6 +26,24 @@ _DEEPEST = 150
 _ROOT = Sdf.Path.absoluteRootPath
 
 
+class TooManyPrimsError(InputError):
+    """A file composes more prims than are read unless somebody says so."""
+
+
+#: (path, time of change, size) of files that are opened whatever they compose.
+_accepted: set[tuple[str, int, int]] = set()
+
+
+def accept(file: str) -> None:
+    """Let a file be opened whatever it composes, until it changes on the disk."""
+    _accepted.add(_state_of(file))
+
+
+def _state_of(file: str) -> tuple[str, int, int]:
+    state = Path(file).stat()
+    return os.path.realpath(file), state.st_mtime_ns, state.st_size
+
+
 class _Target(NamedTuple):
     """Where an arc leads: a layer with its sublayers, and a prim. layer: "" for the stack of the arc itself."""
 
@@ -56,18 +74,18 @@ class _TooDeepError(Exception):
 
 
 def check(file: str) -> list[Sdf.Layer]:
-    """Raise InputError where a file composes more prims than are read.
+    """Raise TooManyPrimsError where a file composes more prims than are read, InputError where its arcs do not end.
 
     Returns the layers that it has opened: while they are kept, a stage does not read them again.
     """
     most = most_prims()
-    if not _has_arcs(file):
+    if not _has_arcs(file) or (_accepted and _state_of(file) in _accepted):
         return []
     counter = _Counter(most)
     try:
         counter.whole(file, _ROOT, 0)
     except _TooManyError:
-        raise InputError(
+        raise TooManyPrimsError(
             f"its references and inherits multiply to more than {most:,} prims, which would fill the memory; "
             f"if that is meant, set the environment variable {VARIABLE} to a larger number."
         ) from None
