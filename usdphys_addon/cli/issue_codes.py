@@ -24,7 +24,7 @@ FILE_CODES = frozenset({
     "UrdfInertiaZero", "UrdfJointChain", "UrdfJointLeftOut", "UrdfLimitLeftOut", "UrdfLimitMissing",
     "UrdfLimitsSwapped", "UrdfLoop", "UrdfMassMissing", "UrdfMassNegative", "UrdfMeshMissing", "UrdfMeshUnread",
     "UrdfMimicBroken", "UrdfMimicLeftOut", "UrdfMimicMixed", "UrdfNameTwice", "UrdfNameless", "UrdfNoMass",
-    "UrdfNumber", "UrdfSecondParent", "UrdfSeveralRoots", "UrdfShapeFlat", "UrdfShapeLeftOut",
+    "UrdfNotWritten", "UrdfNumber", "UrdfSecondParent", "UrdfSeveralRoots", "UrdfShapeFlat", "UrdfShapeLeftOut",
     "UrdfShapeUnknown", "UrdfTextureMissing", "UrdfTextureUnused", "UrdfXacroLeft", "ValueUnreadable",
     "WrongValueType",
 })  # fmt: skip

@@ -270,7 +270,7 @@ def on_native_export(export_context: Any) -> bool:
 
 
 def _issues_of(reading: SceneReading, hierarchy: Hierarchy, source: str) -> list[Issue]:
-    """What is wrong with a scene. source: that it was imported from; links of a robot are below each other on purpose."""
+    """What is wrong with a scene. source: of its import; links of a robot are below each other on purpose."""
     is_robot = source.lower().endswith((".urdf", ".xacro"))
     wanted: Hierarchy = "reset" if is_robot else hierarchy
     return reading.issues + validate.validate(reading.model, hierarchy=wanted, check_geometry=False)
