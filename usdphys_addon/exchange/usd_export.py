@@ -31,7 +31,7 @@ from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout
-from .blend_file import refuse_own_files
+from .blend_file import is_robot, refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
 
@@ -114,7 +114,7 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
     if options.physx_words:
         add_physx_words(reading.model)
-    issues = _issues_of(reading, options.hierarchy, memory.filepath)
+    issues = _issues_of(reading, options.hierarchy, context.scene)
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, bool(options.native) or not reading.paths_are_certain, converted)
     apart = image_files.are_expected(target)
@@ -244,8 +244,11 @@ def _run(job: _Job, export_context: Any) -> bool:
     try:
         _write_physics(export_context, job)
         layer = export_context.get_stage().GetRootLayer()
+        robot = is_robot(scene_of(export_context.get_depsgraph()))
         if job.place is not None:
-            image_files.bring_all(layer, *job.place)
+            image_files.bring_all(layer, *job.place, others=robot)
+        elif robot and layer.realPath:
+            image_files.take_along(layer)
         job.outline = usd_verify.outline(layer)
         job.done = True
     except UsdPhysError as error:
@@ -269,10 +272,9 @@ def on_native_export(export_context: Any) -> bool:
     return job.error is None
 
 
-def _issues_of(reading: SceneReading, hierarchy: Hierarchy, source: str) -> list[Issue]:
-    """What is wrong with a scene. source: of its import; links of a robot are below each other on purpose."""
-    is_robot = source.lower().endswith((".urdf", ".xacro"))
-    wanted: Hierarchy = "reset" if is_robot else hierarchy
+def _issues_of(reading: SceneReading, hierarchy: Hierarchy, scene: Scene) -> list[Issue]:
+    """What is wrong with a scene. Links of a robot are below each other on purpose."""
+    wanted: Hierarchy = "reset" if is_robot(scene) else hierarchy
     return reading.issues + validate.validate(reading.model, hierarchy=wanted, check_geometry=False)
 
 
@@ -293,7 +295,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         if not reading.model.prims:
             return
         wanted, hierarchy = stage_options(depsgraph.scene.original)
-        job.issues += _issues_of(reading, hierarchy, depsgraph.scene.original.usdphys.source.filepath)
+        job.issues += _issues_of(reading, hierarchy, scene_of(depsgraph))
         # The options of Blender's own export decide on length and up axis.
         units = usd_read.stage_units(stage)
         units = units._replace(
