@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
-from usdphys_ext.usdphys_addon.core import frames, paths, validate
+from usdphys_ext.usdphys_addon.core import frames, paths, tables, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
-from usdphys_ext.usdphys_addon.core.rules import colliders, scene_setup
+from usdphys_ext.usdphys_addon.core.rules import base, colliders, scene_setup
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -1092,6 +1092,12 @@ def test_gprims_are_those_of_usd():
     names = {Usd.SchemaRegistry.GetSchemaTypeName(found) for found in types if found.IsA(gprim)}
     assert names >= colliders.ROUND_TYPES
     assert not names & colliders.NO_GEOMETRY
+
+
+def test_every_row_of_the_table_is_a_rule_with_known_severities():
+    rows = tables.rows(Path(base.__file__).with_name("rules.tsv"))
+    assert sorted(row["code"] for row in rows) == sorted(rule.code for rule in base.RULES)
+    assert {severity for rule in base.RULES for severity in rule.severities.values()} == {"error", "warning", "info"}
 
 
 def test_document_is_up_to_date():
