@@ -50,9 +50,9 @@ _ELSEWHERE = frozenset({usd_physics.FilteredPairsAPI.usd_name})
 class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
-    layers: as an asset of layers, see `usd.asset_layers`. physx_words: see `core.runtimes`. runtimes: with variants
-    for simulators, see `usd.runtime_variants`. native: further options of Blender's own exporter, by name.
-    proves: hold the written file against the scene, see `core.proof`.
+    layers: as an asset of layers, see `usd.asset_layers`. instanceable: its meshes are instances. physx_words: see
+    `core.runtimes`. runtimes: with variants for simulators, see `usd.runtime_variants`. native: further options of
+    Blender's own exporter, by name. proves: hold the written file against the scene, see `core.proof`.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -62,6 +62,7 @@ class ExportOptions:
     root: str | None = None
     strict: bool = False
     layers: bool = False
+    instanceable: bool = False
     physx_words: bool = False
     native: dict[str, Any] = field(default_factory=dict)
     runtimes: bool = False
