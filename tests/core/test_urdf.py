@@ -515,7 +515,8 @@ def glowing(folder: Path, suffix: str) -> Path:
         file.write_text("mtllib glow.mtl\nusemtl lamp\n" + obj_text())
         return file
     effect = f"""<library_effects><effect id="e"><profile_COMMON><technique><lambert>
-    <emission><color>{numbers} 1</color></emission><diffuse><color>0.2 0.2 0.2 1</color></diffuse></lambert></technique></profile_COMMON></effect>
+    <emission><color>{numbers} 1</color></emission><diffuse><color>0.2 0.2 0.2 1</color></diffuse></lambert>
+    </technique></profile_COMMON></effect>
     </library_effects><library_materials><material id="m" name="lamp"><instance_effect url="#e"/></material>
     </library_materials>"""
     bound = """<instance_geometry url="#g"><bind_material><technique_common><instance_material symbol="s" target="#m"/>

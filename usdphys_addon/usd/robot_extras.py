@@ -50,7 +50,8 @@ _UNWRITTEN: tuple[tuple[type[Schema], str, tuple[object, ...]], ...] = (
 
 
 def _prims(stage: Usd.Stage) -> Iterable[Usd.Prim]:
-    return Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate))
+    found: Iterable[Usd.Prim] = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate))
+    return found
 
 
 def frames_of(stage: Usd.Stage, model: PhysicsModel) -> list[Frame]:
