@@ -76,6 +76,7 @@ class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
         draw_text(column, QUALITY_TEXTS[settings.quality].cost, "BLANK1")
         fitting.prop(column, settings, "frequency")
         fitting.prop(column, settings, "substeps")
+        fitting.prop(column, settings, "blend_frames")
 
 
 def _draw_engines(column: Any, chosen: str) -> None:

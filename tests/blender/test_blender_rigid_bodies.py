@@ -161,6 +161,28 @@ def test_body_asleep_as_in_blender(scene):
     assert simulate(10, awake)[-1, 2, 3] < -0.1
 
 
+@pytest.mark.parametrize("how", ["keys", "driver"])
+def test_keyed_animated_and_enabled_are_converted(scene, how):
+    box = add_box("Thrown", collision_shape="CONVEX_HULL", kinematic=True)
+    if how == "keys":
+        for frame, kinematic, enabled in ((1, True, True), (13, False, True), (25, False, False)):
+            box.rigid_body.kinematic, box.rigid_body.enabled = kinematic, enabled
+            box.rigid_body.keyframe_insert("kinematic", frame=frame)
+            box.rigid_body.keyframe_insert("enabled", frame=frame)
+    else:
+        for name, until in (("kinematic", 13), ("enabled", 25)):
+            box.rigid_body.driver_add(name).driver.expression = f"frame < {until}"
+    box.rigid_body.friction = 0.4
+    box.rigid_body.keyframe_insert("friction", frame=1)
+    scene.frame_set(1)
+    result = convert_scene(scene)
+    assert [note for note in result.notes if "Animated, Enabled and Mass" in str(note)]
+    body = box.usdphys.rigid_body
+    for frame, kinematic, enabled in ((1, True, True), (12, True, True), (13, False, True), (25, False, False)):
+        scene.frame_set(frame)
+        assert (body.kinematic_enabled, body.rigid_body_enabled) == (kinematic, enabled)
+
+
 def test_body_passive_animated(scene):
     obj = add_box("Lift", type="PASSIVE")
     obj.keyframe_insert("location", frame=1)

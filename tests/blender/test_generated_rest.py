@@ -9,6 +9,7 @@ import pytest
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
+from .test_ropes import bodies, widest_gap
 from .test_walls import floor, play, select
 
 pytestmark = pytest.mark.slow
@@ -66,3 +67,32 @@ def test_every_brick_rests_on_others_and_stays(kind, counts, half):
     after = np.array([obj.matrix_world.translation for obj in made])
     assert np.linalg.norm(after - before, axis=1).max() < 0.01
     assert np.abs(session.world.velocities()[0]).max() < 0.02
+
+
+def rope_settings(seed: int):
+    random = np.random.default_rng(seed)
+    kind = ("ROPE", "CHAIN", "CABLE")[seed % 3]
+    height, distance = random.uniform(0.8, 3.0), random.uniform(1.0, 4.0)
+    return kind, height, distance, float(random.uniform(0.0, 1.0)), int(random.integers(8, 60))
+
+
+ROPES = [("CHAIN", 1.0, 4.0, 1.0, 40), ("ROPE", 3.0, 4.0, 0.1, 200), *map(rope_settings, range(6))]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "height", "distance", "slack", "count"), ROPES, ids=str)
+def test_a_row_starts_above_the_floor_and_holds_together(kind, height, distance, slack, count):
+    floor()
+    ends = [scenes.add("Post", location=(x, 0, height)) for x in (0, distance)]
+    select(*ends)
+    radius = 0.01
+    assert bpy.ops.usdphys.rope(kind=kind, slack=slack, segments=count, radius=radius) == {"FINISHED"}
+    row = bodies()
+    row.sort(key=lambda obj: int(obj.name.rsplit(" ", 1)[1]))
+    length = distance * (1 + slack) / count
+    low = min(corner[2] for obj in row for corner in (obj.matrix_world @ v.co for v in obj.data.vertices))
+    assert low > -1e-4
+    session = play(2.0)
+    assert widest_gap(row, [length] * count) < 0.005
+    low = min(obj.matrix_world.translation.z for obj in row)
+    assert low > 0.0
+    assert np.isfinite(session.world.positions).all()

@@ -123,6 +123,43 @@ def test_nothing_to_drop_is_refused_with_nothing_changed():
     assert not any(physics().values())
 
 
+def hill(height):
+    """A hill of sines over 12 m, and how high it is at a place."""
+
+    def surface(x, y):
+        return height * np.cos(x / 2.0) * np.cos(y / 2.5)
+
+    steps = np.linspace(-6, 6, 49)
+    data = bpy.data.meshes.new("Hill")
+    data.from_pydata(
+        [(x, y, surface(x, y)) for x in steps for y in steps], [],
+        [(i * 49 + j, i * 49 + 49 + j, i * 49 + 50 + j, i * 49 + j + 1) for i in range(48) for j in range(48)],
+    )  # fmt: skip
+    return scenes.add("Hill", data), surface
+
+
+@pytest.mark.parametrize("height", [0.0, 1.0, 3.0])
+@pytest.mark.parametrize("cursor", [-1.0, 0.0, 2.0])
+def test_scattered_stones_start_above_a_hill_and_not_in_each_other(height, cursor):
+    """Those inside would be left buried; those under a roof stay there."""
+    _, surface = hill(height)
+    scenes.add_box("Roof", (6, 6, 0.1), location=(0, 0, 30))
+    stone = scenes.add_box("Stone", (0.15, 0.1, 0.1), location=(5, 5, 10))
+    select(stone)
+    bpy.context.scene.cursor.location.z = cursor
+    steps = settle.settle_steps(bpy.context, [stone], settle.SettleOptions(copies=60, spread=3.0, seed=2))
+    next(steps)
+    made = [obj for obj in bpy.data.objects if obj.name.startswith("Stone.")]
+    assert len(made) == 60
+    places = np.array([obj.matrix_world.translation for obj in made])
+    corners = [obj.matrix_world @ vertex.co for obj in made for vertex in obj.data.vertices]
+    assert all(corner.z > surface(corner.x, corner.y) - 0.01 for corner in corners)
+    assert places[:, 2].max() < 29.0
+    apart = np.linalg.norm(places[:, None] - places[None], axis=-1) + 9.0 * np.eye(60)
+    assert apart.min() > 2.0 * np.sqrt(0.15**2 + 0.1**2 + 0.1**2) - 1e-6
+    steps.close()
+
+
 @pytest.mark.parametrize("spread", [0.0, 1.0, 7.0])
 def test_scattered_balls_never_touch(spread):
     radii = np.random.default_rng(1).uniform(0.05, 0.4, 200)

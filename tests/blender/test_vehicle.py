@@ -6,6 +6,7 @@ import math
 import bpy
 import numpy as np
 import pytest
+from mathutils import Vector
 from usdphys_ext.usdphys_addon.core import mass, validate
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom
 from usdphys_ext.usdphys_addon.generators import vehicle
@@ -228,6 +229,38 @@ def test_wheels_get_spheres_as_high_and_as_heavy_as_they_are_and_cylinders_on_re
         assert len(balls) == (4 if shape == "SPHERE" else 0)
         assert all(ball.radius == pytest.approx(0.3, rel=1e-4) for ball in balls)
     assert masses[1] == pytest.approx(masses[0], rel=1e-5)
+
+
+def test_the_spheres_of_wheels_are_no_wider_than_the_wheels():
+    """Else a car is stopped by what it passes; and the mass stays in the middle of the wheel."""
+    _, wheels = car()
+    assert bpy.ops.usdphys.vehicle() == {"FINISHED"}
+    bpy.context.view_layer.update()
+    model = scenes.read_model()
+    outer = [
+        max(abs(prim.world[1, 3]) + ball.radius for prim in model.prims.values() if (ball := prim.get(usd_geom.Sphere)))
+    ]
+    assert max(outer) <= 0.7 + 1e-5
+    by_label = {prim.label: path for path, prim in model.bodies.items()}
+    for wheel in wheels:
+        found = mass.mass_properties(model, by_label[wheel.name])
+        assert found.center_of_mass == pytest.approx((0, 0, 0), abs=1e-5)
+    play(3.0)
+    assert bpy.data.objects["Body"].location.x > 2.0 and abs(bpy.data.objects["Body"].location.y) < 0.02
+
+
+def test_a_trailer_rolls_freely_and_obeys_no_key():
+    """Pushed at 2 m/s it keeps most of that; with drives at rest it would brake."""
+    chassis, wheels = car()
+    assert bpy.ops.usdphys.vehicle(driven="NONE") == {"FINISHED"}
+    assert not vehicle.is_there(bpy.context.scene)
+    for body in (chassis, *wheels, *(obj for obj in bpy.data.objects if obj.name.endswith("Hub"))):
+        body.usdphys.rigid_body.velocity = body.matrix_world.to_quaternion().inverted() @ Vector((2, 0, 0))
+    for wheel in wheels:
+        spin = Vector((0, 2 / 0.3, 0))
+        wheel.usdphys.rigid_body.angular_velocity = wheel.matrix_world.to_quaternion().inverted() @ spin
+    play(2.0)
+    assert chassis.location.x > 3.0
 
 
 def test_cubes_are_no_wheels_unless_their_names_say_so():

@@ -279,3 +279,31 @@ def test_a_second_run_joins_only_what_is_new():
     select(*boxes)
     with pytest.raises(RuntimeError, match="are joined already"):
         bpy.ops.usdphys.break_apart()
+
+
+@pytest.mark.parametrize(("half", "meters"), [
+    ((1.0, 1.0, 1.0), 1.0), ((0.1, 0.05, 0.04), 0.01), ((0.1, 0.2, 0.1), 1.0),
+])  # fmt: skip
+@pytest.mark.parametrize("turned", [False, True])
+@pytest.mark.parametrize("bonded", [False, True])
+def test_a_thrown_ball_hits_the_largest_side_of_a_wall_and_breaks_it(bonded, turned, half, meters):
+    """With the defaults of both, whatever the brick is; a wall along Y is hit along X."""
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    floor(4.0 * unit)
+    if turned:
+        half = (half[1], half[0], half[2])
+    half = tuple(part * unit for part in half)
+    brick = scenes.add_box("Brick", half, location=(0, 0, half[2]))
+    select(brick)
+    bpy.ops.usdphys.wall(counts=(1, 8, 6) if turned else (8, 1, 6), bonded=bonded)
+    bricks = list(bpy.context.selected_objects)
+    before = {obj.name: obj.matrix_world.translation.copy() for obj in bricks}
+    bpy.ops.usdphys.add_physics(kind="BALL")
+    ball = bpy.context.object
+    velocity = ball.usdphys.rigid_body.velocity
+    assert abs(velocity[1 if turned else 0]) < 1e-3 * abs(velocity[0 if turned else 1])
+    session = play(1.5)
+    moved = [obj for obj in bricks if (obj.matrix_world.translation - before[obj.name]).length > 0.02 * max(half)]
+    assert len(moved) >= 3
+    assert not bonded or len(session.broken) >= 3

@@ -249,9 +249,9 @@ def test_soft_lock_beside_a_drive_and_on_a_locked_axis(tmp_path):
     assert prim.schemas.keys() & {f"{vendor.LIMIT}:{dof}" for dof in ("transY", "transZ")} == set()
 
 
-@pytest.mark.parametrize("limits", itertools.permutations([
+@pytest.mark.parametrize("limits", list(itertools.permutations([
     {"angularAxes": [0], "min": -1, "max": 1}, {"angularAxes": [0], "min": -0.2, "max": 0.1, "stiffness": 5},
-]), ids=str)  # fmt: skip
+])), ids=str)  # fmt: skip
 def test_hard_limit_stays_hard_beside_a_soft_one_which_is_named(tmp_path, limits):
     prim, joint = joint_of(tmp_path, [*LOCKED, {"angularAxes": [1, 2], "min": 0, "max": 0}, *limits])
     assert (joint.lower_limit, joint.upper_limit) == (-1, 1)
@@ -832,6 +832,14 @@ def test_infinite_moments_are_locked_axes_of_the_body(tmp_path, bits, turn):
     x, y, z, w = again.get("inertiaOrientation", [0, 0, 0, 1])
     back = frames.matrix_of((w, x, y, z))
     np.testing.assert_allclose(back @ np.diag(again["inertiaDiagonal"]) @ back.T, theirs, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", names.UNREAD)
+def test_vehicles_and_seats_are_named_once_with_their_nodes(tmp_path, name):
+    nodes = [{"name": "Root", "children": [1, 2], "extensions": {BODY: {"motion": {}}}}]
+    nodes += [{"name": f"N{number}", "extensions": {name: {}}} for number in range(2)]
+    (issue,) = [one for one in khr(tmp_path, nodes).issues if one.code == "GltfUnread"]
+    assert name in issue.message and "'N0'" in issue.message and "'N1'" in issue.message
 
 
 @pytest.mark.parametrize("kind", [{}, {"isKinematic": True}])

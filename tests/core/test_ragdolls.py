@@ -27,6 +27,9 @@ NAMES = {
                    "leg_upper_{l}", "leg_lower_{l}", "foot_{l}"),
     "side first": ("Hips", "Spine", "Chest", "Head", "{L}UpperArm", "{L}LowerArm", "{L}Hand", "{L}Thigh", "{L}Shin",
                    "{L}Foot"),
+    "mmd": ("下半身", "上半身", "上半身2", "頭", "{左}腕", "{左}ひじ", "{左}手首", "{左}足", "{左}ひざ", "{左}足首"),
+    "mmd in blender": ("下半身", "上半身", "上半身２", "頭", "腕.{L}", "ひじ.{L}", "手首.{L}", "足.{L}", "ひざ.{L}",
+                       "足首.{L}"),
     "anatomy": ("pelvis", "spine", "ribcage", "skull", "humerus.{L}", "ulna.{L}", "hand.{L}", "femur.{L}", "tibia.{L}",
                 "foot.{L}"),
 }  # fmt: skip
@@ -34,6 +37,8 @@ NAMES = {
 BY_JOINT = {
     "joints": ("Pelvis", "Spine1", "Spine3", "Head", "{L}_Shoulder", "{L}_Elbow", "{L}_Wrist", "{L}_Hip", "{L}_Knee",
                "{L}_Ankle"),
+    "mmd in english": ("lower body", "upper body", "upper body2", "head", "arm_{L}", "elbow_{L}", "wrist_{L}",
+                       "leg_{L}", "knee_{L}", "ankle_{L}"),
     "leg above knee": ("Hips", "Spine", "Chest", "Head", "{L}Arm", "{L}Elbow", "{L}Hand", "{L}Leg", "{L}Knee",
                        "{L}Foot"),
 }  # fmt: skip
@@ -43,13 +48,16 @@ DROPPED = (
     "mixamorig:LeftToeBase", "upperarm_twist_01_l", "heel.02.L", "eye.L", "jaw", "brow.B.L", "breast.L", "pelvis.L",
     "ik_foot_root", "thigh_ik.L", "lbuttock", "LRing1", "IKFoot.L", "lForearmTwist", "HeadNub", "ring_finger_l", "lEar",
     "ear.R", "eyelid.T.L", "Lip_Upper", "upperlip", "footik_l",
+    "全ての親", "センター", "グルーブ", "左足ＩＫ", "左つま先ＩＫ", "左腕捩", "左手捩1", "左親指０", "左人指１",
+    "右目", "左足D", "左足首D", "左肩P", "右足先EX",
+    "前髪１", "スカート_0_1", "左胸", "腰キャンセル左", "つま先.L", "足IK親.L",
 )  # fmt: skip
 
 
 @pytest.mark.parametrize("rig", NAMES)
 def test_limbs_are_recognised_with_their_sides(rig):
-    for side, words in (("L", {"L": "L", "Left": "Left", "l": "l", "left": "left"}),
-                        ("R", {"L": "R", "Left": "Right", "l": "r", "left": "right"})):  # fmt: skip
+    for side, words in (("L", {"L": "L", "Left": "Left", "l": "l", "left": "left", "左": "左"}),
+                        ("R", {"L": "R", "Left": "Right", "l": "r", "left": "right", "左": "右"})):  # fmt: skip
         for name, segment in zip(NAMES[rig][4:], LIMBS, strict=True):
             assert bone_names.named(name.format(**words)) == (segment, side, False), name
     for name in NAMES[rig][1:3]:
@@ -107,8 +115,8 @@ def skeleton(rig, *, scale=1.0):
         rows.append((names[3], 4, (0, 0, 1.6), (0, 0, 1.8)))
     else:
         rows.append((names[3], 2, (0, 0, 1.6), (0, 0, 1.8)))
-    for sign, words in ((1, {"L": "L", "Left": "Left", "l": "l", "left": "left"}),
-                        (-1, {"L": "R", "Left": "Right", "l": "r", "left": "right"})):  # fmt: skip
+    for sign, words in ((1, {"L": "L", "Left": "Left", "l": "l", "left": "left", "左": "左"}),
+                        (-1, {"L": "R", "Left": "Right", "l": "r", "left": "right", "左": "右"})):  # fmt: skip
         arm, leg = len(rows), len(rows) + 3
         places = [
             (2, (0.2, 0, 1.45), (0.48, 0, 1.45)), (arm, (0.48, 0, 1.45), (0.74, 0, 1.45)),
@@ -134,6 +142,28 @@ def test_a_human_has_its_parts_and_weighs_what_it_should(rig, detail, number):
     assert leg == pytest.approx(80.0 * (0.1447 + 0.0457 + 0.0133), rel=1e-2)
     roots = [part for part in parts if part.above < 0]
     assert [part.segment for part in roots] == ["lower_trunk"]
+
+
+def test_a_model_of_mikumikudance_has_its_parts_although_its_spine_is_beside_its_hips():
+    """Both hang on a centre at the ground; legs have copies for deformation, arms have bones that twist."""
+    bones = skeleton("mmd")
+    for bone in bones:
+        bone.above += 2 if bone.above >= 0 else 0
+    v = np.array
+    top = [ragdolls.Bone("全ての親", -1, v((0, 0, 0.0)), v((0, 0, 0.2))),
+           ragdolls.Bone("センター", 0, v((0, 0, 0.95)), v((0, 0, 0.7)))]  # fmt: skip
+    bones = top + bones
+    bones[2].above = bones[3].above = 1
+    # The hips point down there.
+    bones[2].tail = v((0, 0, 0.85))
+    for row in [row for row, bone in enumerate(bones) if bone.name in ("左足", "右足")]:
+        bones.append(ragdolls.Bone(f"{bones[row].name}D", 2, bones[row].head, bones[row].tail))
+    for row in [row for row, bone in enumerate(bones) if bone.name in ("左腕", "右腕")]:
+        middle = (bones[row].head + bones[row].tail) / 2
+        bones.append(ragdolls.Bone(f"{bones[row].name}捩", row, middle, bones[row].tail))
+    parts, is_human = ragdolls.parts_of(bones, "MEDIUM")
+    assert is_human and len(parts) == 16
+    assert sum(part.above < 0 for part in parts) == 1
 
 
 def test_a_further_bone_below_a_hip_does_not_make_it_a_pelvis():

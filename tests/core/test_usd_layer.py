@@ -434,7 +434,11 @@ def test_unauthored_values_are_blocked_or_taken_away(way: str, asset: Path, targ
 
 @both
 def test_an_edit_hides_the_animation(way: str, asset: Path, target: Path) -> None:
-    write(way, asset, target, lambda model: setattr(box(model, usd_physics.RigidBodyAPI), "velocity", (0.0, 0.0, 3.0)))
+    def edit(model: PhysicsModel) -> None:
+        box(model, usd_physics.RigidBodyAPI).velocity = (0.0, 0.0, 3.0)
+        model.animated.clear()
+
+    write(way, asset, target, edit)
     stage = Usd.Stage.Open(str(target))
     velocity = stage.GetAttributeAtPath("/World/box.physics:velocity")
     assert velocity.Get(1) == Gf.Vec3f(0, 0, 300)

@@ -19,6 +19,7 @@ from bpy.types import Material, Object, PropertyGroup, Scene
 
 from ..bridge.authored_poses import moved_by_bullet
 from ..bridge.roles import is_animated, parents_of
+from .blender_keys import copy_animation, is_handed_over
 
 #: For each of Blender's collision collections: does the object belong to it?
 Pattern = tuple[bool, ...]
@@ -85,6 +86,8 @@ NOTES = {
     "locks": "Locked location and rotation are not converted; use a generic joint instead",
     "animated": "Converted to a kinematic body, although Blender ignores the animation of a passive object that "
     "is not set to Animated",
+    "keyed": "Of the animation of a rigid body, that of Animated, Enabled and Mass is converted, by keyframes and "
+    "drivers of its own",
     "below": "Converted to a kinematic body: in Blender a passive child of a moving object does not follow it",
     "gap": "Blender adds the collision margin around the shape; the margin is not converted",
     "moving_mesh": "Converted to a convex decomposition, because few solvers can move triangle meshes",
@@ -238,6 +241,8 @@ class _Converter:
         if self.is_free(obj, has_body, "rigid_body", "mass"):
             self.convert_body(obj)
             self.convert_mass(obj)
+            if not copy_animation(obj):
+                self.note("keyed", obj)
         if self.is_free(obj, len(physics.colliders) > 0, "colliders"):
             self.convert_collider(obj)
         if self.is_free(obj, physics.physics_material is not None, "physics_material"):
@@ -281,8 +286,9 @@ class _Converter:
 
     def is_dynamic(self, obj: Object) -> bool:
         """True if the solver moves the object, or the compound that it is a part of."""
-        source = _body(_compound_of(obj) or obj)
-        return source.type == "ACTIVE" and source.enabled and not source.kinematic
+        whole = _compound_of(obj) or obj
+        source = _body(whole)
+        return source.type == "ACTIVE" and ((source.enabled and not source.kinematic) or is_handed_over(whole))
 
     def convert_mass(self, obj: Object) -> None:
         source, mass = _body(obj), _physics(obj).mass

@@ -3,16 +3,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import bmesh
 import bpy
 import mathutils
-from bpy.types import Context, Scene
+import numpy as np
+from bpy.types import Context, Object, Scene
 
 from ..bridge.roles import has_physics, is_body
 from ..bridge.writing import unit_length
+from ..core.overlap import close_pairs
 from .joint_maker import make_body
 
 #: Thickness of the ground, m; its surface is at the cursor.
@@ -20,6 +23,11 @@ GROUND, RAMP = (20.0, 20.0, 0.2), (2.0, 1.0, 0.6)
 BOX, BALL = 0.5, 0.25
 #: How far from a body a ball is thrown at it, m; how long it flies, s; how high it hits, as a part of the height.
 THROW, FLIGHT, AIM = 2.0, 0.2, 0.7
+#: Density of a ball without a material, kg/m³; largest speed at which one is thrown at bonds, m/s; and with how many
+#: times the energy that they bear.
+DENSITY, FASTEST, MORE_THAN_BONDS = 1000.0, 30.0, 8.0
+#: N; a drive without a largest force is no bond.
+LARGEST_FORCE = 1e12
 DOMINO, GAP = (0.08, 0.3, 0.6), 0.35
 Vector3 = Sequence[float]
 
@@ -74,8 +82,21 @@ def sphere(name: str, radius: float) -> Any:
     return data
 
 
-def _aimed(context: Context, unit: float, flight: float) -> tuple[Any, Vector3] | None:
-    """(place that a ball stands on, its velocity) so that it hits the selected bodies; None without any.
+class _Box(NamedTuple):
+    low: Any
+    high: Any
+
+
+class _Throw(NamedTuple):
+    """place: that a ball stands on. velocity: Blender units a second. grown: factor of its usual radius."""
+
+    place: Any
+    velocity: Vector3
+    grown: float
+
+
+def _aimed(context: Context, unit: float, flight: float) -> _Throw | None:
+    """A ball that hits the largest side of the selected bodies, hard enough for their bonds; None without any.
 
     unit: Blender units that count as a metre. flight: in seconds.
     """
@@ -83,16 +104,58 @@ def _aimed(context: Context, unit: float, flight: float) -> tuple[Any, Vector3] 
         obj for obj in context.selected_objects
         if obj.usdphys.rigid_body.is_applied and not obj.usdphys.rigid_body.kinematic_enabled
     ]  # fmt: skip
-    corners = [obj.matrix_world @ mathutils.Vector(corner) for obj in bodies for corner in obj.bound_box]
-    if not corners:
+    if not bodies:
         return None
-    rows = list(zip(*corners, strict=True))
-    low, high = mathutils.Vector([min(row) for row in rows]), mathutils.Vector([max(row) for row in rows])
+    corners = np.array([[obj.matrix_world @ mathutils.Vector(corner) for corner in obj.bound_box] for obj in bodies])
+    boxes = np.stack((corners.min(axis=1), corners.max(axis=1)), axis=1)
+    low, high = boxes[:, 0].min(axis=0), boxes[:, 1].max(axis=0)
     # Above the middle, where a stack tips over; the ball comes down as far as it has risen.
-    height = max(low.z, low.z + AIM * (high.z - low.z) - BALL * unit)
-    speed = THROW * unit / flight
-    place = mathutils.Vector((low.x - (THROW + BALL) * unit, (low.y + high.y) / 2.0, height))
-    return place, (speed, 0.0, 9.81 / unit_length(context.scene) * flight / 2.0)
+    aim = (low + high) / 2.0
+    aim[2] = low[2] + AIM * (high[2] - low[2])
+    # What stands apart, as dominoes do, is hit one after the other.
+    across = 1 if _is_one(boxes) and high[0] - low[0] > 1.01 * (high[1] - low[1]) else 0
+    meters, distance = unit_length(context.scene), THROW * unit
+    speed, usual = distance / flight, DENSITY * 4.0 / 3.0 * math.pi * (BALL * unit * meters) ** 3
+    hit = DENSITY * float(np.median(np.prod(np.ptp(boxes, axis=1), axis=1))) * meters**3
+    # Half as heavy as what it hits, which it pushes then.
+    weight = max(usual, hit / 2.0)
+    grown = (weight / usual) ** (1.0 / 3.0)
+    # In a blow without a bounce, what is hit gets this share of the energy. Masonry is twice as dense.
+    share = weight / (weight + 2.0 * hit)
+    energy = _bond_energy(context, bodies, aim, across, BALL * unit * grown) / share
+    needed = math.sqrt(2.0 * energy / weight) / meters
+    if needed > speed:
+        # No bullet: a larger ball rather than a faster one.
+        grown *= max(needed * meters / FASTEST, 1.0) ** (2.0 / 3.0)
+        speed = max(speed, min(needed, FASTEST / meters))
+    place, velocity = aim.copy(), np.zeros(3)
+    place[across] = low[across] - distance - BALL * unit * grown
+    place[2] = max(low[2], aim[2] - BALL * unit * grown)
+    velocity[across], velocity[2] = speed, 9.81 / meters * distance / speed / 2.0
+    return _Throw(mathutils.Vector(place.tolist()), velocity.tolist(), grown)
+
+
+def _is_one(boxes: Any) -> bool:
+    """True if boxes (n, 2, 3) touch each other in a row, as the bricks of a wall do."""
+    slack = 0.02 * float(np.ptp(boxes, axis=1).max())
+    return sum(1 for _ in close_pairs([_Box(low, high) for low, high in boxes], slack)) >= len(boxes) - 1
+
+
+def _bond_energy(context: Context, bodies: Sequence[Object], aim: Any, across: int, radius: float) -> float:
+    """Energy (J) that it takes to break the bonds of bodies where a ball of a radius hits them.
+
+    across: the axis along which it flies.
+    """
+    chosen, meters, found = set(bodies), unit_length(context.scene), 0.0
+    reach = radius + float(np.median([max(obj.dimensions) for obj in bodies]))
+    for obj in context.scene.objects:
+        joint = obj.usdphys.joint
+        if not joint.is_applied or joint.type != "GENERIC" or not {joint.body0, joint.body1} <= chosen:
+            continue
+        apart = np.delete(np.array(obj.matrix_world.translation) - aim, across)
+        if np.linalg.norm(apart) <= reach and joint.drives.transX.max_force < LARGEST_FORCE:
+            found += joint.drives.transX.max_force * abs(joint.limits.transY.high) * meters
+    return MORE_THAN_BONDS * found
 
 
 def _reach(context: Context) -> float:
@@ -152,7 +215,9 @@ def add(
         # Of similar paths, the longer one takes the root of its scale longer.
         aimed = _aimed(context, unit, FLIGHT * scale**0.5)
         if aimed is not None:
-            cursor, velocity = aimed
+            cursor, velocity = aimed.place, aimed.velocity
+            unit *= aimed.grown
+            planned = [("Ball", sphere("Ball", BALL * unit), (0.0, 0.0, BALL))]
     for other in list(context.selected_objects):
         other.select_set(False)
     made = []

@@ -25,6 +25,8 @@ KEYFRAMES, NLA, DRIVER = "keyframes", "the NLA", "a driver"
 _PHYSICS = "usdphys."
 #: Groups with settings of the add-on, which no simulation reads.
 _SETTINGS = ("usdphys.preview", "usdphys.stage", "usdphys.gltf", "usdphys.source", "usdphys.targets")
+#: Of what decides whether animation or physics moves a body.
+_ROLES = frozenset({"usdphys.rigid_body.kinematic_enabled", "usdphys.rigid_body.rigid_body_enabled"})
 #: Of Blender's own scene.
 _GRAVITY = ("gravity", "use_gravity")
 _GRAVITY_FIELDS = ("gravity_direction", "gravity_magnitude")
@@ -73,8 +75,8 @@ def animated_paths(owner: ID) -> dict[str, str]:
 
 
 def is_of_transform(path: str) -> bool:
-    """True for a data path that may move the object: all but those of physics."""
-    return not path.startswith(_PHYSICS)
+    """True for a data path that may move the object: all but those of physics, ours and Blender's."""
+    return not path.startswith((_PHYSICS, "rigid_body"))
 
 
 class Source(NamedTuple):
@@ -119,6 +121,11 @@ class AnimatedGroups:
         self._noted: list[tuple[Schema, str, Source]] = []
         self._read: set[tuple[int, str]] = set()
         self.sources: dict[Key, Source] = {}
+
+    def hands_over(self, obj: ID) -> bool:
+        """True if animation decides when physics moves an object."""
+        paths = self.paths.get(obj.session_uid, {})
+        return not _ROLES.isdisjoint(paths)
 
     def note(self, group: PropertyGroup, cls: type[Schema], angular: bool, value: Schema) -> None:
         """A schema was read from a property group."""

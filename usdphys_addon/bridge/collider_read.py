@@ -157,7 +157,8 @@ class ColliderReader:
         for above in (placement, *placement.ancestors()):
             body = above.physics.rigid_body if "rigid_body" in above.touched else None
             if body is not None and body.is_applied:
-                return bool(body.rigid_body_enabled and not body.kinematic_enabled)
+                is_moved = body.rigid_body_enabled and not body.kinematic_enabled
+                return bool(is_moved or self.context.animated.hands_over(above.obj))
         return False
 
     def primitive_prim(

@@ -201,7 +201,8 @@ def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Rec
     )  # fmt: skip
     recording, units = motion.recording, motion.model.units
     if not _runs_here(options):
-        recording = _hand_off(options, stage, motion.world, recording, units, motion.movers)
+        changing = (*motion.movers, *(key.path for key in motion.model.animated))
+        recording = _hand_off(options, stage, motion.world, recording, units, changing)
     if options.out:
         stage_motion.write_cache(stage, Path(options.out), motion, recording)
     return motion.world, recording, units

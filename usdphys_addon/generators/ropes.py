@@ -155,7 +155,38 @@ def _between(context: Context, options: RopeOptions, start: Object, end: Object)
         raise InputError(f"'{start.name}' and '{end.name}' touch; move them apart.")
     length = straight * (1.0 + max(options.slack, 0.0))
     count = options.segments or _fitting(length, options)
-    return _Path(rope_shapes.catenary(ends[0], ends[1], length, count), start, end, True, True, frozenset(["ends"]))
+    line = rope_shapes.catenary(ends[0], ends[1], length, count)
+    if options.kind != "BRIDGE":
+        line = _above_ground(context, line, 2.0 * options.radius)
+    return _Path(line, start, end, True, True, frozenset(["ends"]))
+
+
+def _above_ground(context: Context, line: Array, radius: float) -> Array:
+    """A hanging row (n, 3), swung sideways about the line of its ends as far as it would start in the ground.
+
+    In the preview it falls onto it. A row whose ends are above each other stays.
+    """
+    chord = line[-1] - line[0]
+    if np.linalg.norm(chord[:2]) < 1e-3 * np.linalg.norm(chord):
+        return line
+    for angle in np.radians((0.0, 30.0, -30.0, 60.0, -60.0, 90.0, -90.0, 135.0, -135.0)).tolist():
+        turn = np.array(mathutils.Matrix.Rotation(angle, 3, mathutils.Vector(chord.tolist())))
+        swung = (line - line[0]) @ turn.T + line[0]
+        if _is_clear(context, swung, radius):
+            return swung
+    return line
+
+
+def _is_clear(context: Context, line: Array, radius: float) -> bool:
+    """True if no surface is between the height of the ends of a row and what is inside of it."""
+    depsgraph, top = context.evaluated_depsgraph_get(), line[[0, -1], 2]
+    # The ends are on what holds them.
+    for place, height in zip(line[1:-1], np.linspace(top[0], top[1], len(line))[1:-1], strict=True):
+        start = mathutils.Vector((*place[:2], max(height, place[2])))
+        deep = start.z - float(place[2]) + radius
+        if context.scene.ray_cast(depsgraph, start, (0.0, 0.0, -1.0), distance=deep)[0]:
+            return False
+    return True
 
 
 def length_of(context: Context, slack: float) -> float:

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+import math
+from collections.abc import Container, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -234,6 +235,7 @@ def _scatter(context: Context, sources: Sequence[Object], options: SettleOptions
     turned = scattering.turns(len(chosen), options.seed + 1)
     made = []
     home: Any = np.array(context.scene.cursor.location)
+    where[:, 2] += _lifts(context, home, where, max(radii), {obj.name for obj in sources})
     for obj, place, turn in zip(chosen, where, turned, strict=True):
         copy = obj.copy()
         copy.parent = None
@@ -244,6 +246,44 @@ def _scatter(context: Context, sources: Sequence[Object], options: SettleOptions
         set_world_matrix(copy, mathutils.Matrix.Translation((home + place).tolist()) @ basis)
         made.append(copy)
     return made
+
+
+#: Points of the outline of a ball, by its radius, where the ground is looked for; how many surfaces a ray passes.
+_AROUND = [(0.0, 0.0), *((math.cos(turn), math.sin(turn)) for turn in np.linspace(0.0, math.tau, 9)[:-1].tolist())]
+_MOST_SURFACES = 64
+
+
+def _lifts(context: Context, home: Any, where: Any, radius: float, ignored: Container[str]) -> Any:
+    """How far balls must be lifted to be above the ground, (n,), such as in a hill about the cursor.
+
+    home: what their places (n, 3) are relative to. All that are above each other are lifted alike. radius: of the
+    largest. ignored: names of objects.
+    """
+    cell = (2.0 + scattering.GAP) * radius
+    columns = [tuple(column) for column in np.round(where[:, :2] / cell).astype(int).tolist()]
+    found: dict[tuple[int, ...], float] = {}
+    for column, place in zip(columns, (home + where).tolist(), strict=True):
+        if column not in found:
+            # The lowest of a column comes first.
+            tops = [_top(context, (place[0] + x * radius, place[1] + y * radius, place[2] - 0.999 * radius), ignored)
+                    for x, y in _AROUND]  # fmt: skip
+            found[column] = max(max(tops) - (place[2] - radius), 0.0)
+    return np.array([found[column] for column in columns])
+
+
+def _top(context: Context, place: Sequence[float], ignored: Container[str]) -> float:
+    """Height of the highest ground above a place, whose faces look up, as those of a ceiling do not; -inf if none."""
+    depsgraph, up, found = context.evaluated_depsgraph_get(), mathutils.Vector((0.0, 0.0, 1.0)), -math.inf
+    start: Any = mathutils.Vector(place)
+    for _ in range(_MOST_SURFACES):
+        is_hit, hit, normal, _, obj, _ = context.scene.ray_cast(depsgraph, start, up)
+        is_ignored = obj is not None and obj.name in ignored
+        if not is_hit or (normal.z < 0.0 and not is_ignored):
+            break
+        if not is_ignored:
+            found = hit.z
+        start = hit + up * 1e-4 * max(abs(hit.z), 1.0)
+    return found
 
 
 # --------------------------------------------------------------------------- at rest

@@ -43,9 +43,9 @@ _CENTERED = 0.25
 class VehicleOptions:
     """frequency: of the springs, Hz. ratio: their damping ratio. travel: of a wheel up and down, Blender units.
 
-    driven: FRONT, REAR or ALL. steering: largest angle, rad; 0 for none. speed: Blender units a second. drives: the
-    drives turn the wheels from the start. shape: of the colliders that wheels get, SPHERE or CYLINDER. articulation:
-    the chassis is the root of one, which Newton needs.
+    driven: FRONT, REAR, ALL, or NONE, which neither drives nor steers, as a trailer. steering: largest angle, rad; 0
+    for none. speed: Blender units a second. drives: the drives turn the wheels from the start. shape: of the colliders
+    that wheels get, SPHERE or CYLINDER. articulation: the chassis is the root of one, which Newton needs.
     """
 
     frequency: float = 2.0
@@ -71,7 +71,7 @@ class Vehicle:
 class Wheel:
     """center (3,) and radius, Blender units; axis (3,), in the world. load: mass that it carries, kg.
 
-    is_narrow: narrower than high, which balls and cubes are not.
+    is_narrow: narrower than high, which balls and cubes are not. width: Blender units.
     """
 
     obj: Any
@@ -79,6 +79,7 @@ class Wheel:
     radius: float
     axis: Any
     is_narrow: bool
+    width: float = 0.0
     is_front: bool = False
     load: float = 0.0
 
@@ -111,7 +112,7 @@ def make_vehicle(context: Context, options: VehicleOptions) -> Vehicle:
     model = scene_read.read_scene(context.evaluated_depsgraph_get()).model
     weights = {prim.label: mass.mass_properties(model, path) for path, prim in model.bodies.items()}
     for wheel in bare if options.shape == "SPHERE" else ():
-        _make_sphere(wheel, weights[wheel.obj.name].mass)
+        _make_sphere(wheel, weights[wheel.obj.name].mass, _inset(wheel, wheels, left))
     body = weights[chassis.name]
     place = next(prim.world for prim in model.bodies.values() if prim.label == chassis.name)
     center = frames.rotation_of(place) @ np.array(body.center_of_mass) + place[:3, 3]
@@ -123,7 +124,7 @@ def make_vehicle(context: Context, options: VehicleOptions) -> Vehicle:
     joiner = joints.Joiner(context)
     driven = [
         wheel for wheel in wheels
-        if options.driven == "ALL" or wheel.is_front == (options.driven == "FRONT")
+        if options.driven == "ALL" or (options.driven != "NONE" and wheel.is_front == (options.driven == "FRONT"))
     ]  # fmt: skip
     total = body.mass + sum(weights[wheel.obj.name].mass for wheel in wheels)
     for wheel, hub in zip(wheels, hubs, strict=True):
@@ -228,7 +229,9 @@ def form_of(maker: JointMaker, obj: Object) -> Wheel | None:
         across = np.delete(size, axis)
         if abs(across[0] - across[1]) <= _ROUND * across.max() and abs(turn[2, axis]) < 0.3:
             is_narrow = bool(size[axis] < (1.0 - _ROUND) * across.max())
-            return Wheel(obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis], is_narrow)
+            return Wheel(
+                obj, turn @ ((low + high) / 2.0), float(across.max()) / 2.0, turn[:, axis], is_narrow, float(size[axis])
+            )
     return None
 
 
@@ -286,15 +289,29 @@ def _share_load(wheels: Sequence[Wheel], weight: float, center: Any, meters: flo
 # --------------------------------------------------------------------------- hubs and joints
 
 
-def _make_sphere(wheel: Wheel, weight: float) -> None:
-    """Make the collider of a wheel a sphere that is as high, and keep its mass (kg)."""
+def _inset(wheel: Wheel, wheels: Sequence[Wheel], left: Any) -> Any:
+    """How far the sphere of a wheel is moved inwards (3,): a sphere is wider than the wheel, and the car is not.
+
+    Not over the middle of the vehicle, where that of the other side is.
+    """
+    sides = [float(one.center @ left) for one in wheels]
+    side = float(wheel.center @ left) - (min(sides) + max(sides)) / 2.0
+    reach = min(max(wheel.radius - wheel.width / 2.0, 0.0), max(abs(side) - wheel.radius, 0.0))
+    return -math.copysign(reach, side) * left
+
+
+def _make_sphere(wheel: Wheel, weight: float, inset: Any) -> None:
+    """Make the collider of a wheel a sphere that is as high, and keep its mass (kg) and where that is."""
     physics = wheel.obj.usdphys
+    inverse = wheel.obj.matrix_world.inverted_safe()
     for item in physics.colliders:
-        item.shape, item.location = "SPHERE", wheel.obj.matrix_world.inverted_safe() @ mathutils.Vector(wheel.center)
+        item.shape, item.location = "SPHERE", inverse @ mathutils.Vector((wheel.center + inset).tolist())
         item.radius = wheel.radius / max(map(abs, wheel.obj.matrix_world.to_scale()))
     if not physics.mass.is_applied:
         physics.mass.is_applied = True
         physics.mass.mass = weight
+    if inset.any():
+        physics.mass.center_of_mass = inverse @ mathutils.Vector(wheel.center.tolist())
 
 
 def _hub(collection: Collection, wheel: Wheel, weight: float, turn: Any, meters: float) -> Any:
@@ -322,7 +339,7 @@ def _suspension(
     joints.damp(joint, "transZ", 2.0 * options.ratio * wheel.load * rate, wheel.load * rate**2)
     # The spring is compressed by the weight: in its present pose the vehicle stands still.
     joint.usdphys.joint.drives.transZ.target_position = -_GRAVITY / rate**2 / meters
-    if wheel.is_front and options.steering > 0.0:
+    if wheel.is_front and options.steering > 0.0 and options.driven != "NONE":
         joints.limit(joint, "rotZ", -options.steering, options.steering)
         stiffness = 15.0 * wheel.load * _GRAVITY * wheel.radius * meters
         inertia = wheel.load * 0.1 * (wheel.radius * meters) ** 2

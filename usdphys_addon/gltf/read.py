@@ -142,6 +142,7 @@ class _Reader:
                 self._read_joint(index)
         self._report_uneven(physical)
         self._report_unwritten()
+        self._report_unread()
         self._read_groups()
         self.model.order = {path: number for number, path in enumerate(self.model.prims)}
 
@@ -691,6 +692,18 @@ class _Reader:
         if modes:
             vendor.apply(prim, vendor.MATERIAL, **modes)
         return path
+
+    def _report_unread(self) -> None:
+        """Name the nodes with extensions about motion that have no counterpart here."""
+        extensions = self.document.column("extensions")
+        for name, what in names.UNREAD.items():
+            found = [f"'{self.document.node_name(one)}'" for one in self.live if name in (extensions[one] or ())]
+            if found:
+                self._issue(
+                    "GltfUnread", f"These nodes are {what} ({name}), which is not read: "
+                    f"{and_more(found[:20], len(found))}.",
+                    "Make a vehicle of them with Generate > Vehicle, if they are to drive.",
+                )  # fmt: skip
 
     def _report_unwritten(self) -> None:
         """Name the combine modes that the loader of the extension's authors decides: two specifications differ."""

@@ -12,6 +12,7 @@ from ..bridge import scene_watch
 from ..bridge.animated import DRIVER, animated_paths, curves_of, is_of_transform
 from ..bridge.roles import has_physics, is_body, is_moved, parents_of
 from ..core.words import Phrase, phrase
+from . import guard
 
 #: (number of updates, name of the scene) of the last look, and what it found.
 _seen: dict[str, Any] = {"stamp": None, "reason": Phrase("")}
@@ -26,7 +27,8 @@ def leads_timeline(scene: Any) -> bool:
 def last_reason(scene: Scene) -> Phrase:
     """`what_is_animated` of the last look, for a panel that is drawn often."""
     stamp = scene_watch.moves(), scene.name
-    if _seen["stamp"] != stamp:
+    # While a preview runs, all updates are its own.
+    if _seen["stamp"] != stamp and guard.current() is None:
         _seen.update(stamp=stamp, reason=what_is_animated(scene))
     reason: Phrase = _seen["reason"]
     return reason
@@ -34,7 +36,9 @@ def last_reason(scene: Scene) -> Phrase:
 
 def what_is_animated(scene: Scene) -> Phrase:
     """What is said about a value or body of the simulation that is animated; empty if none is."""
-    for owner in (scene, *(obj for obj in scene.objects if has_physics(obj)), *bpy.data.materials):
+    # Most scenes have no animation at all, which is quick to see.
+    objects = list(scene.objects) if any(obj.animation_data is not None for obj in scene.objects) else []
+    for owner in (scene, *(obj for obj in objects if has_physics(obj)), *bpy.data.materials):
         for path, by in animated_paths(owner).items():
             field = path.rpartition(".")[2]
             return phrase("'{field}' of '{name}' is animated by {by}", field=field, name=owner.name, by=by)

@@ -245,9 +245,10 @@ class PreviewSession:
 
     def aim(self, context: Context, steps: int) -> None:
         """Let animated bodies and values reach what they are now in so many time steps."""
+        # What was switched leaves its animation as that was until now.
+        self.live.begin()
         self.led.aim(context, steps)
         if self.animated:
-            self.live.begin()
             goals = self.values(context)
             self._ramp = _Ramp({key: self.live.value(key) for key in goals}, goals, steps)
 
@@ -258,11 +259,11 @@ class PreviewSession:
         ramp = self._ramp
         if ramp is None:
             self.live.begin()
-            self.live.set(self.values(context))
+            self.live.take(self.values(context))
             return
         ramp.done += 1
         part = ramp.done / ramp.steps
-        self.live.set({key: goal if animation.is_switch(goal) else animation.between(ramp.start[key], goal, part)
+        self.live.take({key: goal if animation.is_switch(goal) else animation.between(ramp.start[key], goal, part)
                        for key, goal in ramp.goals.items()})  # fmt: skip
         if ramp.done == ramp.steps:
             self._ramp = None
@@ -447,6 +448,7 @@ class PreviewSession:
         if self._is_restarted:
             self.restart(context)
         self.world.reset()
+        self.live.hand_again()
         self._history.forget()
         self.shown.show_all(context)
 

@@ -146,6 +146,11 @@ class HandOver:
         """Where the animation has a body now: (3,), m, and (4,), w first."""
         self._ways.setdefault(path, _Way()).note(moment, place, turn)
 
+    def forget(self) -> None:
+        """The bodies were moved elsewhere: where they came from counts no more."""
+        self._ways.clear()
+        self._blends.clear()
+
     def switch(self, prim: Prim) -> None:
         """Let physics or animation move a body from here on, as its prim says."""
         path, row = prim.path, self.world.index(prim.path)
@@ -224,7 +229,7 @@ class LiveValues:
         switches, self._switches = self._switches, {}
         self._apply(switches)
 
-    def set(self, values: Mapping[Key, Any]) -> None:
+    def take(self, values: Mapping[Key, Any]) -> None:
         """The values at the end of the step of time."""
         known = {key: value for key, value in values.items() if self._animates(key)}
         self._switches = {key: value for key, value in known.items() if animation.is_switch(value)}
@@ -235,10 +240,24 @@ class LiveValues:
         held = prim.schemas.get(key.schema) if prim is not None else None
         return held is not None and animates(key.schema, schema.attribute_of(type(held), key.field))
 
+    def hand_again(self) -> None:
+        """Give a world that was reset all values as they are now."""
+        self._switches.clear()
+        self.hand_over.forget()
+        fields: dict[tuple[str, str], set[str]] = {}
+        for key in self.model.animated:
+            if self._animates(key):
+                fields.setdefault((key.path, key.schema), set()).add(key.field)
+        for (path, name), changed in fields.items():
+            self._give(self.model.prims[path], name, changed)
+
     def _apply(self, values: Mapping[Key, Any]) -> None:
         for prim, name, fields in self.model.put(values):
-            if name == usd_physics.RigidBodyAPI.usd_name and not fields.isdisjoint(ROLES):
-                if prim.path in self.world.switching:
-                    self.hand_over.switch(prim)
-            else:
-                apply(self.world, prim, name, fields)
+            self._give(prim, name, fields)
+
+    def _give(self, prim: Prim, name: str, fields: set[str]) -> None:
+        """Give the world the values of some fields of a prim."""
+        if name != usd_physics.RigidBodyAPI.usd_name or fields.isdisjoint(ROLES):
+            apply(self.world, prim, name, fields)
+        elif prim.path in self.world.switching:
+            self.hand_over.switch(prim)

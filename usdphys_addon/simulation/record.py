@@ -162,7 +162,7 @@ def record(
     known = set(world.paths)
     hand_over = values.live.hand_over if values is not None else None
     if values is not None:
-        values.live.set(values.at(0))
+        values.live.take(values.at(0))
     for frame in range(count + 1):
         if frame:
             if values is not None:
@@ -179,7 +179,7 @@ def record(
                 if world.kinematic[world.index(path)]:
                     world.set_kinematic_pose(path, place, turn)
             if values is not None:
-                values.live.set(values.at(frame))
+                values.live.take(values.at(frame))
             world.step()
             history.note()
         matrices[frame] = world.matrices()

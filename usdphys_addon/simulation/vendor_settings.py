@@ -51,6 +51,8 @@ _ANIMATED = frozenset({"PhysxSurfaceVelocityAPI"})
 _SILENT = frozenset({
     "solver_position_iteration_count", "solver_velocity_iteration_count", "sleep_threshold", "stabilization_threshold",
     "contact_offset", "enable_gyroscopic_forces", "enable_speculative_ccd", "time_steps_per_second",
+    # How fast overlapping bodies are pushed apart: generators set it, and nothing that they make overlaps.
+    "max_depenetration_velocity",
 })  # fmt: skip
 #: Schemas of prims that are simulated.
 _PHYSICAL = frozenset({

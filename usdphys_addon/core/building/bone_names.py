@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ _SIDES = (
     re.compile(r"(?:^|[ ._:-])(?P<side>l|r|left|right)(?:[ ._-]|$)", re.IGNORECASE),
     re.compile(r"^(?P<side>left|right)", re.IGNORECASE), re.compile(r"(?P<side>Left|Right)"),
     re.compile(r"^(?P<side>[lr])(?=[A-Z])"), re.compile(r"^(?P<side>[LR])(?=[A-Z][a-z])"),
+    # MikuMikuDance.
+    re.compile(r"^(?P<side>[左右])"),
     # Poser and Daz, in files without capitals.
     re.compile(r"^(?P<side>[lr])(?=(?:collar|shldr|forearm|hand|buttock|thigh|shin|foot)$)"),
 )  # fmt: skip
@@ -40,9 +43,23 @@ _SEGMENTS = (
     ("foot", re.compile(r"foot|ankle")),
     ("head", re.compile(r"head|^skull")),
     ("neck", re.compile(r"neck")),
-    ("hips", re.compile(r"^hips?$|^pelvis$|^hip_?s?$")),
-    ("spine", re.compile(r"spine|chest|torso|abdomen|ribcage|^trunk$|waist|back$")),
+    ("hips", re.compile(r"^hips?$|^pelvis$|^hip_?s?$|^lower_?body$")),
+    ("spine", re.compile(r"upper_?body|spine|chest|torso|abdomen|ribcage|^trunk$|waist|back$")),
 )  # fmt: skip
+
+
+#: Of models for MikuMikuDance, in Japanese. Their feet, knees and ankles are called by the joint at their start.
+_JAPANESE = {
+    "下半身": "hips", "上半身": "spine", "首": "neck", "頭": "head", "肩": "shoulder", "腕": "upper_arm",
+    "ひじ": "forearm", "肘": "forearm", "手首": "hand", "足": "thigh", "ひざ": "shank", "膝": "shank", "足首": "foot",
+    "しっぽ": "tail", "尻尾": "tail",
+}  # fmt: skip
+#: Parents of all, helpers, twists, fingers, faces, hair and clothes there; D, P, C and EX are copies of bones.
+_JAPANESE_DROPPED = re.compile(
+    r"親|センター|グルーブ|腰|IK|捩|指|目|瞳|髪|毛|スカート|胸|乳|先|[DPCS]$|EX|調整|補助|ダミー|操作|舌|歯|顎|あご|眉|耳|リボン|"
+    r"ネクタイ|袖|裾|帽|眼鏡|メガネ|もみあげ|キャンセル"
+)
+_IS_JAPANESE = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff]")
 
 
 class Named(NamedTuple):
@@ -57,18 +74,22 @@ class Named(NamedTuple):
 
 
 def named(name: str) -> Named:
-    """What the name of a bone says: names of Rigify, Mixamo, VRM, Unreal, Daz and the like."""
-    plain = name.split(":")[-1]
+    """What the name of a bone says: names of Rigify, Mixamo, VRM, Unreal, Daz, MikuMikuDance and the like."""
+    # Japanese models have letters and digits of full width.
+    plain = unicodedata.normalize("NFKC", name).split(":")[-1]
     plain = re.sub(r"^(DEF|ORG|MCH|J_Bip|Bip0*1|CC_Base|valvebiped|b|jnt)[-_ .]+", "", plain, flags=re.IGNORECASE)
     side = ""
     for pattern in _SIDES:
         found = pattern.search(plain)
         if found:
-            side = found["side"][0].upper()
+            side = {"左": "L", "右": "R"}.get(found["side"], found["side"][0].upper())
             plain = plain[: found.start("side")] + plain[found.end("side") :]
             break
     word = re.sub(r"^[cC][ ._-]", "", plain).strip(" ._-")
     word = re.sub(r"[ ._-]*\d+$", "", word).strip(" ._-")
+    if _IS_JAPANESE.search(word):
+        segment = _JAPANESE.get(word, "")
+        return Named(segment, side, not segment and bool(_JAPANESE_DROPPED.search(word)))
     joined = re.sub(r"[ .-]", "_", word.lower())
     if joined == "pelvis" and side:
         return Named("", side, True)
