@@ -155,6 +155,30 @@ class USDPHYS_OT_vendor_add(_VendorOperator, bpy.types.Operator):
         return {"FINISHED"}
 
 
+class USDPHYS_OT_vendor_rename(_VendorOperator, bpy.types.Operator):
+    """Give this tendon another name, on all selected objects that have it; the axes of a tendon have its name"""
+
+    bl_idname = "usdphys.vendor_rename"
+    bl_label = "Rename Tendon"
+
+    applied = StringProperty(name="Schema", options={"HIDDEN"})
+    new_name = StringProperty(name="Name", description="Letters, digits and underscores")
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
+        self.new_name = self.applied.rpartition(":")[2]
+        return set(context.window_manager.invoke_props_dialog(self))
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.authoring import vendor_instances
+
+        thing = owner_of(context, self.data_path)
+        if thing is None:
+            return {"CANCELLED"}
+        others = [obj.usdphys for obj in context.selected_objects if obj.usdphys != thing]
+        vendor_instances.rename([thing, *others], self.applied, self.new_name)
+        return {"FINISHED"}
+
+
 class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
     """Approximate the mesh in a way that only one simulator supports. UsdPhysics and the preview do not"""
 
@@ -244,5 +268,6 @@ class USDPHYS_OT_vendor_target_add(_AttributeOperator, bpy.types.Operator):
 
 CLASSES = (
     USDPHYS_OT_concept_add, USDPHYS_OT_concept_remove, USDPHYS_OT_vendor_remove, USDPHYS_OT_vendor_add,
-    USDPHYS_OT_vendor_add_other, USDPHYS_OT_approximation_add, USDPHYS_OT_vendor_prim_add, USDPHYS_OT_vendor_target_add,
+    USDPHYS_OT_vendor_rename, USDPHYS_OT_vendor_add_other, USDPHYS_OT_approximation_add, USDPHYS_OT_vendor_prim_add,
+    USDPHYS_OT_vendor_target_add,
 )  # fmt: skip

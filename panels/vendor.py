@@ -173,10 +173,15 @@ def _draw_box(layout: UILayout, data_path: str, rows: list[Any]) -> None:
     """All attributes of a runtime that are authored, by schema."""
     if not rows:
         draw_text(layout.column(align=True), "Nothing is set; search with the lens", "INFO")
+    from ..usdphys_addon.authoring import vendor_instances
+
     for applied in dict.fromkeys(row.applied for row in rows):
         column = layout.column(align=True)
         head = column.row(align=True)
         head.label(text=applied)
+        if vendor_instances.is_named(applied):
+            button = head.operator("usdphys.vendor_rename", text="", icon="GREASEPENCIL", emboss=False)
+            button.data_path, button.applied = data_path, applied
         _draw_remove(head, data_path, applied, "")
         for row in rows:
             if row.applied != applied or not row.name:

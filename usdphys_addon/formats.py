@@ -41,8 +41,9 @@ class NoOptions:
 class WriteOptions:
     """How the open scene is written. None: as the scene says. form, physics_only: see `scene_export`.
 
-    collection: write only the objects of this collection. layers: as an asset of layers. runtimes: as variants for each
-    simulator. physx_attributes: write settings of Newton for PhysX, too. ros_package: that names the meshes of a URDF.
+    collection: write only the objects of this collection. layers: as an asset of layers. instanceable: in which meshes
+    are instances. runtimes: as variants for each simulator. physx_attributes: write settings of Newton for PhysX, too.
+    ros_package: that names the meshes of a URDF.
     """
 
     meters_per_unit: float | None = None
@@ -55,6 +56,7 @@ class WriteOptions:
     physics_only: bool = False
     collection: str = ""
     layers: bool = False
+    instanceable: bool = False
     runtimes: bool = False
     physx_attributes: bool = False
     ros_package: str = ""
@@ -256,7 +258,8 @@ def _write_usd(file: str, options: WriteOptions) -> ExportResult:
     )
     wanted = usd_export.ExportOptions(
         units, options.hierarchy or hierarchy, bool(options.collection), options.animation, strict=options.strict,
-        layers=options.layers, runtimes=options.runtimes, physx_words=options.physx_attributes,
+        layers=options.layers, instanceable=options.instanceable, runtimes=options.runtimes,
+        physx_words=options.physx_attributes,
     )  # fmt: skip
     if options.collection:
         blend_file.select_collection(options.collection)

@@ -60,6 +60,11 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         name="Layered Asset",
         description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
     )
+    instanceable = BoolProperty(
+        name="Instanceable",
+        description="Of a layered asset: meshes with their colliders are instances of those in the library, which many "
+        "copies of a robot share in Isaac Lab",
+    )
     physx_words = BoolProperty(
         name="PhysX Attributes",
         description="Also write Newton's settings, such as joints that follow others, as PhysX attributes",
@@ -93,7 +98,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon=icon)
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
-                      ("hierarchy", "layers", "runtimes", "physx_words", "strict")):  # fmt: skip
+                      ("hierarchy", "layers", "instanceable", "runtimes", "physx_words", "strict")):  # fmt: skip
             column = layout.column()
             for name in names:
                 column.prop(self, name)
@@ -150,7 +155,8 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         units = StageUnits(shortest(self.meters_per_unit), shortest(self.kilograms_per_unit), self.up_axis)
         return usd_export.ExportOptions(
             units, self.hierarchy.lower(), self.selected_only, self.animation, strict=self.strict,
-            layers=self.layers, runtimes=self.runtimes, physx_words=self.physx_words, proves=self.proves(),
+            layers=self.layers, instanceable=self.instanceable, runtimes=self.runtimes, physx_words=self.physx_words,
+            proves=self.proves(),
         )  # fmt: skip
 
 

@@ -380,6 +380,7 @@ def test_forms_exclude_each_other(tmp_path, nested):
      ("out.usda", ("--physics-layer", "--runtimes"), ("--physics-layer", "--runtimes")),
      ("out.usda", ("--physics-only", "--runtimes"), ("--physics-only", "--runtimes")),
      ("out.usda", ("--layers", "--runtimes"), ("--layers", "--runtimes")),
+     ("out.usda", ("--instanceable",), ("--instanceable", "--layers")),
      ("out.usdz", ("--physics-layer",), ("--physics-layer", ".usdz")),
      ("out.usdz", ("--layers",), ("--layers", ".usdz")),
      ("out.USDZ", ("--runtimes",), ("--runtimes", ".usdz"))],

@@ -296,6 +296,29 @@ def test_a_layered_asset_of_the_operator_holds_the_same_scene_and_its_own_layers
         bpy.ops.usdphys.export_usd(filepath=str(file), layers=True)
 
 
+def test_meshes_of_an_instanceable_asset_are_instances_with_their_colliders(tmp_path):
+    from usdphys_ext.usdphys_addon.usd import read as usd_read
+
+    bpy.ops.mesh.primitive_monkey_add()
+    body, scene = bpy.context.object, bpy.context.scene
+    body.usdphys.rigid_body.is_applied = True
+    body.usdphys.colliders.add().shape = "MESH"
+    copy = body.copy()
+    copy.location.x = 5.0
+    scene.collection.objects.link(copy)
+    file = tmp_path / "heads.usda"
+    with pytest.raises(RuntimeError, match="switch the layers on"):
+        bpy.ops.usdphys.export_usd(filepath=str(file), instanceable=True)
+    assert bpy.ops.usdphys.export_usd(filepath=str(file), layers=True, instanceable=True) == {"FINISHED"}
+    stage = Usd.Stage.Open(str(file))
+    assert (len(stage.GetPrototypes()), sum(prim.IsInstance() for prim in stage.Traverse())) == (1, 2)
+    model = usd_read.read_stage(stage)
+    assert (len(model.bodies), len(model.colliders)) == (2, 2)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.usdphys.import_usd(filepath=str(file))
+    assert sum(len(obj.usdphys.colliders) for obj in bpy.data.objects) == 2
+
+
 def test_layered_assets_that_are_written_into_a_folder_at_the_same_time_take_folders_of_their_own(
     tmp_path, monkeypatch
 ):
@@ -303,10 +326,10 @@ def test_layered_assets_that_are_written_into_a_folder_at_the_same_time_take_fol
     robot()
     split, names = asset_layers.split, ["second", "third"]
 
-    def split_beside_another(whole, interface):
+    def split_beside_another(whole, interface, **options):
         if names:
             bpy.ops.usdphys.export_usd(filepath=str(tmp_path / f"{names.pop()}.usda"), layers=True)
-        split(whole, interface)
+        split(whole, interface, **options)
 
     monkeypatch.setattr(asset_layers, "split", split_beside_another)
     assert bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "first.usda"), layers=True) == {"FINISHED"}

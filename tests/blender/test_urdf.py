@@ -545,3 +545,73 @@ def test_faces_without_normals_are_flat_and_normals_are_kept(lines, tmp_path):
     file.write_text(f'<robot name="r"><link name="a"><visual>{mesh}</visual></link></robot>')
     urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
     assert (bpy.data.objects["a_visual"].data.normals_domain == "FACE") == (lines[:2] != "vn")
+
+
+# --------------------------------------------------------------------------- images
+
+
+def textured(folder: Path) -> dict[str, bytes]:
+    """Write a robot of two meshes whose images have one name. Returns what is in these by the folder of each."""
+    contents, parts = {}, ""
+    for number, name in enumerate(("left", "right")):
+        home = folder / "robo" / name
+        home.mkdir(parents=True)
+        image = bpy.data.images.new("skin", 2, 2)
+        image.pixels = [number, 1.0 - number, 0.5, 1.0] * 4
+        image.filepath_raw, image.file_format = str(home / "skin.png"), "PNG"
+        image.save()
+        bpy.data.images.remove(image)
+        contents[name] = (home / "skin.png").read_bytes()
+        (home / "a.mtl").write_text(f"newmtl {name}\nKd 1 1 1\nmap_Kd skin.png\n")
+        points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 0 1\n"
+        (home / "a.obj").write_text(f"mtllib a.mtl\n{points}usemtl {name}\nf 1/1 2/2 3/3\n")
+        parts += f'<visual name="{name}"><geometry><mesh filename="{name}/a.obj"/></geometry></visual>'
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    (folder / "robo" / "r.urdf").write_text(f'<robot name="r"><link name="a">{inertial}{parts}</link></robot>')
+    return contents
+
+
+@pytest.mark.parametrize("name", ["out.usda", "out.usdz", "out.usda --layers", "native"])
+@pytest.mark.parametrize("by_blend", [False, True])
+def test_images_of_a_robot_go_along_and_the_file_is_whole_in_another_place(tmp_path, name, by_blend):
+    from pxr import Sdf, Usd, UsdShade
+
+    contents = textured(tmp_path)
+    source, made = tmp_path / "robo" / "r.urdf", tmp_path / "made"
+    made.mkdir()
+    if by_blend:
+        (tmp_path / "kept").mkdir()
+        assert cli.main(["convert", str(source), str(tmp_path / "kept" / "r.blend")]) == 0
+        (tmp_path / "kept").rename(tmp_path / "moved")
+        source = tmp_path / "moved" / "r.blend"
+        shutil.rmtree(tmp_path / "robo")
+    if name == "native":
+        if by_blend:
+            bpy.ops.wm.open_mainfile(filepath=str(source))
+        else:
+            urdf_import.import_urdf(bpy.context, source, robot_files.RobotOptions())
+        target = made / "out.usda"
+        bpy.ops.wm.usd_export(filepath=str(target))
+    else:
+        file, *flags = name.split()
+        target = made / file
+        assert cli.main(["convert", str(source), str(target), *flags]) == 0
+    shutil.rmtree(tmp_path / "robo", ignore_errors=True)
+    shutil.rmtree(tmp_path / "moved", ignore_errors=True)
+    made.rename(tmp_path / "elsewhere")
+    stage = Usd.Stage.Open(str(tmp_path / "elsewhere" / target.name))
+    found = {}
+    for prim in stage.TraverseAll():
+        asset = prim.GetAttribute("inputs:file").Get()
+        if isinstance(asset, Sdf.AssetPath):
+            assert not Path(asset.path).is_absolute()
+            material = UsdShade.Material(prim.GetParent()).GetPrim().GetName()
+            if target.suffix != ".usdz":
+                found[material] = Path(asset.resolvedPath).read_bytes()
+            else:
+                assert asset.resolvedPath.startswith(str(tmp_path / "elsewhere"))
+                found[material] = contents[material]
+    assert found == contents
+    assert str(tmp_path).encode() not in b"".join(
+        file.read_bytes() for file in (tmp_path / "elsewhere").rglob("*.usda")
+    )  # fmt: skip

@@ -437,3 +437,150 @@ def test_a_body_without_mass_gets_no_invented_one(tmp_path):
     _, robot, result = written(tmp_path)
     assert robot.links["ghost"].inertial is None
     assert "UrdfNoMass" in {issue.code for issue in result.issues}
+
+
+# --------------------------------------------------------------------------- robots that others have made
+
+ELSEWHERE = """#usda 1.0
+(
+    defaultPrim = "arm"
+    metersPerUnit = {meters}
+    kilogramsPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "arm"
+{{
+    def Xform "footprint"
+    {{
+        def Xform "base" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsArticulationRootAPI", "PhysicsMassAPI"])
+        {{
+            float physics:mass = 2
+            float3 physics:diagonalInertia = (1, 1, 1)
+            quatf physics:principalAxes = (1, 0, 0, 0)
+            def Xform "visuals" {{ }}
+            def Xform "collisions" {{
+                def Cube "hull" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {{
+                    double size = {size}
+                }}
+            }}
+            def Xform "mount" {{
+                double3 xformOp:translate = (0, 0, {half})
+                quatd xformOp:orient = (0.5, 0.5, 0.5, 0.5)
+                uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:orient"]
+                def Xform "optical_frame" {{
+                    double3 xformOp:translate = ({half}, 0, 0)
+                    uniform token[] xformOpOrder = ["xformOp:translate"]
+                    def Camera "eye" {{ }}
+                }}
+                def Xform "tip" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI"])
+                {{
+                    float physics:mass = 1
+                    float3 physics:diagonalInertia = (1, 1, 1)
+                    quatf physics:principalAxes = (1, 0, 0, 0)
+                    double3 xformOp:translate = (0, {half}, 0)
+                    uniform token[] xformOpOrder = ["xformOp:translate"]
+                    def Xform "flange" {{
+                        double3 xformOp:translate = (0, 0, {size})
+                        uniform token[] xformOpOrder = ["xformOp:translate"]
+                    }}
+                }}
+            }}
+        }}
+    }}
+    def PhysicsFixedJoint "root_joint" {{
+        rel physics:body1 = </arm/footprint/base>
+    }}
+    def PhysicsRevoluteJoint "turn" ({applied})
+    {{
+        rel physics:body0 = </arm/footprint/base>
+        rel physics:body1 = </arm/footprint/base/mount/tip>
+        uniform token physics:axis = "Z"
+        point3f physics:localPos0 = ({half}, 0, {half})
+        quatf physics:localRot0 = (0.5, 0.5, 0.5, 0.5)
+        float physics:lowerLimit = -90
+        float physics:upperLimit = 90
+{lines}
+    }}
+{others}
+}}
+"""
+
+
+def from_elsewhere(tmp_path, meters=1.0, applied="", lines="", others=""):
+    text = ELSEWHERE.format(
+        meters=meters, size=1.0 / meters, half=0.5 / meters, lines=lines, others=others,
+        applied=f"prepend apiSchemas = [{applied}]" if applied else "",
+    )  # fmt: skip
+    (tmp_path / "in.usda").write_text(text)
+    assert cli.main(["convert", str(tmp_path / "in.usda"), str(tmp_path / "out.urdf")]) == 0
+    return read.read((tmp_path / "out.urdf").read_text(), tmp_path / "out.urdf")
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_xforms_below_a_body_are_links_on_fixed_joints_and_holders_of_shapes_are_none(tmp_path, meters):
+    robot = from_elsewhere(tmp_path, meters)
+    assert {joint.child: joint.parent for joint in robot.joints.values()} == {
+        "base": "footprint", "footprint": "world", "mount": "base", "optical_frame": "mount", "tip": "mount",
+        "flange": "tip",
+    }  # fmt: skip
+    worlds = {"world": np.eye(4)}
+    for name in list(robot.in_order())[1:]:
+        worlds[name] = worlds[robot.parents[name].parent] @ robot.parents[name].pose
+    # The mount turns X to Y, Y to Z and Z to X.
+    places = {"base": (0, 0, 0), "footprint": (0, 0, 0), "mount": (0, 0, 0.5), "optical_frame": (0, 0.5, 0.5),
+              "tip": (0, 0, 1.0), "flange": (1.0, 0, 1.0)}  # fmt: skip
+    for name, place in places.items():
+        if name not in ("tip", "flange"):
+            assert worlds[name][:3, 3] == pytest.approx(place, abs=1e-6), name
+    # Where the frames of a joint are apart, the child is where the joint holds it.
+    assert worlds["tip"][:3, 3] == pytest.approx((0.5, 0, 0.5), abs=1e-6)
+    assert robot.parents["optical_frame"].type == robot.parents["flange"].type == "fixed"
+    turn = np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    assert worlds["flange"][:3, :3] == pytest.approx(turn, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("applied", "lines", "others", "effort"),
+    [("", "custom float urdf:limit:effort = 42", "", 42),
+     ('"PhysicsDriveAPI:angular"', "float drive:angular:physics:maxForce = 7\ncustom float urdf:limit:effort = 42",
+      "", 7),
+     ('"PhysicsDriveAPI:angular"', "custom float urdf:limit:effort = 42", "", 42),
+     ('"MjcJointAPI"', "uniform double mjc:actuatorfrcrange:min = -9\nuniform double mjc:actuatorfrcrange:max = 8", "",
+      9),
+     ('"MjcJointAPI"', 'uniform token mjc:actuatorfrclimited = "false"\nuniform double mjc:actuatorfrcrange:max = 8',
+      "", 0),
+     ("", "", """def MjcActuator "a" {
+        rel mjc:target = </arm/turn>
+        uniform double mjc:forceRange:min = -3
+        uniform double mjc:forceRange:max = 4
+        uniform double[] mjc:gear = [10, 0, 0, 0, 0, 0]
+        }""", 40),
+     ("", "", """def MjcActuator "a" {
+        rel mjc:target = </arm/turn>
+        uniform double mjc:ctrlRange:min = -2
+        uniform double mjc:ctrlRange:max = 2
+        uniform double[] mjc:gear = [100, 0, 0, 0, 0, 0]
+        }""", 200),
+     ("", "", """def MjcActuator "a" {
+        rel mjc:target = </arm/turn>
+        uniform token mjc:biasType = "affine"
+        uniform double mjc:ctrlRange:max = 2
+        }""", 0)],
+)  # fmt: skip
+def test_efforts_come_from_drives_notes_and_ranges_of_actuators(tmp_path, applied, lines, others, effort):
+    robot = from_elsewhere(tmp_path, applied=applied, lines=lines, others=others)
+    assert robot.joints["turn"].numbers["limit:effort"] == pytest.approx(effort)
+
+
+def test_calibration_and_safety_come_back_and_what_has_no_place_is_named(tmp_path, capfd):
+    robot = from_elsewhere(
+        tmp_path, applied='"NewtonJointAPI"', lines="""float newton:armature = 0.5
+        custom float urdf:calibration:rising = 0.25
+        custom float urdf:safety_controller:k_velocity = 3
+        float physics:breakForce = 5""",
+    )  # fmt: skip
+    numbers = robot.joints["turn"].numbers
+    assert (numbers["calibration:rising"], numbers["safety_controller:k_velocity"]) == (0.25, 3)
+    told = capfd.readouterr().err
+    for what in ("newton:armature", "physics:breakForce", "Camera"):
+        assert f"{what}" in "".join(line for line in told.splitlines() if "UrdfNotWritten" in line), what

@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pxr import Sdf, Usd
+from pxr import Sdf, Usd, UsdGeom, UsdShade
 from usdphys_ext.usdphys_addon.core.errors import OutputError
 from usdphys_ext.usdphys_addon.system.files import replace_together
 from usdphys_ext.usdphys_addon.usd import asset_layers
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 ROBOT = """#usda 1.0
 (
@@ -206,3 +207,101 @@ def test_opinions_of_sublayers_and_offsets_of_the_file_stay_in_their_order(tmp_p
     assert arm.GetAttribute("physics:mass").Get() == 3.0 and arm.GetAttribute("late").GetTimeSamples() == [4.0, 14.0]
     right = arm.GetChild("right")
     assert len(right.GetAttribute("points").Get()) == 4 and right.GetAttribute("orientation").Get() == "leftHanded"
+
+
+# --------------------------------------------------------------------------- instances
+
+SQUARE = """int[] faceVertexCounts = [4]
+    int[] faceVertexIndices = [0, 1, 2, 3]
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0.5)]"""
+SHARED = """#usda 1.0
+( defaultPrim = "robot" )
+def Xform "robot"
+{{
+    def Xform "arm" ( prepend apiSchemas = ["PhysicsRigidBodyAPI"] )
+    {{
+        {meshes}
+    }}
+    def Material "skin" {{ }}
+    def PhysicsScene "scene" {{ }}
+    def Material "rubber" ( prepend apiSchemas = ["PhysicsMaterialAPI"] )
+    {{
+        float physics:dynamicFriction = 0.5
+    }}
+}}
+"""
+
+
+def square(name: str, applied: str = "", lines: str = "", place: float = 0.0) -> str:
+    schemas = f"( prepend apiSchemas = [{applied}] )" if applied else ""
+    return f"""def Mesh "{name}" {schemas} {{
+    {SQUARE}
+    double3 xformOp:translate = ({place}, 0, 0)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    {lines}
+    }}
+"""
+
+
+COLLIDES = '"PhysicsCollisionAPI", "PhysicsMeshCollisionAPI", "PhysicsMassAPI", "MaterialBindingAPI"'
+HULL = """uniform token physics:approximation = "convexHull"
+    float physics:mass = 2
+    uniform token purpose = "guide"
+    rel material:binding:physics = </robot/rubber>
+    rel material:binding = </robot/skin>"""
+
+
+def instanced(folder: Path, meshes: str) -> Usd.Stage:
+    whole = folder / "Payload" / "whole.usda"
+    whole.parent.mkdir()
+    whole.write_text(SHARED.format(meshes=meshes))
+    asset_layers.split(whole, folder / "robot.usda", instances=True)
+    return Usd.Stage.Open(str(folder / "robot.usda"))
+
+
+def test_copies_of_a_mesh_are_instances_that_share_their_collider_and_keep_their_places(tmp_path: Path) -> None:
+    meshes = "".join(square(f"hull{number}", COLLIDES, HULL, number) for number in range(3))
+    stage = instanced(tmp_path, meshes + square("seen") + square("seen_too", place=7.0))
+    assert len(stage.GetPrototypes()) == 2
+    for number in range(3):
+        above, mesh = (stage.GetPrimAtPath(f"/robot/arm/hull{number}{rest}") for rest in ("", "/mesh"))
+        assert (above.GetTypeName(), above.IsInstance(), mesh.IsInstanceProxy()) == ("Xform", True, True)
+        assert "PhysicsCollisionAPI" not in above.GetAppliedSchemas()
+        assert {"PhysicsCollisionAPI", "PhysicsMeshCollisionAPI", "PhysicsMassAPI"} <= set(mesh.GetAppliedSchemas())
+        assert mesh.GetAttribute("physics:approximation").Get() == "convexHull"
+        assert UsdGeom.Xformable(mesh).ComputeLocalToWorldTransform(0).ExtractTranslation()[0] == number
+        assert UsdGeom.Imageable(mesh).ComputePurpose() == "guide"
+        for purpose, material in (("physics", "rubber"), ("", "skin")):
+            bound, _ = UsdShade.MaterialBindingAPI(mesh).ComputeBoundMaterial(purpose)
+            assert bound.GetPath() == f"/robot/{material}"
+    assert (
+        stage.GetPrimAtPath("/robot/arm/seen_too").GetPrototype()
+        == stage.GetPrimAtPath("/robot/arm/seen").GetPrototype()
+    )
+    model = usd_read.read_stage(stage)
+    assert sorted(model.colliders) == [f"/robot/arm/hull{number}/mesh" for number in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("applied", "lines"),
+    [('"PhysicsCollisionAPI"', "rel physics:simulationOwner = </robot/scene>"), ('"SomeStrangeAPI"', ""),
+     ("", 'def Xform "child" { }'), ("", """def GeomSubset "part" ( prepend apiSchemas = ["MaterialBindingAPI"] ) {
+    uniform token elementType = "face"
+    int[] indices = [0]
+    rel material:binding = </robot/skin>
+    }""")],
+)  # fmt: skip
+def test_a_mesh_whose_opinions_an_instance_would_hide_stays_a_mesh(tmp_path: Path, applied: str, lines: str) -> None:
+    stage = instanced(tmp_path, square("odd", applied, lines))
+    prim = stage.GetPrimAtPath("/robot/arm/odd")
+    assert (prim.GetTypeName(), prim.IsInstance()) == ("Mesh", False)
+    assert len(prim.GetAttribute("points").Get()) == 4
+
+
+def test_a_mesh_that_is_a_body_keeps_its_body_and_mass_on_the_xform(tmp_path: Path) -> None:
+    applied = '"PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysicsCollisionAPI"'
+    stage = instanced(tmp_path, square("stone", applied, "float physics:mass = 2"))
+    above, mesh = (stage.GetPrimAtPath(f"/robot/arm/stone{rest}") for rest in ("", "/mesh"))
+    assert above.IsInstance()
+    assert {"PhysicsRigidBodyAPI", "PhysicsMassAPI"} <= set(above.GetAppliedSchemas())
+    assert (mesh.GetAppliedSchemas(), above.GetAttribute("physics:mass").Get()) == (["PhysicsCollisionAPI"], 2)

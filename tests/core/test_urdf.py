@@ -13,9 +13,10 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.urdf import inertia, layout, markup, meshes, packages, read
+from usdphys_ext.usdphys_addon.urdf import inertia, layout, markup, mesh_data, mesh_files, meshes, packages, read
 from usdphys_ext.usdphys_addon.urdf.assets import Assets
-from usdphys_ext.usdphys_addon.usd import import_source, importable, robot_files, robot_stage
+from usdphys_ext.usdphys_addon.usd import import_source, importable, robot_files, robot_geometry, robot_stage
+from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 INERTIAL = """<inertial><origin xyz="0.1 0 0"/><mass value="2"/>
 <inertia ixx="0.02" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.04"/></inertial>"""
@@ -507,6 +508,45 @@ def test_a_mesh_has_its_corners_and_faces(tmp_path, suffix):
     mesh = meshes.read_mesh(tmp_path / f"box.{suffix}")
     assert sorted(map(tuple, mesh.points.tolist())) == sorted(POINTS)
     assert len(mesh.counts) == (12 if suffix == "stl" else 6)
+
+
+EMISSION = (0.5, 0.25, 0.0)
+
+
+def glowing(folder: Path, suffix: str) -> Path:
+    """A mesh file whose material shines."""
+    file, numbers = folder / f"glow.{suffix}", " ".join(map(str, EMISSION))
+    if suffix == "obj":
+        (folder / "glow.mtl").write_text(f"newmtl lamp\nKd 0.2 0.2 0.2\nKe {numbers}\n")
+        file.write_text("mtllib glow.mtl\nusemtl lamp\n" + obj_text())
+        return file
+    effect = f"""<library_effects><effect id="e"><profile_COMMON><technique><lambert>
+    <emission><color>{numbers} 1</color></emission><diffuse><color>0.2 0.2 0.2 1</color></diffuse></lambert>
+    </technique></profile_COMMON></effect>
+    </library_effects><library_materials><material id="m" name="lamp"><instance_effect url="#e"/></material>
+    </library_materials>"""
+    bound = """<instance_geometry url="#g"><bind_material><technique_common><instance_material symbol="s" target="#m"/>
+    </technique_common></bind_material></instance_geometry>"""
+    text = dae_text(bound).replace('<polylist count="6">', '<polylist count="6" material="s">')
+    file.write_text(text.replace("<library_geometries>", effect + "<library_geometries>"))
+    return file
+
+
+@pytest.mark.parametrize("suffix", ["obj", "dae"])
+def test_what_shines_in_a_mesh_file_shines_on_the_stage_and_in_the_obj_of_a_urdf(tmp_path, suffix):
+    file = glowing(tmp_path, suffix)
+    visual = f'<visual><geometry><mesh filename="{file.name}"/></geometry></visual>'
+    stage = staged(layout.plan(robot(link("a", visual), folder=tmp_path), layout.LayoutOptions()), tmp_path)
+    found = stage.GetPrimAtPath("/r/Materials/lamp/Surface").GetAttribute("inputs:emissiveColor").Get()
+    wanted = mesh_data.linear(EMISSION)[:3]
+    assert tuple(found) == pytest.approx(wanted, rel=1e-6)
+    (part,) = robot_geometry.visible_parts(stage, usd_read.read_stage(stage))
+    files = mesh_files.MeshFiles("", tmp_path)
+    assert part.material.emission == pytest.approx(wanted, rel=1e-6)
+    part.mesh.materials, part.mesh.faces = [part.material], np.zeros(len(part.mesh.counts), np.int64)
+    name = files.uri(part.mesh, "again", "visual")
+    files.write(tmp_path)
+    assert meshes.read_mesh(tmp_path / name).materials[0].emission == pytest.approx(wanted, rel=1e-4)
 
 
 @pytest.mark.parametrize("mixers", [None, (0, 0, 0)])

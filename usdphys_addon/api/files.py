@@ -47,6 +47,7 @@ class ExportOptions(TypedDict, total=False):
     physics_only: bool
     collection: str
     layers: bool
+    instanceable: bool
     runtimes: bool
     physx_attributes: bool
     ros_package: str
@@ -121,7 +122,8 @@ def export(
     path: str | Path, *, meters_per_unit: float | None = None, kilograms_per_unit: float | None = None,
     up_axis: Literal["Y", "Z"] | None = None, hierarchy: Hierarchy | None = None, animation: bool = False,
     strict: bool = False, form: SceneForm = "auto", physics_only: bool = False, collection: str = "",
-    layers: bool = False, runtimes: bool = False, physx_attributes: bool = False, ros_package: str = "",
+    layers: bool = False, instanceable: bool = False, runtimes: bool = False, physx_attributes: bool = False,
+    ros_package: str = "",
 ) -> FileReport:  # fmt: skip
     """Write the open scene to a USD, glTF, URDF or .blend file, by the end of its name. None: as the scene is set.
 
@@ -129,16 +131,17 @@ def export(
     beside each other, or with a reset transform stack. animation: write the frame range as time samples. strict: write
     nothing where the checks find errors. form: of an imported scene: a "copy" of its file with the edits, a "layer"
     with the edits alone, one "flat" file, or "composed" by Blender. physics_only: of the edits, those of the physics.
-    collection: only its objects. layers: an asset of layers. runtimes: variants for PhysX, Newton and MuJoCo.
-    physx_attributes: settings of Newton as attributes of PhysX, too. ros_package: of a URDF.
+    collection: only its objects. layers: an asset of layers. instanceable: its meshes are instances. runtimes: variants
+    for PhysX, Newton and MuJoCo. physx_attributes: settings of Newton as attributes of PhysX, too. ros_package: of a
+    URDF.
 
     The file is replaced when it is complete. Raises UsageError for an option that has no effect on this kind of file,
     OutputError for a file that cannot be written, ValidationFailedError for errors in the scene.
     """
     options = formats.WriteOptions(
         meters_per_unit, kilograms_per_unit, up_axis, hierarchy, animation=animation, strict=strict, form=form,
-        physics_only=physics_only, collection=collection, layers=layers, runtimes=runtimes,
-        physx_attributes=physx_attributes, ros_package=ros_package,
+        physics_only=physics_only, collection=collection, layers=layers, instanceable=instanceable,
+        runtimes=runtimes, physx_attributes=physx_attributes, ros_package=ros_package,
     )  # fmt: skip
     context = blender.require("export")
     file = str(path)

@@ -22,6 +22,7 @@ from ..core.errors import InputError
 from ..core.schema import Attribute, Place
 from ..core.switch import Switch
 from ..core.value_types import ValueType, value_type, with_elements
+from . import vendor_instances
 
 #: In metres or degrees (per second): a limit that nothing had before.
 _FIRST_LIMIT = 100.0
@@ -367,9 +368,7 @@ def _applied(cls: Any, thing: PropertyGroup) -> list[str]:
             # PhysX names the axis of a hinge that follows another.
             dofs = [f"rot{joint.axis}"]
         return [f"{cls.usd_name}:{dof}" for dof in dofs if dof in cls.instances]
-    applied = vendor_rows.applied_names(thing) if thing is not None else []
-    named = [name for name in applied if name.startswith(f"{cls.usd_name}:")]
-    return named or [f"{cls.usd_name}:{instance}" for instance in cls.instances or ("default",)]
+    return [f"{cls.usd_name}:{instance}" for instance in cls.instances or vendor_instances.choices(cls, thing)]
 
 
 # --------------------------------------------------------------------------- rows

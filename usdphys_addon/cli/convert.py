@@ -62,8 +62,8 @@ def _write_options(options: argparse.Namespace) -> formats.WriteOptions:
     return formats.WriteOptions(
         options.meters_per_unit, options.kilograms_per_unit, options.up_axis, options.hierarchy,
         animation=options.animation, strict=options.strict, form=options.form, physics_only=options.physics_only,
-        collection=options.collection, layers=options.layers, runtimes=options.runtimes,
-        physx_attributes=options.physx_attributes, ros_package=options.ros_package.strip(),
+        collection=options.collection, layers=options.layers, instanceable=options.instanceable,
+        runtimes=options.runtimes, physx_attributes=options.physx_attributes, ros_package=options.ros_package.strip(),
     )  # fmt: skip
 
 
@@ -137,6 +137,8 @@ def _check_convert_options(options: argparse.Namespace, target: Format, wanted: 
     ):
         if is_clash:
             raise UsageError(f"{first} and {second} ask for different files; drop one.")
+    if options.instanceable and not options.layers:
+        raise UsageError("--instanceable is for an asset of layers; add --layers.")
     if Path(options.output).suffix.lower() == ".usdz":
         for flag, is_on in (
             ("--physics-layer", is_layer), ("--layers", options.layers), ("--runtimes", options.runtimes)

@@ -25,7 +25,8 @@ FILE_CODES = frozenset({
     "UrdfInertiaUnphysical", "UrdfInertiaZero", "UrdfJointChain", "UrdfJointLeftOut", "UrdfLimitLeftOut",
     "UrdfLimitMissing", "UrdfLimitsSwapped", "UrdfLoop", "UrdfMassMissing", "UrdfMassNegative", "UrdfMeshMissing",
     "UrdfMeshUnread", "UrdfMimicBroken", "UrdfMimicLeftOut", "UrdfMimicMixed", "UrdfNameTwice", "UrdfNameless",
-    "UrdfNoMass", "UrdfNumber", "UrdfSecondParent", "UrdfSeveralRoots", "UrdfShapeFlat", "UrdfShapeLeftOut",
+    "UrdfNoMass", "UrdfNotWritten", "UrdfNumber", "UrdfSecondParent", "UrdfSeveralRoots", "UrdfShapeFlat",
+    "UrdfShapeLeftOut",
     "UrdfShapeUnknown", "UrdfTextureMissing", "UrdfTextureUnused", "UrdfXacroLeft", "ValueUnreadable",
     "WrongValueType",
 })  # fmt: skip

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import bpy
+from bpy.types import Scene
 
 from ..bridge import props
 from ..bridge.stored import handlers
@@ -17,7 +18,7 @@ from ..core.errors import InputError, OutputError
 from ..core.validate import Issue
 from ..system import blend_parts
 from ..system.files import is_endless, regular, replacing
-from . import kept_layers
+from . import image_files, kept_layers
 
 
 @contextmanager
@@ -108,9 +109,19 @@ def refuse_own_files(target: Path) -> Path:
     return target
 
 
+def is_robot(scene: Scene) -> bool:
+    """Whether a scene was imported from a URDF."""
+    return str(scene.usdphys.source.filepath).lower().endswith((".urdf", ".xacro"))
+
+
 def save_blend(file: str) -> None:
-    """Save the open file under a name. The target is replaced at the end, in one step."""
+    """Save the open file under a name. The target is replaced at the end, in one step.
+
+    Images of a robot are packed: those of other scenes stay where the user has them.
+    """
     target = refuse_own_files(Path(file).absolute())
+    if any(is_robot(scene) for scene in bpy.data.scenes):
+        image_files.pack_all()
     with kept_layers.kept(target), replacing(target) as scratch:
         try:
             bpy.ops.wm.save_as_mainfile(filepath=str(scratch), copy=True, check_existing=False)

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import filecmp
 import os
-import shutil
 from functools import partial
-from pathlib import Path
+from itertools import takewhile
+from pathlib import Path, PurePath
 from typing import Any
 
 import bpy
 
-from ..core import paths
 from ..core.errors import OutputError
 from ..system.files import add
+from ..urdf.packages import IMAGE_SUFFIXES, is_file
 
 
 def are_expected(target: Path) -> bool:
@@ -25,36 +25,65 @@ def are_expected(target: Path) -> bool:
     return target.suffix.lower() != ".usdz" and bool(len(bpy.data.images) or len(bpy.data.volumes))
 
 
-def bring_all(layer: Any, folder: Path, target: Path, *, absolute: bool = False) -> None:
+def bring_all(layer: Any, folder: Path, target: Path, *, others: bool = False) -> None:
     """Bring the images that Blender has written to a folder beside the target. The paths in the layer follow.
 
-    folder: directly in that of the target; paths to files outside of it are written as seen from the target. absolute:
-    bring images with absolute paths, too, which are nowhere else than on this machine.
+    folder: directly in that of the target; paths to files outside of it are written as seen from the target. others:
+    images with absolute paths are copied beside the target, too.
     """
     from ..usd.edit_layer import modify_asset_paths
 
-    copied: dict[str, str] = {}
-    if absolute:
-        modify_asset_paths(layer, partial(_copied, folder, copied))
-    modify_asset_paths(layer, partial(_seen_from_target, folder, target))
+    modify_asset_paths(layer, partial(_seen_from_target, folder, target, others))
 
 
-def _copied(folder: Path, copied: dict[str, str], asset: str) -> str:
-    """The path of an image with an absolute path after it was copied to a folder; others as they are."""
-    if not Path(asset).is_absolute() or not Path(asset).is_file():
-        return asset
-    if asset not in copied:
-        name = paths.free(Path(asset).stem, lambda stem: (folder / "textures" / f"{stem}{Path(asset).suffix}").exists())
-        copied[asset] = f"./textures/{name}{Path(asset).suffix}"
-        try:
-            (folder / "textures").mkdir(exist_ok=True)
-            shutil.copyfile(asset, folder / copied[asset])
-        except OSError as error:
-            raise OutputError(f"'{asset}' could not be copied beside the file ({error.strerror}).") from error
-    return copied[asset]
+def take_along(layer: Any) -> None:
+    """Copy images with absolute paths to a folder beside a layer that Blender saves itself."""
+    from ..usd.edit_layer import modify_asset_paths
+
+    home = Path(layer.realPath).parent
+    modify_asset_paths(layer, lambda asset: f"./{made}" if (made := _copied(home, asset)) else asset)
 
 
-def _seen_from_target(folder: Path, target: Path, asset: str) -> str:
+def _copied(folder: Path, asset: str) -> str:
+    """Path below a folder of a copy of an image with an absolute path, packed ones too; empty if there is none."""
+    file = Path(asset)
+    if not file.is_absolute() or file.suffix.lower() not in IMAGE_SUFFIXES:
+        return ""
+    packed = _packed(file)
+    if packed is None and not is_file(file):
+        return ""
+    data = packed if packed is not None else file.read_bytes()
+    home, count = folder / "textures", 0
+    home.mkdir(exist_ok=True)
+    made = home / file.name
+    while made.exists() and made.read_bytes() != data:
+        count += 1
+        made = home / f"{file.stem}_{count}{file.suffix}"
+    made.write_bytes(data)
+    return f"textures/{made.name}"
+
+
+def _packed(file: Path) -> bytes | None:
+    """What the scene has packed of an image file. The .blend may have moved since, so the end of the path decides."""
+    found, most = None, 0
+    for image in bpy.data.images:
+        pairs = zip(reversed(file.parts), reversed(PurePath(image.filepath.lstrip("/")).parts), strict=False)
+        alike = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
+        if image.packed_file and alike > most:
+            found, most = image.packed_file.data, alike
+    return found
+
+
+def pack_all() -> None:
+    """Pack the images of the scene that are files, so that a .blend has them wherever it goes."""
+    for image in bpy.data.images:
+        if image.source == "FILE" and not image.packed_file and is_file(Path(bpy.path.abspath(image.filepath))):
+            image.pack()
+
+
+def _seen_from_target(folder: Path, target: Path, others: bool, asset: str) -> str:
+    if others and (made := _copied(folder, asset)):
+        return brought(folder, target, made)
     if asset and Path(os.path.normpath(folder / asset)).is_relative_to(folder):
         return brought(folder, target, asset)
     if asset.startswith("../"):

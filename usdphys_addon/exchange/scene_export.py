@@ -37,6 +37,8 @@ def export_scene(
     chosen_runtimes = source_export.chosen_runtimes(context.scene) and not options.layers and not physics_only
     if options.runtimes or (chosen_runtimes and form in ("auto", "copy") and Path(filepath).suffix.lower() != ".usdz"):
         return _export_runtimes(context, filepath, options, form, physics_only)
+    if options.instanceable and not options.layers:
+        raise InputError("Only an asset of layers has instances of its meshes; switch the layers on.")
     if options.layers:
         return _export_layers(context, filepath, options, form, physics_only)
     return _export_one(context, filepath, options, form, physics_only=physics_only)
@@ -148,7 +150,7 @@ def _export_layers(
         result = _export_one(context, whole, unproven, form, physics_only=physics_only)
         with asset_layers.claimed(target) as (name, replaceable):
             whole = (folder / "made").rename(folder / name) / whole.name
-            asset_layers.split(whole, folder / target.name)
+            asset_layers.split(whole, folder / target.name, instances=options.instanceable)
             _prove(folder / target.name, target, result, options)
             replace_together(folder, target, replaceable)
     asset_layers.reload((target, *(target.parent / name).rglob("*.usd*")))

@@ -37,7 +37,7 @@ from .usd_export import ExportResult
 if TYPE_CHECKING:
     from pxr import Usd
 
-    from ..urdf.build import Built, Frame
+    from ..urdf.build import Built
     from ..urdf.edit import TextEdits
     from ..urdf.layout import Layout
     from ..urdf.mesh_files import MeshFiles
@@ -153,6 +153,7 @@ def _new_text(
 ) -> tuple[str, list[Issue], dict[str, int]]:  # fmt: skip
     """The URDF of a robot that was made in Blender, or of which parts were added or removed since its import."""
     from ..urdf import build, further
+    from ..usd import robot_extras
     from ..usd.robot_geometry import visible_parts
 
     names = {
@@ -162,7 +163,10 @@ def _new_text(
     root = stage.GetDefaultPrim()
     own = str(root.GetMetadata("displayName") or root.GetName()) if root else ""
     name = target.stem if own.lower() in _NAMELESS else own
-    kept = build.Kept(_frames(stage, model))
+    kept = build.Kept(
+        robot_extras.frames_of(stage, model), efforts=robot_extras.efforts_of(stage, model),
+        notes=robot_extras.notes_of(stage, model),
+    )  # fmt: skip
     if reason.plan is not None:
         plan, robot = reason.plan, reason.plan.robot
         name = robot.name
@@ -176,7 +180,7 @@ def _new_text(
         made = build.build(model, visible_parts(stage, model), files, name, names, _selected(context, model), kept)
     except InputError as error:
         raise InputError(f"{reason.lost} {error}".strip()) from error
-    issues = list(made.issues)
+    issues = [*made.issues, *robot_extras.left_out(stage, model)]
     if reason.lost:
         issues.insert(0, Issue(
             "UrdfWrittenAnew", "warning", "", "", f"{reason.lost} The URDF is written anew, without the comments and "
@@ -184,22 +188,6 @@ def _new_text(
         ))  # fmt: skip
     _verify(made, target)
     return made.text, issues, {"bodies": made.links, "joints": made.joints}
-
-
-def _frames(stage: Usd.Stage, model: PhysicsModel) -> list[Frame]:
-    """The links that a URDF had as mere frames, see `urdf.layout`."""
-    from ..urdf.build import Frame
-
-    found, bodies = [], model.bodies
-    for prim in stage.TraverseAll():
-        path = str(prim.GetPath())
-        if prim.GetAttribute("urdf:joint:type").Get() != "fixed" or path in bodies:
-            continue
-        world = model.locate(path) if model.locate is not None else None
-        if world is not None:
-            pose = frames.transform(world[:3, 3], frames.rotation_of(world))
-            found.append(Frame(path, pose, str(prim.GetAttribute("urdf:joint:name").Get())))
-    return found
 
 
 def _read_leaders(stage: Usd.Stage, model: PhysicsModel) -> None:

@@ -35,7 +35,7 @@ from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout
-from .blend_file import refuse_own_files
+from .blend_file import is_robot, refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
 
@@ -51,9 +51,9 @@ _ELSEWHERE = frozenset({usd_physics.FilteredPairsAPI.usd_name})
 class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
-    layers: as an asset of layers, see `usd.asset_layers`. physx_words: see `core.runtimes`. runtimes: with variants
-    for simulators, see `usd.runtime_variants`. native: further options of Blender's own exporter, by name.
-    proves: hold the written file against the scene, see `core.proof`.
+    layers: as an asset of layers, see `usd.asset_layers`. instanceable: its meshes are instances. physx_words: see
+    `core.runtimes`. runtimes: with variants for simulators, see `usd.runtime_variants`. native: further options of
+    Blender's own exporter, by name. proves: hold the written file against the scene, see `core.proof`.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -63,6 +63,7 @@ class ExportOptions:
     root: str | None = None
     strict: bool = False
     layers: bool = False
+    instanceable: bool = False
     physx_words: bool = False
     native: dict[str, Any] = field(default_factory=dict)
     runtimes: bool = False
@@ -129,7 +130,7 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         reading.model.animated = curves.sampled(context, reading.animated)
     if options.physx_words:
         add_physx_words(reading.model)
-    issues = _issues_of(reading, options.hierarchy, memory.filepath)
+    issues = _issues_of(reading, options.hierarchy, context.scene)
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, bool(options.native) or not reading.paths_are_certain, converted)
     result = ExportResult(target, issues, summary.counts(reading.model), job.moved)
@@ -271,11 +272,11 @@ def _run(job: _Job, export_context: Any) -> bool:
     try:
         _write_physics(export_context, job)
         layer = export_context.get_stage().GetRootLayer()
+        robot = is_robot(scene_of(export_context.get_depsgraph()))
         if job.place is not None:
-            source = Path(str(scene_of(export_context.get_depsgraph()).usdphys.source.filepath))
-            # A stage keeps the paths of its images; a robot has none.
-            is_other = bool(source.name) and source.suffix.lower() not in USD_SUFFIXES
-            image_files.bring_all(layer, *job.place, absolute=is_other)
+            image_files.bring_all(layer, *job.place, others=robot)
+        elif robot and layer.realPath:
+            image_files.take_along(layer)
         job.outline = usd_verify.outline(layer)
         job.done = True
     except UsdPhysError as error:
@@ -299,10 +300,9 @@ def on_native_export(export_context: Any) -> bool:
     return job.error is None
 
 
-def _issues_of(reading: SceneReading, hierarchy: Hierarchy, source: str) -> list[Issue]:
-    """What is wrong with a scene. source: of its import; links of a robot are below each other on purpose."""
-    is_robot = source.lower().endswith((".urdf", ".xacro"))
-    wanted: Hierarchy = "reset" if is_robot else hierarchy
+def _issues_of(reading: SceneReading, hierarchy: Hierarchy, scene: Scene) -> list[Issue]:
+    """What is wrong with a scene. Links of a robot are below each other on purpose."""
+    wanted: Hierarchy = "reset" if is_robot(scene) else hierarchy
     return reading.issues + validate.validate(reading.model, hierarchy=wanted, check_geometry=False)
 
 
@@ -324,7 +324,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         if not reading.model.prims:
             return
         wanted, hierarchy = stage_options(depsgraph.scene.original)
-        job.issues += _issues_of(reading, hierarchy, depsgraph.scene.original.usdphys.source.filepath)
+        job.issues += _issues_of(reading, hierarchy, scene_of(depsgraph))
         # The options of Blender's own export decide on length and up axis.
         units = usd_read.stage_units(stage)
         units = units._replace(

@@ -7,7 +7,7 @@ The frame of a link is at its joint, along the axes of its body. Numbers are the
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -53,12 +53,18 @@ class Frame(NamedTuple):
 
 @dataclass(slots=True)
 class Kept:
-    """What an earlier URDF had. frames: as it had them. others: further elements of the robot. implied: paths of joints
-    that its text did not have, because a base without a joint means them."""
+    """What is beside the bodies and joints. frames: links without a body, parents first. others: further elements of
+    the robot. implied: paths of joints that an earlier text did not have, because a base without a joint means them.
+
+    efforts: largest force or torque by path of a joint, where no drive has one. notes: further numbers of joints by
+    path and "element:attribute".
+    """
 
     frames: list[Frame] = field(default_factory=list)
     others: list[Element] = field(default_factory=list)
     implied: frozenset[str] = frozenset()
+    efforts: Mapping[str, float] = field(default_factory=dict)
+    notes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -89,7 +95,7 @@ class _Builder:
         self, model: PhysicsModel, parts: list[Part], files: MeshFiles, name: str, names: dict[str, str],
         chosen: Collection[str], kept: Kept,
     ) -> None:  # fmt: skip
-        self.model, self.parts, self.files = model, parts, files
+        self.model, self.parts, self.files, self.kept = model, parts, files, kept
         self.tree: Tree = tree.tree_of(model, chosen, kept.implied)
         self.issues = self.tree.issues
         self.names, self.taken = names, ({"world"} if self.tree.root == WORLD else set[str]())
@@ -111,9 +117,13 @@ class _Builder:
         for path, (_, frame) in self.ends.items():
             self.places[path] = frames.transform(frame[:3, 3])
         self.write_links()
-        self.write_joints()
+        #: Name and frame in the world (4, 4) of each link that others can be below, by path.
+        self.frames = {
+            path: (self.link_names[path], self.rigid(path) @ self.places[path]) for path in self.tree.links
+        }  # fmt: skip
         for one in kept.frames:
             self.frame(one)
+        self.write_joints()
         self.root.children += [*self.links, *self.joints, *map(self.loop, self.tree.loops), *kept.others]
         self.tell_gaps()
         text = '<?xml version="1.0" encoding="UTF-8"?>\n' + to_text(self.root)
@@ -368,9 +378,9 @@ class _Builder:
     def joint(self, branch: Branch) -> None:
         """One joint, or several with links without mass between them where URDF has no type for it."""
         name = self.joint_names[branch.joint.path]
-        parent, child = self.link_names[branch.parent], self.link_names[branch.child]
         above, below = self.ends[branch.child]
-        before = np.linalg.inv(self.places[branch.parent]) @ above
+        child, (parent, place) = self.link_names[branch.child], self.frames[self.above(branch)]
+        before = np.linalg.inv(place) @ self.rigid(branch.parent) @ above
         after = np.linalg.inv(below) @ self.places[branch.child]
         sign = -1.0 if branch.reversed else 1.0
         free = tree.freedoms(branch.joint)
@@ -411,6 +421,13 @@ class _Builder:
             self.freedom(one, branch, freedom, axis * sign)
             above_link = below_link
 
+    def above(self, branch: Branch) -> str:
+        """Path of the link that a joint hangs on: a frame of the parent if the child is below that, else the parent."""
+        found = paths.nearest(paths.parent_of(branch.child), self.frames)
+        bodies = set(self.tree.links) - {WORLD}
+        is_of_parent = found not in bodies and found and paths.nearest(found, bodies) == branch.parent
+        return found if is_of_parent else branch.parent
+
     def start_joint(self, name: str, kind: str, parent: str, child: str, pose: Matrix) -> Element:
         element = Element("joint", {"name": name, "type": kind}, [
             _origin(pose), Element("parent", {"link": parent}), Element("child", {"link": child}),
@@ -423,10 +440,11 @@ class _Builder:
         prim = branch.joint
         element.children.append(_axis(axis))
         drive = next((drive for name, drive in prim.instances(usd_physics.DriveAPI) if name == free.name), None)
-        effort = 0.0
+        effort = self.kept.efforts.get(prim.path, 0.0)
         damping = joint_settings.joint_damping(prim, free.name)
         if drive is not None:
-            effort = min(drive.resolved("max_force"), UNLIMITED)
+            force = drive.resolved("max_force")
+            effort = force if math.isfinite(force) else effort or UNLIMITED
             stiffness, gain = drive.resolved("stiffness"), drive.resolved("damping")
             if not stiffness and gain and drive.resolved("type") == "force" and not drive.resolved("target_velocity"):
                 damping += gain
@@ -444,6 +462,13 @@ class _Builder:
         limit["velocity"] = number_text(min(speed, UNLIMITED) if speed else UNLIMITED)
         if len(limit) > 2 or effort or speed:
             element.children.append(Element("limit", limit))
+        for key, text in self.kept.notes.get(prim.path, {}).items():
+            tag, _, attribute = key.partition(":")
+            home = element.find(tag)
+            if home is None:
+                home = Element(tag)
+                element.children.append(home)
+            home.attributes[attribute] = text
         dynamics = {"damping": damping, "friction": joint_settings.joint_friction(prim, free.name)}
         if any(dynamics.values()):
             element.children.append(
@@ -466,15 +491,16 @@ class _Builder:
         element.children.append(Element("mimic", values))
 
     def frame(self, frame: Frame) -> None:
-        body = paths.nearest(frame.path, set(self.tree.links))
-        if body == WORLD:
+        """A link without a body, below the frame or the body that it is below; above the bodies, below the world."""
+        above = paths.nearest(frame.path, self.frames)
+        if above not in self.frames:
             return
-        prim = Prim(frame.path)
-        child = self.unique(self.wanted(prim), self.taken)
+        child = self.unique(self.wanted(Prim(frame.path)), self.taken)
         self.links.append(Element("link", {"name": child}))
-        pose = np.asarray(np.linalg.inv(self.rigid(body) @ self.places[body]) @ frame.world, float)
+        pose = np.asarray(np.linalg.inv(self.frames[above][1]) @ frame.world, float)
         name = self.unique(frame.joint, self.joints_taken)
-        self.start_joint(name, "fixed", self.link_names[body], child, pose)
+        self.start_joint(name, "fixed", self.frames[above][0], child, pose)
+        self.frames[frame.path] = (child, frame.world)
 
     # ------------------------------------------------------------------ what URDF cannot say
 

@@ -186,14 +186,16 @@ class _Reader:
 
     def read_effect(self, effect: Element, made: MeshMaterial) -> None:
         samplers = {one.get("sid"): one for one in effect.walk() if one.tag == "newparam"}
-        diffuse = next((one for one in effect.walk() if one.tag == "diffuse"), None)
+        diffuse, emission = (
+            next((one for one in effect.walk() if one.tag == tag), None) for tag in ("diffuse", "emission")
+        )
+        if emission is not None:
+            made.emission = _color(emission) or made.emission
         if diffuse is None:
             return
-        color, texture = diffuse.find("color"), diffuse.find("texture")
-        if color is not None:
-            values = [float(part) for part in color.text.split()]
-            if len(values) >= 3 and all(map(math.isfinite, values)):
-                made.color = (*linear(tuple(values[:3]))[:3], self.opacity(effect))
+        texture = diffuse.find("texture")
+        if (color := _color(diffuse)) is not None:
+            made.color = (*color, self.opacity(effect))
         if texture is not None:
             made.texture = self.image(texture.get("texture") or "", samplers)
 
@@ -281,6 +283,13 @@ def _faces(element: Element, width: int) -> tuple[Ints, Ints]:
             raise ValueError("a polylist has fewer indices than its faces need")
         return counts[counts > 0], whole[: counts.sum()]
     return np.full(len(whole) // 3, 3), whole[: len(whole) // 3 * 3]
+
+
+def _color(element: Element) -> tuple[float, float, float] | None:
+    """The linear colour in an element; None without one."""
+    color = element.find("color")
+    values = [float(part) for part in color.text.split()] if color is not None else []
+    return linear(tuple(values[:3]))[:3] if len(values) >= 3 and all(map(math.isfinite, values)) else None
 
 
 def _triangles(count: int, *, fan: bool) -> Ints:

@@ -130,6 +130,11 @@ class _Reader:
         if material.get("alphaMode", "OPAQUE") == "OPAQUE":
             alpha = 1.0
         made = MeshMaterial(material.get("name") or f"material_{index}", (red, green, blue, alpha))
+        strength = (
+            material.get("extensions", {}).get("KHR_materials_emissive_strength", {}).get("emissiveStrength", 1.0)
+        )
+        red, green, blue = (float(part) * float(strength) for part in material.get("emissiveFactor", (0.0, 0.0, 0.0)))
+        made.emission = (red, green, blue)
         if "baseColorTexture" in surface:
             texture = self.document["textures"][surface["baseColorTexture"]["index"]]
             image = self.document["images"][texture["source"]] if "source" in texture else {}

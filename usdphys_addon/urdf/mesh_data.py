@@ -17,11 +17,12 @@ Ints = NDArray[np.int64]
 
 @dataclass(slots=True)
 class MeshMaterial:
-    """color: linear red, green, blue and alpha. texture: of the colour; it must exist."""
+    """color: linear red, green, blue and alpha. texture: of the colour; it must exist. emission: linear."""
 
     name: str
     color: tuple[float, float, float, float] | None = None
     texture: Path | None = None
+    emission: tuple[float, float, float] = (0.0, 0.0, 0.0)
 
 
 @dataclass(slots=True)

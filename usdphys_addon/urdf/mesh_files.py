@@ -185,6 +185,8 @@ def _mtl(materials: list[MeshMaterial], names: list[str], folder: Path, kept: Ma
         if material.texture is not None and material.color is None:
             red = green = blue = 1.0
         lines.append("Kd " + " ".join(f"{value:.6g}" for value in srgb((red, green, blue))))
+        if any(material.emission):
+            lines.append("Ke " + " ".join(f"{value:.6g}" for value in srgb(material.emission)))
         lines.append(f"d {alpha:.6g}")
         if material.texture is not None and material.texture.is_file():
             lines.append(f"map_Kd {_copied(material.texture, folder, kept)}")

@@ -207,6 +207,10 @@ def _read_mtl(path: Path) -> dict[str, MeshMaterial]:
             parts = [float(part) for part in rest.split()[:3]]
             if len(parts) == 3:
                 material.color = linear((*parts, alpha))
+        elif word == "Ke":
+            parts = [float(part) for part in rest.split()[:3]]
+            if len(parts) == 3:
+                material.emission = linear(tuple(parts))[:3]
         elif word in ("d", "Tr") and rest.split():
             value = float(rest.split()[-1])
             alpha = min(1.0, max(0.0, value if word == "d" else 1.0 - value))

@@ -9,7 +9,7 @@ refers.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from pxr import Sdf, Tf, Usd
 
 from ..core import paths, schema, vendor_schemas
 from ..core.errors import OutputError
+from . import instanceable
 from .edit_layer import modify_asset_paths
 from .opinions import BINDING_API, PHYSICS_BINDING
 
@@ -78,13 +79,18 @@ def claimed(target: Path) -> Iterator[tuple[str, list[Path]]]:
             (target.parent / name).rmdir()
 
 
-def split(whole: Path, interface: Path) -> None:
+def split(whole: Path, interface: Path, *, instances: bool = False) -> None:
     """Write the layers of an asset beside a USD file that holds it all, and the interface a folder above.
 
-    whole: in the folder of the payload, with its images in `textures`. Raises OutputError.
+    whole: in the folder of the payload, with its images in `textures`. instances: of meshes with their colliders; see
+    `instanceable`. Raises OutputError.
     """
-    folder = whole.parent
-    layers = _Splitter(Sdf.Layer.OpenAsAnonymous(str(whole)), folder).write(interface)
+    folder, source = whole.parent, Sdf.Layer.OpenAsAnonymous(str(whole))
+    shared: set[str] = set()
+    if instances and not len(source.subLayerPaths):
+        shared = instanceable.wrap(source, _is_shape)
+        source.Export(str(whole))
+    layers = _Splitter(source, folder, shared).write(interface)
     _compare(whole, interface)
     whole.unlink()
     if (folder / "textures").is_dir():
@@ -128,11 +134,16 @@ def _mesh_properties() -> frozenset[str]:
     return frozenset(mesh.GetPropertyNames()) - frozenset(any_prim.GetPropertyNames())
 
 
+def _is_shape(name: str) -> bool:
+    return name in _mesh_properties() or name.startswith("primvars:")
+
+
 class _Splitter:
     """Takes the source apart: the geometry begins as its copy, and physics, materials and meshes are moved out."""
 
-    def __init__(self, source: Sdf.Layer, folder: Path) -> None:
-        self.source, self.folder = source, folder
+    def __init__(self, source: Sdf.Layer, folder: Path, shared: Collection[str] = ()) -> None:
+        """shared: paths of Xforms with a mesh below that become instances."""
+        self.source, self.folder, self.shared = source, folder, shared
         self.layers = {name: self.empty() for name in (PHYSICS, MATERIALS)}
         self.geometry = Sdf.Layer.CreateAnonymous(".usda")
         self.geometry.TransferContent(source)
@@ -197,6 +208,9 @@ class _Splitter:
             return
         is_plain = is_plain and not _ARCS.intersection(spec.ListInfoKeys())
         self.physics(self.geometry, spec.path)
+        if is_plain and str(spec.path) in self.shared:
+            self.instance(self.geometry.GetPrimAtPath(spec.path))
+            return
         for child in list(spec.nameChildren):
             self.prim(child, is_plain=is_plain)
         if is_plain and self.has_library and spec.typeName == "Mesh" and spec.specifier == Sdf.SpecifierDef:
@@ -253,21 +267,14 @@ class _Splitter:
         """Move the shape of a mesh to the library, where equal ones are one, and refer to it."""
         names = [
             name for name, item in spec.properties.items()
-            if (name in _mesh_properties() or name.startswith("primvars:")) and isinstance(item, Sdf.AttributeSpec)
+            if _is_shape(name) and isinstance(item, Sdf.AttributeSpec)
             and not item.connectionPathList.GetAddedOrExplicitItems()
         ]  # fmt: skip
         if "points" not in names:
             return
         subsets = [child for child in spec.nameChildren if child.typeName == "GeomSubset"]
-        digest = hashlib.blake2b(digest_size=20)
-        for text in _texts(spec, names, subsets):
-            digest.update(text)
-        path = self.shapes.get(digest.digest())
-        if path is None:
-            path = paths.free(f"/{GEOMETRY}/{spec.name}", self.library.GetPrimAtPath)
-            self.shapes[digest.digest()] = path
-            home = Sdf.CreatePrimInLayer(self.library, f"/{GEOMETRY}")
-            home.specifier, home.typeName = Sdf.SpecifierDef, "Scope"
+        path, is_new = self.shape(spec.name, _texts(spec, names, subsets))
+        if is_new:
             made = Sdf.CreatePrimInLayer(self.library, path)
             made.specifier, made.typeName = Sdf.SpecifierDef, "Mesh"
             for name in names:
@@ -279,6 +286,38 @@ class _Splitter:
         for subset in subsets:
             _delete(subset)
         spec.referenceList.prependedItems.append(Sdf.Reference(f"./{_LIBRARY}", path))
+
+    def instance(self, spec: Sdf.PrimSpec) -> None:
+        """Move the mesh below an Xform to the library, with its collider, and make the Xform an instance of it."""
+        mesh = spec.nameChildren[instanceable.MESH]
+        path, is_new = self.shape(
+            spec.name,
+            (
+                b"instance",
+                *_texts(mesh, list(mesh.properties.keys()), list(mesh.nameChildren)),
+                str(mesh.GetInfo("apiSchemas")).encode(),
+            ),
+        )
+        if is_new:
+            above = Sdf.CreatePrimInLayer(self.library, path)
+            above.specifier, above.typeName = Sdf.SpecifierDef, "Xform"
+            Sdf.CopySpec(spec.layer, mesh.path, self.library, above.path.AppendChild(mesh.name))
+        _delete(mesh)
+        spec.referenceList.prependedItems.append(Sdf.Reference(f"./{_LIBRARY}", path))
+        spec.instanceable = True
+
+    def shape(self, name: str, texts: Iterable[bytes]) -> tuple[str, bool]:
+        """(path in the library of what these texts tell from all else, whether it is still to be written there)."""
+        digest = hashlib.blake2b(digest_size=20)
+        for text in texts:
+            digest.update(text)
+        path = self.shapes.get(digest.digest())
+        if path is not None:
+            return path, False
+        path = self.shapes[digest.digest()] = paths.free(f"/{GEOMETRY}/{name}", self.library.GetPrimAtPath)
+        home = Sdf.CreatePrimInLayer(self.library, f"/{GEOMETRY}")
+        home.specifier, home.typeName = Sdf.SpecifierDef, "Scope"
+        return path, True
 
 
 def _texts(spec: Sdf.PrimSpec, names: list[str], subsets: list[Any]) -> Iterator[bytes]:

@@ -159,14 +159,18 @@ def _look(material: UsdShade.Material) -> MeshMaterial | None:
     name = str(material.GetPrim().GetDisplayName() or material.GetPrim().GetName())
     alpha = _value(surface.GetInput("opacity"))
     alpha = min(1.0, max(0.0, float(alpha))) if isinstance(alpha, float) else 1.0
+    glow = _value(surface.GetInput("emissiveColor"))
+    emission = (float(glow[0]), float(glow[1]), float(glow[2])) if isinstance(glow, Gf.Vec3f) else (0.0, 0.0, 0.0)
     diffuse = surface.GetInput("diffuseColor")
     if not diffuse:
-        return MeshMaterial(name, (0.18, 0.18, 0.18, alpha))
-    value = _value(diffuse)
+        return MeshMaterial(name, (0.18, 0.18, 0.18, alpha), emission=emission)
+    value, image = _value(diffuse), None
     if isinstance(value, Gf.Vec3f):
-        return MeshMaterial(name, (float(value[0]), float(value[1]), float(value[2]), alpha))
-    image = _image(diffuse)
-    return MeshMaterial(name, (1.0, 1.0, 1.0, alpha), image) if image else MeshMaterial(name, (0.5, 0.5, 0.5, alpha))
+        color = (float(value[0]), float(value[1]), float(value[2]), alpha)
+    else:
+        image = _image(diffuse)
+        color = (1.0, 1.0, 1.0, alpha) if image else (0.5, 0.5, 0.5, alpha)
+    return MeshMaterial(name, color, image, emission)
 
 
 def _value(given: UsdShade.Input) -> Any:

@@ -339,7 +339,7 @@ class _RobotWriter:
         for index in used:
             if index >= 0 and _is_look(mesh.materials[index]):
                 found = mesh.materials[index]
-                targets[index] = self.material(found.name or "material", found.color, found.texture)
+                targets[index] = self.material(found.name or "material", found.color, found.texture, found.emission)
         if len(set(targets.values())) == 1:
             target = next(iter(targets.values()))
             if target:
@@ -404,9 +404,10 @@ class _RobotWriter:
         return None
 
     def material(
-        self, name: str, color: tuple[float, float, float, float] | None, texture: Path | None
+        self, name: str, color: tuple[float, float, float, float] | None, texture: Path | None,
+        emission: tuple[float, float, float] = (0.0, 0.0, 0.0),
     ) -> str:  # fmt: skip
-        key = (name, color, texture)
+        key = (name, color, texture, emission)
         if key in self.made:
             return self.made[key]
         if not self.made:
@@ -424,6 +425,8 @@ class _RobotWriter:
         else:
             self.texture(path, diffuse, texture, (red, green, blue, alpha))
         shader.CreateInput("opacity", Sdf.ValueTypeNames.Float).Set(alpha)
+        if any(emission):
+            shader.CreateInput("emissiveColor", Sdf.ValueTypeNames.Color3f).Set(Gf.Vec3f(*emission))
         shader.CreateInput("roughness", Sdf.ValueTypeNames.Float).Set(0.5)
         shader.CreateInput("metallic", Sdf.ValueTypeNames.Float).Set(0.0)
         material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
@@ -566,7 +569,7 @@ def _is_stretched(shape: Shape) -> bool:
 
 
 def _is_look(material: MeshMaterial) -> bool:
-    return material.color is not None or material.texture is not None
+    return material.color is not None or material.texture is not None or any(material.emission)
 
 
 def _triangle(mesh: MeshData) -> MeshData:
