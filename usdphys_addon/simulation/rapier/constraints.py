@@ -486,6 +486,29 @@ class Constraint:
         joint.local_frame1 = Isometry3(self._anchors[0], rapier3d.Rotation3(w / size, 0.0, j / size, k / size))
         joint.set_limits(JointAxis.LIN_X, state.distance.low, NO_LIMIT)
 
+    # ----------------------------------------------------------------------- another world
+
+    def take_over(self, other: Constraint) -> None:
+        """Go on as the same joint in another world. Call it before this one is inserted."""
+        state, before = self.state, other.saved()
+        state.enabled, state.broken, state.aimed = before.enabled, before.broken, before.aimed
+        state.freedoms, state.distance = before.freedoms, before.distance
+        self.load, self.wrench = other.load, other.wrench
+
+    def turn_as(self, physics: PhysicsWorld, other: Constraint, others: PhysicsWorld) -> None:
+        """Count the whole turns of a hinge as the same joint in another world does."""
+        if not self.turns:
+            return
+        if self.state.reduced:
+            multibody, number = physics.multibody_joints.get(self.state.link)
+            place, displacements = multibody.get_link(number).assembly_id, [0.0] * multibody.ndofs
+            before = other.turned(others) * (-1.0 if self.reversed else 1.0)
+            displacements[place] = before - multibody.generalized_position()[place]
+            multibody.apply_displacements(displacements)
+        elif self.state.base is not None:
+            self.state.angle = other.state.angle
+            self._apply(physics.impulse_joints[self.state.base].data)
+
     # ----------------------------------------------------------------------- snapshots
 
     def saved(self) -> State:
