@@ -7,10 +7,11 @@ import bpy
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty
+from . import needs
 
 
 class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
-    """Give the objects of Blender's rigid body world the same USD Physics; Blender's own settings do not change"""
+    """Give the objects of Blender's rigid body world the same USD Physics, and take those that it moves out of it"""
 
     bl_idname = "usdphys.from_rigid_bodies"
     bl_label = "From Blender Rigid Bodies"
@@ -21,12 +22,15 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         name="Replace", description="Replace USD Physics that the objects already have. Off: keep it"
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.scene is None or context.scene.rigidbody_world is None:
-            cls.poll_message_set(tr("The scene has no rigid body world"))
-            return False
-        return True
+    keep_in_blender = BoolProperty(
+        name="Keep in Blender's World",
+        description="Leave the objects in Blender's rigid body world, which then moves them in the timeline and in "
+        "exports. Off: take them out; their settings stay",
+    )
+
+    poll = needs.poll(
+        (lambda context: context.scene and context.scene.rigidbody_world, "The scene has no rigid body world")
+    )
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import blender_rigid_bodies
@@ -35,7 +39,9 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
 
         assert context.scene is not None
         chosen = context.selected_objects if self.selected_only else None
-        result = blender_rigid_bodies.convert_scene(context.scene, chosen, replace=self.replace)
+        result = blender_rigid_bodies.convert_scene(
+            context.scene, chosen, replace=self.replace, takes_out=not self.keep_in_blender
+        )
         for note in result.notes:
             console.note(f"USD Physics: {note}")
             self.report({"WARNING"}, tr(note))

@@ -10,11 +10,12 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, IntProperty
 from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, joined, phrase
+from ..usdphys_addon.playback import clock_choice
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.system import faults
 from ..usdphys_addon.worker import jobs
 from ..usdphys_addon.worker.queue import Job
-from .action_bar import can_edit
+from . import needs
 from .outcome import refuse
 from .stepped import SLICE, Stepped
 
@@ -24,17 +25,12 @@ _ARROWS = {"UP_ARROW": (1.0, 0.0), "DOWN_ARROW": (-1.0, 0.0), "LEFT_ARROW": (0.0
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
 
 
-def _session_runs(cls: Any) -> bool:
-    if preview_guard.current() is None:
-        cls.poll_message_set(tr("The preview is not running; press Play first"))
-        return False
-    return True
-
-
 #: Seconds between looks for windows that do not listen yet.
 _LOOK = 0.25
 #: Windows that have a modal operator of the running preview, by pointer.
 listening: set[int] = set()
+#: The timers of these windows, which outlive the operators where the add-on is disabled.
+_timers: list[bpy.types.Timer] = []
 
 
 class HeldArrows:
@@ -71,6 +67,7 @@ class Listener:
     report: Any
     _session: Any = None
     _timer: Any = None
+    _window = 0
     _grab = 0
     _arrows: Any = None
 
@@ -92,12 +89,15 @@ class Listener:
         self._window = context.window.as_pointer()
         listening.add(self._window)
         self._timer = manager.event_timer_add(1.0 / 60.0, window=context.window)
+        _timers.append(self._timer)
         manager.modal_handler_add(self)
 
     def cancel(self, _context: bpy.types.Context) -> None:
         """The window is closed; Blender removes its timer."""
         listening.discard(self._window)
-        if self._grab:
+        if self._timer in _timers:
+            _timers.remove(self._timer)
+        if self._grab and preview_guard.current() is self._session:
             self._session.release(self._grab)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -146,6 +146,7 @@ class Listener:
         timer, self._timer = self._timer, None
         listening.discard(self._window)
         if timer is not None:
+            _timers.remove(timer)
             context.window_manager.event_timer_remove(timer)
         context.workspace.status_text_set(None)
         redraw("VIEW_3D", "PROPERTIES")
@@ -250,6 +251,19 @@ def register() -> None:
 def unregister() -> None:
     preview_guard.after_start.remove(_listen_soon)
     preview_guard.after_slice.clear()
+    if _timers:
+        _end_listening()
+
+
+def _end_listening() -> None:
+    """Blender drops the modal operators of an add-on that is disabled without another call to them."""
+    manager: Any = bpy.context.window_manager
+    for timer in _timers:
+        manager.event_timer_remove(timer)
+    _timers.clear()
+    listening.clear()
+    for window in manager.windows:
+        window.workspace.status_text_set(None)
 
 
 class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):
@@ -259,9 +273,7 @@ class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):
     bl_label = "Listen to This Window"
     bl_options = {"INTERNAL"}
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        return _session_runs(cls)
+    poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         return self.listen(context)
@@ -289,7 +301,7 @@ class Player(Listener):
     def begin(self, context: bpy.types.Context, seconds: float) -> set[Any]:
         """Play or pause; start the session before if there is none. seconds: of a slice of that."""
         session = preview_guard.current()
-        with_timeline = context.scene.usdphys.preview.with_timeline and not self.ignores_timeline
+        with_timeline = not self.ignores_timeline and clock_choice.leads_timeline(context.scene)
         if session is None:
             return self.start(context, seconds, with_timeline=with_timeline)
         if with_timeline and preview_guard.timeline() is not None:
@@ -373,9 +385,7 @@ class USDPHYS_OT_preview_play(Player, bpy.types.Operator):
         name="Without Timeline", description="Play by the clock in any case", options={"HIDDEN", "SKIP_SAVE"}
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
 
 def _view_under(context: bpy.types.Context, event: bpy.types.Event) -> tuple[Any, Any, tuple[float, float]] | None:
@@ -403,9 +413,7 @@ class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
     bl_label = "Step One Frame"
     ignores_timeline = False
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def begin(self, context: bpy.types.Context, seconds: float) -> set[Any]:
         session = preview_guard.current()
@@ -446,9 +454,7 @@ class USDPHYS_OT_preview_reset(bpy.types.Operator):
     bl_idname = "usdphys.preview_reset"
     bl_label = "Reset Physics"
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        return _session_runs(cls)
+    poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         leader = preview_guard.timeline()
@@ -468,9 +474,7 @@ class USDPHYS_OT_preview_apply(bpy.types.Operator):
     bl_label = "Apply Pose"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        return _session_runs(cls)
+    poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         session = preview_guard.forget()
@@ -495,9 +499,7 @@ class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
     frame_start = IntProperty(name="Start", default=1)
     frame_end = IntProperty(name="End", default=250)
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def frames(self, context: bpy.types.Context) -> tuple[int, int]:
         if self.use_scene_range:

@@ -827,7 +827,7 @@ def test_operator(scene, capsys):
     assert one.usdphys.rigid_body.is_applied and not two.usdphys.rigid_body.is_applied
     assert "USD Physics: Linear and angular damping" in capsys.readouterr().out
     two.usdphys.colliders.add().shape = "PLANE"
-    assert bpy.ops.usdphys.from_rigid_bodies() == {"FINISHED"}
+    assert bpy.ops.usdphys.from_rigid_bodies(keep_in_blender=True) == {"FINISHED"}
     assert [item.shape for item in two.usdphys.colliders] == ["PLANE"]
     assert bpy.ops.usdphys.from_rigid_bodies(replace=True) == {"FINISHED"}
     assert [item.shape for item in two.usdphys.colliders] == ["CUBE"]
@@ -837,3 +837,49 @@ def test_operator_needs_a_world():
     assert not bpy.ops.usdphys.from_rigid_bodies.poll()
     with pytest.raises(RuntimeError, match="no rigid body world"):
         bpy.ops.usdphys.from_rigid_bodies()
+
+
+# ---------------------------------------------------------------------- out of Blender's world
+
+
+def test_what_is_converted_is_moved_by_the_preview_alone(scene):
+    """The object stays where it is authored in the timeline, with Blender's settings kept."""
+    box, floor = add_box("Box", location=(0, 0, 5), mass=3), add_box("Floor", type="PASSIVE")
+    scene.frame_set(1)
+    scene.frame_set(12)
+    assert bpy.ops.usdphys.from_rigid_bodies() == {"FINISHED"}
+    scene.frame_set(1)
+    for frame in range(2, 20):
+        scene.frame_set(frame)
+    assert box.matrix_world.translation.z == pytest.approx(5)
+    assert box.rigid_body.mass == 3 and floor.name in scene.rigidbody_world.collection.objects
+    assert box.usdphys.rigid_body.is_applied and box.usdphys.mass.mass == 3
+
+
+def test_an_object_of_a_collection_below_is_led_where_it_cannot_be_taken_out(scene):
+    inner = bpy.data.collections.new("Inner")
+    scene.rigidbody_world.collection.children.link(inner)
+    box = add_box("Box", location=(0, 0, 5), member=False)
+    inner.objects.link(box)
+    bpy.context.view_layer.objects.active = box
+    box.select_set(True)
+    if box.rigid_body is None:
+        bpy.ops.rigidbody.object_add()
+        scene.rigidbody_world.collection.objects.unlink(box)
+    notes = convert_scene(scene, takes_out=True).notes
+    assert any("Set to Animated" in note for note in notes)
+    assert not box.usdphys.rigid_body.kinematic_enabled
+    for frame in range(1, 12):
+        scene.frame_set(frame)
+    assert box.matrix_world.translation.z == pytest.approx(5)
+
+
+def test_a_body_in_both_worlds_is_reported_and_taken_out(scene):
+    box = add_box("Box", location=(0, 0, 5))
+    convert_scene(scene)
+    found = [issue for issue in scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).issues
+             if issue.code == "BlenderSimulatesToo"]  # fmt: skip
+    assert [issue.label for issue in found] == ["Box"]
+    assert bpy.ops.usdphys.check() == {"FINISHED"}
+    bpy.ops.usdphys.check_fix_all()
+    assert box.name not in scene.rigidbody_world.collection.objects

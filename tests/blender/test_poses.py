@@ -10,6 +10,7 @@ import bpy
 import numpy as np
 import pytest
 from mathutils import Euler, Matrix
+from usdphys_ext.usdphys_addon.bridge import authored_poses
 from usdphys_ext.usdphys_addon.playback import bake, poses
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
@@ -76,7 +77,7 @@ def test_objects_that_are_gone_are_named_and_the_others_move(count):
     """Few objects are written one by one, many at once."""
     names = [crate(f"Crate{number}").name for number in range(count)]
     for name in names:
-        poses.freed(bpy.data.objects[name])
+        authored_poses.freed(bpy.data.objects[name])
     bpy.context.view_layer.update()
     writer = poses.PoseWriter(names)
     bpy.data.objects.remove(bpy.data.objects[names[1]])
@@ -92,7 +93,7 @@ def test_poses_of_children_are_below_those_of_their_parents():
     for number in range(1, 4):
         parts.append(crate(f"Part{number}", parent=parts[-1], location=(1, 0, 0), rotation_euler=(0, 0, 0.3)))
     for obj in parts:
-        poses.freed(obj)
+        authored_poses.freed(obj)
     bpy.context.view_layer.update()
     writer = poses.PoseWriter([obj.name for obj in parts])
     wanted = [

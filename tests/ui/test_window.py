@@ -22,6 +22,10 @@ def test_a_large_preview_is_started_while_blender_draws_and_listens(drive):
     assert "ESC ENDED IT" in drive("preview_start")
 
 
+def test_disabling_the_add_on_and_quitting_while_it_plays_leaves_no_trace(drive):
+    assert "QUITS WHILE IT PLAYS" in drive("preview_exit")
+
+
 def test_preview_shows_what_breaks_and_bears_selection_orbits_animation_and_failures(drive):
     drive("preview_view")
 

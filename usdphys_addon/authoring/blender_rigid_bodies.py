@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Blender's own rigid body world -> USD Physics properties. Blender's settings do not change.
+"""Blender's own rigid body world -> USD Physics properties. Blender's settings stay with the objects.
 
 The conversion reproduces the behaviour of Bullet, Blender's solver, even if a label in Blender suggests another one.
 docs/rigid_body_mapping.md lists every mapping, and the settings that have no counterpart.
@@ -17,6 +17,7 @@ import mathutils
 import numpy as np
 from bpy.types import Material, Object, PropertyGroup, Scene
 
+from ..bridge.authored_poses import moved_by_bullet
 from ..bridge.roles import is_animated, parents_of
 
 #: For each of Blender's collision collections: does the object belong to it?
@@ -67,6 +68,8 @@ DEFORMING = frozenset({
 })  # fmt: skip
 
 NOTES = {
+    "taken_out": "Taken out of Blender's rigid body world, which would go on to move them; their settings are kept",
+    "led": "Set to Animated in Blender's rigid body world, whose collections hold them indirectly or are linked",
     "no_world": "The scene has no rigid body world with objects, so there is nothing to convert",
     "muted": "Blender's rigid body world is switched off; its objects are converted nevertheless",
     "time_scale": "The speed of Blender's rigid body world is not 1; a physics scene has no such setting",
@@ -113,12 +116,30 @@ class Conversion:
     notes: list[str] = field(default_factory=list)
 
 
-def convert_scene(scene: Scene, objects: Iterable[Object] | None = None, *, replace: bool = False) -> Conversion:
+def convert_scene(
+    scene: Scene, objects: Iterable[Object] | None = None, *, replace: bool = False, takes_out: bool = False
+) -> Conversion:
     """Convert the rigid body world of a scene to USD Physics properties. objects: convert only these.
 
-    Existing bodies, colliders, materials, groups and joints are kept unless `replace` is set.
+    Existing bodies, colliders, materials, groups and joints are kept unless `replace` is set. takes_out: of Blender's
+    world, those that it moves.
     """
-    return _Converter(scene, objects, replace).convert()
+    return _Converter(scene, objects, replace).convert(takes_out=takes_out)
+
+
+def take_out(scene: Scene, obj: Object) -> str:
+    """Have Blender's rigid body world of a scene no longer move an object, whose settings stay.
+
+    Returns the note that says how; empty if Blender does not move it.
+    """
+    if obj.name_full not in moved_by_bullet(scene):
+        return ""
+    members: Any = scene.rigidbody_world.collection  # type: ignore[union-attr]
+    if members.library is None and obj in members.objects.values() and len(obj.users_collection) > 1:
+        members.objects.unlink(obj)
+        return "taken_out"
+    _body(obj).kinematic = True
+    return "led"
 
 
 class _Converter:
@@ -144,10 +165,13 @@ class _Converter:
             if obj.name_full in self.in_scene and getattr(obj, settings) is not None
         }
 
-    def convert(self) -> Conversion:
+    def convert(self, *, takes_out: bool) -> Conversion:
         if self.world is None or (self.world.collection is None and self.world.constraints is None):
             self.note("no_world")
         else:
+            is_enabled = self.world.enabled
+            # Taken out of the world, objects are where they are authored.
+            self.world.enabled = is_enabled and not takes_out
             # Evaluate first: bounding boxes and matrices are read from the evaluated objects.
             self.scene.view_layers[0].update()
             for obj in self.chosen(self.bodies, "rigid_body"):
@@ -155,7 +179,11 @@ class _Converter:
             self.convert_groups()
             for obj in self.chosen(self.constraints, "rigid_body_constraint"):
                 self.convert_constraint(obj)
-            self.note_world()
+            self.world.enabled = is_enabled
+            self.note_world(starts_now=not takes_out)
+            for obj in self.chosen(self.bodies, "rigid_body") if takes_out else ():
+                if how := take_out(self.scene, obj):
+                    self.note(how, obj)
         self.result.materials = len(self.materials)
         self.result.notes = [_sentence(NOTES[key], list(names)) for key, names in self.noted.items()]
         return self.result
@@ -176,14 +204,15 @@ class _Converter:
         if obj is not None:
             names[obj.name] = None
 
-    def note_world(self) -> None:
+    def note_world(self, *, starts_now: bool) -> None:
         weights = self.world.effector_weights
+        has_begun = self.world.enabled and self.scene.frame_current > self.world.point_cache.frame_start
         conditions = {
             "muted": not self.world.enabled,
             "time_scale": self.world.time_scale != 1.0,
             "gravity": weights is not None and weights.gravity * weights.all != 1.0,
             "fields": any(obj.field is not None and obj.field.type != "NONE" for obj in self.scene.objects),
-            "frame": self.world.enabled and self.scene.frame_current > self.world.point_cache.frame_start,
+            "frame": starts_now and has_begun,
         }
         for key, applies in conditions.items():
             if applies:

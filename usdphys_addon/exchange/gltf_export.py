@@ -17,8 +17,7 @@ import bpy
 import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
-from ..bridge import scene_read
-from ..bridge.environment import gc_paused
+from ..bridge import authored_poses, scene_read
 from ..bridge.identity import remembered
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.writing import unit_length
@@ -30,11 +29,12 @@ from ..gltf import keep, names, scaling
 from ..gltf import write as gltf_write
 from ..gltf.additions import WriteOptions
 from ..gltf.document import SUFFIXES, Document
+from ..system.collector import gc_paused
 from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_memory
 from .gltf_import import require_blenders_gltf
-from .usd_export import ExportResult, report_animation
+from .usd_export import ExportResult, report_animation, report_values_left_out
 
 #: Looking a type up in bpy.types takes longer than a check of many objects should.
 _OBJECT: Any = bpy.types.Object
@@ -85,6 +85,7 @@ class GltfExport:
         """Read the physics of the scene whose nodes are about to be written."""
         depsgraph = bpy.context.evaluated_depsgraph_get()
         scene: Any = bpy.context.scene
+        self.issues += authored_poses.issues_of_export()
         if not self.is_own and _is_scaled():
             self.issues.append(Issue(
                 "GltfUnitScale", "warning", "", "", "Blender's glTF exporter ignores the unit scale of the scene "
@@ -122,6 +123,8 @@ class GltfExport:
         issues = list(reading.issues)
         if self.is_still:
             report_animation(reading, set(), issues)
+        fix = "glTF holds no animation of physics; export USD to keep it."
+        report_values_left_out(reading.model, reading.frame, issues, fix)
         if self.checks:
             issues += validate.validate(reading.model, check_geometry=False)
         if settings.get("gltf_selected"):
@@ -267,6 +270,7 @@ def _only_by_name(vnodes: dict[tuple[str, ...], Any]) -> dict[str, Any]:
 
 
 @gc_paused(ages=True)
+@authored_poses.authored()
 def export_gltf(
     context: Context, file: str | Path, options: WriteOptions, *, strict: bool = False, **native: Any
 ) -> ExportResult:  # fmt: skip

@@ -12,6 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ import bpy
 import numpy as np
 from bpy.types import Context
 
+from ..bridge import authored_poses
 from ..bridge.environment import require_usd
 from ..core import frames, paths
 from ..core.errors import InputError
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 _SAME = 3e-6
 
 
+@authored_poses.authored()
 def export_urdf(context: Context, filepath: str | Path, package: str = "") -> ExportResult:
     """Write the robot of the scene as a URDF. The target is replaced in one step, or stays as it was.
 
@@ -88,6 +91,8 @@ def export_urdf(context: Context, filepath: str | Path, package: str = "") -> Ex
         # A report of no colliders would be believed.
         counts["colliders"] = len(re.findall(r"<collision[\s>]", text))
         issues = [issue for issue in written.issues if issue.severity == "error"] + issues
+        fix = "URDF holds no animation; export USD to keep it."
+        issues += [replace(issue, fix=fix) for issue in written.issues if issue.code == "AnimatedValueLeftOut"]
         del stage
         with scratch_folder(target) as made:
             meshes.write(made / mesh_folder)

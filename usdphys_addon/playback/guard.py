@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Holds the one preview session, and keeps simulated poses out of files, undo steps and other scenes.
 
-The session lives outside of Blender's data, so handlers end it before undo or loading replaces that data.
+The session lives outside of Blender's data, so handlers end it before undo or loading replaces that data. Objects that
+show simulated poses and are not the session's, such as copies, are restored from what is stored in them.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
+from ..bridge import authored_poses
+from ..worker import jobs
 from ..worker.handlers import Handlers
 
 if TYPE_CHECKING:
-    from .poses import Transform
     from .session import PreviewSession
     from .starting import Starting
     from .timeline import Timeline
@@ -23,19 +25,18 @@ if TYPE_CHECKING:
 class _Running:
     """starting: is to become the session. timeline: leads the session if the timeline does.
 
-    problem: why the timeline plays without physics.
+    problem: why the timeline plays without physics. counts: of objects and scenes when the last look was taken at them.
     """
 
     session: PreviewSession | None = None
     starting: Starting | None = None
     timeline: Timeline | None = None
     problem: str = ""
+    counts: tuple[int, int] = (0, 0)
 
     def take(self) -> PreviewSession | None:
         """The session, which does not run any more."""
         session, self.session, self.timeline = self.session, None, None
-        if session is not None:
-            _authored.update(session.shown.authored)
         return session
 
 
@@ -46,10 +47,8 @@ after_start: list[Callable[[], None]] = []
 after_slice: list[Callable[[], None]] = []
 #: Seconds of that slice.
 SLICE = 0.1
-_shown: dict[str, Transform] = {}
-#: Latest authored transforms of all objects that a preview has moved since the file was loaded. An undo step that was
-#: pushed while a preview ran holds simulated poses, and can be restored long after that preview has ended.
-_authored: dict[str, Transform] = {}
+#: Simulated poses while a file is saved.
+_shown: list[authored_poses.Poses] = []
 
 
 def current() -> PreviewSession | None:
@@ -111,18 +110,33 @@ def go_on(context: bpy.types.Context, seconds: float) -> PreviewSession | None:
     found, _running.starting = work.done, None
     _running.timeline, _running.session = (found, found.session) if isinstance(found, Timeline) else (None, found)
     assert _running.session is not None
-    _authored.update(_running.session.shown.authored)
+    _running.counts = _counts()
     return _running.session
 
 
 def stop() -> None:
-    """End the session and restore all authored transforms; give up one that is being started."""
+    """End the session and restore all authored transforms, of copies too; give up one that is being started."""
     work, _running.starting = _running.starting, None
     if work is not None:
         work.close()
     session = _running.take()
     if session is not None:
         session.stop()
+        restore_strays()
+
+
+def restore_strays() -> None:
+    """Restore all objects and scenes that show a simulation, but are not those of the running session."""
+    session = _running.session
+    authored_poses.restore_all(frozenset() if session is None else session.shown.uids)
+    simulated = None if session is None else session.scene
+    for scene in bpy.data.scenes:
+        if scene.is_property_set("usdphys") and scene.usdphys.preview.is_running and scene != simulated:
+            scene.usdphys.preview.property_unset("is_running")
+
+
+def _counts() -> tuple[int, int]:
+    return len(bpy.data.objects), len(bpy.data.scenes)
 
 
 def forget() -> PreviewSession | None:
@@ -132,20 +146,20 @@ def forget() -> PreviewSession | None:
 
 def _before_save(*_: Any) -> None:
     """Show the authored poses while a file is saved."""
-    _shown.clear()
+    _shown.append(authored_poses.put())
     if _running.session is not None:
-        _shown.update(_running.session.put_authored())
+        _running.session.mark(False)
 
 
 def _after_save(*_: Any) -> None:
+    if _shown:
+        authored_poses.put_back(_shown.pop())
     if _running.session is not None:
-        _running.session.put_shown(_shown)
-    _shown.clear()
+        _running.session.mark(True)
 
 
 def _before_load(*_: Any) -> None:
     stop()
-    _authored.clear()
 
 
 def _before_undo_step(*_: Any) -> None:
@@ -153,23 +167,16 @@ def _before_undo_step(*_: Any) -> None:
     stop()
 
 
-def _after_undo_step(*_: Any) -> None:
-    """Restore the authored transforms of objects from an undo step that was pushed while a preview ran."""
-    from ..bridge.identity.remembered import objects_by_name
-    from .poses import is_simulated, restored
-
-    known = objects_by_name() if _authored else {}
-    for name, before in _authored.items():
-        obj = known.get(name)
-        if obj is not None and is_simulated(obj):
-            restored(obj, before)
-    for scene in bpy.data.scenes:
-        preview = scene.usdphys.preview
-        if preview.is_running:
-            preview.property_unset("is_running")
+def _after_arrival(*_: Any) -> None:
+    """Objects have come from a file, the clipboard or an undo step, written while a preview ran."""
+    restore_strays()
 
 
 def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> None:
+    if _running.session is not None and not authored_poses.are_put() and _running.counts != _counts():
+        # Objects or the scene were copied.
+        restore_strays()
+        _running.counts = _counts()
     if _running.session is not None and scene.name == _running.session.scene_name:
         _running.session.note_updates(depsgraph)
         if _running.timeline is not None:
@@ -206,7 +213,7 @@ def _before_playback(scene: bpy.types.Scene, *_: Any) -> None:
 def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
     """Show the simulated poses of the new frame."""
     leader, context = _running.timeline, bpy.context
-    if context.scene != scene:
+    if context.scene != scene or authored_poses.are_put():
         return
     # A render job changes the frame in a thread of its own.
     if leader is None or leader.session.scene_name != scene.name or bpy.app.is_job_running("RENDER"):
@@ -220,12 +227,20 @@ def _after_frame(scene: bpy.types.Scene, *_: Any) -> None:
 _handlers = Handlers(
     ("save_pre", _before_save), ("save_post", _after_save), ("save_post_fail", _after_save),
     ("load_pre", _before_load), ("undo_pre", _before_undo_step), ("redo_pre", _before_undo_step),
-    ("undo_post", _after_undo_step), ("redo_post", _after_undo_step), ("depsgraph_update_post", _after_update),
+    ("undo_post", _after_arrival), ("redo_post", _after_arrival), ("load_post", _after_arrival),
+    ("blend_import_post", _after_arrival), ("depsgraph_update_post", _after_update),
     ("animation_playback_pre", _before_playback), ("frame_change_post", _after_frame),
 )  # fmt: skip
-register = _handlers.register
+
+
+def register() -> None:
+    _handlers.register()
+    # A file that is open may have been written while a preview ran.
+    jobs.call_later(restore_strays, survives=True)
 
 
 def unregister() -> None:
-    stop()
+    jobs.cancel(restore_strays)
+    if isinstance(bpy.data, bpy.types.BlendData):
+        stop()
     _handlers.unregister()

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Write world poses to objects in bulk; save and restore authored transforms exactly."""
+"""Write world poses to objects in bulk."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import bpy
@@ -20,81 +19,13 @@ Floats = NDArray[np.float64]
 #: From this number of objects on, foreach_set on all objects of the file is faster.
 _BULK = 48
 _UNTURNED = mathutils.Quaternion()
-#: Value of `rotation_axis_angle`, unused in quaternion mode, of an object that holds a simulated pose. It marks each
-#: object and not the scene, because an undo reads only those data-blocks anew that differ between two steps.
-_SIMULATED = (-1.0, 0.0, 0.0, 0.0)
-
-
-@dataclass(slots=True)
-class Transform:
-    """The transform properties of an object, and the constraints that were active."""
-
-    location: tuple[float, ...]
-    mode: Any
-    quaternion: tuple[float, ...]
-    euler: tuple[float, ...]
-    axis_angle: tuple[float, ...]
-    constraints: tuple[str, ...]
-
-
-def saved(obj: Object) -> Transform:
-    """The current transform properties of an object."""
-    return Transform(
-        tuple(obj.location), obj.rotation_mode, tuple(obj.rotation_quaternion), tuple(obj.rotation_euler),
-        tuple(obj.rotation_axis_angle), tuple(item.name for item in obj.constraints if not item.mute),
-    )  # fmt: skip
-
-
-def freed(obj: Object) -> None:
-    """Make location and quaternion alone determine an object: set the rotation mode, mute the constraints."""
-    obj.rotation_mode = "QUATERNION"
-    for constraint in obj.constraints:
-        constraint.mute = True
-    obj.rotation_axis_angle = _SIMULATED
-
-
-def is_simulated(obj: Object) -> bool:
-    """True from `freed` to `restored` or `applied`."""
-    return obj.rotation_mode == "QUATERNION" and tuple(obj.rotation_axis_angle) == _SIMULATED
-
-
-def restored(obj: Object, before: Transform) -> None:
-    """Restore a saved transform exactly, and unmute its constraints."""
-    obj.rotation_mode = before.mode
-    obj.location = before.location
-    obj.rotation_quaternion, obj.rotation_euler = before.quaternion, before.euler
-    obj.rotation_axis_angle = before.axis_angle
-    _unmute(obj, before)
-
-
-def applied(obj: Object, before: Transform) -> None:
-    """Keep the current transform of an object, converted to the rotation mode of `before`; unmute its constraints."""
-    # Each rotation mode has a delta rotation of its own.
-    turned = obj.delta_rotation_quaternion.normalized() @ obj.rotation_quaternion.normalized()
-    obj.rotation_mode = before.mode
-    obj.rotation_axis_angle = before.axis_angle
-    if before.mode == "AXIS_ANGLE":
-        axis, angle = turned.to_axis_angle()
-        obj.rotation_axis_angle = (angle, *axis)
-    elif before.mode != "QUATERNION":
-        delta = mathutils.Euler(obj.delta_rotation_euler, before.mode).to_quaternion()
-        # Pick the Euler angles closest to the old ones.
-        old = mathutils.Euler(before.euler, before.mode)
-        obj.rotation_euler = (delta.inverted() @ turned).to_euler(before.mode, old)
-    _unmute(obj, before)
-
-
-def _unmute(obj: Object, before: Transform) -> None:
-    for name in before.constraints:
-        if name in obj.constraints:
-            obj.constraints[name].mute = False
 
 
 class PoseWriter:
     """Writes world matrices of some objects into their location and quaternion.
 
-    names: of the objects, which must be `freed`. Constants, such as parents and delta transforms, are read once. The
-    objects may be parents of each other.
+    names: of the objects, which must be freed (`bridge.authored_poses`). Constants, such as parents and delta
+    transforms, are read once. The objects may be parents of each other.
     """
 
     def __init__(self, names: Sequence[str]) -> None:

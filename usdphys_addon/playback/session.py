@@ -4,14 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
 from bpy.types import Context, Depsgraph
 
-from ..bridge import joint_frames, reading, scene_read
-from ..core import clock
+from ..bridge import authored_poses, joint_frames, reading, scene_read
+from ..core import animation, clock
+from ..core.animation import Key
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.steps import Steps, finished, part
@@ -19,10 +21,10 @@ from ..core.validate import Issue
 from ..core.words import phrase
 from ..simulation import load_history
 from ..simulation.engine import Ability
+from ..simulation.live_values import LiveValues
 from ..simulation.world import World
 from . import live_edits
 from .led_bodies import LedBodies
-from .poses import Transform
 from .shown_bodies import ShownBodies, is_own
 
 if TYPE_CHECKING:
@@ -56,6 +58,16 @@ class Break(NamedTuple):
     size: float
 
 
+@dataclass(slots=True)
+class _Ramp:
+    """Animated values on their way from start to goals, over so many time steps."""
+
+    start: dict[Key, Any]
+    goals: dict[Key, Any]
+    steps: int
+    done: int = 0
+
+
 class PreviewSession:
     """A simulated world and the objects that show it.
 
@@ -81,7 +93,7 @@ class PreviewSession:
 
     def _start(self, context: Context, frequency: float) -> Steps[None]:
         scene: Any = context.scene
-        self.scene_name = str(scene.name)
+        self._scene_uid = int(scene.session_uid)
         self._frequency = frequency
         #: Seconds to show in place of the time of the world; None for that.
         self.time_shown: float | None = None
@@ -113,7 +125,13 @@ class PreviewSession:
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
         self.shown = ShownBodies(self.world, reading)
         self.issues += self.shown.issues
-        self.led = LedBodies(context, self.world, self.shown.names, self.meters)
+        #: The values that change over time.
+        self.animated = reading.animated
+        rate = context.scene.render.fps / context.scene.render.fps_base
+        blend = round(settings.blend_frames / rate / time_step)
+        self.live = LiveValues(self.world, self.model, blend, context.scene.frame_current_final / rate)
+        self.led = LedBodies(context, self.world, self.shown, self.live.hand_over)
+        self._ramp: _Ramp | None = None
         if before is not None:
             self.world.frame = before.frame
             # The objects show the authored poses now, so all of them must be written.
@@ -129,17 +147,23 @@ class PreviewSession:
         self.is_playing = False
         self._is_restarted = before is not None
         self.real_time_factor = 0.0
-        self._mark(True)
+        self.mark(True)
 
     @property
     def notices(self) -> list[Issue]:
         """Issues about physics that the preview simulates differently or does not show."""
-        return [*self.issues, *self.world.notices]
+        return [*self.issues, *self.shown.moved_by_others, *self.world.notices]
 
     @property
     def scene(self) -> Any:
-        """The simulated scene; None if it is gone."""
-        return bpy.data.scenes.get(self.scene_name)
+        """The simulated scene, whatever its name is now; None if it is gone."""
+        return next((scene for scene in bpy.data.scenes if scene.session_uid == self._scene_uid), None)
+
+    @property
+    def scene_name(self) -> str:
+        """Name of the simulated scene; empty if it is gone."""
+        scene = self.scene
+        return "" if scene is None else str(scene.name)
 
     # ------------------------------------------------------------------ running
 
@@ -202,6 +226,7 @@ class PreviewSession:
         """Simulate one time step without showing it. Raises UnstableError."""
         if self.has_edits:
             self.take_edits(context)
+        self._take_values(context)
         self.led.move(context)
         self.world.step()
         self._history.note()
@@ -213,6 +238,34 @@ class PreviewSession:
                 f"The simulation of '{label}' gave NaN, and the scene was restored; check its mass, its scale and "
                 "the gains of its joints."
             )
+
+    def values(self, context: Context) -> dict[Key, Any]:
+        """The animated values as they are now, SI."""
+        return self.animated.now(context.evaluated_depsgraph_get()) if self.animated else {}
+
+    def aim(self, context: Context, steps: int) -> None:
+        """Let animated bodies and values reach what they are now in so many time steps."""
+        self.led.aim(context, steps)
+        if self.animated:
+            self.live.begin()
+            goals = self.values(context)
+            self._ramp = _Ramp({key: self.live.value(key) for key in goals}, goals, steps)
+
+    def _take_values(self, context: Context) -> None:
+        """Hand the animated values at the end of the next time step to the world."""
+        if not self.animated:
+            return
+        ramp = self._ramp
+        if ramp is None:
+            self.live.begin()
+            self.live.set(self.values(context))
+            return
+        ramp.done += 1
+        part = ramp.done / ramp.steps
+        self.live.set({key: goal if animation.is_switch(goal) else animation.between(ramp.start[key], goal, part)
+                       for key, goal in ramp.goals.items()})  # fmt: skip
+        if ramp.done == ramp.steps:
+            self._ramp = None
 
     # ------------------------------------------------------------------ showing
 
@@ -317,7 +370,7 @@ class PreviewSession:
 
     def note_updates(self, depsgraph: Depsgraph) -> None:
         """Handle a depsgraph update: a change that the session has not made may be an edit of the physics."""
-        if self.shown.is_writing:
+        if self.shown.is_writing or authored_poses.are_put():
             return
         for update in depsgraph.updates:
             if isinstance(update.id, bpy.types.Object | bpy.types.Scene | bpy.types.Material):
@@ -339,15 +392,19 @@ class PreviewSession:
         self._edited, self._silent = False, live_edits.silent_values(self.scene)
         reading = self._reread(context)
         new = reading.model
+        is_animated_anew = self.model.animated.keys() != new.animated.keys()
+        # What is animated is no edit: the world gets it in the next time step.
+        new.put({key: self.live.value(key) for key in self.model.animated.keys() & new.animated.keys()})
         fresh = live_edits.keep_frames(self.model, new)
         have_moved = live_edits.move_statics(self.world, self.model, new)
         edits = difference.difference(self.model, new)
-        if not edits and (motion is None or not have_moved):
-            self.model = new
+        if not is_animated_anew and not edits and (motion is None or not have_moved):
+            self.model = self.live.model = new
             return have_moved
-        if motion is None and self.world.can(Ability.EDITS) and live_edits.are_live(edits):
+        is_live = motion is None and not is_animated_anew
+        if is_live and self.world.can(Ability.EDITS) and live_edits.are_live(edits):
             live_edits.apply_live(self.world, edits)
-            self.model = new
+            self.model = self.live.model = new
         else:
             for joint, values in fresh:
                 for name, value in values.items():
@@ -363,11 +420,11 @@ class PreviewSession:
 
     def _reread(self, context: Context) -> reading.SceneReading:
         """Read the authored scene: with the authored transforms, while the objects show simulated ones."""
-        shown = self.put_authored()
+        shown = authored_poses.put()
         try:
             return scene_read.read_scene(context.evaluated_depsgraph_get())
         finally:
-            self.put_shown(shown)
+            authored_poses.put_back(shown)
 
     def _rebuild(self, context: Context, reading: reading.SceneReading, motion: Motion | None = None) -> None:
         """Build a new world, because the structure has changed; bodies in both worlds keep their states."""
@@ -402,29 +459,19 @@ class PreviewSession:
         """End the session and restore the authored transform of every object exactly."""
         self.is_playing = False
         self.shown.restore()
-        self._mark(False)
+        self.mark(False)
 
     def apply(self, context: Context) -> None:
         """End the session and keep the current poses as authored; joint objects move with their first body."""
         self.is_playing = False
         after = dict(zip(self.world.paths, self.world.matrices(), strict=True))
         self.shown.apply(context)
-        self._mark(False)
+        self.mark(False)
         context.view_layer.update()
         joint_frames.keep(self.model, after, self.meters)
 
-    def put_authored(self) -> dict[str, Transform]:
-        """Restore the authored transforms for a moment. Returns the simulated ones, for `put_shown`."""
-        shown = self.shown.put_authored()
-        self._mark(False)
-        return shown
-
-    def put_shown(self, shown: dict[str, Transform]) -> None:
-        """Undo `put_authored`."""
-        self.shown.put_shown(shown)
-        self._mark(True)
-
-    def _mark(self, is_running: bool) -> None:
+    def mark(self, is_running: bool) -> None:
+        """Note in the scene whether it is simulated."""
         scene = self.scene
         if scene is None:
             return

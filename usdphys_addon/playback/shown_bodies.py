@@ -4,19 +4,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
 
-from ..bridge import reading
+from ..bridge import authored_poses, reading
 from ..bridge.identity.remembered import objects_by_name
 from ..bridge.placements import Placement
 from ..core import frames
 from ..core.errors import InputError
 from ..core.validate import Issue
-from .poses import PoseWriter, Transform, applied, freed, restored, saved
+from .other_movers import OtherMovers, issues_of_muted
+from .poses import PoseWriter
 
 if TYPE_CHECKING:
     from ..simulation.world import Motion, World
@@ -34,7 +35,7 @@ class ShownBodies:
     def __init__(self, world: World, scene: reading.SceneReading) -> None:
         """scene: of which the world was built. Raises InputError, before it changes an object, if nothing can move."""
         self._world, self._model = world, scene.model
-        self._meters = scene.model.units.meters_per_unit
+        self.meters = scene.model.units.meters_per_unit
         sites = {path: scene.sites[path] for path in world.paths if path in scene.sites}
         shown = {path: str(site.obj.name) for path, site in sites.items() if is_own(site)}
         instances = self._movable_instances(scene, sites)
@@ -42,24 +43,45 @@ class ShownBodies:
         self.issues = [_unshown(path, site) for path, site in sites.items() if path not in shown]
         #: Names of the objects by row of the world; "" for none.
         self.names = [shown.get(path, "") for path in world.paths]
-        self._written = np.array([bool(name) for name in self.names], bool) & ~world.kinematic
+        in_turn = np.array([path in world.switching for path in world.paths], bool)
+        self._written = np.array([bool(name) for name in self.names], bool) & (~world.kinematic | in_turn)
+        #: Paths of the bodies that animation and physics move in turn, and whose objects something moves.
+        self.animated = frozenset(path for path in world.switching if scene.model.prims[path].is_animated)
         #: Rows of bodies that are shown by their collection instance, and (n, 4, 4) from those bodies to instancers.
         self._instanced = np.array([row for row, path in enumerate(world.paths) if path in instances], int)
         if not self._written.any():
             raise _nothing_moves(next((site for site in sites.values() if not is_own(site)), None))
         moving = [name for name, written in zip(self.names, self._written, strict=True) if written]
         known = objects_by_name()
-        self.authored: dict[str, Transform] = {name: saved(known[name]) for name in moving}
         #: Session-wide identifiers of the moving objects, by which a renamed one is found again.
         self._uids = {name: int(known[name].session_uid) for name in moving}
         self._to_instancer = self._instancer_offsets([instances[world.paths[row]] for row in self._instanced])
         self._writer = PoseWriter(moving)
+        path_of = {name: path for path, name in shown.items()}
+        self._others = OtherMovers(moving, path_of)
         for name in moving:
-            freed(known[name])
+            authored_poses.freed(known[name])
+        self.issues += issues_of_muted(moving, path_of)
         self._was_awake = np.ones(len(self.names), bool)
         self._poses = (world.positions.copy(), world.rotations.copy())
         #: True while the session itself changes the objects.
         self.is_writing = False
+
+    @property
+    def moved_by_others(self) -> list[Issue]:
+        """Which objects are not where they were written."""
+        return self._others.issues
+
+    @property
+    def uids(self) -> frozenset[int]:
+        """Session-wide identifiers of the moving objects."""
+        return frozenset(self._uids.values())
+
+    @property
+    def authored(self) -> dict[str, authored_poses.Transform]:
+        """The authored transforms of the moving objects, by name."""
+        found = {obj.name: authored_poses.stored(obj) for obj in self._still_there()}
+        return {name: before for name, before in found.items() if before is not None}
 
     @property
     def moving(self) -> list[str]:
@@ -116,6 +138,23 @@ class ShownBodies:
         self._was_awake[:] = True
         self._show(context, np.ones(len(self.names), bool))
 
+    def animated_places(self, context: bpy.types.Context, names: Iterable[str]) -> dict[str, Any]:
+        """World matrices (4, 4), Blender units, that the animation now has for objects that show bodies."""
+        wanted = frozenset(names)
+        chosen = [obj for obj in self._still_there() if obj.name in wanted]
+        self.is_writing = True
+        shown = authored_poses.put(chosen)
+        try:
+            for obj in chosen:
+                # Else Blender keeps the authored values, not those of the curves at this frame.
+                obj.update_tag(refresh={"OBJECT", "TIME"})
+            context.view_layer.update()
+            graph = context.evaluated_depsgraph_get()
+            return {obj.name: np.array(obj.evaluated_get(graph).matrix_world) for obj in chosen}
+        finally:
+            authored_poses.put_back(shown)
+            self.is_writing = False
+
     def forget_poses(self) -> None:
         """Let the next `show` move every awake body, wherever its object is."""
         for poses in self._poses:
@@ -130,17 +169,19 @@ class ShownBodies:
             rows = self._written
             if self._writer.are_plain and not len(self._instanced):
                 gone = self._writer.write_plain(
-                    world.positions[rows] / self._meters, world.rotations[rows], changed[rows]
+                    world.positions[rows] / self.meters, world.rotations[rows], changed[rows]
                 )
             else:
                 gone = self._writer.write(self._scaled_matrices()[rows], changed[rows])
             context.view_layer.update()
+            if changed.any():
+                self._others.look(context.evaluated_depsgraph_get(), self._writer.names, self._scaled_matrices()[rows])
         finally:
             self.is_writing = False
         if gone:
             self._follow_renames()
             for name in gone:
-                self.authored.pop(name, None)
+                self._uids.pop(name, None)
 
     def _follow_renames(self) -> None:
         """Find moving objects again whose names have changed."""
@@ -150,7 +191,6 @@ class ShownBodies:
         by_uid = {int(obj.session_uid): name for name, obj in known.items()}
         renamed = {name: by_uid[uid] for name, uid in self._uids.items() if by_uid.get(uid, name) != name}
         # All at once: two objects may have exchanged their names.
-        self.authored = {renamed.get(name, name): before for name, before in self.authored.items()}
         self._uids = {renamed.get(name, name): uid for name, uid in self._uids.items()}
         self.names = [renamed.get(name, name) for name in self.names]
         self._writer.rename(renamed)
@@ -168,8 +208,8 @@ class ShownBodies:
     def _scaled_matrices(self, worlds: Any = None) -> Any:
         """World matrices (n, 4, 4) of the objects that show the bodies, Blender units. worlds: see `local_poses`."""
         matrices = self._world.matrices() if worlds is None else worlds.copy()
-        if self._meters != 1.0:
-            matrices[:, :3, 3] /= self._meters
+        if self.meters != 1.0:
+            matrices[:, :3, 3] /= self.meters
         matrices[self._instanced] = matrices[self._instanced] @ self._to_instancer
         return matrices
 
@@ -179,7 +219,7 @@ class ShownBodies:
         offsets = np.empty((len(names), 4, 4))
         for row, (body, name) in enumerate(zip(self._instanced, names, strict=True)):
             authored = self._model.prims[self._world.paths[body]].world.copy()
-            authored[:3, 3] /= self._meters
+            authored[:3, 3] /= self.meters
             offsets[row] = np.linalg.solve(authored, np.array(known[name].matrix_world))
         return offsets
 
@@ -193,9 +233,10 @@ class ShownBodies:
         linear, angular = motion.linear.copy(), motion.angular.copy()
         now = self.carriers()
         rows = {name: row for row, name in enumerate(self.names) if name}
+        known = objects_by_name() if now else {}
         for name, row in rows.items():
             # Of the nearest body above that a parent carries.
-            obj: Any = bpy.data.objects.get(name)
+            obj: Any = known.get(name)
             while obj is not None and obj.name not in now:
                 obj = obj.parent
             before = carriers.get(obj.name) if obj is not None else None
@@ -203,9 +244,9 @@ class ShownBodies:
                 continue
             matrix = np.eye(4)
             matrix[:3, :3] = frames.matrix_of(rotations[row])
-            matrix[:3, 3] = positions[row] / self._meters
+            matrix[:3, 3] = positions[row] / self.meters
             place = before @ np.linalg.solve(now[obj.name], matrix)
-            positions[row] = place[:3, 3] * self._meters
+            positions[row] = place[:3, 3] * self.meters
             turned = frames.rotation_of(place)
             rotations[row] = frames.quaternion_of(turned)
             # Velocities are along the axes of the body.
@@ -217,41 +258,21 @@ class ShownBodies:
 
     def restore(self) -> None:
         """Restore the authored transform of every object exactly."""
-        for obj, before in self._still_there():
-            restored(obj, before)
-        self.authored.clear()
+        for obj in self._still_there():
+            authored_poses.restore(obj)
 
     def apply(self, context: bpy.types.Context) -> None:
         """Keep the current poses as the authored ones."""
         self._follow_renames()
         self._show(context, np.ones(len(self.names), bool))
-        for obj, before in self._still_there():
-            applied(obj, before)
-        self.authored.clear()
+        for obj in self._still_there():
+            authored_poses.keep(obj)
 
-    def put_authored(self) -> dict[str, Transform]:
-        """Restore the authored transforms for a moment. Returns the simulated ones, for `put_shown`."""
-        self.is_writing = True
-        shown: dict[str, Transform] = {}
-        for obj, before in self._still_there():
-            shown[obj.name] = saved(obj)
-            restored(obj, before)
-        return shown
-
-    def put_shown(self, shown: dict[str, Transform]) -> None:
-        """Undo `put_authored`."""
-        known = objects_by_name()
-        for name, transform in shown.items():
-            if name in known:
-                freed(known[name])
-                restored(known[name], transform)
-        self.is_writing = False
-
-    def _still_there(self) -> list[tuple[Any, Transform]]:
-        """The moving objects that were not deleted, and their authored transforms."""
+    def _still_there(self) -> list[Any]:
+        """The moving objects that were not deleted."""
         self._follow_renames()
         known = objects_by_name()
-        return [(known[name], before) for name, before in self.authored.items() if name in known]
+        return [known[name] for name in self._uids if name in known]
 
 
 def is_own(site: Placement) -> bool:

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core.frames import Matrix
+from ...core.model import Prim
 from ...core.schema import Vector
 from ..engine import Engine, JointPose, Setup, Step
-from ..joint_facts import Drive
+from ..joint_facts import Drive, JointFacts
 from .decomposition import decompose
 from .grab import Grab
 from .grouping import Rows, grouped, needs_of
@@ -105,8 +106,15 @@ class GroupedSpace(Engine):
 
     def _owner(self, body: str) -> SolverSpace:
         if self._body_owners is None:
-            self._body_owners = {path: space for space in self.spaces for path in space.weights}
+            self._body_owners = {
+                self.paths[row]: space for space, rows in zip(self.spaces, self._rows, strict=True)
+                for row in rows[self._weighs[rows]].tolist()
+            }  # fmt: skip
         return self._body_owners[body]
+
+    def _with(self, body: str) -> Iterator[SolverSpace]:
+        """The spaces that have a body: one, or all for a kinematic one."""
+        return (space for space in self.spaces if body in space.handles)
 
     # ----------------------------------------------------------------------- running
 
@@ -225,7 +233,7 @@ class GroupedSpace(Engine):
             space.gravity = value
 
     def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
-        for space in self.spaces:
+        for space in self._with(path):
             space.set_kinematic_pose(path, position, rotation)
 
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
@@ -240,6 +248,18 @@ class GroupedSpace(Engine):
         self._stock.surfaces[material] = friction, kept, static
         for space in self.spaces:
             space.set_surface(material, friction, restitution, static)
+
+    def set_led(self, path: str, velocity: tuple[Vector, Vector] | None) -> None:
+        self._due = {}
+        self._owner(path).set_led(path, velocity)
+
+    def set_collider_enabled(self, path: str, enabled: bool) -> None:
+        for space in self.spaces:
+            space.set_collider_enabled(path, enabled)
+
+    def set_surface_velocity(self, path: str, prim: Prim) -> None:
+        for space in self._with(path):
+            space.set_surface_velocity(path, prim)
 
     def set_mass(self, path: str, mass: float) -> None:
         self._owner(path).set_mass(path, mass)
@@ -300,6 +320,9 @@ class GroupedSpace(Engine):
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         self._owners[path].set_joint_enabled(path, enabled)
+
+    def set_joint_ranges(self, path: str, facts: JointFacts) -> None:
+        self._owners[path].set_joint_ranges(path, facts)
 
     def joint_load(self, path: str) -> tuple[float, float]:
         return self._owners[path].joint_load(path)

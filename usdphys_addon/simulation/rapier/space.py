@@ -21,11 +21,12 @@ from rapier3d import (
 
 from ...core import frames
 from ...core.frames import Matrix
+from ...core.model import Prim
 from ...core.schema import Vector
 from ..engine import Engine, JointPose, Setup, Step
 from ..hanging import hanging
-from ..joint_facts import NO_LIMIT, Drive
-from ..vendor_settings import Surface
+from ..joint_facts import NO_LIMIT, Drive, JointFacts
+from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
 from . import joint_effects, tuning
 from .bodies import CLAMP
@@ -71,6 +72,7 @@ class SavedSpace:
     broken: list[str]
     grips: dict[str, Grip]
     frame: int
+    led: dict[str, Weight]
 
 
 class SolverSpace(Engine):
@@ -108,6 +110,10 @@ class SolverSpace(Engine):
         #: Of broken joints: the load under which they broke, and `Constraint.wrench_in_frame`.
         self.last_loads: dict[str, tuple[tuple[float, float], tuple[Vector, Vector]]] = {}
         self._asleep: set[str] = set()
+        #: Weights of the bodies that are kinematic at times, while they are.
+        self._led: dict[str, Weight] = {}
+        #: Of bodies and static colliders that have changed since the build, by path.
+        self._collider_handles: dict[str, Any] | None = None
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
         #: Time steps made, and after how many of them energy is looked at.
         self._frame, self._period = 0, max(1, round(PERIOD / setup.time_step))
@@ -184,6 +190,8 @@ class SolverSpace(Engine):
                     body.position = before.position
                     if path in space.weights:
                         body.linvel, body.angvel, body.is_enabled = before.linvel, before.angvel, before.is_enabled
+                    if handle in space._surfaces:
+                        self._surfaces[own[path]] = space._surfaces[handle]
             for path, weight in space.weights.items():
                 if weight is not self.weights[path]:
                     self.weights[path] = weight
@@ -191,8 +199,18 @@ class SolverSpace(Engine):
 
     def _go_on(self) -> None:
         """Take over what the earlier spaces have beside bodies and joints."""
-        self._asleep = set()
+        for material, values in self._stock.surfaces.items():
+            self.set_surface(material, *values)
+        self._asleep, bodies = set(), self.physics.rigid_bodies
         for space in self._earlier:
+            for path, weight in space._led.items():
+                self.weights[path] = weight
+                self.set_led(path, None)
+            for own, others in ((self.handles, space.handles), (self.static_handles, space.static_handles)):
+                for path, handle in others.items():
+                    for new, old in zip(bodies[own[path]].colliders, space.physics.rigid_bodies[handle].colliders,
+                                        strict=True):  # fmt: skip
+                        self.physics.colliders[new].is_enabled = space.physics.colliders[old].is_enabled
             for path in space.weights:
                 if space.physics.rigid_bodies[space.handles[path]].is_sleeping:
                     self._asleep.add(path)
@@ -207,8 +225,6 @@ class SolverSpace(Engine):
                 hand = space.physics.rigid_bodies[held.hand].translation
                 self.physics.rigid_bodies[self.grabs[number].hand].translation = hand
         self._frame = self._earlier[0]._frame
-        for material, values in self._stock.surfaces.items():
-            self.set_surface(material, *values)
         self._matter = _matter([self.weights.get(path) for path in self.paths])
         # The earlier spaces may be kept by a snapshot; this one needs them no more.
         self._earlier = ()
@@ -786,6 +802,50 @@ class SolverSpace(Engine):
             if collider.parent is not None:
                 self.physics.wake_up(collider.parent)
 
+    def set_joint_ranges(self, path: str, facts: JointFacts) -> None:
+        self._by_path[path].set_ranges(self.physics, facts)
+        self._joint_changed(self._by_path[path])
+
+    def set_led(self, path: str, velocity: tuple[Vector, Vector] | None) -> None:
+        body = self.physics.rigid_bodies[self.handles[path]]
+        if velocity is None and path in self.weights:
+            self._led[path] = self.weights.pop(path)
+            body.body_type = rapier3d.RigidBodyType.KINEMATIC_POSITION_BASED
+        elif velocity is not None and path in self._led:
+            self.weights[path] = self._led.pop(path)
+            body.body_type = rapier3d.RigidBodyType.DYNAMIC
+            self.targets.pop(path, None)
+            linear, angular = (np.array(part, float) for part in velocity)
+            arm = body.center_of_mass.to_tuple() - np.array(body.position.translation.to_tuple())
+            body.linvel = tuple((linear + np.cross(angular, arm)).tolist())
+            body.angvel = tuple(angular.tolist())
+        for handle in body.colliders:
+            # See `BodyMaker.template`: contacts of kinematic bodies are not reused.
+            self.physics.colliders[handle].active_hooks = rapier3d.ActiveHooks.MODIFY_SOLVER_CONTACTS
+        self.physics.wake_up_all()
+        self._matter = _matter([self.weights.get(path) for path in self.paths])
+        self.loads.forget()
+        self._watch.forget()
+
+    def set_collider_enabled(self, path: str, enabled: bool) -> None:
+        if self._collider_handles is None:
+            bodies = self.physics.rigid_bodies
+            self._collider_handles = {
+                prim.path: handle for body in self.bodies.values()
+                for prim, handle in zip(body.colliders, bodies[self.handles[body.prim.path]].colliders, strict=False)
+            } | {path: bodies[handle].colliders[0] for path, handle in self.static_handles.items()}  # fmt: skip
+        if path in self._collider_handles:
+            self.physics.colliders[self._collider_handles[path]].is_enabled = enabled
+            self.physics.wake_up_all()
+            self._watch.forget()
+
+    def set_surface_velocity(self, path: str, prim: Prim) -> None:
+        still = Surface(np.zeros(3), np.zeros(3), True)
+        self._surfaces[self.handles[path]] = surface_of(prim) or still
+        self._hook.attach(self.physics)
+        self.physics.wake_up_all()
+        self._watch.forget()
+
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         self._watch.forget()
         body = self.physics.rigid_bodies[self.static_handles[path]]
@@ -813,6 +873,11 @@ class SolverSpace(Engine):
         self._watch.forget()
 
     def set_mass(self, path: str, mass: float) -> None:
+        if path in self._led:
+            self._led[path] = self._led[path].scaled_to(mass)
+            body = self.physics.rigid_bodies[self.handles[path]]
+            body.set_additional_mass_properties(of_solver(self._led[path]), True)
+            return
         self.weights[path] = self.weights[path].scaled_to(mass)
         self.loads.forget()
         body = self.physics.rigid_bodies[self.handles[path]]
@@ -826,7 +891,7 @@ class SolverSpace(Engine):
         return SavedSpace(
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
-            dict(self._grips), self._frame,
+            dict(self._grips), self._frame, dict(self._led),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -837,6 +902,7 @@ class SolverSpace(Engine):
         self.grabs = {number: copy.copy(held) for number, held in saved.grabs.items()}
         self.weights.clear()
         self.weights.update(saved.weights)
+        self._led = dict(saved.led)
         self.broken = list(saved.broken)
         if self._grips != saved.grips:
             self._grips = dict(saved.grips)
