@@ -11,6 +11,8 @@ from typing import Any
 import assets
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.simulation.engine import Engine
+from usdphys_ext.usdphys_addon.simulation.rapier.groups import GroupedSpace
 from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import File
@@ -41,6 +43,13 @@ def test_what_stands_far_away_changes_nothing(exhibit: str, trouble: str) -> Non
     near = 0.02 if exhibit == "car" else 1e-6
     assert alone.positions == pytest.approx(beside.positions[:, rows], abs=near)
     assert alone.rotations == pytest.approx(beside.rotations[:, rows], abs=near)
+
+
+def test_a_scene_answers_all_that_an_engine_is_asked() -> None:
+    """What is not written there would do nothing, without a word."""
+    asked = {name for name in (*vars(Engine), *Engine.__annotations__) if name[0] != "_"}
+    missing = asked - set(vars(GroupedSpace)) - set(vars(made(meeting).spaces[0]))
+    assert missing == set()
 
 
 def test_many_equal_things_share_a_world() -> None:

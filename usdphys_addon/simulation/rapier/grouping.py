@@ -28,6 +28,8 @@ from .trees import is_axle
 Rows = NDArray[np.int64]
 #: How far from each other bodies are in one cluster, relative to the distances of their ends from their origins.
 NEAR = 1.25
+#: m: the largest length unit, to which the tolerances of the solver are scaled.
+LARGEST = 1.0
 #: Bodies of a cluster whose size is rounded, so that it may share a world with others.
 FEW = 8
 
@@ -191,7 +193,7 @@ def _unit(length: float, number: int) -> float:
     if not length > 0.0:
         return 1.0
     rounded = 2.0 ** round(math.log2(length)) if number <= FEW else length
-    return float(min(max(rounded, tuning.SMALLEST), tuning.LARGEST))
+    return float(min(max(rounded, tuning.SMALLEST), LARGEST))
 
 
 def _median(counted: Sequence[tuple[float, int]]) -> float:

@@ -58,6 +58,7 @@ from .start import put_to_sleep, row_that_bounces
 from .stock import Stock
 from .templates import Template
 from .trees import is_axle
+from .wheel_drives import lead, soften, wheels_of
 
 
 @dataclass(slots=True)
@@ -123,6 +124,7 @@ class SolverSpace(Engine):
         #: (row, m/s, rad/s) of bodies with a largest speed.
         self._slow: list[tuple[int, float, float]] = []
         self._limited: list[Constraint] = []
+        self._softened: list[Constraint] = []
         self._rescuer = Rescuer()
         self.time_step, self.quality = setup.time_step, QUALITIES[setup.quality]
 
@@ -151,6 +153,8 @@ class SolverSpace(Engine):
         self.loads = Loads(self.handles, self.weights)
         self.bonds = Bonds(self.constraints)
         self._tune()
+        if self._needs.has_wheels:
+            self._soften_wheels()
         self._set_sleep()
         self._kept_up()
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
@@ -421,6 +425,14 @@ class SolverSpace(Engine):
         for path, name in self._static_materials.items():
             self._hook.grips[bodies[self.static_handles[path]].colliders[0]] = self._grips[name]
 
+    def _soften_wheels(self) -> None:
+        """Give wheels softer drives where theirs are rigid."""
+        number = self.physics.integration_parameters.num_solver_iterations
+        for item, inertias in wheels_of(self.constraints, self.weights).items():
+            more = self.physics.rigid_bodies[item.handles[1]].additional_solver_iterations
+            soften(item, self.physics, inertias, self.time_step / self.substeps / (number + more))
+            self._softened.append(item)
+
     def _wheels(self) -> dict[Any, Weight]:
         """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
         found = {}
@@ -466,6 +478,8 @@ class SolverSpace(Engine):
         lost: list[str] = []
         self._rescuer.remember(self.physics, self.handles, self.constraints)
         starts = {path: self.pose(path) for path in self.targets}
+        for constraint in self._softened:
+            lead(constraint, self.physics, self.time_step)
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
         steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
