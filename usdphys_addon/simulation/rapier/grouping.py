@@ -179,7 +179,7 @@ def needs_of(
     contacts = contact_steps(
         quality, setup.time_step / quality.steps_in(setup.time_step, is_busy, setup.substeps),
         math.hypot(*setup.gravity), [template.weight.mass for _, template in found],
-        [template.size for _, template in found], _column(setup, rows, sizes, joints, positions), int(counts.sum()),
+        [template.size for _, template in found], _column(setup, stock, rows, joints, positions), int(counts.sum()),
     )  # fmt: skip
     length = _median([(longer, number) for number, template in found for _, longer in template.sides])
     return Needs(
@@ -207,14 +207,17 @@ def _median(counted: Sequence[tuple[float, int]]) -> float:
 
 
 def _column(
-    setup: Setup, rows: Rows, sizes: Matrix, joints: Sequence[JointFacts], positions: Matrix
+    setup: Setup, stock: Stock, rows: Rows, joints: Sequence[JointFacts], positions: Matrix
 ) -> float:  # fmt: skip
     """`column_load` of the bodies without joints."""
     up = -np.asarray(setup.gravity, float)
     jointed = {path for facts in joints for path in (facts.body0, facts.body1)}
     if len(rows) > tuning.CROWD + len(jointed) or not up.any():
         return 0.0
-    free = sizes > 0.0
+    templates = [stock.templates[kind] for kind in stock.template_of[rows].tolist()]
+    sizes = np.array([template.size for template in templates], float)
+    masses = np.array([0.0 if template.weight is None else template.weight.mass for template in templates], float)
+    free = (sizes > 0.0) & (masses > 0.0)
     if jointed:
         paths = list(setup.bodies)
         free &= [paths[row] not in jointed for row in rows.tolist()]
@@ -222,7 +225,7 @@ def _column(
         return 0.0
     places = positions[rows[free]]
     height = places @ up / np.linalg.norm(up)
-    return column_load(np.column_stack((_across(places, -up), height)), sizes[free])
+    return column_load(np.column_stack((_across(places, -up), height)), sizes[free], masses[free])
 
 
 def _has_loop(joints: Iterable[JointFacts]) -> bool:

@@ -82,15 +82,22 @@ def _rounded_up(frequency: float) -> float:
     return float(1.1 ** math.ceil(math.log(frequency, 1.1) - 1e-6))
 
 
-def column_load(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
+def column_load(
+    places: NDArray[np.float64], sizes: NDArray[np.float64], masses: NDArray[np.float64] | None = None
+) -> float:  # fmt: skip
     """Of the column of bodies that sinks most: all loads in it, in weights of a body, over how far it may sink, 1/m.
 
-    places (n, 3), m, the last upwards, and sizes (n,), m, of bodies, which count as equally heavy.
+    places (n, 3), m, the last upwards, sizes (n,), m, and masses (n,), kg, of bodies; without these they are equal.
     """
+    masses = np.ones(len(sizes)) if masses is None else masses
     reach = 0.45 * (sizes[:, None] + sizes[None])
     level = (np.abs(places[:, None, :2] - places[None, :, :2]) < reach[:, :, None]).all(axis=2)
     is_above = level & (places[None, :, 2] > places[:, None, 2])
-    loads = 1.0 + is_above.sum(axis=1)
+    # A contact yields as a spring on both of its bodies, of which a light one counts for more.
+    heights = np.where(is_above.T, places[:, None, 2] - places[None, :, 2], np.inf)
+    below = np.where(np.isfinite(heights).any(axis=1), heights.argmin(axis=1), np.arange(len(sizes)))
+    springs = 2.0 * masses * masses[below] / (masses + masses[below])
+    loads = (masses + is_above @ masses) / springs
     whole = loads + is_above.T @ loads
     lowest = np.where(is_above.T, places[None, :, 2], places[:, None, 2]).min(axis=1, initial=np.inf)
     heights = places[:, 2] - lowest + sizes
