@@ -178,7 +178,7 @@ def needs_of(
     found = [(number, template) for number, template in zip(counts.tolist(), stock.templates, strict=True) if number]
     contacts = contact_steps(
         quality, setup.time_step / quality.steps_in(setup.time_step, is_busy, setup.substeps),
-        math.hypot(*setup.gravity), [template.weight.mass for _, template in found],
+        math.hypot(*setup.gravity), [0.0 if template.weight is None else template.weight.mass for _, template in found],
         [template.size for _, template in found], _column(setup, stock, rows, joints, positions), int(counts.sum()),
     )  # fmt: skip
     length = _median([(longer, number) for number, template in found for _, longer in template.sides])

@@ -224,7 +224,7 @@ class GroupedSpace(Engine):
         self._changed()
 
     @property
-    def gravity(self) -> Vector:  # type: ignore[override]
+    def gravity(self) -> Vector:
         return self.spaces[0].gravity
 
     @gravity.setter

@@ -68,7 +68,8 @@ class Stock:
     def bounces(self, rows: NDArray[np.int64]) -> bool:
         """True if the bodies in these rows, or static colliders, have restitution."""
         kinds = np.unique(self.template_of[rows]).tolist()
-        return any(item.bounce > 0.0 for item in (*map(self.templates.__getitem__, kinds), *self.statics))
+        bounces = [self.templates[kind].bounce for kind in kinds] + [static.bounce for static in self.statics]
+        return max(bounces, default=0.0) > 0.0
 
     def fill(self) -> Iterator[float]:
         """Make everything, in steps that each yield how many bodies and static colliders they made."""
