@@ -94,7 +94,7 @@ def limit(number: int, frames: int = FRAMES) -> float:
     rows = [boxes.get(obj.name, -1) for obj in objects]
     locations, quaternions = np.zeros((len(rows), 3), np.float32), np.zeros((len(rows), 4), np.float32)
     objects.foreach_get("location", locations.ravel())
-    (space,) = world.spaces
+    (space,) = world.spaces[0].spaces
     for _ in range(frames):
         start = time.perf_counter()
         for _ in range(space.substeps):

@@ -268,7 +268,7 @@ def test_without_a_solver_a_decomposition_shows_its_hull(monkeypatch) -> None:
 
     from usdphys_ext.usdphys_addon.simulation import rapier
 
-    monkeypatch.setitem(sys.modules, f"{rapier.__name__}.space", None)
+    monkeypatch.setitem(sys.modules, f"{rapier.__name__}.groups", None)
     # A size that no other test draws: lines of a shape are kept.
     larger = frames.transform((0, 0, 0), None, (1.25, 1.25, 1.25))
     parts = drawn(PhysicsModel(prims={"/Lump": lump("convexDecomposition", larger)}), Options(colliders="ALL"))

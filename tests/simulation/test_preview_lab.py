@@ -23,9 +23,7 @@ FILES = sorted((FOLDER / "scenes").glob("*.usda"))
 #: What does not agree yet, and why.
 KNOWN = {
     "chain60": "a whipping chain of 60 links leaves its joints by more than the check allows",
-    "heavy_on_light": "a tower of light boxes between heavy ones sinks by 8 mm where 6 are allowed",
     "limit_violated": "the start is moved to its limit with a notice, where the check expects the authored angle",
-    "wheeled_robot": "wheels with stiff velocity drives rear the chassis up (tuning.JOINT_RELAXATIONS of 4)",
 }
 
 

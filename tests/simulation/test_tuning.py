@@ -52,7 +52,7 @@ def scene_of(name: str) -> Callable[[], None]:
 
 
 #: What falls here takes long.
-SLOW = {"JOINT_RELAXATIONS"}
+SLOW: set[str] = set()
 
 
 @pytest.mark.parametrize(

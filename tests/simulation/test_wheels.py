@@ -104,3 +104,53 @@ def test_wheels_that_skid_as_the_solver_lets_them_are_named_because_there_are_to
     if number > MOST_GRIPS:
         (notice,) = [issue for issue in world.notices if issue.code == "WheelsTooMany"]
         assert notice.path == f"{W}/Wheel0" and f"{number} driven wheels" in notice.message
+
+
+def rovers(count: int, damping: float, *, articulated: bool) -> File:
+    """Robots on four wheels of cylinders, beside each other, each ahead; driven as stiffly as files of robots say."""
+    file = File()
+    file.add(file.material("Rubber", 0.8), file.ground(material=f"{W}/Rubber"))
+    apis = ["PhysicsArticulationRootAPI"] if articulated else []
+    for number in range(count):
+        side = 3.0 * number
+        chassis = f"Chassis{number}"
+        file.add(file.body(chassis, (0, side, 0.17), size=(0.6, 0.36, 0.1), mass=10.0, apis=apis,
+                           material=f"{W}/Rubber"))  # fmt: skip
+        for wheel, (x, y) in enumerate(((0.2, 0.23), (0.2, -0.23), (-0.2, 0.23), (-0.2, -0.23))):
+            name = f"Wheel{number}_{wheel}"
+            file.add(
+                file.body(name, (x, side + y, 0.1), about("X", -90), shape="Cylinder", size=(0.1, 0.06), mass=1.0,
+                          material=f"{W}/Rubber"),
+                file.joint(f"{name}Axle", "Revolute", f"{W}/{chassis}", f"{W}/{name}", pos0=(x, y, -0.07), axis="Y",
+                           rot1=about("X", 90),
+                           drives={"angular": {"damping": damping, "targetVelocity": 2 * math.pi}}),
+            )  # fmt: skip
+    return file
+
+
+def roll_ahead(count: int, damping: float, quality: str, *, articulated: bool) -> None:
+    world = run(world_of(rovers(count, damping, articulated=articulated), quality=quality), 1.0)
+    names = [f"Chassis{number}" for number in range(count)]
+    starts = [place(world, name).copy() for name in names]
+    highest = 0.0
+    for _ in range(180):
+        world.step()
+        highest = max(highest, *(place(world, name)[2] for name in names))
+    for name, start in zip(names, starts, strict=True):
+        way = place(world, name) - start
+        assert way[0] == pytest.approx(3 * 0.1 * 2 * math.pi, rel=0.03) and abs(way[1]) < 0.03
+    assert highest < 0.175
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("quality", ["draft", "normal", "exact"])
+@pytest.mark.parametrize("articulated", [False, True])
+@pytest.mark.parametrize("damping", [600.0, 6e4, 6e6])
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_stiff_wheels_roll_and_do_not_rear_up(count: int, damping: float, articulated: bool, quality: str) -> None:
+    roll_ahead(count, damping, quality, articulated=articulated)
+
+
+def test_two_robots_with_stiff_wheels_roll_ahead() -> None:
+    """The second one, 3 m from the origin, leapt by 36 mm: there the contacts are rounded otherwise."""
+    roll_ahead(2, 6e4, "normal", articulated=False)

@@ -317,7 +317,7 @@ PREVIEW = "preview"
 #: By the name that the command line takes. Command line, panel and preferences loop over the rows. The preference with
 #: the Python of a program is its name here with `_python`.
 ENGINES: dict[str, Solver | Program] = {
-    PREVIEW: Solver("Preview", "Rapier, the engine of the preview", ".rapier.space:SolverSpace", frozenset(Ability)),
+    PREVIEW: Solver("Preview", "Rapier, the engine of the preview", ".rapier.groups:GroupedSpace", frozenset(Ability)),
     "physx": Program(
         "PhysX", "PhysX, the engine of Isaac Sim and Omniverse", "run_physx.py",
         "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON",

@@ -41,13 +41,13 @@ class BodyMaker:
     """Makes the bodies of one scene, and notes what they need beside the solver.
 
     grips: of the physics materials of its colliders, by path; "" is what colliders without one have. is_moving: a body
-    has a velocity at the start. is_bouncing: a material has restitution.
+    has a velocity at the start.
     """
 
     def __init__(self, layout: Layout, filters: Filters, notices: Notices) -> None:
         self.model, self.places, self.masks, self.notices = layout.model, layout.places, filters.masks, notices
         self.grips: dict[str, Grip] = {}
-        self.is_moving = self.is_bouncing = False
+        self.is_moving = False
 
     def template(self, body: Body, weigher: Weigher) -> Steps[Template]:
         """What is added to the solver for a body, and for its twins elsewhere; in steps."""
@@ -104,6 +104,7 @@ class BodyMaker:
                 collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
             template.colliders.append(collider)
             template.sides.append(_sides(placed[0]))
+            template.radius = max(template.radius, _radius(placed, frame))
             template.materials.append(material.material)
             template.bounce = max(template.bounce, material.restitution)
         return template
@@ -121,7 +122,6 @@ class BodyMaker:
 
     def collider(self, prim: Prim, placed: Placed, material: ContactMaterial, frame: Matrix | None = None) -> Any:
         """A collider builder. frame: pose (4, 4) of the prim in its body; None: identity."""
-        self.is_bouncing |= material.restitution > 0.0
         shape, center, turn = placed
         friction_mode, restitution_mode = combine_modes(self.model, material.material)
         self.grips[material.material] = Grip(material.static_friction, material.friction, friction_mode)
@@ -154,6 +154,14 @@ def _sides(shape: Any) -> tuple[float, float]:
     box = shape.compute_aabb(Isometry3.identity())
     sides = [float(high - low) for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)]
     return max(min(sides), 0.1 * max(sides)), max(sides)
+
+
+def _radius(placed: Placed, frame: Matrix | None) -> float:
+    """Distance (m) from the origin of its body within which a shape is."""
+    shape, center, turn = placed
+    own = frames.transform(np.zeros(3) if center is None else center, turn)
+    box = shape.compute_aabb(isometry(own if frame is None else frame @ own))
+    return float(np.linalg.norm(np.maximum(np.abs(box.mins.to_tuple()), np.abs(box.maxs.to_tuple()))))
 
 
 def _clamped(velocity: Matrix) -> Matrix:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -100,6 +100,8 @@ class State:
     link: Any = None
     #: Where a joint that follows another was aimed at in the last step of the solver.
     aimed: float | None = None
+    #: Added to the target velocity of a hinge whose drive has less damping in the solver, rad/s.
+    ahead: float = 0.0
     #: Further motors by degree of freedom and name, see `joint_effects`.
     effects: dict[tuple[int, str], ImpulseJointHandle] = field(default_factory=dict)
 
@@ -121,6 +123,8 @@ class Constraint:
         #: the axes of the world.
         self.load = (0.0, 0.0)
         self.wrench: tuple[Vector, Vector] = NO_WRENCH
+        #: Damping from which on the drive of a hinge is rigid to the solver, and the one that it gets instead.
+        self.rigid_damping, self.soft_damping = math.inf, math.inf
 
     # ----------------------------------------------------------------------- building
 
@@ -228,7 +232,11 @@ class Constraint:
                 target = targets[axis] - offset
                 if axis >= 3:
                     target = min(max(target, 0.01 - _HALF_TURN), _HALF_TURN - 0.01)
-                set_drive(joint, axis, freedom.drive, target)
+                drive = freedom.drive
+                if drive.damping > self.rigid_damping:
+                    speed = drive.target_velocity + state.ahead
+                    drive = replace(drive, damping=self.soft_damping, target_velocity=speed)
+                set_drive(joint, axis, drive, target)
 
     def _targets(self) -> list[float]:
         """Target positions of the six degrees of freedom in the solver's coordinates; zero without a drive.
@@ -514,6 +522,30 @@ class Constraint:
         size = math.sqrt(w * w + j * j + k * k)
         joint.local_frame1 = Isometry3(self._anchors[0], rapier3d.Rotation3(w / size, 0.0, j / size, k / size))
         joint.set_limits(JointAxis.LIN_X, state.distance.low, NO_LIMIT)
+
+    # ----------------------------------------------------------------------- another world
+
+    def take_over(self, other: Constraint) -> None:
+        """Go on as the same joint in another world. Call it before this one is inserted."""
+        state, before = self.state, other.saved()
+        state.enabled, state.broken, state.aimed = before.enabled, before.broken, before.aimed
+        state.ahead = before.ahead
+        state.freedoms, state.distance = before.freedoms, before.distance
+        self.load, self.wrench = other.load, other.wrench
+
+    def turn_as(self, physics: PhysicsWorld, other: Constraint, others: PhysicsWorld) -> None:
+        """Count the whole turns of a hinge as the same joint in another world does."""
+        if not self.turns:
+            return
+        if self.state.reduced:
+            multibody, number = physics.multibody_joints.get(self.state.link)
+            place, displacements = multibody.get_link(number).assembly_id, [0.0] * multibody.ndofs
+            before = other.turned(others) * (-1.0 if self.reversed else 1.0)
+            displacements[place] = before - multibody.generalized_position()[place]
+            multibody.apply_displacements(displacements)
+        elif self.state.base is not None:
+            self.state.angle = other.state.angle
+            self._apply(physics.impulse_joints[self.state.base].data)
 
     # ----------------------------------------------------------------------- snapshots
 

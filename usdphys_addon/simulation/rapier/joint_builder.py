@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import numpy as np
 import rapier3d
 from rapier3d import (
     GenericJoint,
@@ -16,11 +15,10 @@ from rapier3d import (
 
 from ...core.joint_settings import GEAR, RACK, following
 from ..engine import Setup
-from ..joint_facts import JointFacts
 from ..layout import Layout
 from ..notices import Notices
 from ..weights import Weight
-from .constraints import FREE, Constraint, matrix_of
+from .constraints import FREE, Constraint
 from .followers import Follower, followers_of
 from .gears import Gear, gears_of
 from .start import close
@@ -57,22 +55,13 @@ class JointBuilder:
             self._ground = self._physics.add_body(rapier3d.RigidBody.fixed())
         return self._ground
 
-    def _frame_on_static(self, facts: JointFacts) -> None:
-        """Convert joint frames on static colliders from the world to the space of the solver's fixed body."""
-        if facts.static0 in self._static_handles and not facts.body0:
-            pose = matrix_of(self._physics.rigid_bodies[self._static_handles[facts.static0]].position)
-            facts.frame0 = np.linalg.inv(pose) @ facts.frame0
-        if facts.static1 in self._static_handles and not facts.body1:
-            pose = matrix_of(self._physics.rigid_bodies[self._static_handles[facts.static1]].position)
-            facts.frame1 = np.linalg.inv(pose) @ facts.frame1
-
-    def add(self, setup: Setup) -> None:
-        """Make the joints of a scene."""
-        sides = []
-        for facts in setup.joints:
-            self._frame_on_static(facts)
-            sides.append((self._side(facts.body0, facts.static0), self._side(facts.body1, facts.static1)))
-        for gap in close(self._physics, list(zip(setup.joints, sides, strict=True)), self._weights):
+    def add(self, setup: Setup, earlier: Mapping[str, tuple[Constraint, PhysicsWorld]] | None = None) -> None:
+        """Make the joints of a scene. earlier: the same joints, by path, and the worlds from which they go on."""
+        sides = [
+            (self._side(facts.body0, facts.static0), self._side(facts.body1, facts.static1)) for facts in setup.joints
+        ]
+        jointed = [] if earlier is not None else list(zip(setup.joints, sides, strict=True))
+        for gap in close(self._physics, jointed, self._weights):
             self.is_moved_at_start = True
             if gap.is_told:
                 self._notices.add(
@@ -82,7 +71,11 @@ class JointBuilder:
                     "moved together before the start.",
                 )  # fmt: skip
         trees = Trees(self._physics, setup, self._handles, self._static_handles, self._weights)
-        in_tree = trees.reduced_links(self._model.prims, self._notices)
+        if earlier is not None:
+            links = [link for tree in setup.trees for link in tree.links]
+            in_tree = {link.joint.path: link for link in links if earlier[link.joint.path][0].state.reduced}
+        else:
+            in_tree = trees.reduced_links(self._model.prims, self._notices)
         by_path = {}
         for facts, handles in zip(setup.joints, sides, strict=True):
             constraint = Constraint(facts, handles, in_tree.get(facts.path))
@@ -111,12 +104,16 @@ class JointBuilder:
                     "scene, and not follow each other.",
                 )  # fmt: skip
         self._add_gears()
+        for path, (before, _) in earlier.items() if earlier else ():
+            by_path[path].take_over(before)
         for tree in setup.trees:
-            links = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
-            trees.insert(tree, links, self._notices)
+            inside = [by_path[link.joint.path] for link in tree.links if link.joint.path in in_tree]
+            trees.insert(tree, inside, self._notices)
         for constraint in self.constraints:
             if not constraint.state.reduced:
                 constraint.insert(self._physics)
+        for path, (before, world) in earlier.items() if earlier else ():
+            by_path[path].turn_as(self._physics, before, world)
 
     def _add_gears(self) -> None:
         if self._names.isdisjoint((GEAR, RACK)):

@@ -32,6 +32,10 @@ class Quality(NamedTuple):
     sag: float
     crowd_stiffness: float
 
+    def steps_in(self, time_step: float, is_busy: bool, substeps: int = 0) -> int:
+        """Steps of the solver in a time step: in proportion to it, above 1/60 s. substeps: what a user chose, or 0."""
+        return substeps or math.ceil((self.busy_steps if is_busy else self.steps) * max(1.0, time_step * 60.0 - 0.01))
+
 
 QUALITIES: dict[str, Quality] = {
     DRAFT: Quality(1, 2, 1, 8, 16, 4.0, 30.0),
@@ -64,22 +68,36 @@ def contact_steps(
                 square, gravity / size * max(1.0 / tuning.SAG, heaviest / mass / tuning.HEAVY_SAG) / quality.sag
             )
     least = tuning.STIFFNESS if (number or len(masses)) <= tuning.CROWD else quality.crowd_stiffness
-    wanted = max(least, math.sqrt(square) / (2.0 * math.pi))
+    wanted = max(least, _rounded_up(math.sqrt(square) / (2.0 * math.pi)))
     # A body of nearly no size wants infinitely many.
     small = math.ceil(min(wanted * step / tuning.STIFFEST, quality.small_steps) - 1e-6)
     small = min(max(small, tuning.SMALL_STEPS), quality.small_steps)
     return ContactSteps(small, min(wanted, tuning.STIFFEST * small / step))
 
 
-def column_load(places: NDArray[np.float64], sizes: NDArray[np.float64]) -> float:
+def _rounded_up(frequency: float) -> float:
+    """The next frequency (Hz) in steps of a tenth: what needs about the same has the same, and may share a world."""
+    if not 0.0 < frequency < math.inf:
+        return frequency
+    return float(1.1 ** math.ceil(math.log(frequency, 1.1) - 1e-6))
+
+
+def column_load(
+    places: NDArray[np.float64], sizes: NDArray[np.float64], masses: NDArray[np.float64] | None = None
+) -> float:  # fmt: skip
     """Of the column of bodies that sinks most: all loads in it, in weights of a body, over how far it may sink, 1/m.
 
-    places (n, 3), m, the last upwards, and sizes (n,), m, of bodies, which count as equally heavy.
+    places (n, 3), m, the last upwards, sizes (n,), m, and masses (n,), kg, of bodies; without these they are equal.
     """
+    masses = np.ones(len(sizes)) if masses is None else masses
     reach = 0.45 * (sizes[:, None] + sizes[None])
     level = (np.abs(places[:, None, :2] - places[None, :, :2]) < reach[:, :, None]).all(axis=2)
     is_above = level & (places[None, :, 2] > places[:, None, 2])
-    loads = 1.0 + is_above.sum(axis=1)
+    # A contact yields as a spring on both of its bodies, of which a light one counts for more.
+    heights = np.where(is_above.T, places[:, None, 2] - places[None, :, 2], np.inf)
+    below = np.where(np.isfinite(heights).any(axis=1), heights.argmin(axis=1), np.arange(len(sizes)))
+    springs = 2.0 * masses * masses[below] / (masses + masses[below])
+    loads = (masses + is_above @ masses) / springs
     whole = loads + is_above.T @ loads
     lowest = np.where(is_above.T, places[None, :, 2], places[:, None, 2]).min(axis=1, initial=np.inf)
     heights = places[:, 2] - lowest + sizes

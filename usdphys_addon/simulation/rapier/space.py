@@ -6,7 +6,7 @@ from __future__ import annotations
 import copy
 import math
 from collections import Counter
-from collections.abc import Collection, Generator, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,35 +19,31 @@ from rapier3d import (
     SpringCoefficients,
 )
 
+from ...core import frames
 from ...core.frames import Matrix
 from ...core.model import Prim
-from ...core.schema import Quaternion, Vector
-from ...core.steps import gains
+from ...core.schema import Vector
 from ..engine import Engine, JointPose, Setup, Step
-from ..filters import Filters
 from ..hanging import hanging
 from ..joint_facts import NO_LIMIT, Drive, JointFacts
-from ..layout import Body, contact_material
 from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
 from . import joint_effects, tuning
-from .bodies import CLAMP, BodyMaker
+from .bodies import CLAMP
 from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of
 from .contact_hook import ContactHook, Grip
-from .decomposition import decompose
 from .energy import PERIOD, EnergyWatch, Matter
 from .followers import Follower
 from .gears import Gear
 from .grab import Grab, grab, pull, release
+from .grouping import Needs
 from .joint_builder import JointBuilder
 from .loads import Loads, most_loaded
-from .matter import Geometries, Weigher, of_solver
+from .matter import of_solver
 from .panics import panics_named
 from .quality import (
     QUALITIES,
-    column_load,
-    contact_steps,
     impact_damping,
     is_bearable,
     joint_steps,
@@ -57,16 +53,12 @@ from .quality import (
 )
 from .reduced import bend, follow, undamp
 from .rescue import Rescuer
-from .shapes import box_of, shape_steps, surfaces_of
 from .sleep import drive_speeds, thresholds
 from .start import put_to_sleep, row_that_bounces
-from .templates import Template, Twins, poses
+from .stock import Stock
+from .templates import Template
 from .trees import is_axle
-
-#: Equal bodies that are made in one step of the build.
-TOGETHER = 100
-#: Number, body and colliders of a template.
-_Ready = tuple[int, Any, list[Any]]
+from .wheel_drives import lead, soften, wheels_of
 
 
 @dataclass(slots=True)
@@ -85,28 +77,30 @@ class SavedSpace:
 
 
 class SolverSpace(Engine):
-    """The Rapier world of one physics scene. What has no docstring is described in `Engine`."""
+    """The Rapier world of one group of bodies of a physics scene. What has no docstring is described in `Engine`."""
 
-    box_of = staticmethod(box_of)
-    surfaces_of = staticmethod(surfaces_of)
-    decompose = staticmethod(decompose)
-
-    def __init__(self, setup: Setup) -> None:
+    def __init__(
+        self, setup: Setup, stock: Stock, rows: NDArray[np.int64], needs: Needs, earlier: Sequence[SolverSpace] = ()
+    ) -> None:  # fmt: skip
+        """setup: of these bodies alone. stock: of the scene. rows: of the bodies in it. needs: of the dynamic ones.
+        earlier: the spaces of which the bodies go on from where they are."""
         self._setup, self.notices, self.layout = setup, setup.notices, setup.layout
+        self._needs = needs
+        self._stock, self._rows, self._earlier = stock, rows, earlier
         self.model, self.places = self.layout.model, self.layout.places
         self.bodies = setup.bodies
         self.paths = tuple(setup.bodies)
-        self.physics = PhysicsWorld(tuple(setup.gravity.tolist()))
+        self.physics = PhysicsWorld(earlier[0].gravity if earlier else tuple(setup.gravity.tolist()))
         self.handles: dict[str, Any] = {}
         self.static_handles: dict[str, Any] = {}
         #: Of bodies that are equal but for their place; and the number of that of each body, (n,).
-        self._templates: list[Template] = []
-        self._template_of: NDArray[np.int64] = np.zeros(0, np.int64)
+        self._templates: list[Template] = stock.templates
+        self._template_of: NDArray[np.int64] = stock.template_of[rows]
         #: Materials of static colliders, by path.
         self._static_materials: dict[str, str] = {}
         #: See `BodyMaker`.
-        self._grips: dict[str, Grip] = {}
-        self._is_bouncing = False
+        self._grips: dict[str, Grip] = dict(stock.grips)
+        self._is_bouncing = needs.bounces
         self.weights: dict[str, Weight] = {}
         self.constraints: list[Constraint] = []
         self.followers: list[Follower] = []
@@ -130,36 +124,37 @@ class SolverSpace(Engine):
         #: (row, m/s, rad/s) of bodies with a largest speed.
         self._slow: list[tuple[int, float, float]] = []
         self._limited: list[Constraint] = []
+        self._softened: list[Constraint] = []
         self._rescuer = Rescuer()
         self.time_step, self.quality = setup.time_step, QUALITIES[setup.quality]
 
     def build(self) -> Iterator[float]:
-        """Build in steps, each of which yields how many bodies and static colliders it made, or which part of one."""
+        """Nothing is long but what `Stock` has made."""
         with panics_named():
-            yield from self._build(self._setup)
+            self._build(self._setup)
+        yield 0.0
 
-    def _build(self, setup: Setup) -> Iterator[float]:
-        time_step, quality, filters = self.time_step, self.quality, setup.filters
-        maker = BodyMaker(self.layout, filters, self.notices)
-        yield from self._add_bodies(maker, filters)
-        yield from self._add_statics(setup.statics, maker)
-        self._grips, self._is_bouncing = maker.grips, maker.is_bouncing
+    def _build(self, setup: Setup) -> None:
+        time_step, filters = self.time_step, setup.filters
+        self._add_bodies()
+        if self._earlier:
+            self._place_again()
         joints = JointBuilder(
             self.physics, self.layout, self.handles, self.static_handles, self.weights, self.notices
         )  # fmt: skip
-        joints.add(setup)
+        earlier = {path: (item, space.physics) for space in self._earlier for path, item in space._by_path.items()}
+        joints.add(setup, earlier if self._earlier else None)
         joints.part(filters.pairs)
         self.constraints, self.followers, self.gears = joints.constraints, joints.followers, joints.gears
         self._by_path = {constraint.facts.path: constraint for constraint in self.constraints}
         self.is_moved_at_start = joints.is_moved_at_start
-        # In proportion to the time step, above 1/60 s.
         # Bonds give way, as contacts do.
-        is_busy = self._is_bouncing or any(not item.facts.bond for item in self.constraints)
-        steps = quality.busy_steps if is_busy else quality.steps
-        self.substeps = setup.substeps or math.ceil(steps * max(1.0, time_step * 60.0 - 0.01))
+        self.substeps = self.quality.steps_in(time_step, self._needs.is_busy, setup.substeps)
         self.loads = Loads(self.handles, self.weights)
         self.bonds = Bonds(self.constraints)
         self._tune()
+        if self._needs.has_wheels:
+            self._soften_wheels()
         self._set_sleep()
         self._kept_up()
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
@@ -177,7 +172,9 @@ class SolverSpace(Engine):
         self._grip()
         self._hook.attach(self.physics)
         self._part_rows()
-        if maker.is_moving:
+        if self._earlier:
+            self._go_on()
+        if self._earlier or self._stock.is_moving:
             self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
         if self._asleep:
             put_to_sleep(
@@ -185,30 +182,65 @@ class SolverSpace(Engine):
                 [self.handles[path] for path in self.weights if path not in self._asleep],
             )  # fmt: skip
 
+    # ----------------------------------------------------------------------- going on
+
+    def _place_again(self) -> None:
+        """Let bodies and static colliders go on from where they are in the earlier spaces, with their masses."""
+        bodies = self.physics.rigid_bodies
+        for space in self._earlier:
+            for own, others in ((self.handles, space.handles), (self.static_handles, space.static_handles)):
+                for path, handle in others.items():
+                    body, before = bodies[own[path]], space.physics.rigid_bodies[handle]
+                    body.position = before.position
+                    if path in space.weights:
+                        body.linvel, body.angvel, body.is_enabled = before.linvel, before.angvel, before.is_enabled
+                    if handle in space._surfaces:
+                        self._surfaces[own[path]] = space._surfaces[handle]
+            for path, weight in space.weights.items():
+                if weight is not self.weights[path]:
+                    self.weights[path] = weight
+                    bodies[self.handles[path]].set_additional_mass_properties(of_solver(weight), True)
+
+    def _go_on(self) -> None:
+        """Take over what the earlier spaces have beside bodies and joints."""
+        for material, values in self._stock.surfaces.items():
+            self.set_surface(material, *values)
+        self._asleep, bodies = set(), self.physics.rigid_bodies
+        for space in self._earlier:
+            for path, weight in space._led.items():
+                self.weights[path] = weight
+                self.set_led(path, None)
+            for own, others in ((self.handles, space.handles), (self.static_handles, space.static_handles)):
+                for path, handle in others.items():
+                    for new, old in zip(bodies[own[path]].colliders, space.physics.rigid_bodies[handle].colliders,
+                                        strict=True):  # fmt: skip
+                        self.physics.colliders[new].is_enabled = space.physics.colliders[old].is_enabled
+            for path in space.weights:
+                if space.physics.rigid_bodies[space.handles[path]].is_sleeping:
+                    self._asleep.add(path)
+            self.targets.update(space.targets)
+            self.loads.asked |= space.loads.asked
+            self.broken += space.broken
+            self.last_loads.update(space.last_loads)
+            for number, held in space.grabs.items():
+                position, rotation = self.pose(held.path)
+                self.grab(number, held.path, position + frames.matrix_of(rotation) @ np.array(held.point))
+                self.grabs[number].target = held.target
+                hand = space.physics.rigid_bodies[held.hand].translation
+                self.physics.rigid_bodies[self.grabs[number].hand].translation = hand
+        self._frame = self._earlier[0]._frame
+        self._matter = _matter([self.weights.get(path) for path in self.paths])
+        # The earlier spaces may be kept by a snapshot; this one needs them no more.
+        self._earlier = ()
+
     # ----------------------------------------------------------------------- building
 
     def _tune(self) -> None:
         parameters = self.physics.integration_parameters
         parameters.dt = self.time_step / self.substeps
-        numbers = np.bincount(self._template_of, minlength=len(self._templates))
-        extents = [(side, int(number)) for item, number in zip(self._templates, numbers, strict=True)
-                   for _, side in item.sides]  # fmt: skip
-        size = _median(extents) if extents else tuning.LARGEST
-        parameters.length_unit = min(max(size, tuning.SMALLEST), tuning.LARGEST)
+        parameters.length_unit = self._needs.length
         parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
-        sizes = [template.size for template in self._templates]
-        masses = [0.0 if item.weight is None or not item.sides else item.weight.mass for item in self._templates]
-        sized = [kind for kind, mass in enumerate(masses) if mass > 0.0]
-        number = int(numbers[sized].sum())
-        contacts = contact_steps(
-            self.quality,
-            parameters.dt,
-            math.hypot(*self.gravity),
-            [masses[kind] for kind in sized],
-            [sizes[kind] for kind in sized],
-            0.0 if number > tuning.CROWD + 2 * len(self.constraints) else self._column(np.array(sizes, float)),
-            number,
-        )
+        contacts = self._needs.contacts
         parameters.num_solver_iterations = contacts.small_steps
         parameters.num_internal_pgs_iterations = self.quality.sweeps
         self._frequency = contacts.frequency
@@ -228,6 +260,7 @@ class SolverSpace(Engine):
             self.loads.forget()
         if self._is_bouncing:
             # A body that is seen to come does not enter the other in the step of its impact, which would cost height.
+            sizes = [template.size for template in self._templates]
             for path, number in zip(self.paths, self._template_of.tolist(), strict=True):
                 if sizes[number] > 0.0:
                     self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * sizes[number]
@@ -252,24 +285,6 @@ class SolverSpace(Engine):
                 activation.linear_threshold = min(move, most) / unit
                 activation.angular_threshold = min(turn, most)
                 body.activation = activation
-
-    def _column(self, sizes: NDArray[np.float64]) -> float:
-        """`column_load` of the bodies without joints. sizes: of the templates."""
-        kinds = self._template_of
-        weighs = np.array([template.weight is not None for template in self._templates], bool)
-        chosen = np.flatnonzero((weighs & (sizes > 0.0))[kinds])
-        up = -np.array(self.gravity, float)
-        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
-        if len(chosen) > tuning.CROWD + len(jointed) or not up.any():
-            return 0.0
-        rows = [row for row in chosen.tolist() if self.paths[row] not in jointed]
-        if not rows or len(rows) > tuning.CROWD:
-            return 0.0
-        bodies = list(self.bodies.values())
-        places = self.places.positions[[bodies[row].row for row in rows]]
-        across = np.linalg.svd(up[None])[2][1:]
-        places = np.stack((*(places @ axis for axis in across), places @ up / np.linalg.norm(up)), axis=1)
-        return column_load(places, sizes[kinds[rows]])
 
     def _soften_contacts(self, rate: float) -> None:
         """Set how contacts yield. rate: how many of its own sizes the fastest body moves in a second."""
@@ -328,66 +343,12 @@ class SolverSpace(Engine):
                     "mass on it: it gives way.",
                 )  # fmt: skip
 
-    def _add_bodies(self, maker: BodyMaker, filters: Filters) -> Iterator[float]:
-        geometries = Geometries()
-        weigher = Weigher(self.model, geometries)
-        bodies = list(self.bodies.values())
-        twins = Twins(bodies, self.places, geometries, filters, self.model.angular_precision)
-        add = self.physics.add_body
-        positions, rotations = poses(self.places, twins.rows)
-        made: dict[int, _Ready] = {}
-        by_key: dict[Hashable, _Ready] = {}
-        handles: list[Any] = []
-        numbers: list[int] = []
-        told, before, turn = 0.0, None, None
-        for start in range(0, len(bodies), TOGETHER):
-            chosen = slice(start, start + TOGETHER)
-            for quick, position, rotation in zip(
-                twins.quick[chosen], positions[chosen], rotations[chosen], strict=True
-            ):  # fmt: skip
-                if quick != before:
-                    before, turn = quick, None
-                    if quick not in made:
-                        row = len(handles)
-                        key = twins.key(row)
-                        found, gained = yield from self._ready(bodies[row], key, by_key, maker, weigher)
-                        if key in by_key:
-                            made[quick] = found
-                        else:
-                            before = None
-                        geometries.forget()
-                        yield row + 1 - told - gained
-                        told = row + 1.0
-                    number, body, colliders = found if before is None else made[quick]
-                # Both as one pose take four times as long.
-                body.translation = position
-                if rotation is not turn:
-                    body.rotation = turn = rotation
-                handles.append(add(body, colliders))
-                numbers.append(number)
-            yield len(handles) - told
-            told = float(len(handles))
-        self._note(handles, numbers)
-
-    def _ready(
-        self, body: Body, key: Hashable, by_key: dict[Hashable, _Ready], maker: BodyMaker, weigher: Weigher
-    ) -> Generator[float, None, tuple[_Ready, float]]:
-        """What to add for a body, by its key in `Twins` if others may have the same; and what the steps have told."""
-        if key is not None and key in by_key:
-            return by_key[key], 0.0
-        said = len(self.notices.issues)
-        template, told = yield from gains(maker.template(body, weigher))
-        ready = len(self._templates), template.body, template.colliders
-        self._templates.append(template)
-        # What is said about one is to be said about each.
-        if key is not None and len(self.notices.issues) == said:
-            by_key[key] = ready
-        return ready, told
-
-    def _note(self, handles: Sequence[Any], numbers: Sequence[int]) -> None:
-        """Keep what is needed of the bodies beside the solver. numbers: of their templates."""
-        self._template_of = np.array(numbers, np.int64)
-        self.handles = dict(zip(self.paths, handles, strict=True))
+    def _add_bodies(self) -> None:
+        """Add bodies and static colliders, and keep what is needed of them beside the solver."""
+        numbers = self._template_of.tolist()
+        self.handles = dict(zip(self.paths, self._stock.add_bodies(self.physics, self._rows), strict=True))
+        self.static_handles = self._stock.add_statics(self.physics)
+        self._static_materials = {static.path: static.material for static in self._stock.statics}
         weights = [template.weight for template in self._templates]
         self.weights = dict(zip(self.paths, map(weights.__getitem__, numbers), strict=True))  # type: ignore[arg-type]
         if None in weights:
@@ -437,22 +398,6 @@ class SolverSpace(Engine):
                 "too weakly.",
             )  # fmt: skip
 
-    def _add_statics(self, prims: Sequence[Prim], maker: BodyMaker) -> Iterator[float]:
-        for prim in prims:
-            place = self.places.of(prim)
-            geometry = prim.mesh() if prim.mesh is not None else None
-            steps = shape_steps(prim, geometry, place.rotation, self.notices, moves=False)
-            placed, told = yield from gains(steps)
-            yield 1.0 - told
-            if placed is None:
-                continue
-            material = contact_material(self.model, prim, self.notices)
-            builder = maker.collider(prim, placed, material)
-            pose = _isometry(place.position, place.quaternion)
-            handle = self.physics.add_body(rapier3d.RigidBody.fixed().position(pose), [builder])
-            self.static_handles[prim.path] = handle
-            self._static_materials[prim.path] = material.material
-
     def _grip(self) -> None:
         """Let the solver ask for the friction of contacts whose material holds a resting body better; of few bodies."""
         self._hook.grips = {}
@@ -479,6 +424,14 @@ class SolverSpace(Engine):
                 self._hook.grips[collider] = self._grips[name]
         for path, name in self._static_materials.items():
             self._hook.grips[bodies[self.static_handles[path]].colliders[0]] = self._grips[name]
+
+    def _soften_wheels(self) -> None:
+        """Give wheels softer drives where theirs are rigid."""
+        number = self.physics.integration_parameters.num_solver_iterations
+        for item, inertias in wheels_of(self.constraints, self.weights).items():
+            more = self.physics.rigid_bodies[item.handles[1]].additional_solver_iterations
+            soften(item, self.physics, inertias, self.time_step / self.substeps / (number + more))
+            self._softened.append(item)
 
     def _wheels(self) -> dict[Any, Weight]:
         """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
@@ -525,6 +478,8 @@ class SolverSpace(Engine):
         lost: list[str] = []
         self._rescuer.remember(self.physics, self.handles, self.constraints)
         starts = {path: self.pose(path) for path in self.targets}
+        for constraint in self._softened:
+            lead(constraint, self.physics, self.time_step)
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
         steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
@@ -548,6 +503,7 @@ class SolverSpace(Engine):
                 self._break(constraint)
             if not self.physics.quarantine.is_empty():
                 lost += self._rescuer.rescue(self.physics, self.handles, self.constraints)
+                self._let_go(lost)
                 self._upkeep = None
                 self.loads.forget()
             joint_effects.limit_speeds(self._limited, self.physics)
@@ -558,6 +514,14 @@ class SolverSpace(Engine):
             self._watch.forget()
         self.targets.clear()
         return lost
+
+    def _let_go(self, lost: Collection[str]) -> None:
+        """Switch off the joints of bodies that stay disabled: the solver cannot put what hangs on them to sleep."""
+        bodies = self.physics.rigid_bodies
+        gone = {path for path in lost if not bodies[self.handles[path]].is_enabled}
+        for constraint in self.constraints:
+            if constraint.active and not gone.isdisjoint((constraint.facts.body0, constraint.facts.body1)):
+                constraint.set_enabled(self.physics, False)
 
     def _advance(
         self, number: int, steps: int, starts: Mapping[str, tuple[Matrix, Matrix]], measured: Sequence[Constraint],
@@ -970,21 +934,9 @@ class SolverSpace(Engine):
         self._frame, self.gravity = saved.frame, saved.gravity
 
 
-def _median(counted: Sequence[tuple[float, int]]) -> float:
-    """The median of values that are there so many times each."""
-    values, counts = np.array(sorted(counted), float).T
-    ends = np.cumsum(counts)
-    middle = [float(values[np.searchsorted(ends, place, "right")]) for place in ((ends[-1] - 1) // 2, ends[-1] // 2)]
-    return 0.5 * (middle[0] + middle[1])
-
-
 def _tuple(vector: Any) -> tuple[float, float, float]:
     x, y, z = vector.to_tuple() if hasattr(vector, "to_tuple") else vector
     return float(x), float(y), float(z)
-
-
-def _isometry(position: Matrix, quaternion: Quaternion) -> Isometry3:
-    return Isometry3(tuple(position.tolist()), rapier3d.Rotation3(*quaternion))
 
 
 def _matter(weights: Sequence[Weight | None]) -> Matter:

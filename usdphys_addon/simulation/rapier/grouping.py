@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which bodies of a scene share a world of the solver: its settings hold for all bodies in it.
+
+Bodies that joints connect, or that lie beside or above each other, form a cluster. Clusters that need the same settings
+share a world; others get one of their own, until they come near each other.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core.frames import Matrix
+from ...core.joint_settings import GEAR, RACK, following
+from ..engine import Setup
+from ..joint_facts import JointFacts
+from . import tuning
+from .quality import QUALITIES, ContactSteps, column_load, contact_steps
+from .stock import Stock
+from .trees import is_axle
+
+Rows = NDArray[np.int64]
+#: How far from each other bodies are in one cluster, relative to the distances of their ends from their origins.
+NEAR = 1.25
+#: m: the largest length unit, to which the tolerances of the solver are scaled.
+LARGEST = 1.0
+#: Bodies of a cluster whose size is rounded, so that it may share a world with others.
+FEW = 8
+
+
+def grouped(setup: Setup, stock: Stock) -> list[tuple[Rows, Needs]]:
+    """The dynamic bodies of each world, as rows."""
+    weighs = np.array([template.weight is not None for template in stock.templates], bool)
+    chosen = np.flatnonzero(weighs[stock.template_of]) if len(weighs) else np.zeros(0, np.int64)
+    positions = np.array(stock.positions, float).reshape(-1, 3)
+    are_alike = not setup.joints and len(np.unique(stock.template_of[chosen])) < 2
+    if len(chosen) < 2 or are_alike or not setup.layout.names.isdisjoint((GEAR, RACK)):
+        return [(chosen, needs_of(setup, stock, chosen, setup.joints, positions))]
+    clusters = _clusters(setup, stock, chosen, positions)
+    found: dict[Needs, list[int]] = defaultdict(list)
+    #: Of single bodies, by their templates.
+    known: dict[int, Needs] = {}
+    for rows, joints in zip(clusters, _joints_of(setup, clusters), strict=True):
+        kind = int(stock.template_of[rows[0]])
+        if len(rows) == 1 and not joints and kind in known:
+            needs = known[kind]
+        else:
+            needs = needs_of(setup, stock, np.array(rows, np.int64), joints, positions)
+            if len(rows) == 1 and not joints:
+                known[kind] = needs
+        found[needs] += rows
+    return [(np.array(sorted(rows), np.int64), needs) for needs, rows in found.items()]
+
+
+class _Sets:
+    """Sets of rows that are united."""
+
+    def __init__(self, count: int) -> None:
+        self._above = list(range(count))
+
+    def find(self, row: int) -> int:
+        above = self._above
+        while above[row] != row:
+            above[row] = row = above[above[row]]
+        return row
+
+    def unite(self, first: int, second: int) -> None:
+        first, second = self.find(first), self.find(second)
+        self._above[max(first, second)] = min(first, second)
+
+
+def _clusters(setup: Setup, stock: Stock, chosen: Rows, positions: Matrix) -> list[list[int]]:
+    rows_of = dict(zip(setup.bodies, range(len(setup.bodies)), strict=True))
+    dynamic = set(chosen.tolist())
+    sets = _Sets(len(rows_of))
+    ends_of = {facts.path: [rows_of.get(path, -1) for path in (facts.body0, facts.body1)] for facts in setup.joints}
+    for facts in setup.joints:
+        rule = following(facts.prim)
+        ends = [row for row in (*ends_of[facts.path], *ends_of.get(rule.leader if rule else "", ())) if row in dynamic]
+        for other in ends[1:]:
+            sets.unite(ends[0], other)
+    radii = np.array([template.radius for template in stock.templates], float)[stock.template_of[chosen]]
+    _unite_near(sets, chosen, _across(positions[chosen], np.asarray(setup.gravity, float)), NEAR * radii)
+    found: dict[int, list[int]] = defaultdict(list)
+    for row in chosen.tolist():
+        found[sets.find(row)].append(row)
+    return list(found.values())
+
+
+def _across(places: Matrix, gravity: Matrix) -> Matrix:
+    """The coordinates (n, 2) of places across gravity, as bodies fall onto each other; (n, 3) without any."""
+    if not gravity.any():
+        return places
+    across: Matrix = places @ np.linalg.svd(gravity[None])[2][1:].T
+    return across
+
+
+def _unite_near(sets: _Sets, rows: Rows, places: Matrix, reaches: Matrix) -> None:
+    """Unite bodies whose reaches overlap; those without colliders have none."""
+    solid = np.flatnonzero((reaches > 0.0) & np.isfinite(places).all(axis=1))
+    if not len(solid):
+        return
+    size = 2.0 * float(np.median(reaches[solid]))
+    wide = solid[reaches[solid] > 4.0 * size]
+    for one in wide.tolist():
+        away = np.linalg.norm(places[solid] - places[one], axis=1)
+        for other in solid[away < reaches[solid] + reaches[one]].tolist():
+            sets.unite(int(rows[one]), int(rows[other]))
+    #: Of each cell: bodies that are one set already, together.
+    cells: dict[tuple[int, ...], list[list[int]]] = defaultdict(list)
+    for one in solid[reaches[solid] <= 4.0 * size].tolist():
+        low, high = places[one] - reaches[one], places[one] + reaches[one]
+        spans = [range(math.floor(a / size), math.floor(b / size) + 1) for a, b in zip(low, high, strict=True)]
+        row = int(rows[one])
+        for cell in itertools.product(*spans):
+            own, apart = [one], []
+            for members in cells[cell]:
+                root = sets.find(int(rows[members[0]]))
+                if root != sets.find(row):
+                    away = np.linalg.norm(places[members] - places[one], axis=1)
+                    if not (away < reaches[members] + reaches[one]).any():
+                        apart.append(members)
+                        continue
+                    sets.unite(row, root)
+                own = members + own
+            cells[cell] = [own, *apart]
+
+
+def _joints_of(setup: Setup, clusters: Sequence[list[int]]) -> list[list[JointFacts]]:
+    """The joints of each cluster."""
+    paths = list(setup.bodies)
+    numbers = {paths[row]: number for number, rows in enumerate(clusters) for row in rows}
+    found: list[list[JointFacts]] = [[] for _ in clusters]
+    for facts in setup.joints:
+        number = numbers.get(facts.body0, numbers.get(facts.body1, -1))
+        if number >= 0:
+            found[number].append(facts)
+    return found
+
+
+class Needs(NamedTuple):
+    """What clusters that share a world have in common: all settings of that world follow from it.
+
+    is_busy: has joints, or bounces. breaks_in_loop, has_wheels, has_armature, has_bonds, breaks: of the joints.
+    contacts: how they yield. length: m, the size of the bodies.
+    """
+
+    is_busy: bool
+    bounces: bool
+    is_jointed: bool
+    breaks: bool
+    breaks_in_loop: bool
+    has_wheels: bool
+    has_armature: bool
+    has_bonds: bool
+    contacts: ContactSteps
+    length: float
+
+
+def needs_of(
+    setup: Setup, stock: Stock, rows: Rows, joints: Sequence[JointFacts], positions: Matrix
+) -> Needs:  # fmt: skip
+    """What the dynamic bodies in these rows need as one cluster. positions (n, 3): of all bodies of the scene."""
+    quality = QUALITIES[setup.quality]
+    kinds = stock.template_of[rows]
+    bounces = stock.bounces(rows)
+    is_busy = bounces or any(not facts.bond for facts in joints)
+    breaks = any(facts.breaks for facts in joints)
+    sizes = np.array([template.size for template in stock.templates], float)[kinds]
+    sized = sizes > 0.0
+    counts = np.bincount(kinds[sized], minlength=len(stock.templates))
+    found = [(number, template) for number, template in zip(counts.tolist(), stock.templates, strict=True) if number]
+    contacts = contact_steps(
+        quality, setup.time_step / quality.steps_in(setup.time_step, is_busy, setup.substeps),
+        math.hypot(*setup.gravity), [0.0 if template.weight is None else template.weight.mass for _, template in found],
+        [template.size for _, template in found], _column(setup, stock, rows, joints, positions), int(counts.sum()),
+    )  # fmt: skip
+    length = _median([(longer, number) for number, template in found for _, longer in template.sides])
+    return Needs(
+        is_busy, bounces, bool(joints), breaks, breaks and _has_loop(joints), any(map(is_axle, joints)),
+        any(map(_has_armature, joints)), any(facts.bond for facts in joints), contacts, _unit(length, len(rows)),
+    )  # fmt: skip
+
+
+def _unit(length: float, number: int) -> float:
+    """A length (m) within the limits of the solver's length unit; of few bodies the nearest power of two."""
+    if not length > 0.0:
+        return 1.0
+    rounded = 2.0 ** round(math.log2(length)) if number <= FEW else length
+    return float(min(max(rounded, tuning.SMALLEST), LARGEST))
+
+
+def _median(counted: Sequence[tuple[float, int]]) -> float:
+    """The median of values that are there so many times each; 1 without any."""
+    if not counted:
+        return 1.0
+    values, counts = np.array(sorted(counted), float).T
+    ends = np.cumsum(counts)
+    middle = [float(values[np.searchsorted(ends, place, "right")]) for place in ((ends[-1] - 1) // 2, ends[-1] // 2)]
+    return 0.5 * (middle[0] + middle[1])
+
+
+def _column(
+    setup: Setup, stock: Stock, rows: Rows, joints: Sequence[JointFacts], positions: Matrix
+) -> float:  # fmt: skip
+    """`column_load` of the bodies without joints."""
+    up = -np.asarray(setup.gravity, float)
+    jointed = {path for facts in joints for path in (facts.body0, facts.body1)}
+    if len(rows) > tuning.CROWD + len(jointed) or not up.any():
+        return 0.0
+    templates = [stock.templates[kind] for kind in stock.template_of[rows].tolist()]
+    sizes = np.array([template.size for template in templates], float)
+    masses = np.array([0.0 if template.weight is None else template.weight.mass for template in templates], float)
+    free = (sizes > 0.0) & (masses > 0.0)
+    if jointed:
+        paths = list(setup.bodies)
+        free &= [paths[row] not in jointed for row in rows.tolist()]
+    if not 0 < int(free.sum()) <= tuning.CROWD:
+        return 0.0
+    places = positions[rows[free]]
+    height = places @ up / np.linalg.norm(up)
+    return column_load(np.column_stack((_across(places, -up), height)), sizes[free], masses[free])
+
+
+def _has_loop(joints: Iterable[JointFacts]) -> bool:
+    """True if joints hold bodies in a loop; what does not move is one body."""
+    listed = [facts for facts in joints if facts.enabled]
+    ends = dict.fromkeys(path for facts in listed for path in (facts.body0, facts.body1))
+    numbers = {path: number for number, path in enumerate(ends)}
+    sets = _Sets(len(numbers))
+    for facts in listed:
+        first, second = sets.find(numbers[facts.body0]), sets.find(numbers[facts.body1])
+        if first == second:
+            return True
+        sets.unite(first, second)
+    return False
+
+
+def _has_armature(facts: JointFacts) -> bool:
+    return any(freedom.settings.armature > 0.0 for freedom in facts.freedoms)
