@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 
 from .usdphys_addon.bridge import environment
+from .usdphys_addon.bridge.choices import items_of
 from .usdphys_addon.bridge.props import nested_bodies
 from .usdphys_addon.bridge.typed_props import (
     BoolProperty,
@@ -39,18 +40,6 @@ def _switch_checks(preferences: Any, _context: bpy.types.Context | None) -> None
     checks.set_live(preferences is None or preferences.check_live)
 
 
-_FORMATS = (
-    (".usda", "USDA", "Text: can be read, compared and edited"),
-    (".usdc", "USDC", "Binary: small and fast to load"),
-    (".usd", "USD", "Binary, with the general suffix .usd"),
-    (".usdz", "USDZ", "One package that holds the file and its textures"),
-)
-_UNITS = (
-    ("SCENE", "Scene Units", "The stage units of the scene; the default of a new scene is metres"),
-    ("METERS", "Meters", "1 metre per unit"),
-    ("CENTIMETERS", "Centimeters", "0.01 metres per unit"),
-    ("MILLIMETERS", "Millimeters", "0.001 metres per unit"),
-)
 _METERS = {"METERS": 1.0, "CENTIMETERS": 0.01, "MILLIMETERS": 0.001}
 
 
@@ -97,13 +86,16 @@ class USDPHYS_Preferences(  # noqa: N801
     )
     export_units = EnumProperty(
         name="Units",
-        items=_UNITS,
+        items=items_of("unit of exports"),
         default="SCENE",
         description="Length unit of exported files, unless the stage units of the scene are set",
     )
     export_hierarchy: str = nested_bodies(", unless the scene sets it")
     export_format = EnumProperty(
-        name="Format", items=_FORMATS, default=".usda", description="File format that the export dialog suggests"
+        name="Format",
+        items=items_of("format of exports"),
+        default=".usda",
+        description="File format that the export dialog suggests",
     )
     preview_frequency = IntProperty(
         name="Frequency",

@@ -38,39 +38,23 @@ from . import (
     translations,
     vendor,
 )
-from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd
+from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd, pack_source
 from .outcome import report_refusals
 
-CLASSES = (
-    *action_bar.CLASSES,
-    *add_physics.CLASSES,
-    *batch.CLASSES,
-    *batch_files.CLASSES,
-    *checks.CLASSES,
-    *computed_mass.CLASSES,
-    *engine_bake.CLASSES,
-    *groups.CLASSES,
-    *export_urdf.CLASSES,
-    *export_usd.CLASSES,
-    *export_layer.CLASSES,
-    *import_urdf.CLASSES,
-    *import_usd.CLASSES,
-    *inspector.CLASSES,
-    *joint_freedoms.CLASSES,
-    *joint_tools.CLASSES,
-    *manual.CLASSES,
-    *mirror.CLASSES,
-    *from_rigid_bodies.CLASSES,
-    *generate.CLASSES,
-    *gizmo_drag.CLASSES,
-    *edit_lists.CLASSES,
-    *presets.CLASSES,
-    *preview.CLASSES,
-    *report_bug.CLASSES,
-    *settle.CLASSES,
-    *structure.CLASSES,
-    *vendor.CLASSES,
-)
+#: In the order of registration.
+_MODULES = (
+    action_bar, add_physics, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf, export_usd,
+    export_layer, import_urdf, import_usd, inspector, joint_freedoms, joint_tools, manual, mirror, from_rigid_bodies,
+    pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure, vendor,
+)  # fmt: skip
+CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
+_MENUS = {
+    "TOPBAR_MT_file_export": (export_usd, export_layer, export_urdf),
+    "TOPBAR_MT_file_import": (import_usd, import_urdf),
+    "TOPBAR_MT_file_external_data": (pack_source,),
+}
+#: Those that do more than to have classes.
+_REGISTERED = (keymap, batch, batch_files, preview, manual, translations)
 
 
 def _with_redraw(cls: Any) -> None:
@@ -100,30 +84,18 @@ for _cls in CLASSES:
 def register() -> None:
     for cls in CLASSES:
         bpy.utils.register_class(cls)
-    keymap.register()
-    batch.register()
-    batch_files.register()
-    preview.register()
-    manual.register()
-    translations.register()
-    bpy.types.TOPBAR_MT_file_export.append(export_usd.draw_menu)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_export.append(export_layer.draw_menu)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_export.append(export_urdf.draw_menu)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_import.append(import_usd.draw_menu)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_import.append(import_urdf.draw_menu)  # type: ignore[arg-type]
+    for module in _REGISTERED:
+        module.register()
+    for menu, entries in _MENUS.items():
+        for entry in entries:
+            getattr(bpy.types, menu).append(entry.draw_menu)
 
 
 def unregister() -> None:
-    translations.unregister()
-    manual.unregister()
-    preview.unregister()
-    batch_files.unregister()
-    batch.unregister()
-    keymap.unregister()
-    bpy.types.TOPBAR_MT_file_import.remove(import_urdf.draw_menu)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_import.remove(import_usd.draw_menu)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_export.remove(export_urdf.draw_menu)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_export.remove(export_layer.draw_menu)  # type: ignore[arg-type]
-    bpy.types.TOPBAR_MT_file_export.remove(export_usd.draw_menu)  # type: ignore[arg-type]
+    for menu, entries in _MENUS.items():
+        for entry in entries:
+            getattr(bpy.types, menu).remove(entry.draw_menu)
+    for module in reversed(_REGISTERED):
+        module.unregister()
     for cls in reversed(CLASSES):
         bpy.utils.unregister_class(cls)

@@ -7,7 +7,7 @@ import bpy
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
-from ..usdphys_addon.playback import guard as preview_guard
+from . import needs
 from .outcome import finish
 
 
@@ -15,57 +15,11 @@ def report(operator: Any, outcome: Any) -> set[Any]:
     return finish(operator, outcome.text, outcome.notes)
 
 
-OBJECT_MODE = frozenset({"OBJECT"})
-#: Least number of selected objects, and the message where fewer are selected.
-Needs = tuple[int, str]
-ONE_OBJECT: Needs = (1, "Select one or more objects first")
-
-
-def can_edit(cls: Any, context: bpy.types.Context, modes: frozenset[str] = OBJECT_MODE) -> bool:
-    """True in object mode, or one of these modes. In edit mode the mesh data lags behind the edits."""
-    if context.scene is None:
-        cls.poll_message_set(tr("There is no scene"))
-        return False
-    if context.mode not in modes:
-        cls.poll_message_set(tr("Switch to Object Mode first"))
-        return False
-    return True
-
-
-def has_selection(cls: Any, context: bpy.types.Context, needs: Needs = ONE_OBJECT) -> bool:
-    return can_edit(cls, context) and _are_selected(cls, context, needs)
-
-
-def can_build(
-    cls: Any, context: bpy.types.Context, needs: Needs = ONE_OBJECT, modes: frozenset[str] = OBJECT_MODE
-) -> bool:
-    """`has_selection` while no preview shows other poses than the authored ones."""
-    return can_edit(cls, context, modes) and is_at_rest(cls) and _are_selected(cls, context, needs)
-
-
-def is_at_rest(cls: Any) -> bool:
-    """False while a preview shows other poses than the authored ones."""
-    if preview_guard.current() is not None:
-        cls.poll_message_set(tr("Reset the preview first"))
-        return False
-    return True
-
-
-def _are_selected(cls: Any, context: bpy.types.Context, needs: Needs) -> bool:
-    if len(context.selected_objects) < needs[0]:
-        cls.poll_message_set(tr(needs[1]))
-        return False
-    return True
-
-
 class _Action:
-    poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return has_selection(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE, needs.ONE_OBJECT)
 
 
 class _Role(_Action):

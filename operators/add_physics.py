@@ -15,6 +15,8 @@ from ..usdphys_addon.bridge.typed_props import (
     IntProperty,
 )
 from ..usdphys_addon.core.words import phrase
+from . import needs
+from .outcome import draw_rows
 
 
 class USDPHYS_OT_add_physics(bpy.types.Operator):
@@ -44,22 +46,11 @@ class USDPHYS_OT_add_physics(bpy.types.Operator):
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         return tr(next(doc for kind, _, _, doc in KINDS if kind == properties.kind))
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        from .action_bar import can_edit
-
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "kind")
-        layout.prop(self, "scale")
-        if self.kind in ("STACK", "DOMINOES"):
-            layout.prop(self, "count")
-        elif self.kind == "BALL":
-            layout.prop(self, "throw")
-            layout.prop(self, "velocity")
+        own = {"STACK": ("count",), "DOMINOES": ("count",), "BALL": ("throw", "velocity")}
+        draw_rows(self, "kind", "scale", *own.get(self.kind, ()))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import generators
@@ -86,11 +77,7 @@ class USDPHYS_OT_sample_scene(bpy.types.Operator):
         doc = next(doc for kind, _, _, doc in SAMPLES if kind == properties.kind)
         return tr(phrase("{sample}, in a scene of its own", sample=phrase(doc)))
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        from .action_bar import can_edit
-
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.generators import samples

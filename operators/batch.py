@@ -5,30 +5,13 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumFlagProperty, EnumProperty, StringProperty
-from .action_bar import can_edit, has_selection, report
+from . import needs
+from .action_bar import report
 
-ROLES = (
-    ("DYNAMIC", "Dynamic", "A rigid body that the solver moves, with a collider"),
-    ("STATIC", "Static", "A collider without a rigid body: it never moves"),
-    ("KINEMATIC", "Kinematic", "A rigid body that animation moves and that pushes others, with a collider"),
-    (
-        "COLLIDER",
-        "Collider",
-        "A collider of the object's own rigid body or of the nearest one above; else it is static",
-    ),
-    ("CLEAR", "Clear", "Remove all physics"),
-)
-PARTS = (
-    ("BODY", "Rigid Body", "Rigid body and articulation root"),
-    ("MASS", "Mass", "Mass, density, centre of mass and inertia"),
-    ("COLLIDERS", "Colliders", "All colliders, in the space of the object"),
-    ("MATERIAL", "Material", "Physics material of the object"),
-    ("GROUPS", "Groups", "Membership in collision groups"),
-    ("PAIRS", "Filtered Pairs", "Objects that the object does not collide with"),
-    ("JOINT", "Joint", "Type, limits and drives, from joint to joint; bodies and frames do not change"),
-)
+ROLES = items_of("role")
+PARTS = items_of("part of the physics")
 
 
 def collections_like(_operator: Any, _context: bpy.types.Context, text: str) -> list[str]:
@@ -43,13 +26,10 @@ def _role() -> str:
 
 
 class _Batch:
-    poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         return set(context.window_manager.invoke_props_dialog(self))
@@ -110,17 +90,12 @@ class USDPHYS_OT_tag_collection(_Batch, bpy.types.Operator):
 
 
 class _FromActive(_Batch):
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not has_selection(cls, context):
-            return False
-        if context.active_object is None:
-            cls.poll_message_set(tr("There is no active object to copy from; click an object"))
-            return False
-        if all(obj == context.active_object for obj in context.selected_objects):
-            cls.poll_message_set(tr("Select the objects to copy to as well; the active object is the source"))
-            return False
-        return True
+    poll = needs.poll(
+        needs.SCENE, needs.OBJECT_MODE, needs.ONE_OBJECT,
+        (lambda context: context.active_object, "There is no active object to copy from; click an object"),
+        (lambda context: any(obj != context.active_object for obj in context.selected_objects),
+         "Select the objects to copy to as well; the active object is the source"),
+    )  # fmt: skip
 
 
 class USDPHYS_OT_copy_physics(_FromActive, bpy.types.Operator):

@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge import environment
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.known_names import KnownNames
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import (
@@ -18,31 +19,29 @@ from ..usdphys_addon.bridge.typed_props import (
     annotate,
 )
 from ..usdphys_addon.core.words import named
-from .outcome import may_go_on
+from . import needs
+from .outcome import draw_rows, may_go_on
 
 #: Seconds between two looks at the results.
 LOOK = 0.2
 #: Name of the text with the report.
 REPORT = "USD Physics Batch"
-FORMATS = (
-    (".usda", "USDA", "Text: can be read, compared and edited"),
-    (".usdc", "USDC", "Binary: small and fast to load"),
-    (".usdz", "USDZ", "One package that holds the file and its textures"),
-)
+FORMATS = items_of("format of assets")
 GLTF = (".glb", "glTF", "One binary glTF file")
 OTHERS = (GLTF, (".blend", "Blender", "A file of Blender"))
-INPUTS = (
-    ("BLEND", "Blender", ".blend"),
-    ("USD", "USD", ".usd, .usda, .usdc and .usdz"),
-    ("GLTF", "glTF", ".gltf and .glb"),
-    ("URDF", "URDF", ".urdf and .xacro"),
-)
+INPUTS = items_of("kind of input")
 #: Files that the file browser shows, so that one sees what a folder holds.
 _GLOB = "*.blend;*.usd;*.usda;*.usdc;*.usdz;*.gltf;*.glb;*.urdf;*.xacro"
 _SUFFIXES = {
     "BLEND": (".blend",), "USD": (".usd", ".usda", ".usdc", ".usdz"), "GLTF": (".gltf", ".glb"),
     "URDF": (".urdf", ".xacro"),
 }  # fmt: skip
+
+
+_NO_BATCH: needs.Need = (
+    lambda context: not context.window_manager.usdphys_batch.is_running,
+    "A batch is running; wait for its end or press Esc",
+)
 
 
 class USDPHYS_PG_batch_job(KnownNames, bpy.types.PropertyGroup):
@@ -77,18 +76,12 @@ class BatchOperator:
 
     report: Any
     properties: Any
-    poll_message_set: Any
     #: The running batch; None before it.
     batch: Any = None
     timer: Any = None
     options: Any
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.window_manager.usdphys_batch.is_running:
-            cls.poll_message_set(tr("A batch is running; wait for its end or press Esc"))
-            return False
-        return True
+    poll = needs.poll(_NO_BATCH)
 
     def jobs(self, context: bpy.types.Context) -> list[dict[str, Any]]:
         raise NotImplementedError
@@ -202,9 +195,7 @@ class USDPHYS_OT_batch_convert_folder(BatchOperator, bpy.types.Operator):
     below = BoolProperty(name="Subfolders", description="Include files in subfolders", default=True)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "format")
+        layout = draw_rows(self, "format")
         # One below the other: side by side their names are cut.
         layout.column(align=True).prop(self, "inputs", expand=True)
         layout.prop(self, "below")
@@ -247,16 +238,10 @@ class USDPHYS_OT_export_collections(BatchOperator, bpy.types.Operator):
     )
     format = EnumProperty(name="Format", items=(*FORMATS, GLTF), description="Format of the new files")
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not environment.usd_is_supported():
-            cls.poll_message_set(tr(environment.NO_USD))
-            return False
-        return super().poll(context)
+    poll = needs.poll(needs.USD, _NO_BATCH)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
+        layout = draw_rows(self)
         layout.prop_search(self, "collection", bpy.data, "collections")
         layout.prop(self, "format")
 
@@ -310,12 +295,7 @@ class USDPHYS_OT_batch_report(bpy.types.Operator):
     bl_label = "Batch Report"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not len(context.window_manager.usdphys_batch.jobs):
-            cls.poll_message_set(tr("There was no batch yet"))
-            return False
-        return True
+    poll = needs.poll((lambda context: len(context.window_manager.usdphys_batch.jobs), "There was no batch yet"))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         state = context.window_manager.usdphys_batch

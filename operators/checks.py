@@ -10,26 +10,12 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import counted, joined, phrase
-from ..usdphys_addon.playback import guard as preview_guard
+from . import needs
 
-
-def _can_check(cls: Any, context: bpy.types.Context) -> bool:
-    if context.scene is None:
-        cls.poll_message_set(tr("There is no scene"))
-        return False
-    if preview_guard.current() is not None:
-        cls.poll_message_set(tr("Reset the preview first: its poses are not the authored ones"))
-        return False
-    return True
-
-
-def _can_fix(cls: Any, context: bpy.types.Context) -> bool:
-    if not _can_check(cls, context):
-        return False
-    if context.mode != "OBJECT":
-        cls.poll_message_set(tr("Switch to Object Mode first"))
-        return False
-    return True
+_CAN_CHECK: tuple[needs.Need, ...] = (
+    needs.SCENE, (needs.AT_REST[0], "Reset the preview first: its poses are not the authored ones")
+)  # fmt: skip
+_CAN_FIX = (*_CAN_CHECK, needs.OBJECT_MODE)
 
 
 def summary(counts: Mapping[str, int]) -> str:
@@ -59,9 +45,7 @@ class USDPHYS_OT_check(bpy.types.Operator):
     bl_label = "Check Now"
     bl_options = {"REGISTER"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _can_check(cls, context)
+    poll = needs.poll(*_CAN_CHECK)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         _check(self, context)
@@ -72,7 +56,6 @@ class _IssueOperator:
     """Mix-in: one issue, identified by its code and by the name or prim path of its subject."""
 
     report: Any
-    poll_message_set: Any
     bl_options: Any = {"REGISTER", "UNDO"}
 
     code = StringProperty(name="Code", description="Code of the issue", options={"SKIP_SAVE"})
@@ -111,9 +94,7 @@ class USDPHYS_OT_check_select(_IssueOperator, bpy.types.Operator):
     bl_label = "Select Cause"
     bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _can_fix(cls, context)
+    poll = needs.poll(*_CAN_FIX)
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -165,9 +146,7 @@ class USDPHYS_OT_check_fix(_IssueOperator, bpy.types.Operator):
     bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
     bl_label = "Fix"
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _can_fix(cls, context)
+    poll = needs.poll(*_CAN_FIX)
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -192,9 +171,7 @@ class USDPHYS_OT_check_fix_all(bpy.types.Operator):
     bl_label = "Fix All Safe"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return _can_fix(cls, context)
+    poll = needs.poll(*_CAN_FIX)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.checks import fixes

@@ -5,17 +5,13 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.choices import items_of
+from ..usdphys_addon.bridge.roles import is_body
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
-
-_FIELDS = (
-    ("mass", "Mass", "The mass"),
-    ("center_of_mass", "Center of Mass", "The centre of mass"),
-    ("diagonal_inertia", "Inertia", "The principal moments of inertia and their axes"),
-)
+from . import needs
 
 
 class USDPHYS_OT_author_computed(bpy.types.Operator):
@@ -25,28 +21,16 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
     bl_label = "Author Computed Value"
     bl_options = {"REGISTER", "UNDO"}
 
-    field = EnumProperty(name="Value", items=_FIELDS)
+    field = EnumProperty(name="Value", items=items_of("computed value"))
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not any(obj.usdphys.rigid_body.is_applied for obj in _chosen(context)):
-            cls.poll_message_set(tr("Select a rigid body"))
-            return False
-        return True
+    poll = needs.poll((lambda context: any(map(is_body, _chosen(context))), "Select a rigid body"))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        bodies = [obj for obj in _chosen(context) if obj.usdphys.rigid_body.is_applied and obj.is_editable]
+        bodies = [obj for obj in _chosen(context) if is_body(obj) and obj.is_editable]
         found = [(obj, readout.compute_mass(context, obj.name)) for obj in bodies]
-        problem = next(
-            (
-                phrase("'{name}': {problem}", name=obj.name, problem=phrase(mass.problem))
-                for obj, mass in found
-                if mass.problem
-            ),
-            "",
-        )
-        if problem:
-            raise InputError(problem)
+        for obj, mass in found:
+            if mass.problem:
+                raise InputError(phrase("'{name}': {problem}", name=obj.name, problem=phrase(mass.problem)))
         for obj, mass in found:
             group = obj.usdphys.mass
             group.is_applied = True

@@ -7,10 +7,10 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
 from ..usdphys_addon.core import paths
 from ..usdphys_addon.core.errors import InputError
+from . import needs
 
 #: (owner, list, name of a new item, index) by the name of the list.
 LISTS = {
@@ -40,17 +40,11 @@ def _resolve(context: bpy.types.Context, which: str) -> tuple[Any, Any, str, str
 
 
 class _ListOperator:
-    poll_message_set: Any
     bl_options: Any = {"REGISTER", "UNDO", "INTERNAL"}
 
     which = EnumProperty(name="List", items=[(name, name, "") for name in LISTS])
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.scene is None:
-            cls.poll_message_set(tr("There is no scene"))
-            return False
-        return True
+    poll = needs.poll(needs.SCENE)
 
 
 class USDPHYS_OT_list_add(_ListOperator, bpy.types.Operator):

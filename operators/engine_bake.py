@@ -10,7 +10,7 @@ from .. import preferences
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.simulation.engine import programs
-from .action_bar import can_edit
+from . import needs
 from .stepped import Stepped
 
 _ITEMS = tuple((key, engine.name, engine.doc) for key, engine in programs().items())
@@ -29,9 +29,7 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
 
     engine = EnumProperty(name="Simulator", items=_ITEMS)
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.playback import engine_bake

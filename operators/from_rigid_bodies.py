@@ -7,6 +7,7 @@ import bpy
 
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty
+from . import needs
 
 
 class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
@@ -27,12 +28,9 @@ class USDPHYS_OT_from_rigid_bodies(bpy.types.Operator):
         "exports. Off: take them out; their settings stay",
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.scene is None or context.scene.rigidbody_world is None:
-            cls.poll_message_set(tr("The scene has no rigid body world"))
-            return False
-        return True
+    poll = needs.poll(
+        (lambda context: context.scene and context.scene.rigidbody_world, "The scene has no rigid body world")
+    )
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import blender_rigid_bodies

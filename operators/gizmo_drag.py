@@ -13,7 +13,8 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, FloatProperty, FloatVectorProperty, StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import phrase
-from .action_bar import is_at_rest
+from . import needs
+from .outcome import draw_rows
 
 if TYPE_CHECKING:
     from ..usdphys_addon.viewport import handles
@@ -25,6 +26,12 @@ _MODIFIERS = frozenset(f"{side}_{name}" for side in ("LEFT", "RIGHT") for name i
 
 def _value_of(operator: Any) -> float:
     return float(operator.value)
+
+
+def _is_editable(context: bpy.types.Context) -> bool:
+    from ..usdphys_addon.viewport import handle_edits
+
+    return handle_edits.is_editable(context.object)
 
 
 def _tag_update(obj: bpy.types.Object) -> None:
@@ -71,23 +78,10 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
     )
     clears = BoolProperty(name="Not Authored", options={"SKIP_SAVE"}, description="Remove the authored value")
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        from ..usdphys_addon.viewport import handle_edits
-
-        obj = context.object
-        if obj is None:
-            cls.poll_message_set(tr("There is no active object"))
-            return False
-        if context.mode != "OBJECT":
-            cls.poll_message_set(tr("Switch to Object Mode first"))
-            return False
-        if not is_at_rest(cls):
-            return False
-        if not handle_edits.is_editable(obj):
-            cls.poll_message_set(tr("The active object is linked; make a library override of it first"))
-            return False
-        return True
+    poll = needs.poll(
+        (lambda context: context.object, "There is no active object"), needs.OBJECT_MODE, needs.AT_REST,
+        (_is_editable, "The active object is linked; make a library override of it first"),
+    )  # fmt: skip
 
     @classmethod
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
@@ -98,13 +92,12 @@ class USDPHYS_OT_drag_handle(bpy.types.Operator):
         return tr(phrase(template, text=phrase(tr(text))))
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
         is_angle = any(part in self.handle for part in (".revolute.", ".spherical.", ".rot", ".angular.", ".local_rot"))
         is_place = self.handle.endswith(("location", "center_of_mass", "local_pos0", "local_pos1"))
-        layout.prop(self, "angle" if is_angle else "place" if is_place else "value")
-        if self.handle.startswith(("collider.size", "collider.height")):
-            layout.prop(self, "both_sides")
+        has_sides = self.handle.startswith(("collider.size", "collider.height"))
+        draw_rows(
+            self, "angle" if is_angle else "place" if is_place else "value", *(["both_sides"] if has_sides else [])
+        )
 
     def found(self, context: bpy.types.Context, view: handles.View) -> handles.Handle:
         from ..usdphys_addon.viewport import handle_edits

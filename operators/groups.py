@@ -10,6 +10,7 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.words import counted, phrase
+from . import needs
 from .outcome import message_of
 
 _COLLIDE = "Let members of '{one}' collide with members of '{other}'"
@@ -53,12 +54,9 @@ class _Members(bpy.types.Operator):
 
     group = StringProperty(name="Group", description="Name of the collision group; empty: the active one")
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not len(context.scene.usdphys.collision_groups):
-            cls.poll_message_set(tr("The scene has no collision group; add one first"))
-            return False
-        return True
+    poll = needs.poll(
+        (lambda context: context.scene.usdphys.collision_groups, "The scene has no collision group; add one first")
+    )
 
     def group_name(self, context: bpy.types.Context) -> str:
         physics = context.scene.usdphys

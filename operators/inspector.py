@@ -5,11 +5,12 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.typed_props import EnumProperty, IntProperty
 from ..usdphys_addon.core.errors import UsdPhysError
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.playback import joint_inspector
+from . import needs
 
 
 class USDPHYS_OT_inspect_joints(bpy.types.Operator):
@@ -19,12 +20,7 @@ Pose keeps the pose, Reset undoes it"""
     bl_idname = "usdphys.inspect_joints"
     bl_label = "Inspect Joints"
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.mode != "OBJECT":
-            cls.poll_message_set(tr("Switch to Object Mode first"))
-            return False
-        return True
+    poll = needs.poll(needs.OBJECT_MODE)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         was_running = preview_guard.current() is not None
@@ -58,16 +54,9 @@ class USDPHYS_OT_inspect_limit(bpy.types.Operator):
     bl_options = {"INTERNAL"}
 
     index = IntProperty()
-    which = EnumProperty(
-        name="Limit", items=(("LOWER", "Lower", "The lower limit"), ("UPPER", "Upper", "The upper limit"))
-    )
+    which = EnumProperty(name="Limit", items=items_of("limit of a joint"))
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        if preview_guard.current() is None:
-            cls.poll_message_set(tr("Inspect joints first"))
-            return False
-        return True
+    poll = needs.poll((needs.IN_PREVIEW[0], "Inspect joints first"))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         rows = context.window_manager.usdphys_inspector.rows

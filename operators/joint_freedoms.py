@@ -5,34 +5,26 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty, FloatProperty, StringProperty
 from ..usdphys_addon.core.errors import InputError
 from ..usdphys_addon.core.joint_kinds import PRESETS
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.playback import guard as preview_guard
+from . import needs
+from .outcome import draw_rows
 
-_MOTIONS = (
-    ("LOCKED", "Lock", "The degree of freedom does not move"),
-    ("LIMITED", "Limit", "It moves between two limits"),
-    ("FREE", "Free", "It moves without limits"),
-)
+_MOTIONS = items_of("motion of a joint")
 
 
 class _OnActiveJoint:
-    poll_message_set: Any
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = context.object
-        if obj is None or not obj.usdphys.joint.is_applied:
-            cls.poll_message_set(tr("Make a joint active"))
-            return False
-        if not obj.is_editable:
-            cls.poll_message_set(tr("The joint is linked; make a library override first"))
-            return False
-        return True
+    poll = needs.poll(
+        (lambda context: context.object and context.object.usdphys.joint.is_applied, "Make a joint active"),
+        (lambda context: context.object.is_editable, "The joint is linked; make a library override first"),
+    )
 
 
 class USDPHYS_OT_joint_preset(_OnActiveJoint, bpy.types.Operator):
@@ -165,11 +157,7 @@ computed from the masses that the joint moves"""
     def draw(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.simulation.gains.oscillator import Oscillator, sparkline
 
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "dof")
-        layout.prop(self, "frequency")
-        layout.prop(self, "ratio")
+        layout = draw_rows(self, "dof", "frequency", "ratio")
         is_angular = self.dof in ANGULAR_DOFS
         oscillator = Oscillator(self.frequency, self.ratio)
         layout.label(text=tr(f"Moves {self.inertia:.4g} {'kg·m²' if is_angular else 'kg'}"), icon="INFO")

@@ -7,28 +7,16 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge import props
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
-from .action_bar import OBJECT_MODE, can_build
+from .needs import AT_REST, OBJECT_MODE, SCENE, are_met, selected
+from .outcome import draw_rows
 
-_PLACES = (
-    ("AUTO", "Automatic", "For hinges and slides, from the shape of body 1: the centre of a wheel, the side of a door, "
-                          "the edge of a lid, the middle of a drawer. Otherwise at the closest points; with a single "
-                          "object, at the 3D cursor"),
-    ("CURSOR", "3D Cursor", "At the 3D cursor, with its orientation"),
-    ("MIDPOINT", "Between", "Midway between the centres of the two bounding boxes"),
-    ("CHILD_ORIGIN", "Origin of Body 1", "At the origin of the object that is not active"),
-    ("CLOSEST", "Closest Points", "Midway between the closest points of the two surfaces, or in the middle of the area "
-                                  "where they touch"),
-    ("FACE", "Picked Face", "In the middle of the face of the active mesh that was selected last in Edit Mode; the "
-                            "face normal is the axis"),
-    ("CENTER_0", "Centre of Body 0", "In the middle of the bounding box of the active object"),
-    ("CENTER_1", "Centre of Body 1", "In the middle of the bounding box of the object that is not active"),
-)  # fmt: skip
+_PLACES = items_of("place of a joint")
 _AXES = (
     (
         "AUTO",
@@ -52,10 +40,7 @@ _MAKE_BODIES = (
 )
 
 
-_ORDERS = (
-    ("NEAREST", "Nearest Next", "From the active object to the nearest remaining object, and so on"),
-    ("NAME", "By Name", "Sorted by name, numbers by their value"),
-)
+_ORDERS = items_of("order of a chain")
 #: Joint types with a lower and an upper limit of their own.
 _LIMITED = ("REVOLUTE", "PRISMATIC", "DISTANCE")
 _RESPONSE: Any = {
@@ -75,15 +60,14 @@ _ARMATURE: Any = {
 
 class _JointOperator:
     outcome: str
-    poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
-    modes = OBJECT_MODE
+    mode = OBJECT_MODE
     needs = (1, "Select joints, or the bodies that they hold")
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return can_build(cls, context, cls.needs, cls.modes)
+        return are_met(cls, context, SCENE, cls.mode, AT_REST, selected(*cls.needs))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         self.run(context)
@@ -128,10 +112,10 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     # No choice is taken over from the joint before, which may be of another kind: a slide, driven, about a wheel.
     bl_idname = "usdphys.joint_add"
     bl_label = "Add Joint"
-    modes = frozenset({"OBJECT", "EDIT_MESH"})
+    mode = (lambda context: context.mode in ("OBJECT", "EDIT_MESH"), OBJECT_MODE[1])
     needs = (1, "Select the objects to join, or one to join to the world")
 
-    type = EnumProperty(name="Type", items=props._JOINT_LABELS, default="REVOLUTE", options={"SKIP_SAVE"})
+    type = EnumProperty(name="Type", items=items_of("type of a joint"), default="REVOLUTE", options={"SKIP_SAVE"})
     place = EnumProperty(name="Place", items=_PLACES, description="Position of the joint", options={"SKIP_SAVE"})
     axis = EnumProperty(name="Axis", items=_AXES, description="Axis of the hinge, slide or cone", options={"SKIP_SAVE"})
     make_bodies = BoolProperty(name="Make Bodies", default=True, description=_MAKE_BODIES)
@@ -145,11 +129,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     upper_distance = FloatProperty(name="Upper Limit", subtype="DISTANCE", default=1.0, options={"SKIP_SAVE"})
     motor = EnumProperty(
         name="Motor", description="Drive the joint", options={"SKIP_SAVE"},
-        items=(
-            ("NONE", "No Motor", "Nothing drives the joint"),
-            ("VELOCITY", "Velocity", "Keep a velocity, as a wheel does"),
-            ("POSITION", "Position", "Go to a position and hold it, as a servo does"),
-        ),
+        items=items_of("motor of a joint"),
     )  # fmt: skip
     speed = FloatProperty(
         name="Velocity (°/s)", default=math.tau, subtype="ANGLE", description="Target velocity: an angle per second"
@@ -161,10 +141,7 @@ class USDPHYS_OT_joint_add(_JointOperator, bpy.types.Operator):
     outcome = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        for name in ("type", "place", "axis", "make_bodies"):
-            layout.prop(self, name)
+        layout = draw_rows(self, "type", "place", "axis", "make_bodies")
         if self.type not in _LIMITED:
             return
         layout.prop(self, "has_limits")
@@ -240,7 +217,7 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
     bl_label = "Joint Chain"
     needs = (2, "Select the objects of the chain; the active one is the first")
 
-    type = EnumProperty(name="Type", items=props._JOINT_LABELS, default="SPHERICAL")
+    type = EnumProperty(name="Type", items=items_of("type of a joint"), default="SPHERICAL")
     place = EnumProperty(name="Place", items=_PLACES[2:5], default="MIDPOINT", description="Position of each joint")
     axis = EnumProperty(name="Axis", items=_AXES, description="Axis of the hinges, slides or cones")
     order = EnumProperty(name="Order", description="Order of the objects", items=_ORDERS)
@@ -274,11 +251,7 @@ hinge with limits and a servo that holds it, and all together are an articulatio
     outcome = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        for name in ("order", "lower", "upper", "response", "armature"):
-            layout.prop(self, name)
-        self.draw_outcome(layout)
+        self.draw_outcome(draw_rows(self, "order", "lower", "upper", "response", "armature"))
 
     def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits, robot_arm
@@ -320,10 +293,7 @@ do not jump"""
 
     side = EnumProperty(
         name="To", description="The frame that stays",
-        items=(
-            ("BODY0", "Frame in Body 0", "The frame in body 0 stays, the frame in body 1 moves to it"),
-            ("BODY1", "Frame in Body 1", "The frame in body 1 stays, the frame in body 0 moves to it"),
-        ),
+        items=items_of("frame that stays"),
     )  # fmt: skip
 
     def run(self, context: bpy.types.Context) -> None:
@@ -371,9 +341,7 @@ bodies, and that pose becomes zero. For a door: set one limit while it is closed
 
     which = EnumProperty(
         name="Limit", description="Limit that is set to the pose",
-        items=(
-            ("LOWER", "Lower", "The pose is the lower limit"), ("UPPER", "Upper", "The pose is the upper limit"),
-        ),
+        items=items_of("limit from pose"),
     )  # fmt: skip
     dof = EnumProperty(
         name="Degree of Freedom",
@@ -424,21 +392,13 @@ follows from the masses and the load"""
     def draw(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
 
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "holds")
         driven = joint_edits.driven_kinds(context, self.dof)
-        if driven.turns:
-            layout.prop(self, "angle" if self.holds else "speed")
-        if driven.slides:
-            layout.prop(self, "distance" if self.holds else "slide_speed")
-        layout.prop(self, "response")
-        layout.prop(self, "articulation")
-        if self.holds:
-            layout.prop(self, "armature")
-        if driven.asks:
-            layout.prop(self, "dof")
-        self.draw_outcome(layout)
+        rows = {
+            "holds": True, "angle" if self.holds else "speed": driven.turns,
+            "distance" if self.holds else "slide_speed": driven.slides,
+            "response": True, "articulation": True, "armature": self.holds, "dof": driven.asks,
+        }  # fmt: skip
+        self.draw_outcome(draw_rows(self, *(name for name, is_drawn in rows.items() if is_drawn)))
 
     def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import joint_edits
@@ -477,12 +437,9 @@ class USDPHYS_OT_joint_couple(_JointOperator, bpy.types.Operator):
     is_reversed = BoolProperty(name="Reversed", description="Turn or slide the other way")
 
     def draw(self, context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
         obj = context.active_object
         is_rack = obj is not None and any(row.name == "physics:prismatic" for row in obj.usdphys.vendor)
-        layout.prop(self, "radius" if is_rack else "ratio")
-        layout.prop(self, "is_reversed")
+        draw_rows(self, "radius" if is_rack else "ratio", "is_reversed")
 
     def run(self, context: bpy.types.Context) -> None:
         from ..usdphys_addon.authoring import vendor_prims

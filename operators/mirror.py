@@ -5,8 +5,9 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.typed_props import EnumProperty
-from .action_bar import can_build
+from . import needs
 from .outcome import finish
 
 
@@ -24,15 +25,13 @@ them. What the counterparts had is replaced; joints that are missing are made"""
     )  # fmt: skip
     about = EnumProperty(
         name="About", description="Position of the mirror plane",
-        items=(
-            ("WORLD", "World", "Through the origin of the world, along a world axis"),
-            ("ACTIVE", "Active Object", "Through the origin of the active object, along an axis of the object"),
-        ),
+        items=items_of("mirror plane"),
     )  # fmt: skip
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_build(cls, context, (1, "Select the parts of one side, with names such as 'Arm.L'"))
+    poll = needs.poll(
+        needs.SCENE, needs.OBJECT_MODE, needs.AT_REST,
+        needs.selected(1, "Select the parts of one side, with names such as 'Arm.L'"),
+    )  # fmt: skip
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import mirroring

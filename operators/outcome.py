@@ -57,6 +57,14 @@ def report_refusals(cls: Any) -> None:
             setattr(cls, name, refusing(getattr(cls, name)))
 
 
+def draw_rows(operator: Any, *names: str) -> Any:
+    """Draw properties of an operator below each other, with their names on the left. Returns the layout."""
+    operator.layout.use_property_split = True
+    for name in names:
+        operator.layout.prop(operator, name)
+    return operator.layout
+
+
 def check_numbers(operator: Any) -> None:
     """Raise InputError for a NaN or an infinity, which Blender's fields take whatever their bounds are."""
     for item in operator.properties.bl_rna.properties:

@@ -7,11 +7,11 @@ from typing import Any
 import bpy
 from bl_operators.presets import AddPresetBase  # type: ignore[import-not-found, unused-ignore]
 
-from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import LOCAL_FRAME_FIELDS
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.core.common_materials import MATERIALS
 from ..usdphys_addon.core.words import counted
+from . import needs
 from .outcome import finish
 
 _ITEMS = [(preset.key, preset.name, preset.tooltip) for preset in MATERIALS]
@@ -27,12 +27,7 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
 
     preset = EnumProperty(name="Material", items=_ITEMS, description="Material to take the values from")
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not context.selected_objects and context.object is None:
-            cls.poll_message_set(tr("Select the objects first"))
-            return False
-        return True
+    poll = needs.poll((lambda context: context.selected_objects or context.object, "Select the objects first"))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import material_presets
@@ -44,7 +39,6 @@ class USDPHYS_OT_apply_material_preset(bpy.types.Operator):
 class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
     """Saves the authored values of a property group. Applying the preset unsets the others."""
 
-    poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "INTERNAL"}
     #: Path from the active object to the property group, and the message if there is no group.
@@ -62,10 +56,7 @@ class _AddPreset(AddPresetBase):  # type: ignore[misc, unused-ignore]
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        if cls.group(context) is None:
-            cls.poll_message_set(tr(cls.missing))
-            return False
-        return True
+        return needs.are_met(cls, context, (lambda _context: cls.group(context) is not None, cls.missing))
 
     def add(self, context: bpy.types.Context, filepath: str) -> None:
         from ..usdphys_addon.bridge import property_values

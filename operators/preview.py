@@ -10,11 +10,12 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import BoolProperty, IntProperty
 from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, joined, phrase
+from ..usdphys_addon.playback import clock_choice
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.system import faults
 from ..usdphys_addon.worker import jobs
 from ..usdphys_addon.worker.queue import Job
-from .action_bar import can_edit
+from . import needs
 from .outcome import refuse
 from .stepped import SLICE, Stepped
 
@@ -22,13 +23,6 @@ from .stepped import SLICE, Stepped
 _ARROWS = {"UP_ARROW": (1.0, 0.0), "DOWN_ARROW": (-1.0, 0.0), "LEFT_ARROW": (0.0, 1.0), "RIGHT_ARROW": (0.0, -1.0)}
 #: Ctrl is held to grab a body while it plays.
 GRAB_HINT = "Ctrl drag: grab a body    Esc: reset"
-
-
-def _session_runs(cls: Any) -> bool:
-    if preview_guard.current() is None:
-        cls.poll_message_set(tr("The preview is not running; press Play first"))
-        return False
-    return True
 
 
 #: Seconds between looks for windows that do not listen yet.
@@ -103,8 +97,9 @@ class Listener:
         listening.discard(self._window)
         if self._timer in _timers:
             _timers.remove(self._timer)
-        if self._grab and preview_guard.current() is self._session:
-            self._session.release(self._grab)
+        session = preview_guard.current()
+        if self._grab and session is not None and session is self._session:
+            session.release(self._grab)
 
     def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ..usdphys_addon.core.errors import UsdPhysError
@@ -279,9 +274,7 @@ class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):
     bl_label = "Listen to This Window"
     bl_options = {"INTERNAL"}
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        return _session_runs(cls)
+    poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         return self.listen(context)
@@ -309,7 +302,7 @@ class Player(Listener):
     def begin(self, context: bpy.types.Context, seconds: float) -> set[Any]:
         """Play or pause; start the session before if there is none. seconds: of a slice of that."""
         session = preview_guard.current()
-        with_timeline = context.scene.usdphys.preview.with_timeline and not self.ignores_timeline
+        with_timeline = not self.ignores_timeline and clock_choice.leads_timeline(context.scene)
         if session is None:
             return self.start(context, seconds, with_timeline=with_timeline)
         if with_timeline and preview_guard.timeline() is not None:
@@ -393,9 +386,7 @@ class USDPHYS_OT_preview_play(Player, bpy.types.Operator):
         name="Without Timeline", description="Play by the clock in any case", options={"HIDDEN", "SKIP_SAVE"}
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
 
 def _view_under(context: bpy.types.Context, event: bpy.types.Event) -> tuple[Any, Any, tuple[float, float]] | None:
@@ -423,9 +414,7 @@ class USDPHYS_OT_preview_step(Player, bpy.types.Operator):
     bl_label = "Step One Frame"
     ignores_timeline = False
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def begin(self, context: bpy.types.Context, seconds: float) -> set[Any]:
         session = preview_guard.current()
@@ -466,9 +455,7 @@ class USDPHYS_OT_preview_reset(bpy.types.Operator):
     bl_idname = "usdphys.preview_reset"
     bl_label = "Reset Physics"
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        return _session_runs(cls)
+    poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         leader = preview_guard.timeline()
@@ -488,9 +475,7 @@ class USDPHYS_OT_preview_apply(bpy.types.Operator):
     bl_label = "Apply Pose"
     bl_options = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        return _session_runs(cls)
+    poll = needs.poll(needs.IN_PREVIEW)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         session = preview_guard.forget()
@@ -515,9 +500,7 @@ class USDPHYS_OT_preview_bake(Stepped, bpy.types.Operator):
     frame_start = IntProperty(name="Start", default=1)
     frame_end = IntProperty(name="End", default=250)
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def frames(self, context: bpy.types.Context) -> tuple[int, int]:
         if self.use_scene_range:

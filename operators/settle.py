@@ -7,9 +7,9 @@ import bpy
 
 from ..usdphys_addon.bridge.typed_props import BoolProperty, FloatProperty, IntProperty, StringProperty
 from ..usdphys_addon.core.words import phrase
-from .action_bar import has_selection
+from . import needs
 from .generate.generator import fit
-from .outcome import check_numbers, finish
+from .outcome import check_numbers, draw_rows, finish
 from .stepped import Stepped
 
 
@@ -55,15 +55,10 @@ class USDPHYS_OT_settle(Stepped, bpy.types.Operator):
         description="Keep the settled objects as rigid bodies. Off: restore the physics that they had before",
     )
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        return has_selection(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE, needs.ONE_OBJECT)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "seconds")
-        layout.prop(self, "copies")
+        layout = draw_rows(self, "seconds", "copies")
         column = layout.column()
         column.active = self.copies > 0
         for name in ("spread", "turn", "seed"):

@@ -5,37 +5,12 @@ from typing import Any
 
 import bpy
 
-from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..usdphys_addon.core.words import counted
-from .outcome import finish
+from . import needs
+from .outcome import draw_rows, finish
 
-_KINDS = (
-    ("BOX", "Box", "The smallest box around the mesh"),
-    ("SPHERE", "Sphere", "The smallest sphere around the mesh"),
-    ("CAPSULE", "Capsule", "The smallest capsule around the mesh"),
-    ("CYLINDER", "Cylinder", "The smallest cylinder around the mesh"),
-    ("HULL", "Convex Hull", "The convex hull of the mesh"),
-    ("DECOMPOSITION", "Decomposition", "Several convex parts that fill the mesh (V-HACD)"),
-)
-_AXES = (
-    ("AUTO", "Automatic", "The axis that gives the smallest volume"),
-    ("X", "X", "The X axis of the object"),
-    ("Y", "Y", "The Y axis of the object"),
-    ("Z", "Z", "The Z axis of the object"),
-)
-_ROLES = (
-    ("DYNAMIC", "Dynamic", "One rigid body that moves as a whole"),
-    ("STATIC", "Static", "No rigid body: colliders that never move"),
-)
-_TARGETS = (
-    ("ACTIVE", "Active Object", "The active object is the body; the others become its children"),
-    ("EMPTY", "New Empty", "A new Empty in the middle is the body; the selected objects become its children"),
-)
-_MODES = (
-    ("OBJECTS", "Objects", "New collider objects that are children of the object, which stays the body"),
-    ("PRIMITIVES", "Primitives", "Boxes, spheres, capsules and cylinders in the object's own list of colliders"),
-)
 _TURNED = "Turn a collider if that makes it smaller. Off: its axes are the axes of the object"
 _MARGIN = "Length by which the colliders are larger than the mesh on all sides"
 _REPLACE = "Remove the collider objects that were made for the object earlier"
@@ -44,19 +19,10 @@ _REPLACE = "Remove the collider objects that were made for the object earlier"
 class _OnSelection:
     """Mix-in: runs one action on the selected objects."""
 
-    poll_message_set: Any
     report: Any
     bl_options: Any = {"REGISTER", "UNDO"}
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if context.scene is None or context.mode != "OBJECT":
-            cls.poll_message_set(tr("Switch to Object Mode first"))
-            return False
-        if not context.selected_objects:
-            cls.poll_message_set(tr("Select the objects first"))
-            return False
-        return True
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE, needs.selected(1, "Select the objects first"))
 
     def run(self, context: bpy.types.Context) -> Any:
         """Run the action; returns its outcome."""
@@ -78,8 +44,10 @@ class USDPHYS_OT_compound_from_selection(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.compound_from_selection"
     bl_label = "Compound from Selection"
 
-    target = EnumProperty(name="Body", items=_TARGETS, description="Object that becomes the body")
-    role = EnumProperty(name="Role", items=_ROLES, description="Kind of compound: one that moves, or static")
+    target = EnumProperty(name="Body", items=items_of("body of a compound"), description="Object that becomes the body")
+    role = EnumProperty(
+        name="Role", items=items_of("role of a compound"), description="Kind of compound: one that moves, or static"
+    )
 
     def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
@@ -99,9 +67,9 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     bl_idname = "usdphys.make_collider_objects"
     bl_label = "Make Collider Objects"
 
-    kind = EnumProperty(name="Kind", items=_KINDS, description="Shape of the colliders")
+    kind = EnumProperty(name="Kind", items=items_of("shape to fit"), description="Shape of the colliders")
     margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
-    axis = EnumProperty(name="Axis", items=_AXES, description="Axis of a capsule or cylinder")
+    axis = EnumProperty(name="Axis", items=items_of("axis to fit"), description="Axis of a capsule or cylinder")
     oriented = BoolProperty(name="Oriented", description=_TURNED)
     most = IntProperty(
         name="Most Parts",
@@ -113,17 +81,11 @@ class USDPHYS_OT_make_collider_objects(_OnSelection, bpy.types.Operator):
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "kind")
-        layout.prop(self, "margin")
-        if self.kind in ("CAPSULE", "CYLINDER"):
-            layout.prop(self, "axis")
-        if self.kind in ("BOX", "CAPSULE", "CYLINDER"):
-            layout.prop(self, "oriented")
-        if self.kind == "DECOMPOSITION":
-            layout.prop(self, "most")
-        layout.prop(self, "replace")
+        own = {
+            "BOX": ("oriented",), "CAPSULE": ("axis", "oriented"), "CYLINDER": ("axis", "oriented"),
+            "DECOMPOSITION": ("most",),
+        }  # fmt: skip
+        draw_rows(self, "kind", "margin", *own.get(self.kind, ()), "replace")
 
     def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits
@@ -145,7 +107,7 @@ rigid body do not change"""
     bl_idname = "usdphys.split_loose"
     bl_label = "Colliders from Loose Parts"
 
-    mode = EnumProperty(name="As", items=_MODES, description="Kind of the colliders")
+    mode = EnumProperty(name="As", items=items_of("colliders of loose parts"), description="Kind of the colliders")
     margin = FloatProperty(name="Margin", description=_MARGIN, min=0.0, unit="LENGTH", precision=4)
     oriented = BoolProperty(name="Oriented", description=_TURNED, default=True)
     limit = IntProperty(
@@ -154,12 +116,7 @@ rigid body do not change"""
     replace = BoolProperty(name="Replace", description=_REPLACE, default=True)
 
     def draw(self, _context: bpy.types.Context) -> None:
-        layout = self.layout
-        layout.use_property_split = True
-        layout.prop(self, "mode")
-        layout.prop(self, "margin")
-        layout.prop(self, "oriented" if self.mode == "PRIMITIVES" else "replace")
-        layout.prop(self, "limit")
+        draw_rows(self, "mode", "margin", "oriented" if self.mode == "PRIMITIVES" else "replace", "limit")
 
     def run(self, context: bpy.types.Context) -> Any:
         from ..usdphys_addon.authoring import collider_edits

@@ -6,9 +6,11 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge import vendor_rows
+from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
 from ..usdphys_addon.core.words import phrase
+from . import needs
 from .edit_lists import FIRST_SCENE, made_owner, owner_of
 
 
@@ -154,13 +156,7 @@ class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
 
     word = EnumProperty(
         name="Approximation",
-        items=(
-            (
-                "sdf", "Distance Field (PhysX)",
-                "A signed distance field, for moving bodies that are hollow or concave",
-            ),
-            ("sphereFill", "Spheres (PhysX)", "Spheres that fill the shape"),
-        ),
+        items=items_of("approximation of a simulator"),
     )  # fmt: skip
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
@@ -217,11 +213,7 @@ class USDPHYS_OT_vendor_prim_add(bpy.types.Operator):
 
     type = EnumProperty(name="Type", items=_types, description="Type of the prim")
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        from .action_bar import can_edit
-
-        return can_edit(cls, context)
+    poll = needs.poll(needs.SCENE, needs.OBJECT_MODE)
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         context.window_manager.invoke_search_popup(self)

@@ -22,19 +22,12 @@ from . import (
     structure_panel,
 )
 
-CLASSES: tuple[Any, ...] = (
-    *action_bar_panel.CLASSES,
-    *batch_panel.CLASSES,
-    *checks_panel.CLASSES,
-    *object_physics.CLASSES,
-    *scene_physics.CLASSES,
-    *material_physics.CLASSES,
-    *preview_panel.CLASSES,
-    *joint_tools_panel.CLASSES,
-    *overlays.CLASSES,
-    *inspector_panel.CLASSES,
-    *structure_panel.CLASSES,
-)
+#: In the order of registration.
+_MODULES = (
+    action_bar_panel, batch_panel, checks_panel, object_physics, scene_physics, material_physics, preview_panel,
+    joint_tools_panel, overlays, inspector_panel, structure_panel,
+)  # fmt: skip
+CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
 
 for _cls in CLASSES:
     # Menus and panels; a list has another signature.

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -12,88 +13,39 @@ from bpy.types import Context, UILayout
 from ..operators import generate
 from ..usdphys_addon.authoring import generator_kinds
 from ..usdphys_addon.bridge.roles import has_physics
+from ..usdphys_addon.core import tables
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
+from .places import Sidebar
 
-#: (operator, text, icon) in the order of the bar.
-ACTIONS = (
-    ("usdphys.make_dynamic", "Dynamic", "RIGID_BODY"),
-    ("usdphys.make_static", "Static", "FREEZE"),
-    ("usdphys.make_kinematic", "Kinematic", "ANIM"),
-    ("usdphys.add_collider", "Collider", "MESH_ICOSPHERE"),
-    ("usdphys.joint_add", "Joint", "RIGID_BODY_CONSTRAINT"),
-    ("usdphys.add_group", "Group", "GROUP"),
-    ("usdphys.clear_physics", "Clear", "TRASH"),
-)
-BATCH = (
-    ("usdphys.tag_by_name", "Tag by Name", "SORTALPHA"),
-    ("usdphys.tag_collection", "Tag Collection", "OUTLINER_COLLECTION"),
-    ("usdphys.copy_physics", "Copy Physics to Selected", "COPYDOWN"),
-)
+_ROWS = tables.rows(Path(__file__).with_name("menus.tsv"))
+
+
+def _rows_of(menu: str) -> tuple[tuple[str, str, str], ...]:
+    """(operator, text, icon) of the rows of a menu, in the order of menus.tsv."""
+    return tuple((row["operator"], row["text"], row["icon"]) for row in _ROWS if row["menu"] == menu)
+
+
+ACTIONS, BATCH = _rows_of("actions"), _rows_of("batch")
 #: Texts of buttons where the whole one does not fit.
 _SHORT = {"Copy Physics to Selected": "Copy to Selected"}
 
 
+_GENERATORS = tuple((cls.bl_idname, cls.bl_label, cls.icon) for cls in generate.CLASSES)
 #: (name of the menu, label, icon, rows of operators) below Object > USD Physics. The search of Blender (F3) finds only
 #: operators that are in a menu.
-TOOLS = (
-    ("joint_tools", "Joint Tools", "RIGID_BODY_CONSTRAINT", (
-        ("usdphys.joint_chain", "Joint Chain", "LINKED"),
-        ("usdphys.robot_arm", "Robot Arm", "CON_KINEMATIC"),
-        ("usdphys.weld", "Weld", "SNAP_ON"),
-        ("usdphys.joint_motor", "Motor", "FORCE_VORTEX"),
-        ("usdphys.joint_couple", "Gear or Rack", "PREFERENCES"),
-        ("usdphys.vendor_prim_add", "Simulator Prim", "EMPTY_AXIS"),
-        ("usdphys.joint_tune", "Tune Gains", "FCURVE"),
-        ("usdphys.joint_equal_gains", "Same Gains on All Rotations", "ORIENTATION_GIMBAL"),
-        ("usdphys.joint_preset", "Generic Joint As", "PRESET"),
-        ("usdphys.joint_limit_from_pose", "Limit from Pose", "DRIVER_ROTATIONAL_DIFFERENCE"),
-        ("usdphys.joint_fix_frames", "Keep Frames in Bodies", "PINNED"),
-        ("usdphys.joint_align", "Align Joint Frames", "ORIENTATION_GLOBAL"),
-        ("usdphys.joint_swap_bodies", "Swap Bodies", "ARROW_LEFTRIGHT"),
-        ("usdphys.inspect_joints", "Inspect Joints", "CON_ROTLIKE"),
-        ("usdphys.mirror_physics", "Mirror Physics", "MOD_MIRROR"),
-    )),
-    ("generate", "Generate", "MOD_BUILD", (
-        ("usdphys.settle", "Scatter and Settle", "MOD_PARTICLE_INSTANCE"),
-        *((cls.bl_idname, cls.bl_label, cls.icon) for cls in generate.CLASSES),
-    )),
-    ("structure", "Structure", "OUTLINER", (
-        ("usdphys.compound_from_selection", "Compound from Selection", "GROUP"),
-        ("usdphys.make_collider_objects", "Make Collider Objects", "MESH_CUBE"),
-        ("usdphys.split_loose", "Split Loose Parts", "MOD_EXPLODE"),
-        ("usdphys.fit_collider", "Fit Collider", "FULLSCREEN_ENTER"),
-        ("usdphys.collider_mesh_to_primitive", "Collider Mesh to Primitive", "MESH_UVSPHERE"),
-        ("usdphys.author_computed", "Author Computed Mass", "PHYSICS"),
-        ("usdphys.apply_material_preset", "Material Preset", "MATERIAL"),
-    )),
-    ("groups", "Collision Groups", "GROUP", (
-        ("usdphys.group_add_selected", "Add Selected to Group", "ADD"),
-        ("usdphys.group_remove_selected", "Remove Selected from Group", "REMOVE"),
-        ("usdphys.group_select", "Select Members of Group", "RESTRICT_SELECT_OFF"),
-        ("usdphys.group_rename", "Rename Group", "SORTALPHA"),
-    )),
-    ("preview", "Preview", "PLAY", (
-        ("usdphys.preview_play", "Play Physics", "PLAY"),
-        ("usdphys.preview_step", "Step One Frame", "FRAME_NEXT"),
-        ("usdphys.preview_reset", "Reset Physics", "LOOP_BACK"),
-        ("usdphys.preview_apply", "Apply Pose", "CHECKMARK"),
-        ("usdphys.preview_bake", "Bake to Keyframes", "REC"),
-        ("usdphys.engine_bake", "Simulate In", "CONSOLE"),
-        ("usdphys.preview_clear_bake", "Clear Bake", "X"),
-    )),
-    ("batch_files", "Batch of Files", "FILE_FOLDER", (
-        ("usdphys.batch_convert_folder", "Batch Convert Folder", "FILE_FOLDER"),
-        ("usdphys.export_collections", "Export Collections", "OUTLINER_COLLECTION"),
-        ("usdphys.batch_report", "Batch Report", "TEXT"),
-    )),
-    ("checks", "Checks", "CHECKMARK", (
-        ("usdphys.check", "Check Now", "FILE_REFRESH"),
-        ("usdphys.check_fix_all", "Fix All Safe", "CHECKMARK"),
-    )),
-)  # fmt: skip
-
-
+TOOLS = tuple(
+    (name, label, icon, _rows_of(name) + (_GENERATORS if name == "generate" else ()))
+    for name, label, icon in (
+        ("joint_tools", "Joint Tools", "RIGID_BODY_CONSTRAINT"),
+        ("generate", "Generate", "MOD_BUILD"),
+        ("structure", "Structure", "OUTLINER"),
+        ("groups", "Collision Groups", "GROUP"),
+        ("preview", "Preview", "PLAY"),
+        ("batch_files", "Batch of Files", "FILE_FOLDER"),
+        ("checks", "Checks", "CHECKMARK"),
+    )
+)
 #: Operators that ask for a choice: their row is a menu of it.
 CHOICES = {"usdphys.engine_bake": "engine", "usdphys.joint_preset": "preset", "usdphys.apply_material_preset": "preset"}
 
@@ -135,11 +87,8 @@ def _draw_samples(layout: UILayout) -> None:
         layout.operator("usdphys.sample_scene", text=label, icon=icon).kind = kind
 
 
-class USDPHYS_PT_actions(bpy.types.Panel):
+class USDPHYS_PT_actions(Sidebar, bpy.types.Panel):
     bl_label = "Actions"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_order = 0
 
     def draw(self, context: Context) -> None:
@@ -160,11 +109,8 @@ class USDPHYS_PT_actions(bpy.types.Panel):
         column.operator("usdphys.manual", icon="HELP")
 
 
-class USDPHYS_PT_batch(bpy.types.Panel):
+class USDPHYS_PT_batch(Sidebar, bpy.types.Panel):
     bl_label = "Batch"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_order = 3
     bl_options = {"DEFAULT_CLOSED"}
 

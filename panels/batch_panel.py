@@ -3,37 +3,23 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 from bpy.types import Context, PropertyGroup, UILayout
 
 from ..operators.batch_files import summary
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
+from .places import Sidebar, item_list
 
 ICONS = {"ok": "CHECKMARK", "failed": "CANCEL", "crashed": "ERROR", "timeout": "TIME"}
 
 
-class USDPHYS_UL_batch_jobs(bpy.types.UIList):
-    def draw_item(  # type: ignore[override]
-        self,
-        _context: Context,
-        layout: UILayout,
-        _data: Any,
-        item: PropertyGroup,
-        _icon: int,
-        _owner: Any,
-        _index: str,
-    ) -> None:
-        layout.label(text=item.name, icon=ICONS.get(item.status, "QUESTION"), translate=False)
+def _draw_batch_jobs(_context: Context, layout: UILayout, item: PropertyGroup) -> None:
+    layout.label(text=item.name, icon=ICONS.get(item.status, "QUESTION"), translate=False)
 
 
-class USDPHYS_PT_batch_files(bpy.types.Panel):
+class USDPHYS_PT_batch_files(Sidebar, bpy.types.Panel):
     bl_label = "Files"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_parent_id = "USDPHYS_PT_batch"
 
     def draw(self, context: Context) -> None:
@@ -54,4 +40,4 @@ class USDPHYS_PT_batch_files(bpy.types.Panel):
         layout.operator("usdphys.batch_report", icon="TEXT")
 
 
-CLASSES = (USDPHYS_UL_batch_jobs, USDPHYS_PT_batch_files)
+CLASSES = (item_list("batch_jobs", _draw_batch_jobs), USDPHYS_PT_batch_files)

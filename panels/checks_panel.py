@@ -14,6 +14,7 @@ from ..usdphys_addon.checks import report
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
+from .places import Sidebar
 
 MAX_ROWS = 20
 #: Pixels that the buttons of an issue take.
@@ -21,11 +22,8 @@ _BUTTONS = 50
 ICONS = {"error": "CANCEL", "warning": "ERROR", "info": "INFO"}
 
 
-class USDPHYS_PT_checks(bpy.types.Panel):
+class USDPHYS_PT_checks(Sidebar, bpy.types.Panel):
     bl_label = "Checks"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_order = 4
 
     def draw_header_preset(self, context: Context) -> None:

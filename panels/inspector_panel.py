@@ -12,16 +12,14 @@ from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core import units
 from ..usdphys_addon.playback import joint_inspector
 from ..usdphys_addon.viewport.wrapped_text import draw_text
+from .places import Sidebar
 
 #: Stiffness and damping are shown for up to this many rows.
 MAX_GAINS = 12
 
 
-class USDPHYS_PT_inspector(bpy.types.Panel):
+class USDPHYS_PT_inspector(Sidebar, bpy.types.Panel):
     bl_label = "Joint Inspector"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_order = 2
     bl_options = {"DEFAULT_CLOSED"}
 

@@ -9,6 +9,7 @@ from bpy.types import Context
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.words import phrase
 from . import fitting
+from .places import Sidebar
 
 #: (type, icon) of the joints, in two rows of buttons.
 _TYPES = (
@@ -19,11 +20,8 @@ _TYPES = (
 _ICON = 12.0
 
 
-class USDPHYS_PT_joint_tools(bpy.types.Panel):
+class USDPHYS_PT_joint_tools(Sidebar, bpy.types.Panel):
     bl_label = "Joint Tools"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_order = 1
     bl_options = {"DEFAULT_CLOSED"}
 

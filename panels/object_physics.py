@@ -3,7 +3,6 @@
 
 from typing import Any
 
-import bpy
 from bpy.types import Context, PropertyGroup, UILayout
 
 from ..usdphys_addon.bridge import vendor_rows
@@ -18,7 +17,7 @@ from ..usdphys_addon.core.words import number_text, phrase
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor
-from .places import Part, in_properties, in_sidebar
+from .places import Part, in_properties, in_sidebar, item_list
 
 _PLACE = ("location", "rotation")
 #: A sphere looks the same however it is rotated.
@@ -97,21 +96,11 @@ class _Mass(_SubPart):
         _draw_mass(self.active_layout(context), obj.usdphys.mass, "object.usdphys.mass", computed)
 
 
-class USDPHYS_UL_colliders(bpy.types.UIList):
-    def draw_item(  # type: ignore[override]
-        self,
-        context: Context,
-        layout: UILayout,
-        _data: Any,
-        item: PropertyGroup,
-        _icon: int,
-        _owner: Any,
-        _index: str,
-    ) -> None:
-        row = layout.split(factor=0.6, align=True) if item.name or fitting.room() > _WITH_NAMES else layout
-        row.prop(item, "shape", text="", emboss=False)
-        if item.name or fitting.room() > _WITH_NAMES:
-            row.prop(item, "name", text="", emboss=False, placeholder="automatic name")
+def _draw_colliders(_context: Context, layout: UILayout, item: PropertyGroup) -> None:
+    row = layout.split(factor=0.6, align=True) if item.name or fitting.room() > _WITH_NAMES else layout
+    row.prop(item, "shape", text="", emboss=False)
+    if item.name or fitting.room() > _WITH_NAMES:
+        row.prop(item, "name", text="", emboss=False, placeholder="automatic name")
 
 
 class _Colliders(_SubPart):
@@ -220,34 +209,14 @@ class _FilteredPairs(_SubPart):
         attributes.draw_list(layout, pairs, "filtered_pairs", "active_index", "filtered_pairs", "USDPHYS_UL_objects")
 
 
-class USDPHYS_UL_objects(bpy.types.UIList):
-    def draw_item(  # type: ignore[override]
-        self,
-        context: Context,
-        layout: UILayout,
-        _data: Any,
-        item: PropertyGroup,
-        _icon: int,
-        _owner: Any,
-        _index: str,
-    ) -> None:
-        layout.prop(item, "object", text="")
+def _draw_objects(_context: Context, layout: UILayout, item: PropertyGroup) -> None:
+    layout.prop(item, "object", text="")
 
 
-class USDPHYS_UL_memberships(bpy.types.UIList):
-    def draw_item(  # type: ignore[override]
-        self,
-        context: Context,
-        layout: UILayout,
-        _data: Any,
-        item: PropertyGroup,
-        _icon: int,
-        _owner: Any,
-        _index: str,
-    ) -> None:
-        row = layout.row(align=True)
-        row.prop_search(item, "name", context.scene.usdphys, "collision_groups", text="", icon="GROUP")
-        row.prop(item, "exclude", text="", icon="REMOVE" if item.exclude else "ADD", emboss=False)
+def _draw_memberships(context: Context, layout: UILayout, item: PropertyGroup) -> None:
+    row = layout.row(align=True)
+    row.prop_search(item, "name", context.scene.usdphys, "collision_groups", text="", icon="GROUP")
+    row.prop(item, "exclude", text="", icon="REMOVE" if item.exclude else "ADD", emboss=False)
 
 
 class _GroupMemberships(_SubPart):
@@ -352,6 +321,6 @@ PARTS = (
     _Object, _RigidBody, _Mass, _Colliders, _Joint, _VendorPrim, _ArticulationRoot, _FilteredPairs, _GroupMemberships,
 )  # fmt: skip
 CLASSES = (
-    USDPHYS_UL_colliders, USDPHYS_UL_objects, USDPHYS_UL_memberships, *in_properties(PARTS, "physics"),
-    *in_sidebar(PARTS),
+    item_list("colliders", _draw_colliders), item_list("objects", _draw_objects),
+    item_list("memberships", _draw_memberships), *in_properties(PARTS, "physics"), *in_sidebar(PARTS),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from bpy.types import Context, PropertyGroup, UILayout
 from ..usdphys_addon.viewport import overlay_settings
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
+from .places import Sidebar
 
 
 def _draw_parts(layout: UILayout, settings: PropertyGroup) -> None:
@@ -60,11 +61,8 @@ class USDPHYS_PT_overlays(bpy.types.Panel):
         _draw_parts(layout.column(), settings)
 
 
-class USDPHYS_PT_overlays_view(bpy.types.Panel):
+class USDPHYS_PT_overlays_view(Sidebar, bpy.types.Panel):
     bl_label = "Overlays"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_order = 7
     bl_options = {"DEFAULT_CLOSED"}
 

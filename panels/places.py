@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import bpy
@@ -16,6 +16,14 @@ VIEW = "_view"
 
 #: Width of a row from which two columns have place for most labels; see `fitting.room`.
 _WIDE = 240.0
+
+
+class Sidebar:
+    """Mix-in of panels that are in the sidebar of the 3D view alone."""
+
+    bl_space_type: Any = "VIEW_3D"
+    bl_region_type: Any = "UI"
+    bl_category = CATEGORY
 
 
 class Part:
@@ -40,6 +48,21 @@ class Part:
         layout.use_property_split = not self.is_narrow()
         layout.use_property_decorate = False
         return layout
+
+
+DrawItem = Callable[[bpy.types.Context, bpy.types.UILayout, bpy.types.PropertyGroup], None]
+
+
+def item_list(name: str, draw: DrawItem) -> type[bpy.types.UIList]:
+    """A list whose rows a function draws: (context, layout, item). name: of the class, after USDPHYS_UL_."""
+
+    def draw_item(
+        _self: Any, context: bpy.types.Context, layout: bpy.types.UILayout, _data: Any, item: Any, _icon: int,
+        _owner: Any, _index: str,
+    ) -> None:  # fmt: skip
+        draw(context, layout, item)
+
+    return type(f"USDPHYS_UL_{name}", (bpy.types.UIList,), {"draw_item": draw_item, "__module__": __name__})
 
 
 def in_properties(parts: Sequence[type[Part]], context: str) -> tuple[type[bpy.types.Panel], ...]:

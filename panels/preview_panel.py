@@ -11,11 +11,13 @@ from bpy.types import Context, UILayout
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
+from ..usdphys_addon.playback import clock_choice
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.simulation.engine import programs, solvers
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 from .checks_panel import ICONS
+from .places import Sidebar
 
 #: Notices that are shown.
 MAX_ROWS = 8
@@ -25,11 +27,8 @@ def _range(first: int, last: int) -> Phrase:
     return phrase("{first} to {last}", first=first, last=last)
 
 
-class USDPHYS_PT_preview(bpy.types.Panel):
+class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
     bl_label = "Preview"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
 
     def draw(self, context: Context) -> None:
         layout = self.layout
@@ -49,13 +48,23 @@ class USDPHYS_PT_preview(bpy.types.Panel):
         row = layout.row()
         row.active = session is None
         row.prop(settings, "with_timeline", icon=fitting.icon_for("Play with Timeline", "TIME"), toggle=True)
+        reason = "" if settings.with_timeline else clock_choice.last_reason(context.scene)
+        if reason:
+            # Which clock leads, and why; one click changes it.
+            if settings.by_clock:
+                draw_text(layout, phrase("The clock leads: {reason}, and stays as it is now.", reason=reason), "ERROR")
+            else:
+                draw_text(layout, phrase("The timeline leads: {reason}.", reason=reason), "TIME")
+            row = layout.row()
+            row.active = session is None
+            row.prop(settings, "by_clock", toggle=True)
         if preview_guard.problem():
             draw_text(layout, preview_guard.problem(), "ERROR")
         layout.operator("usdphys.preview_apply", icon="CHECKMARK")
         layout.use_property_split = True
         layout.use_property_decorate = False
         column = layout.column()
-        column.active = not settings.with_timeline
+        column.active = not settings.with_timeline and (settings.by_clock or not reason)
         row = column.row()
         row.active = not settings.is_fast
         fitting.prop(row, settings, "speed")
@@ -82,11 +91,8 @@ def _timeline_plays(context: Any) -> bool:
     return context.screen is not None and bool(context.screen.is_animation_playing)
 
 
-class USDPHYS_PT_preview_state(bpy.types.Panel):
+class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
     bl_label = "State"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_parent_id = "USDPHYS_PT_preview"
 
     @classmethod
@@ -141,11 +147,8 @@ def _draw_loads(column: UILayout, name: str, loads: Any, *, is_active: bool) -> 
         _readout(column, "on Body 1, X Y Z", load_plot.along_text(loads.torque, "N m"))
 
 
-class USDPHYS_PT_preview_notices(bpy.types.Panel):
+class USDPHYS_PT_preview_notices(Sidebar, bpy.types.Panel):
     bl_label = "Notices"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_parent_id = "USDPHYS_PT_preview"
 
     @classmethod
@@ -168,11 +171,8 @@ class USDPHYS_PT_preview_notices(bpy.types.Panel):
             layout.label(text=tr(phrase("and {count} more", count=len(notices) - MAX_ROWS)))
 
 
-class USDPHYS_PT_preview_bake(bpy.types.Panel):
+class USDPHYS_PT_preview_bake(Sidebar, bpy.types.Panel):
     bl_label = "Bake"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_parent_id = "USDPHYS_PT_preview"
     bl_options = {"DEFAULT_CLOSED"}
 

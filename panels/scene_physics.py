@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The physics of the scene: physics scenes, collision groups and the units of the stage."""
 
-from typing import Any
-
-import bpy
 from bpy.types import Context, PropertyGroup, UILayout
 
 from ..operators.edit_lists import FIRST_SCENE
@@ -14,7 +11,7 @@ from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor
-from .places import Part, in_properties, in_sidebar
+from .places import Part, in_properties, in_sidebar, item_list
 
 #: Largest number of groups in the matrix; more do not fit.
 _MATRIX = 12
@@ -52,32 +49,12 @@ class _PhysicsScenes(Part):
             vendor.draw(layout, context, item, "scene", path)
 
 
-class USDPHYS_UL_groups(bpy.types.UIList):
-    def draw_item(  # type: ignore[override]
-        self,
-        context: Context,
-        layout: UILayout,
-        _data: Any,
-        item: PropertyGroup,
-        _icon: int,
-        _owner: Any,
-        _index: str,
-    ) -> None:
-        layout.prop(item, "list_name", text="", emboss=False)
+def _draw_groups(_context: Context, layout: UILayout, item: PropertyGroup) -> None:
+    layout.prop(item, "list_name", text="", emboss=False)
 
 
-class USDPHYS_UL_group_references(bpy.types.UIList):
-    def draw_item(  # type: ignore[override]
-        self,
-        context: Context,
-        layout: UILayout,
-        _data: Any,
-        item: PropertyGroup,
-        _icon: int,
-        _owner: Any,
-        _index: str,
-    ) -> None:
-        layout.prop_search(item, "name", context.scene.usdphys, "collision_groups", text="", icon="GROUP")
+def _draw_group_references(context: Context, layout: UILayout, item: PropertyGroup) -> None:
+    layout.prop_search(item, "name", context.scene.usdphys, "collision_groups", text="", icon="GROUP")
 
 
 class _CollisionGroups(Part):
@@ -154,4 +131,7 @@ class _Matrix(Part):
 
 
 PARTS = (_Scene, _PhysicsScenes, _CollisionGroups, _Matrix)
-CLASSES = (USDPHYS_UL_groups, USDPHYS_UL_group_references, *in_properties(PARTS, "scene"), *in_sidebar(PARTS))
+CLASSES = (
+    item_list("groups", _draw_groups), item_list("group_references", _draw_group_references),
+    *in_properties(PARTS, "scene"), *in_sidebar(PARTS),
+)  # fmt: skip

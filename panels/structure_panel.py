@@ -8,16 +8,14 @@ from bpy.types import Context, UILayout
 
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
+from .places import Sidebar
 
 #: Width of the arrow of a menu, and of the buttons beside a menu of presets with its arrow.
 _ARROW, _PRESET_BUTTONS = 16.0, 60.0
 
 
-class USDPHYS_PT_structure(bpy.types.Panel):
+class USDPHYS_PT_structure(Sidebar, bpy.types.Panel):
     bl_label = "Structure"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_order = 2
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -42,11 +40,8 @@ class USDPHYS_PT_structure(bpy.types.Panel):
         fitting.button(layout, "usdphys.collider_mesh_to_primitive", "MESH_UVSPHERE")
 
 
-class USDPHYS_PT_structure_presets(bpy.types.Panel):
+class USDPHYS_PT_structure_presets(Sidebar, bpy.types.Panel):
     bl_label = "Presets"
-    bl_space_type = "VIEW_3D"
-    bl_region_type = "UI"
-    bl_category = "USD Physics"
     bl_parent_id = "USDPHYS_PT_structure"
     bl_options = {"DEFAULT_CLOSED"}
 

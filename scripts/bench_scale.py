@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Large scenes and long runs: processor time and memory of each command, and what stays behind in memory.
 
-    .venv/bin/python scripts/bench_scale.py [scale] [leaks] [mesh] [hour] [--check]
+    .venv/bin/python scripts/bench_scale.py [growth] [scale] [leaks] [mesh] [hour] [--check]
 
-scale: 1,000 and 20,000 bodies (--many) through validate, inspect, simulate and convert, each in a process of its own;
-Blender's own export beside them, whose time grows with the square of the objects under one parent. leaks: 50 imports
-and 50 exports in one process. mesh: a mesh of five million triangles. hour: an hour of the preview's world at 60 Hz.
+growth: 5,000 and 20,000 bodies (--many) with a tenth as many joints, in groups of a hundred, through each command and
+form of output. `exponent_NAME` says how its time grows, beside that of ten bodies; `native` is Blender's own import and
+export. scale: 1,000 and 20,000 bodies (--many) through validate, inspect, simulate and convert, each in a process of
+its own; Blender's own export beside them, whose time grows with the square of the objects under one parent. leaks: 50
+imports and 50 exports in one process. mesh: a mesh of five million triangles. hour: an hour of the preview's world at
+60 Hz.
 Times are of the processor, so that other work on the machine disturbs them little.
 
 Prints `name value unit` per figure; with --check, exit status 1 where a bound is not met.
@@ -13,6 +16,7 @@ Prints `name value unit` per figure; with --check, exit status 1 where a bound i
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 from pathlib import Path
@@ -20,8 +24,10 @@ from typing import Any
 
 import bench
 
-KINDS = ("scale", "leaks", "mesh", "hour")
+KINDS = ("growth", "scale", "leaks", "mesh", "hour")
 FEW = 1_000
+#: Bodies of the scenes whose times say how a command grows: what starts it is in the first one.
+SIZES, EXPONENT = (10, 5_000, 20_000), 1.1
 BOUNDS = {
     "growth_convert_over_native": 1.2, "inspect_over_validate": 2.0, "convert_over_native": 1.5,
     "leak_import": 1.05, "leak_export": 1.05, "leak_hour": 1.05,
@@ -40,16 +46,59 @@ for number in map(int, sys.argv[2:]):
     usd_export.export_usd(bpy.context, f"{sys.argv[1]}/{number}.usdc", usd_export.ExportOptions())
 os._exit(0)
 """
+_GROUPS = """
+import bench
+import bpy
+bench.load_extension().register()
+from usdphys_ext.usdphys_addon.exchange import blend_file
+for number in map(int, sys.argv[2:]):
+    bench.empty()
+    box, above, last = bench.box("Box"), None, None
+    for index, place in enumerate(bench.grid(number)):
+        if index % 100 == 0:
+            above = bench.placed(f"Group {index // 100}", None, (0, 0, 0))
+        crate = bench.body(f"Crate {index}", box, place)
+        crate.usdphys.colliders[0].approximation = "boundingCube"
+        crate.parent = above
+        if index % 10 == 9:
+            joint = bench.placed(f"Hinge {index // 10}", None, place)
+            joint.parent = above
+            joint.usdphys.joint.is_applied, joint.usdphys.joint.type = True, "REVOLUTE"
+            joint.usdphys.joint.body0, joint.usdphys.joint.body1 = last, crate
+        last = crate
+    os.makedirs(f"{sys.argv[1]}/{number}")
+    bpy.ops.wm.save_as_mainfile(filepath=f"{sys.argv[1]}/{number}/scene.blend")
+os._exit(0)
+"""
+_EDIT = """
+import bpy
+from usdphys_addon.bridge import props
+props.register()
+bpy.ops.wm.open_mainfile(filepath=sys.argv[1], load_ui=False)
+crates = [obj for obj in bpy.data.objects if obj.name.startswith("Crate")]
+for obj in crates[::10]:
+    obj.location.x += 0.1
+for obj in crates[::7]:
+    obj.usdphys.mass.is_applied, obj.usdphys.mass.mass = True, 2.0
+bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2])
+os._exit(0)
+"""
 _COMMAND = """
 from usdphys_addon import cli
 status = cli.main(sys.argv[1:])
 sys.stdout.flush()
-os._exit(status)
+os._exit(0 if sys.argv[1] == "diff" and status == 1 else status)
 """
 _NATIVE = """
 import bpy
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1], load_ui=False)
 bpy.ops.wm.usd_export(filepath=sys.argv[2], evaluation_mode="VIEWPORT", use_instancing=False)
+os._exit(0)
+"""
+_NATIVE_IMPORT = """
+import bpy
+bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+bpy.ops.wm.usd_import(filepath=sys.argv[1])
 os._exit(0)
 """
 _LEAKS = """
@@ -158,6 +207,50 @@ def measure_scale(folder: Path, many: int) -> bench.Rows:
     yield "convert_over_native", seconds["convert"][1] / seconds["native"][1], "1"
 
 
+#: What is done with each scene, in this order: {at} is its name without a suffix.
+_STEPS = {
+    "to_usdc": "convert {at}.blend {at}.usdc", "to_usda": "convert {at}.blend {at}.usda",
+    "to_usdz": "convert {at}.blend {at}.usdz", "to_glb": "convert {at}.blend {at}.glb",
+    "to_gltf": "convert {at}.blend {at}.gltf",
+    "layers": "convert {at}.blend {at}_layers.usda --layers",
+    "runtimes": "convert {at}.blend {at}_runtimes.usda --runtimes",
+    "validate": "validate {at}.usdc --target usd physx", "inspect": "inspect {at}.usdc",
+    "validate_blend": "validate {at}.blend", "validate_glb": "validate {at}.glb",
+    "simulate": "simulate {at}.usdc --seconds 0.1 --json {at}.json",
+    "motion": "simulate {at}.usdc --seconds 0.1 --out {at}_motion.usdc",
+    "motion_blend": "simulate {at}.blend --seconds 0.1 --out {at}_motion_blend.usdc",
+    "import": "convert {at}.usdc {at}_imported.blend", "import_glb": "convert {at}.glb {at}_glb.blend",
+    "onto": "convert {at}.usdc {at}_onto.blend --onto {at}.blend", "edit": "",
+    "edits": "convert {at}_edited.blend {at}_edits.usda", "merge": "convert {at}_edited.blend {at}_merge.usda --merge",
+    "composed": "convert {at}_edited.blend {at}_composed.usda --composed",
+    "flatten": "convert {at}_edited.blend {at}_flat.usda --flatten",
+    "physics_layer": "convert {at}_edited.blend {at}_physics.usda --physics-layer",
+    "units": "convert {at}_edited.blend {at}_units.usda --meters-per-unit 0.01",
+    "diff": "diff {at}.usdc {at}_merge.usda", "native": "", "native_import": "",
+}  # fmt: skip
+
+
+def measure_growth(folder: Path, sizes: tuple[int, ...], only: list[str]) -> bench.Rows:
+    run(_GROUPS, folder, *sizes)
+    spent: dict[str, list[float]] = {}
+    for number in sizes:
+        at = folder / str(number) / "scene"
+        scripts = {
+            "edit": (_EDIT, f"{at}_imported.blend", f"{at}_edited.blend"),
+            "native": (_NATIVE, f"{at}.blend", f"{at}_native.usdc"), "native_import": (_NATIVE_IMPORT, f"{at}.usdc"),
+        }  # fmt: skip
+        for name, line in _STEPS.items():
+            if only and name not in only:
+                continue
+            command = scripts.get(name) or (_COMMAND, *line.format(at=at).split())
+            seconds, memory, _ = run(*command)
+            spent.setdefault(name, []).append(seconds)
+            yield f"{name}_{number}", seconds, "s"
+            yield f"{name}_{number}_memory", memory, "MB"
+    for name, (start, few, many) in spent.items():
+        yield f"exponent_{name}", math.log((many - start) / (few - start)) / math.log(sizes[2] / sizes[1]), "1"
+
+
 def measure_mesh(folder: Path) -> bench.Rows:
     blend, stage = folder / "mesh.blend", folder / "mesh.usdc"
     run(_MESH, blend)
@@ -190,6 +283,9 @@ def measure(wanted: Any) -> bench.Rows:
             yield from leaks(run(_HOUR, folder / "toy.usda")[2])
         if "mesh" in kinds:
             yield from measure_mesh(folder)
+        if "growth" in kinds:
+            yield from measure_growth(folder, (SIZES[0], wanted.many // 4, wanted.many), wanted.only.split())
+            BOUNDS.update((f"exponent_{name}", EXPONENT) for name in _STEPS if not name.startswith("native"))
         if "scale" in kinds:
             yield from measure_scale(folder, wanted.many)
             for name in ("validate", "inspect", "simulate", "read_blend"):
@@ -197,4 +293,11 @@ def measure(wanted: Any) -> bench.Rows:
 
 
 if __name__ == "__main__":
-    bench.main(__doc__, measure, BOUNDS, kinds=(KINDS, "parts"), many=(20_000, "bodies of the larger scene"))
+    bench.main(
+        __doc__,
+        measure,
+        BOUNDS,
+        kinds=(KINDS, "parts"),
+        many=(20_000, "bodies of the larger scene"),
+        only=("", "steps of growth, such as 'import edit merge'"),
+    )

@@ -12,15 +12,19 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
+from usdphys_addon.core import tables  # noqa: E402
 from usdphys_addon.core.words import counted, tally  # noqa: E402
+
+#: The rules of the checks, of whose texts a window shows the fix.
+RULES = "usdphys_addon/core/rules/rules.tsv"
 
 #: Rooms and modules whose texts no window shows: the command line, the API, generated documents, tables with own tests.
 NOT_SHOWN = (
     "usdphys_addon/api/", "usdphys_addon/cli/", "usdphys_addon/__main__.py", "usdphys_addon/batch/",
     "usdphys_addon/system/isolate.py", "usdphys_addon/system/blender.py",
     "usdphys_addon/system/manual.py", "usdphys_addon/system/console.py", "usdphys_addon/core/schemas/",
-    "usdphys_addon/core/concepts.py", "usdphys_addon/core/common_materials.py", "usdphys_addon/core/validate.py",
-    "usdphys_addon/core/model_fixes.py", "usdphys_addon/usd/fixing/",
+    "usdphys_addon/core/common_materials.py", "usdphys_addon/core/validate.py", "usdphys_addon/core/model_fixes.py",
+    "usdphys_addon/usd/fixing/",
 )  # fmt: skip
 #: Details of what is wrong inside of a robot's or a glTF file, in English: they name elements of these formats.
 NOT_SHOWN += ("usdphys_addon/urdf/", "usdphys_addon/gltf/")
@@ -42,8 +46,8 @@ NO_WORDS = {
     '"newton[sim]" newton-usd-schemas usd-core scipy', "is not a valid usda layer", "uniform token[] xformOpOrder",
     "'{}' names no variant; write it like '/Prim{set=choice}'.",
 }  # fmt: skip
-#: The position of the only text of a row of a table that a window shows.
-OF_ROWS = {"rule": "fix", "NoticeKind": 2}
+#: The position of the only text of a row of a table in the code that a window shows.
+OF_ROWS = {"NoticeKind": 2}
 
 
 def shape(text: str) -> str:
@@ -91,9 +95,7 @@ class Texts(ast.NodeVisitor):
             counts = (counted(1, kind), counted(2, kind)) if name == "counted" else (tally(1, kind), tally(2, kind))
             self.counts |= {count.template for count in counts}  # type: ignore[attr-defined]
             return
-        if isinstance(place, str):
-            self.visit(next(word.value for word in node.keywords if word.arg == place))
-        elif isinstance(place, int):
+        if place is not None:
             for part in node.args[place:]:
                 self.visit(part)
         elif name not in NOT_MESSAGES:
@@ -133,9 +135,14 @@ def is_shown(name: str) -> bool:
     return name.startswith(SHOWN) or not name.startswith(NOT_SHOWN)
 
 
+def fixes() -> list[str]:
+    """What each rule says to do, with nameless places."""
+    return [shape(row["fix"]) for row in tables.rows(ROOT / RULES)]
+
+
 def collect() -> tuple[dict[str, list[tuple[int, str]]], set[str]]:
     """The texts of each module that a window may show, and the templates of all counts."""
-    found, counts = {}, set()
+    found, counts = {RULES: list(enumerate(fixes(), 2))}, set()
     for path in modules():
         name = path.relative_to(ROOT).as_posix()
         if is_shown(name):

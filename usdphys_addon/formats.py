@@ -186,11 +186,13 @@ class StageOptions:
     """What is read of a USD file.
 
     variants: choices like "/Prim{set=choice}". prim: only this prim and below. onto: a .blend that gets the physics.
+    pack_source: keep the file, and those that it names, in the scene.
     """
 
     variants: tuple[str, ...] = ()
     prim: str = ""
     onto: str = ""
+    pack_source: bool = False
 
 
 def expose_pxr() -> None:
@@ -215,7 +217,8 @@ def _load_usd(file: str, options: StageOptions) -> list[Issue]:
     else:
         issues = []
     wanted = usd_import.ImportOptions(
-        prim_path=options.prim, variants=options.variants, attach=bool(options.onto), opens=not options.onto
+        prim_path=options.prim, variants=options.variants, attach=bool(options.onto), opens=not options.onto,
+        pack=options.pack_source,
     )  # fmt: skip
     return issues + usd_import.import_usd(bpy.context, Path(file).absolute(), wanted, usd_import.LateProgress()).issues
 

@@ -7,9 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from .core import animation
 from .core.qualities import NORMAL
 from .simulation.engine import PREVIEW
-from .simulation.record import Recording, engine_silenced, frame_count, record, refuse_lost
+from .simulation.live_values import LiveValues
+from .simulation.record import Changing, Recording, engine_silenced, frame_count, record, refuse_lost
 from .simulation.world import World
 
 if TYPE_CHECKING:
@@ -44,12 +48,18 @@ def simulate_stage(
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
     with engine_silenced():
+        start = clock.seconds(0)
+        model.put(animation.at(model.animated, start))
         world = World(model, time_step=1.0 / clock.fps, substeps=substeps, quality=quality, engine=engine)
-        moved = [path for path, kinematic in zip(world.paths, world.kinematic, strict=True) if kinematic]
+        moved = [
+            path for path, kinematic in zip(world.paths, world.kinematic, strict=True)
+            if kinematic or path in world.switching
+        ]  # fmt: skip
         movers = time_samples.animated(stage, (*moved, *world.static_colliders))
+        values = Changing(LiveValues(world, model), lambda frame: animation.at(model.animated, clock.seconds(frame)))
         recording = record(
             world, frame_count(world, seconds), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)),
-            with_loads=with_loads,
+            with_loads=with_loads, values=values if model.animated else None,
         )  # fmt: skip
     return StageMotion(model, world, recording, movers, clock)
 
@@ -62,5 +72,6 @@ def write_cache(stage: Any, target: Path, motion: StageMotion, recording: Record
     from .usd import time_samples
 
     dynamic = ~recording.kinematic
+    dynamic |= np.array([path in motion.world.switching for path in recording.paths], bool)
     paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
     time_samples.write_bake(stage, target, paths, recording.in_stage(motion.model.units)[:, dynamic], motion.clock)

@@ -9,6 +9,7 @@ from bpy_extras.io_utils import ExportHelper
 
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import BoolProperty, StringProperty
+from .. import needs
 from .usd_file import UsdExportOperator
 
 
@@ -29,14 +30,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     )
     strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
 
-    @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not super().poll(context):
-            return False
-        if not context.scene.usdphys.source.filepath.lower().endswith((".usd", ".usda", ".usdc", ".usdz")):
-            cls.poll_message_set(tr("This scene was not imported with File > Import > USD Physics"))
-            return False
-        return True
+    poll = needs.poll(needs.USD, needs.IMPORTED_USD)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         if not self.filepath:

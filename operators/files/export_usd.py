@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 from bpy_extras.io_utils import ExportHelper
 
+from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.props import nested_bodies
 from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, StringProperty
@@ -48,25 +49,12 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         description="Mass of one unit of the file in kilograms: 1 for kilograms, 0.001 for grams",
     )
     up_axis: Any = EnumProperty(
-        name="Up Axis", items=(("Y", "Y", ""), ("Z", "Z", "")), default="Z", description="Axis that points up"
+        name="Up Axis", items=items_of("up axis of a file"), default="Z", description="Axis that points up"
     )
     form: Any = EnumProperty(
         name="Form",
         description="How a scene that was imported from a USD file is written",
-        items=(
-            (
-                "AUTO",
-                "Source with Edits",
-                "The imported file with your edits. If an export option affects the whole file, Blender's "
-                "exporter writes a new one",
-            ),
-            ("FLAT", "Flattened", "The imported file with the edits, without references, payloads and variants"),
-            (
-                "COMPOSED",
-                "As Blender Composes",
-                "A new file from Blender's exporter, without data of the imported file that Blender does not support",
-            ),
-        ),
+        items=items_of("form of an export"),
         default="AUTO",
     )
     runtimes = BoolProperty(
@@ -103,9 +91,12 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     def draw(self, context: bpy.types.Context) -> None:
         layout = self.split_layout()
         self.draw_errors(layout, context)
+        from ...usdphys_addon.exchange import packed_source
+
         source = bpy.path.basename(context.scene.usdphys.source.filepath)
         if source:
-            layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE")
+            icon = "PACKAGE" if packed_source.size(context.scene) else "FILE"
+            layout.label(text=tr(phrase("Imported from {file}", file=source)), icon=icon)
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
                       ("hierarchy", "layers", "runtimes", "physx_words", "strict")):  # fmt: skip

@@ -8,6 +8,7 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ... import preferences
+from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, StringProperty
 from .usd_file import SteppedImport
 
@@ -16,39 +17,6 @@ _ORDER = (
     "base", "merge_fixed", "drives", "self_collision", "approximation", "visual_colliders", "visuals", "prefix",
     "packages", "arguments", "srdf",
 )  # fmt: skip
-_BASES = (
-    (
-        "file",
-        "As in the File",
-        "The base is fixed to the world if no joint holds it, or if an empty link holds it by a fixed joint",
-    ),
-    ("fixed", "Fixed", "The base is fixed to the world"),
-    ("free", "Free", "The base moves freely"),
-)
-_COLLIDERS = (
-    ("convexHull", "Convex Hull", "One convex hull for each mesh"),
-    ("convexDecomposition", "Convex Parts", "Several convex parts for each mesh"),
-    ("boundingCube", "Box", "The box around each mesh"),
-)
-_DRIVES = (
-    (
-        "effort",
-        "Effort Limits Only",
-        "The URDF effort is the maximum force of the drives. Set the gains in the controller or simulator",
-    ),
-    (
-        "hold",
-        "Hold Position",
-        "The drives hold the pose of the file. Their gains are computed from the inertia that each joint moves",
-    ),
-    (
-        "velocity",
-        "Velocity",
-        "The drives bring each joint to a target velocity. Their damping is computed from the "
-        "inertia that the joint moves",
-    ),
-    ("none", "None", "Joints have no drives; an export to URDF still has the efforts"),
-)
 
 
 class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
@@ -59,14 +27,16 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filter_glob = StringProperty(default="*.urdf;*.xacro", options={"HIDDEN"})
-    base = EnumProperty(name="Base", items=_BASES, description="How the base of the robot is held")
+    base = EnumProperty(name="Base", items=items_of("base of a robot"), description="How the base of the robot is held")
     prefix = StringProperty(name="Prefix", description="Prefix of all names, to distinguish several robots in a scene")
     merge_fixed = BoolProperty(
         name="Merge Fixed Joints",
         description="Make links on fixed joints part of the body above them; they stay as frames",
     )
     approximation = EnumProperty(
-        name="Mesh Colliders", items=_COLLIDERS, description="How simulators approximate collision meshes"
+        name="Mesh Colliders",
+        items=items_of("colliders of a robot"),
+        description="How simulators approximate collision meshes",
     )
     packages = StringProperty(
         name="Packages",
@@ -83,7 +53,7 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         description="SRDF file of MoveIt: pairs of links whose collision it disables do not collide",
         subtype="FILE_PATH",
     )
-    drives = EnumProperty(name="Drives", items=_DRIVES, description="What drives the joints")
+    drives = EnumProperty(name="Drives", items=items_of("drives of a robot"), description="What drives the joints")
     self_collision = BoolProperty(
         name="Self-Collision", default=True, description="Links of the robot collide with each other"
     )

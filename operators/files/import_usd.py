@@ -74,6 +74,11 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
     prim_path = StringProperty(
         name="Prim Path", description="Import only this prim and the prims below it; empty: the whole file"
     )
+    pack = BoolProperty(
+        name="Pack Source",
+        description="Keep the file, and the files that it names, in the .blend: an export puts the edits on them even "
+        "where they are gone",
+    )
     variants = StringProperty(
         name="Variants",
         options={"SKIP_SAVE"},
@@ -107,6 +112,9 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
         row = column.row()
         row.active = not self.attach
         row.prop(self, "prim_path")
+        row = column.row()
+        row.active = not self.attach
+        row.prop(self, "pack")
         if self.looked_at == self.filepath and len(self.variant_sets):
             header, body = layout.panel("USDPHYS_import_variants")
             header.label(text="Variants")
@@ -173,7 +181,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
         from ...usdphys_addon.exchange import usd_import
 
         changed = self.changed_choices()
-        options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach)
+        options = usd_import.ImportOptions(self.convert_units, self.prim_path, changed, self.attach, pack=self.pack)
         return self.run(context, usd_import.import_steps(context, self.filepath, options))
 
     def changed_choices(self) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ...usdphys_addon.bridge import environment
 from ...usdphys_addon.bridge.language import tr
+from .. import needs
 from ..stepped import Stepped
 
 USD_FILTER = "*.usd;*.usda;*.usdc;*.usdz"
@@ -22,12 +22,7 @@ class UsdFileOperator:
     if TYPE_CHECKING:  # ImportHelper or ExportHelper has it, whose property Blender would not find behind this one
         filepath: str
 
-    @classmethod
-    def poll(cls, _context: bpy.types.Context) -> bool:
-        if not environment.usd_is_supported():
-            cls.poll_message_set(tr(environment.NO_USD))  # type: ignore[attr-defined]
-            return False
-        return True
+    poll = needs.poll(needs.USD)
 
     def split_layout(self) -> Any:
         layout = self.layout

@@ -4,12 +4,5 @@
 from . import bonds, mechanisms, nets, ragdoll, ropes, vehicle, walls
 
 #: In the order of the menu.
-CLASSES = (
-    *ropes.CLASSES,
-    *nets.CLASSES,
-    *walls.CLASSES,
-    *bonds.CLASSES,
-    *ragdoll.CLASSES,
-    *vehicle.CLASSES,
-    *mechanisms.CLASSES,
-)
+_MODULES = (ropes, nets, walls, bonds, ragdoll, vehicle, mechanisms)
+CLASSES = tuple(cls for module in _MODULES for cls in module.CLASSES)

@@ -10,8 +10,8 @@ import bpy
 
 from ...usdphys_addon.bridge.typed_props import StringProperty
 from ...usdphys_addon.core.words import named, phrase
-from ..action_bar import ONE_OBJECT, can_build
-from ..outcome import check_numbers, finish
+from ..needs import AT_REST, OBJECT_MODE, SCENE, are_met, selected
+from ..outcome import check_numbers, draw_rows, finish
 
 
 class Generator:
@@ -20,13 +20,12 @@ class Generator:
     `make` calls the room `generators`. `fits` yields defaults; options that it sets have SKIP_SAVE.
     """
 
-    poll_message_set: Any
     report: Any
     layout: Any
     bl_options: Any = {"REGISTER", "UNDO"}
     #: In the menu.
     icon = ""
-    needs = ONE_OBJECT
+    needs = (1, "Select one or more objects first")
     #: It gives physics to selected objects that have none, which linked ones cannot get.
     edits_selected = False
 
@@ -34,12 +33,9 @@ class Generator:
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return can_build(cls, context, cls.needs)
+        return are_met(cls, context, SCENE, OBJECT_MODE, AT_REST, selected(*cls.needs))
 
-    def draw_all(self, *names: str) -> None:
-        self.layout.use_property_split = True
-        for name in names:
-            self.layout.prop(self, name)
+    draw_all = draw_rows
 
     def fits(self, context: bpy.types.Context) -> Iterator[tuple[str, Any]]:
         """Yields (property, value that fits the selection); later ones may read earlier ones. Raises InputError."""

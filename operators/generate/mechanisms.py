@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.typed_props import (
     BoolProperty,
     EnumProperty,
@@ -26,17 +27,7 @@ class USDPHYS_OT_mechanism(Generator, bpy.types.Operator):
 
     kind = EnumProperty(
         name="Kind", description="Mechanism to make of the selected objects",
-        items=(
-            ("DOOR", "Door", "A hinge at its upright side, open by up to 110°"),
-            ("DRAWER", "Drawer", "A slide along its free axis, by 80 % of its length"),
-            ("LID", "Lid", "A hinge at its edge, up by 110°"), ("WHEEL", "Wheel", "A hinge at its axis"),
-            ("LEVER", "Lever", "A hinge where it touches, by 45° to both sides, with a spring"),
-            ("BUTTON", "Button", "A slide downwards with a spring"),
-            ("TURNTABLE", "Turntable", "A hinge in its middle that turns about Z"),
-            ("CONVEYOR", "Conveyor", "A surface that runs along its longest side"),
-            ("PULLEY", "Pulley", "Two loads on a rope over the active wheel, which turns about its axis"),
-            ("SCISSOR_LIFT", "Scissor Lift", "Crossed bars that lift a platform above the active object"),
-        ),
+        items=items_of("mechanism"),
     )  # fmt: skip
     spin = FloatProperty(
         name="Velocity (°/s)", default=1.0, subtype="ANGLE", description="Angular velocity of a turntable"

@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.typed_props import (
     EnumProperty,
     FloatProperty,
@@ -44,10 +45,7 @@ class USDPHYS_OT_net(Generator, bpy.types.Operator):
     )
     held = EnumProperty(
         name="Held At", description="Knots that are fixed to the world",
-        items=(
-            ("CORNERS", "Corners", "The four corners"), ("EDGES", "Edges", "All knots at the edges"),
-            ("NONE", "None", "No knot is fixed; the net falls freely"),
-        ),
+        items=items_of("what holds a net"),
     )  # fmt: skip
     radius = FloatProperty(
         options={"SKIP_SAVE"},

@@ -3,6 +3,7 @@
 
 import bpy
 
+from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.typed_props import (
     BoolProperty,
     EnumProperty,
@@ -21,10 +22,7 @@ class USDPHYS_OT_ragdoll(Generator, bpy.types.Operator):
 
     detail = EnumProperty(
         name="Detail", default="MEDIUM", description="How many bones of a human become bodies",
-        items=(
-            ("LOW", "Low", "Pelvis, chest, head, arms and legs"), ("MEDIUM", "Medium", "With hands and feet"),
-            ("HIGH", "High", "With the neck"),
-        ),
+        items=items_of("detail of a ragdoll"),
     )  # fmt: skip
     mass = FloatProperty(
         name="Total Mass",

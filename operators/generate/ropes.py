@@ -6,6 +6,7 @@ from typing import Any
 
 import bpy
 
+from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.typed_props import (
     BoolProperty,
     EnumProperty,
@@ -17,17 +18,6 @@ from ...usdphys_addon.core.words import named, phrase
 from ...usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
 from .generator import Generator, kind_of
 
-_KINDS = (
-    ("ROPE", "Rope", "Bends freely, twists little"),
-    ("CABLE", "Cable", "Stiff against bending; springs back to a straight line"),
-    ("CHAIN", "Chain", "Links, each turned by a quarter against the one before"),
-    ("BRIDGE", "Bridge", "Planks with hinges between them"),
-)
-_ENDS = (
-    ("NONE", "None", "Both ends are free"),
-    ("START", "Start", "The start is fixed"),
-    ("BOTH", "Both", "Both ends are fixed"),
-)
 _ARTICULATION = "One articulation: joints that do not stretch. PhysX needs short time steps for long ones"
 
 
@@ -41,7 +31,7 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
     needs = (1, "Select a curve, or the two objects that hold the ends")
 
     idle = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
-    kind = EnumProperty(name="Kind", items=_KINDS, description="Type of object to make")
+    kind = EnumProperty(name="Kind", items=items_of("kind of rope"), description="Type of object to make")
     segments = IntProperty(
         name="Segments",
         default=20,
@@ -83,7 +73,7 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
     )
     ends = EnumProperty(
         name="Fixed Ends",
-        items=_ENDS,
+        items=items_of("fixed ends"),
         default="START",
         description="Ends of a curve that are fixed to the world; between two objects both ends are fixed to them",
     )

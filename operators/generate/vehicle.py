@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.typed_props import (
     BoolProperty,
     EnumProperty,
@@ -47,11 +48,7 @@ class USDPHYS_OT_vehicle(Generator, bpy.types.Operator):
         name="Driven Wheels",
         default="ALL",
         description="Wheels that are driven",
-        items=(
-            ("ALL", "All Wheels", "All wheels"),
-            ("FRONT", "Front", "The front wheels"),
-            ("REAR", "Rear", "The rear wheels"),
-        ),
+        items=items_of("driven wheels"),
     )
     steering = FloatProperty(
         name="Steering",
@@ -73,10 +70,7 @@ class USDPHYS_OT_vehicle(Generator, bpy.types.Operator):
         name="Wheel Shape",
         default="SPHERE",
         description="Collider shape for wheels that have no collider",
-        items=(
-            ("SPHERE", "Spheres", "They roll straight in every simulator"),
-            ("CYLINDER", "Cylinders", "As wide as the wheels; PhysX rolls them unevenly"),
-        ),
+        items=items_of("shape of wheels"),
     )
     drive = BoolProperty(
         name="Drive at Start",

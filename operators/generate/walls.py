@@ -3,6 +3,7 @@
 
 import bpy
 
+from ...usdphys_addon.bridge.choices import items_of
 from ...usdphys_addon.bridge.typed_props import (
     BoolProperty,
     EnumProperty,
@@ -24,11 +25,7 @@ class USDPHYS_OT_wall(Generator, bpy.types.Operator):
 
     kind = EnumProperty(
         name="Kind", description="How the bricks are laid",
-        items=(
-            ("WALL", "Wall", "Each course is moved by half a brick"), ("STACK", "Stack", "In a grid"),
-            ("PYRAMID", "Pyramid", "Each course has one brick less"),
-            ("CHIMNEY", "Chimney", "In a circle; X is the number of bricks of a course"),
-        ),
+        items=items_of("kind of wall"),
     )  # fmt: skip
     counts: tuple[int, int, int] = IntVectorProperty(
         name="Bricks",
@@ -60,7 +57,7 @@ class USDPHYS_OT_wall(Generator, bpy.types.Operator):
 
         counts = (self.counts[0], self.counts[1], self.counts[2])
         made = walls.make_wall(
-            context, walls.WallOptions(self.kind, counts, self.gap, self.shift, self.turn, self.seed)
+            context, walls.WallOptions(self.kind, counts, self.gap, self.shift, self.turn, self.seed, self.bonded)
         )
         if not self.bonded:
             return f"Made {len(made)} bricks", []

@@ -12,7 +12,7 @@ import mathutils
 import pytest
 from usdphys_ext.usdphys_addon.authoring import vendor_edits
 from usdphys_ext.usdphys_addon.bridge import mesh as meshes
-from usdphys_ext.usdphys_addon.bridge import placements
+from usdphys_ext.usdphys_addon.bridge import placements, vendor_rows
 from usdphys_ext.usdphys_addon.checks import fix_table, fixes, issue_data, report
 from usdphys_ext.usdphys_addon.checks import live as checks
 from usdphys_ext.usdphys_addon.checks import run as check_run
@@ -370,6 +370,17 @@ def of_vendor(kind: str, applied: str, attribute: str, *, root: bool = False) ->
     return build
 
 
+def unheld_friction() -> None:
+    """As in a file that another program has written."""
+    of_vendor("REVOLUTE", "PhysxJointAxisAPI:angular", "physxJointAxis:angular:viscousFrictionCoefficient", root=True)()
+    thing = bpy.data.objects["J"].usdphys
+    vendor_rows.add_row(thing, "PhysxJointAxisAPI:angular", DYNAMIC_FRICTION, "float", "3")
+    bpy.context.scene.usdphys.targets = {"PHYSX"}
+
+
+DYNAMIC_FRICTION = "physxJointAxis:angular:dynamicFrictionEffort"
+
+
 def soft_limit() -> None:
     """Of a hinge in a scene that is written for PhysX."""
     of_vendor("REVOLUTE", "PhysxLimitAPI:angular", "physxLimit:angular:stiffness")()
@@ -533,6 +544,8 @@ BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
      of_vendor("REVOLUTE", "PhysxLimitAPI:angular", "physxLimit:angular:damping", root=True), rows_of("J")),
     ("VendorOtherApproximation",
      of_vendor("", "PhysxSDFMeshCollisionAPI", "physxSDFMeshCollision:sdfResolution"), rows_of("A.colliders[0]")),
+    ("FrictionAboveStatic", unheld_friction,
+     {"J.vendor.length", *(f"J.vendor[3].{name}" for name in ("applied", "type", "text"))}),
     ("MimicWithoutLimits", of_vendor("REVOLUTE", "NewtonMimicAPI", "newton:mimicCoef1"),
      {"J.joint.revolute.lower_limit", "J.joint.revolute.upper_limit"}),
     ("MimicWithoutLimits", of_vendor("PRISMATIC", "NewtonMimicAPI", "newton:mimicCoef1"),

@@ -14,6 +14,7 @@ from usdphys_ext.usdphys_addon.bridge.placements import Placement
 from usdphys_ext.usdphys_addon.core.errors import UsdPhysError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.exchange import source_export, usd_export, usd_import
+from usdphys_ext.usdphys_addon.system import collector
 from usdphys_ext.usdphys_addon.usd import import_source
 from usdphys_ext.usdphys_addon.worker import thread
 from usdphys_ext.usdphys_addon.worker.thread import Background
@@ -61,8 +62,8 @@ def test_no_thread_works_beside_blender_under_a_context_override(override):
 
 @pytest.mark.parametrize("has_override", [False, True])
 def test_what_lives_is_left_out_of_walks_once_unless_an_override_is_among_it(has_override):
-    was_frozen = gc.get_freeze_count() > 0
-    gc.unfreeze()
+    was_frozen = collector.is_frozen()
+    collector.unfreeze()
     try:
         with bpy.context.temp_override() if has_override else nullcontext():
             thread.shorten_walks()
@@ -75,9 +76,9 @@ def test_what_lives_is_left_out_of_walks_once_unless_an_override_is_among_it(has
         with bpy.context.temp_override():
             assert thread.threads_are_safe() == (sys.version_info >= (3, 12))
     finally:
-        gc.unfreeze()
+        collector.unfreeze()
         if was_frozen:
-            gc.freeze()
+            collector.freeze()
 
 
 @pytest.mark.slow

@@ -17,7 +17,8 @@ from usdphys_ext.operators.files import import_urdf
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import
+from usdphys_ext.usdphys_addon.core.units import SI
+from usdphys_ext.usdphys_addon.exchange import urdf_export, urdf_import, usd_export
 from usdphys_ext.usdphys_addon.urdf import meshes, packages, read
 from usdphys_ext.usdphys_addon.usd import importable, robot_files
 
@@ -173,6 +174,49 @@ def test_through_a_blend_everything_arrives_in_the_usd_file(tmp_path, urdf):
     # Blender's own angles are wrong by 4e-4 at a quarter turn.
     assert world[:3, :3] == pytest.approx(read.rotation_of(1e-5, 1.5707963, 0), abs=1e-8)
     assert "<mu1>0.75</mu1>" in prims["little arm"].GetAttribute("urdf:source").Get()
+
+
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+@pytest.mark.parametrize(
+    ("shape", "edited"),
+    [('<cylinder radius="0.035" length="0.1"/>', "radius"), ('<sphere radius="0.7"/>', "radius"),
+     ('<box size="0.1 0.1 0.1"/>', "size"), ('<box size="0.1 0.2 0.3"/>', "size")],
+)  # fmt: skip
+def test_colliders_keep_the_digits_of_the_file_and_have_extents_also_when_they_are_edited(
+    shape, edited, meters, tmp_path
+):  # fmt: skip
+    from pxr import Usd, UsdGeom
+
+    file, out = tmp_path / "r.urdf", tmp_path / "out.usda"
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    collision = f"<collision><geometry>{shape}</geometry></collision>"
+    file.write_text(f'<robot name="r"><link name="a">{inertial}{collision}</link></robot>')
+    robot_files.convert(file, robot_files.RobotOptions(), tmp_path / "wanted.usda")
+    first = Usd.Stage.Open(str(tmp_path / "wanted.usda"))
+    wanted = first.GetPrimAtPath("/r/Geometry/a/a_collision")
+    bpy.context.scene.unit_settings.scale_length = meters
+    urdf_import.import_urdf(bpy.context, file, robot_files.RobotOptions())
+    for factor in (1.0, 2.0):
+        collider = bpy.data.objects["a_collision"].usdphys.colliders[0]
+        setattr(collider, edited, getattr(collider, edited) * factor)
+        usd_export.export_usd(bpy.context, out, usd_export.ExportOptions(SI))
+        stage = Usd.Stage.Open(str(out))
+        stage.Reload()
+        made = stage.GetPrimAtPath("/r/Geometry/a/a_collision")
+        size = made.GetAttribute(edited).Get()
+        assert size == pytest.approx(factor * wanted.GetAttribute(edited).Get(), rel=0 if factor == 1.0 else 1e-6)
+        own = UsdGeom.Boundable.ComputeExtentFromPlugins(UsdGeom.Boundable(made), Usd.TimeCode.Default())
+        extent = np.array(made.GetAttribute("extent").Get())
+        assert extent == pytest.approx(np.array(own), rel=1e-6)
+        assert extent == pytest.approx(np.array(wanted.GetAttribute("extent").Get()), rel=0) or factor > 1
+
+
+def test_links_below_each_other_are_no_news_of_a_robot(tmp_path, urdf):
+    urdf_import.import_urdf(bpy.context, urdf, robot_files.RobotOptions())
+    found = usd_export.export_usd(bpy.context, tmp_path / "out.usda", usd_export.ExportOptions(SI)).issues
+    assert "NestedRigidBody" not in {issue.code for issue in found}
+    found, _ = robot_files.convert(urdf, robot_files.RobotOptions(), tmp_path / "out.usda")
+    assert "NestedRigidBody" not in {issue.code for issue in found}
 
 
 def test_commands_take_a_robot(tmp_path, urdf, capfd):

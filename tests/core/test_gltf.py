@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import copy
+import itertools
 import json
 import math
 import os
@@ -22,7 +23,7 @@ from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import additions, joints, known, names, read, vendor, write
+from usdphys_ext.usdphys_addon.gltf import additions, filters, joints, known, names, read, vendor, write
 from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
@@ -173,12 +174,109 @@ def test_the_angles_of_an_elliptic_cone_are_those_about_the_next_axis_and_the_th
     assert sorted(joints.limits_of(prim, joint)[1:], key=lambda limit: limit["angularAxes"]) == limits
 
 
+@pytest.mark.parametrize("families", [[names.KHR], [names.OMI], [names.OMI, names.KHR]], ids=str)
+@pytest.mark.parametrize("holder", ["first", "second"])
+@pytest.mark.parametrize("depth", [0, 1, 2])
+def test_joint_to_a_static_collider_keeps_it_as_its_end(tmp_path, holder, depth, families):
+    """At or below the collider: else an arm hits the post that it hangs on. A trigger ties nothing."""
+    shape = {"collider": {"geometry": {"shape": 0}}}
+    chain = [{"name": f"N{number}"} for number in range(depth)]
+    nodes = [
+        {"name": "Root", "children": [1, 3, 4]},
+        {"name": "Arm", "children": [2], "extensions": {BODY: {"motion": {}, **shape}}},
+        {"name": "Pin", "translation": [0, 0.5, 0]},
+        {"name": "Gate", "extensions": {BODY: {"trigger": {"geometry": {"shape": 0}}}}},
+        {"name": "Post", "translation": [0, 1, 0], "extensions": {BODY: dict(shape)}},
+        *chain,
+    ]
+    for number in range(depth):
+        nodes[4 + number]["children"] = [5 + number]
+    last = 4 + depth
+    tied, other = (last, 2) if holder == "first" else (2, last)
+    nodes[tied].setdefault("extensions", {}).setdefault(BODY, {})["joint"] = {"joint": 0, "connectedNode": other}
+    reading = khr(tmp_path, nodes, [{"type": "box"}], physicsJoints=[{"limits": LOCKED}])
+    (prim,) = reading.model.joints.values()
+    joint = prim.get(usd_physics.Joint)
+    ends = (("/Root/Post",), ("/Root/Arm",))
+    assert (joint.body0, joint.body1) == (ends if holder == "first" else ends[::-1])
+    path, _ = rewritten(tmp_path, reading.document, families)
+    (again,) = read.read(Document.load(path)).model.joints.values()
+    found = again.get(usd_physics.Joint)
+    assert {found.body0, found.body1} == set(ends)
+
+
 def test_soft_limit_is_a_limit_of_physx(tmp_path):
     hinge = [*LOCKED, {"angularAxes": [1, 2], "min": 0, "max": 0},
              {"angularAxes": [0], "min": -1, "max": 1, "stiffness": 40, "damping": 2}]  # fmt: skip
     prim, _ = joint_of(tmp_path, hinge)
     assert vendor.value(prim, vendor.LIMIT, "stiffness", "angular") == 40
     assert vendor.value(prim, vendor.LIMIT, "damping", "angular") == 2
+
+
+@pytest.mark.parametrize("place", [0.0, 0.3])
+@pytest.mark.parametrize("axis", range(3))
+@pytest.mark.parametrize("kind", ["linear", "angular"])
+@pytest.mark.parametrize("hard", [True, False])
+def test_soft_lock_is_a_spring_to_its_place(tmp_path, kind, axis, place, hard):
+    """With a hard range on the same axis, which stays; and as it was in glTF again."""
+    key = f"{kind}Axes"
+    limits = [{key: [axis], "min": place, "max": place, "stiffness": 40, "damping": 2}]
+    if hard:
+        limits.append({key: [axis], "min": -1, "max": 2})
+    prim, _joint = joint_of(tmp_path, limits)
+    reading = read.read(Document.load(tmp_path / "scene.gltf"))
+    assert not [issue for issue in reading.issues if issue.code == "GltfJointKept"]
+    ((dof, drive),) = prim.instances(usd_physics.DriveAPI)
+    sign = -1 if axis == 2 else 1
+    assert dof == {"linear": "trans", "angular": "rot"}[kind] + "XZY"[axis]
+    assert (drive.target_position, drive.stiffness, drive.damping) == (sign * place, 40, 2)
+    assert prim.type_name == "PhysicsJoint" and vendor.LIMIT not in "".join(prim.schemas)
+    bounds = [(limit.low, limit.high) for _, limit in prim.instances(usd_physics.LimitAPI)]
+    assert bounds == ([(-2, 1) if sign < 0 else (-1, 2)] if hard else [])
+    path, _ = rewritten(tmp_path, reading.document)
+    (settings,) = Document.load(path).extensions[BODY]["physicsJoints"]
+    assert settings["limits"] == limits and not settings.get("drives")
+
+
+def test_soft_lock_beside_a_drive_and_on_a_locked_axis(tmp_path):
+    """A second spring would replace the drive, so that it stays a limit; on a locked axis it does nothing."""
+    soft = {"linearAxes": [0, 1], "min": 0, "max": 0, "stiffness": 40}
+    drive = {"type": "linear", "mode": "force", "axis": 0, "velocityTarget": 1, "damping": 3}
+    prim, _ = joint_of(tmp_path, [{"linearAxes": [1], "min": 0, "max": 0}, soft], [drive])
+    ((_, found),) = prim.instances(usd_physics.DriveAPI)
+    assert (found.target_velocity, found.damping) == (1, 3)
+    assert vendor.value(prim, vendor.LIMIT, "stiffness", "transX") == 40
+    assert prim.schemas.keys() & {f"{vendor.LIMIT}:{dof}" for dof in ("transY", "transZ")} == set()
+
+
+@pytest.mark.parametrize("limits", itertools.permutations([
+    {"angularAxes": [0], "min": -1, "max": 1}, {"angularAxes": [0], "min": -0.2, "max": 0.1, "stiffness": 5},
+]), ids=str)  # fmt: skip
+def test_hard_limit_stays_hard_beside_a_soft_one_which_is_named(tmp_path, limits):
+    prim, joint = joint_of(tmp_path, [*LOCKED, {"angularAxes": [1, 2], "min": 0, "max": 0}, *limits])
+    assert (joint.lower_limit, joint.upper_limit) == (-1, 1)
+    assert f"{vendor.LIMIT}:angular" not in prim.schemas and "settings" in prim.extras
+    issues = read.read(Document.load(tmp_path / "scene.gltf")).issues
+    assert [issue.code for issue in issues] == ["GltfJointKept"]
+
+
+@pytest.mark.parametrize("kind", ["linear", "angular"])
+@pytest.mark.parametrize("free", range(3))
+def test_disc_limit_is_two_limits_and_named(tmp_path, free, kind):
+    named = sorted({0, 1, 2} - {free})
+    hinge = {"linearAxes": [0], "min": -9, "max": 9}
+    prim, _ = joint_of(tmp_path, [hinge, {f"{kind}Axes": named, "min": 0, "max": 0.5}])
+    dofs = {{"linear": "trans", "angular": "rot"}[kind] + "XZY"[axis] for axis in named}
+    found = {dof: (limit.low, limit.high) for dof, limit in prim.instances(usd_physics.LimitAPI)}
+    assert {dof: found[dof] for dof in dofs - {"transX"}} == dict.fromkeys(dofs - {"transX"}, (-0.5, 0.5))
+    assert "settings" in prim.extras
+
+
+def test_joint_with_a_drive_has_a_type_whose_drives_act(tmp_path):
+    """UsdPhysics has no drives on spherical and distance joints."""
+    drive = {"type": "angular", "mode": "force", "axis": 0, "velocityTarget": 1, "damping": 3}
+    assert joint_of(tmp_path, LOCKED, [drive])[0].type_name == "PhysicsJoint"
+    assert joint_of(tmp_path, [{"linearAxes": [0, 1, 2], "max": 2}], [drive])[0].type_name == "PhysicsJoint"
 
 
 @pytest.mark.parametrize("family", ["khr", "omi"])
@@ -298,6 +396,55 @@ def test_material_without_friction_has_that_of_gltf_and_not_that_of_usd(tmp_path
     assert vendor.value(prim, vendor.MATERIAL, "frictionCombineMode") == "min"
 
 
+MODES = (None, *names.COMBINE)
+
+
+@pytest.mark.parametrize("restitution", MODES)
+@pytest.mark.parametrize("friction", MODES)
+@pytest.mark.parametrize("family", names.FAMILIES, ids=lambda one: one.name)
+def test_combine_mode_that_nobody_wrote_is_that_of_the_authors_loader(tmp_path, family, friction, restitution):
+    """It is authored, said, and written again as it was; OMI has the average, as UsdPhysics has."""
+    written = {
+        f"{kind}Combine": mode for kind, mode in (("friction", friction), ("restitution", restitution)) if mode
+    }  # fmt: skip
+    content = combined(family, written)
+    reading = read.read(document(tmp_path, content))
+    (prim,) = reading.model.materials.values()
+    defaults = {"friction": "max", "restitution": "min"} if family.is_khr else {}
+    for kind, mode in (("friction", friction), ("restitution", restitution)):
+        expected = names.COMBINE[mode] if mode else defaults.get(kind)
+        assert vendor.value(prim, vendor.MATERIAL, f"{kind}CombineMode") == expected
+        said = [one.message for one in reading.issues if one.code == "GltfCombineUnwritten" and kind in one.message]
+        assert len(said) == (mode is None and family.is_khr)
+    path, _ = rewritten(tmp_path, reading.document)
+    (material,) = json.loads(path.read_text())["extensions"][family.body]["physicsMaterials"]
+    assert {key: value for key, value in material.items() if key.endswith("Combine")} == written
+
+
+def test_material_of_usd_says_in_gltf_that_the_average_counts(tmp_path):
+    reading = read.read(document(tmp_path, combined(names.KHR, {})))
+    (prim,) = reading.model.materials.values()
+    del prim.schemas[vendor.MATERIAL]
+    prim.extras.clear()
+    target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "N"}]}, "target.gltf")
+    write.write(target, reading.model, {"/N": 0}, additions.WriteOptions([names.KHR]))
+    (material,) = target.json["extensions"][BODY]["physicsMaterials"]
+    assert (material["frictionCombine"], material["restitutionCombine"]) == ("average", "average")
+
+
+def combined(family, material: dict) -> dict:
+    """A document of a family with one collider, which has this material."""
+    collider = {"geometry": {"shape": 0}} if family.is_khr else {"shape": 0}
+    return {
+        "extensionsUsed": [family.body, family.shape], "scene": 0, "scenes": [{"nodes": [0]}],
+        "nodes": [{"name": "N", "extensions": {family.body: {"collider": {**collider, "physicsMaterial": 0}}}}],
+        "extensions": {
+            family.shape: {"shapes": [{"type": "sphere", "sphere": {}}]},
+            family.body: {"physicsMaterials": [{"name": "Ice", **material}]},
+        },
+    }  # fmt: skip
+
+
 def test_mesh_that_only_a_shape_names_is_read(tmp_path):
     reading = khr(tmp_path, [{"name": "N", "extensions": {BODY: {"collider": {"geometry": {
         "mesh": 0, "convexHull": True}}}}}])  # fmt: skip
@@ -378,6 +525,31 @@ def test_filters_become_groups_that_pass_through_each_other(tmp_path):
     assert other.get(usd_physics.CollisionGroup).filtered_groups == (one.path, other.path)
 
 
+def test_colliders_collide_as_the_bits_of_their_systems_do():
+    """As Havok has it in the authors' loader: bits of the one and the mask of the other have one in common, both."""
+    systems = ("a", "b", "c")
+    sets = [[name for bit, name in enumerate(systems) if number >> bit & 1] for number in range(8)]
+    every = [
+        {key: value for key, value in (("collisionSystems", own), (key, named)) if value}
+        for own in sets for key in ("collideWithSystems", "notCollideWithSystems") for named in sets
+    ]  # fmt: skip
+
+    def bits(named):
+        return sum(1 << systems.index(name) for name in named)
+
+    def member(one):
+        return bits(one["collisionSystems"]) if "collisionSystems" in one else 0xFF
+
+    def mask(one):
+        if "collideWithSystems" in one:
+            return bits(one["collideWithSystems"])
+        return 0xFF & ~bits(one.get("notCollideWithSystems", ()))
+
+    for one, other in itertools.product(every, repeat=2):
+        expected = bool(member(one) & mask(other)) and bool(member(other) & mask(one))
+        assert filters.collide(one, other) == expected, (one, other)
+
+
 # --------------------------------------------------------------------------- round trips
 
 
@@ -411,7 +583,8 @@ def rich() -> dict:
                 {"type": "box", "box": {"size": [10, 0.5, 7]}}, {"type": "cylinder"}]},
             names.GRAVITY: {"gravity": 1.62, "direction": [0, 0, 1]},
             BODY: {
-                "physicsMaterials": [{"staticFriction": 1, "restitutionCombine": "maximum"}],
+                "physicsMaterials": [
+                    {"staticFriction": 1, "frictionCombine": "average", "restitutionCombine": "maximum"}],
                 "collisionFilters": [{"collisionSystems": ["a"], "notCollideWithSystems": ["b"]},
                                      {"collisionSystems": ["b"]}],
                 "physicsJoints": [{
@@ -633,6 +806,67 @@ def test_what_usd_cannot_say_of_a_body_is_named(tmp_path, motion, words):
     assert all(words in text and "/N" in text for text in named)
 
 
+@pytest.mark.parametrize("bits", range(8))
+@pytest.mark.parametrize("turn", [[0, 0, 0, 1], [HALF, 0, 0, HALF], [0.5, 0.5, 0.5, 0.5]])
+def test_infinite_moments_are_locked_axes_of_the_body(tmp_path, bits, turn):
+    """In the frame of the body, whatever the principal axes are called; and back in glTF they are infinite again."""
+    moments = [0 if bits >> axis & 1 else 2.0 + axis for axis in range(3)]
+    motion = {"mass": 1, "inertiaDiagonal": moments, "inertiaOrientation": turn}
+    reading = khr(tmp_path, [{"name": "N", "extensions": {BODY: {"motion": motion}}}])
+    prim = reading.model.prims["/N"]
+    x, y, z, w = turn
+    theirs = frames.matrix_of((w, x, y, z)) @ np.diag(moments) @ frames.matrix_of((w, x, y, z)).T
+    up = np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]])
+    tensor = up @ theirs @ up.T
+    locked = sum(1 << axis for axis in range(3) if tensor[axis, axis] < 1e-9)
+    assert (vendor.value(prim, vendor.BODY, "lockedRotAxis") or 0) == locked
+    mass = prim.get(usd_physics.MassAPI)
+    if locked < 7:
+        axes = frames.matrix_of(mass.principal_axes)
+        own = axes @ np.diag(mass.diagonal_inertia) @ axes.T
+        free = [axis for axis in range(3) if not locked >> axis & 1]
+        np.testing.assert_allclose(own[np.ix_(free, free)], tensor[np.ix_(free, free)], atol=1e-9)
+        assert sorted(mass.diagonal_inertia)[2] <= sum(sorted(mass.diagonal_inertia)[:2])
+    path, _ = rewritten(tmp_path, reading.document)
+    again = Document.load(path).nodes[0]["extensions"][BODY]["motion"]
+    x, y, z, w = again.get("inertiaOrientation", [0, 0, 0, 1])
+    back = frames.matrix_of((w, x, y, z))
+    np.testing.assert_allclose(back @ np.diag(again["inertiaDiagonal"]) @ back.T, theirs, atol=1e-9)
+
+
+@pytest.mark.parametrize("kind", [{}, {"isKinematic": True}])
+def test_infinite_mass_is_a_locked_position(tmp_path, kind):
+    motion = {"mass": 0, "gravityFactor": 0, **kind}
+    reading = khr(tmp_path, [{"name": "N", "extensions": {BODY: {"motion": motion}}}])
+    prim = reading.model.prims["/N"]
+    assert vendor.value(prim, vendor.BODY, "lockedPosAxis") == (None if kind else 7)
+    assert vendor.value(prim, vendor.BODY, "disableGravity") is True
+    path, _ = rewritten(tmp_path, reading.document)
+    assert Document.load(path).nodes[0]["extensions"][BODY]["motion"]["mass"] == 0
+
+
+def test_body_of_usd_that_can_only_turn_has_an_infinite_mass_and_its_own_inertia(tmp_path):
+    """A box of 1 x 2 x 3 m and 12 kg, whose moments the viewer could not compute from its mass any more."""
+    model = PhysicsModel()
+    prim = model.add(Prim("/N", "Xform", label="N"))
+    prim.add(usd_physics.RigidBodyAPI())
+    prim.add(usd_physics.MassAPI(mass=12.0))
+    vendor.apply(prim, vendor.BODY, lockedPosAxis=7, lockedRotAxis=1)
+    box = model.add(Prim("/N/Box", "Cube", np.diag([1.0, 2.0, 3.0, 1.0]), local=np.diag([1.0, 2.0, 3.0, 1.0])))
+    box.add(usd_geom.Cube(size=1.0))
+    box.add(usd_physics.CollisionAPI())
+    target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "N"}]})
+    written = write.write(target, model, {"/N": 0}, additions.WriteOptions([names.KHR], keeps_usd=False))
+    motion = target.nodes[0]["extensions"][BODY]["motion"]
+    assert motion["mass"] == 0
+    np.testing.assert_allclose(motion["inertiaDiagonal"], [0, 1 + 4, 1 + 9], rtol=1e-6)
+    assert not [issue for issue in written.issues if "Physx" in issue.message]
+    vendor.apply(prim, vendor.BODY, lockedPosAxis=3)
+    target = document(tmp_path, {"scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"name": "N"}]})
+    written = write.write(target, model, {"/N": 0}, additions.WriteOptions([names.KHR], keeps_usd=False))
+    assert [issue for issue in written.issues if vendor.BODY in issue.message], "two locked axes are no infinite mass"
+
+
 def test_values_of_a_wrong_type_are_not_written_back(tmp_path):
     """A joint whose bodies change places, with a limit, a drive and an axis that are text."""
     limits = [*LOCKED, {"angularAxes": [0], "min": "text", "max": 1, "damping": None}, {"linearAxes": [7]}]
@@ -707,9 +941,9 @@ def test_glb_keeps_its_binary_chunk_and_gets_ours_behind_it(tmp_path):
 
 
 def test_edited_joint_is_written_as_it_is_now_and_not_as_it_was_imported(tmp_path):
-    soft = [{"linearAxes": [0, 1, 2], "min": 0, "max": 0, "stiffness": 5},
-            {"angularAxes": [0, 1], "min": 0, "max": 0}, {"angularAxes": [2], "min": -1, "max": 1}]  # fmt: skip
-    prim, joint = joint_of(tmp_path, soft)
+    both = [*LOCKED, {"angularAxes": [0, 1], "min": 0, "max": 0}, {"angularAxes": [2], "min": -1, "max": 1},
+            {"angularAxes": [2], "min": -0.1, "max": 0.1, "stiffness": 5}]  # fmt: skip
+    prim, joint = joint_of(tmp_path, both)
     assert "settings" in prim.extras
     reading = read.read(Document.load(tmp_path / "scene.gltf"))
     joint = reading.model.prims[prim.path].get(usd_physics.Joint)

@@ -3,8 +3,13 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
+import signal
+import struct
 import subprocess
 import sys
+import threading
 
 import pytest
 from usdphys_ext.usdphys_addon import cli
@@ -66,3 +71,151 @@ def test_a_child_within_the_limits_ends_as_it_does():
     ):
         status = child.wait()
     assert (status, watch.exceeded) == (7, "")
+
+
+def test_what_a_wrapper_starts_is_counted_with_it(tmp_path):
+    """A shell between the two takes nothing itself."""
+    page = os.sysconf("SC_PAGE_SIZE")
+    for pid, pages, children in ((7, 3, "8 9 "), (8, 20, ""), (9, 100, "10"), (10, 1000, "")):
+        task = tmp_path / f"{pid}" / "task" / f"{pid}"
+        task.mkdir(parents=True)
+        (task / "children").write_text(children)
+        (tmp_path / f"{pid}" / "statm").write_text(f"5000 {pages} 1 1 0 1 0\n")
+    assert limits.LinuxGauge(7, tmp_path).taken() == 1123 * page
+    assert limits.LinuxGauge(11, tmp_path).taken() == 0
+
+
+@linux_only
+def test_a_child_of_a_child_is_ended(monkeypatch):
+    script = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {GROW!r}])"
+    with subprocess.Popen([sys.executable, "-c", script], start_new_session=True) as child:
+        with limits.Watch(child.pid, lambda: os.killpg(child.pid, signal.SIGKILL), 1 << 28) as watch:
+            child.wait()
+        assert "more than 0.25 GB" in watch.exceeded
+
+
+class Libproc:
+    """What macOS answers. taken: bytes by process. children: by process."""
+
+    def __init__(self, taken: dict[int, int], children: dict[int, list[int]]) -> None:
+        self.taken, self.children = taken, children
+
+    def proc_pid_rusage(self, pid, flavor, buffer):
+        assert flavor.value == 0
+        if pid.value not in self.taken:
+            return -1
+        # rusage_info_v0: 16 bytes, ten numbers of eight bytes; the eighth is the footprint, the seventh the resident.
+        numbers = struct.pack("=10Q", 1, 2, 3, 4, 5, 6, 7, self.taken[pid.value], 9, 10)
+        ctypes.memmove(buffer, bytes(16) + numbers, 96)
+        return 0
+
+    def proc_listpids(self, kind, pid, buffer, size):
+        assert kind.value == 6 and size.value == 4096
+        found = struct.pack(f"={len(self.children.get(pid.value, []))}i", *self.children.get(pid.value, []))
+        ctypes.memmove(buffer, found, len(found))
+        return len(found)
+
+
+def test_macos_says_what_a_process_and_its_children_take():
+    library = Libproc({7: 1000, 8: 20, 9: 3}, {7: [8], 8: [9, 99]})
+    assert limits.MacGauge(library, 7).taken() == 1023
+    assert limits.MacGauge(library, 99).taken() == 0
+
+
+class Kernel:
+    """What Windows does with jobs: it counts only in those with a limit, and ends their processes with the last."""
+
+    def __init__(self, *, allows: bool = True) -> None:
+        self.allows, self.jobs, self.handles, self.ended, self.taken = allows, {}, {}, [], 0
+
+    def CreateJobObjectW(self, _attributes, _name):  # noqa: N802 - as Windows has it, like those below
+        self.handles[100] = "job"
+        self.jobs[100] = {"limits": None, "processes": []}
+        return 100
+
+    def OpenProcess(self, rights, _inherits, pid):  # noqa: N802
+        assert rights == 0x101
+        self.handles[200] = pid
+        return 200
+
+    def SetInformationJobObject(self, job, kind, limits_, size):  # noqa: N802
+        found = limits_._obj
+        assert kind == 9 and size == ctypes.sizeof(found) == 144
+        self.jobs[job]["limits"] = found
+        return 1
+
+    def AssignProcessToJobObject(self, job, process):  # noqa: N802
+        if self.allows:
+            self.jobs[job]["processes"].append(self.handles[process])
+        return int(self.allows)
+
+    def QueryInformationJobObject(self, job, kind, answer, _size, _length):  # noqa: N802
+        assert kind == 9
+        held = self.jobs[job]["limits"]
+        answer._obj.peak_job_memory = min(self.taken, held.job_memory) if held.basic.flags & 0x200 else 0
+        return 1
+
+    def CloseHandle(self, handle):  # noqa: N802
+        if self.handles.pop(handle) == "job" and self.jobs[handle]["limits"].basic.flags & 0x2000:
+            self.ended += self.jobs[handle]["processes"]
+        return 1
+
+    def GlobalMemoryStatusEx(self, status):  # noqa: N802
+        assert status._obj.size == 64
+        status._obj.sizes[0] = 1 << 35
+        return 1
+
+
+def test_a_job_of_windows_counts_what_a_process_takes_and_ends_it_with_this_one():
+    kernel = Kernel()
+    job = limits.WindowsJob(kernel, 7, 1000)
+    assert kernel.jobs[100]["processes"] == [7]
+    kernel.taken = 900
+    assert job.taken() == 900
+    # What fills the job is above the limit of ours, so that its end is seen.
+    kernel.taken = 1 << 40
+    assert 1000 < job.taken() < 2000
+    job.close()
+    job.close()
+    assert kernel.handles == {} and kernel.ended == [7]
+
+
+def test_a_windows_that_allows_no_job_leaves_no_handle():
+    kernel = Kernel(allows=False)
+    with pytest.raises(OSError, match="job"):
+        limits.WindowsJob(kernel, 7, 1000)
+    assert kernel.handles == {}
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_a_watch_ends_a_child_by_what_other_systems_say(monkeypatch, system):
+    kernel = Kernel()
+    kernel.taken = 2000
+    monkeypatch.setattr(limits, "SYSTEM", system)
+    monkeypatch.setattr(limits, "kernel", lambda: kernel)
+    monkeypatch.setattr(limits, "libproc", lambda: Libproc({os.getpid(): 2000}, {}))
+    ended = threading.Event()
+    with limits.Watch(os.getpid(), ended.set, 1500) as watch:
+        ended.wait(60)
+    assert watch.exceeded and ended.is_set()
+    assert not kernel.handles
+
+
+@pytest.mark.parametrize("system", ["win32", "darwin"])
+def test_a_system_that_refuses_to_say_sets_no_limit(monkeypatch, system):
+    def refuse():
+        raise OSError("not here")
+
+    monkeypatch.setattr(limits, "SYSTEM", system)
+    monkeypatch.setattr(limits, "kernel", refuse)
+    monkeypatch.setattr(limits, "libproc", refuse)
+    assert limits.gauge(os.getpid(), 1000).taken() == 0
+
+
+def test_the_memory_of_a_machine_with_windows_is_asked_of_windows(monkeypatch):
+    monkeypatch.setattr(limits, "SYSTEM", "win32")
+    monkeypatch.setattr(limits, "kernel", Kernel)
+    monkeypatch.setattr(limits, "CONTAINER", ())
+    monkeypatch.setattr(os, "sysconf", lambda name: (_ for _ in ()).throw(AttributeError(name)))
+    monkeypatch.delenv(limits.MEMORY, raising=False)
+    assert limits.memory() == int(0.8 * (1 << 35))

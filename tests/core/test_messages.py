@@ -58,6 +58,7 @@ def test_missing_translations_are_listed_for_each_language(capsys, monkeypatch, 
 def test_no_translation_of_a_message_is_stale() -> None:
     """Counts are made of any word: `counted` and `tally` are called with words of tables, too."""
     used = {shape(text) for path in message_texts.modules() for text in message_texts.strings_of(path)}
+    used.update(message_texts.fixes())
     nouns = {text for text in used if re.fullmatch("[a-z ]+", text)}
     used |= {shape(count(number, noun)).replace(str(number), "{}", 1)
              for noun in nouns for number in (1, 2) for count in (counted, tally)}  # fmt: skip

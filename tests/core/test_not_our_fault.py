@@ -7,13 +7,14 @@ import errno
 
 import numpy as np
 import pytest
-from pxr import Sdf
+from pxr import Sdf, Usd
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.cli import arguments
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Prim
+from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.gltf import additions
-from usdphys_ext.usdphys_addon.usd import edit_layer, write
+from usdphys_ext.usdphys_addon.usd import edit_layer, unit_conversion, write
 
 TWO_KINDS = """#usda 1.0
 def Cube "A" (
@@ -22,6 +23,22 @@ def Cube "A" (
 {
     rel physics:mass = </A>
     float physics:simulationOwner = 3
+}
+"""
+
+
+#: A type that USD does not know, such as one whose first letters were cut off.
+UNKNOWN_TYPE = """#usda 1.0
+def PhysicsRevoluteJoint "Hinge"
+{
+    t physics:breakForce = 100
+    t physics:breakTorque
+}
+def Cube "A" (
+    prepend apiSchemas = ["PhysicsMassAPI"]
+)
+{
+    t physics:mass
 }
 """
 
@@ -78,6 +95,25 @@ def test_writing_an_attribute_over_a_relationship_names_it(two_kinds):
         writer.set(spec, "physics:mass", "float", 2.0)
     with pytest.raises(InputError, match=r"'/A\.physics:simulationOwner' is an attribute and a relationship"):
         writer.relationship(spec, "physics:simulationOwner", [])
+
+
+@pytest.mark.parametrize("command", ["inspect", "validate"])
+def test_a_value_of_a_type_that_usd_does_not_know_is_left_to_the_file(tmp_path, capsys, command):
+    file = tmp_path / "unknown.usda"
+    file.write_text(UNKNOWN_TYPE)
+    assert cli.main([command, str(file)]) in (0, 1)
+    said = capsys.readouterr()
+    assert "fault of this program" not in said.err
+    assert "is of type t, which OpenUSD does not have (3 such values)" in said.out + said.err
+    assert "UnregisteredValue" not in said.out
+
+
+def test_a_value_of_a_type_that_usd_does_not_know_stays_as_it_is_in_other_units(tmp_path):
+    file = tmp_path / "unknown.usda"
+    file.write_text(UNKNOWN_TYPE)
+    stage = Usd.Stage.Open(str(file))
+    unit_conversion.convert(stage, StageUnits(meters_per_unit=0.01))
+    assert "t physics:breakForce = 100" in stage.GetRootLayer().ExportToString()
 
 
 def test_a_place_below_a_node_scaled_to_zero_names_the_prim():

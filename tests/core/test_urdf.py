@@ -193,6 +193,28 @@ def test_swapped_limits_are_named():
     assert [(issue.code, issue.severity) for issue in found] == [("UrdfLimitsSwapped", "warning")]
 
 
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+@pytest.mark.parametrize("far", ["1e7", "1e16", "1e308", "1e999", "inf"])
+def test_limits_far_away_are_none_and_lock_nothing(kind, far):
+    limit = f'<limit lower="-{far}" upper="{far}" effort="{far}" velocity="{far}"/>'
+    plan = planned(link("a"), link("b"), joint("j", "a", "b", kind, limit))
+    assert plan.issues == []
+    value = plan.model.prims["/r/Physics/j"].get(usd_physics.Joint)
+    assert (value.lower_limit, value.upper_limit) == (None, None)
+    stage = staged(plan)
+    values = [one.Get() for one in stage.GetPrimAtPath("/r/Physics/j").GetAuthoredAttributes()]
+    assert all(math.isfinite(value) for value in values if isinstance(value, float))
+
+
+@pytest.mark.parametrize("side", ["lower", "upper"])
+@pytest.mark.parametrize("text", ["nan", "far", ""])
+def test_a_limit_that_is_no_number_is_named(side, text):
+    values = {"lower": "-1", "upper": "1", side: text}
+    limit = '<limit lower="{lower}" upper="{upper}" effort="10" velocity="3"/>'.format(**values)
+    found = robot(link("a"), link("b"), joint("j", "a", "b", inside=limit)).issues
+    assert codes(found) == {"UrdfNumber", "UrdfLimitMissing"}
+
+
 def test_principal_axes_give_the_tensor_back_and_turn_no_further_than_they_must():
     turn = read.rotation_of(0.3, -0.2, 0.1)
     tensor = turn @ np.diag([3.0, 2.0, 4.0]) @ turn.T

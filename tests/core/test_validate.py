@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdValidation
-from usdphys_ext.usdphys_addon.core import frames, paths, validate
+from usdphys_ext.usdphys_addon.core import frames, paths, tables, validate
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
-from usdphys_ext.usdphys_addon.core.rules import colliders, scene_setup
+from usdphys_ext.usdphys_addon.core.rules import base, colliders, scene_setup
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -650,6 +650,20 @@ def test_severity_depends_on_the_target():
         assert ("NestedRigidBody", "/B/N") not in found(model, target="physx", hierarchy=hierarchy)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3, 40])
+def test_nested_bodies_are_one_line_with_their_number(count):
+    stage = new_stage()
+    path = "/B"
+    body(stage)
+    for _ in range(count):
+        path += "/N"
+        solid(stage, path)
+    issues = [one for one in validate.validate(usd_read.read_stage(stage)) if one.code == "NestedRigidBody"]
+    assert [issue.path for issue in issues] == ["/B/N"]
+    more = {1: ".", 2: "; 1 more body is below another."}.get(count, f"; {count - 1} more bodies are below another.")
+    assert issues[0].message.endswith(f"the rigid body /B{more}")
+
+
 def test_newton_is_said_to_leave_a_single_body_on_the_world_where_it_is():
     """Measured with Newton 1.8: the joint of a turntable on the world runs, and the pose of the table stays.
 
@@ -1078,6 +1092,12 @@ def test_gprims_are_those_of_usd():
     names = {Usd.SchemaRegistry.GetSchemaTypeName(found) for found in types if found.IsA(gprim)}
     assert names >= colliders.ROUND_TYPES
     assert not names & colliders.NO_GEOMETRY
+
+
+def test_every_row_of_the_table_is_a_rule_with_known_severities():
+    rows = tables.rows(Path(base.__file__).with_name("rules.tsv"))
+    assert sorted(row["code"] for row in rows) == sorted(rule.code for rule in base.RULES)
+    assert {severity for rule in base.RULES for severity in rule.severities.values()} == {"error", "warning", "info"}
 
 
 def test_document_is_up_to_date():

@@ -72,6 +72,8 @@ def PhysxPhysicsGearJoint "G"
 #: A soft limit in the words of both, as the rules of PhysX and of Newton see it.
 SOFT_APIS = 'PhysxLimitAPI:angular", "NewtonJointAPI'
 SOFT = "float physxLimit:angular:stiffness = {}\nfloat newton:limitStiffness = 5"
+FRICTION = """float physxJointAxis:angular:dynamicFrictionEffort = {}
+    float physxJointAxis:angular:staticFrictionEffort = {}"""
 CONE = "float physics:coneAngle0Limit = {}\n    float physics:coneAngle1Limit = {}"
 ZONE = '\ndef Cube "Zone" (prepend apiSchemas = ["PhysicsCollisionAPI", "PhysxTriggerAPI"])\n{\n}\n'
 MESH = '"PhysicsMeshCollisionAPI", "PhysxSDFMeshCollisionAPI"'
@@ -106,6 +108,10 @@ CASES = [
     ("LimitStiffnessPerRadian", arm("PhysxLimitAPI:angular", "float physxLimit:angular:stiffness = 5"),
      arm("PhysxLimitAPI:linear", "float physxLimit:linear:stiffness = 5", kind="PhysicsPrismaticJoint")),
     ("LimitStiffnessPerRadian", arm(SOFT_APIS, SOFT.format(5)), arm(SOFT_APIS, SOFT.format(5 * 57.2957795))),
+    ("FrictionAboveStatic", arm("PhysxJointAxisAPI:angular", FRICTION.format(2, 1)),
+     arm("PhysxJointAxisAPI:angular", FRICTION.format(2, 2))),
+    ("FrictionAboveStatic", arm("PhysxJointAxisAPI:angular", FRICTION.partition("\n")[0].format(2)),
+     arm("PhysxJointAxisAPI:angular", "float physxJointAxis:angular:viscousFrictionCoefficient = 2")),
     ("VendorOtherApproximation", ball(MESH, 'uniform token physics:approximation = "convexHull"'),
      ball(MESH, 'uniform token physics:approximation = "sdf"')),
     ("ConeTurnsOtherWay", arm("NewtonJointAPI", CONE.format(40, 10), kind="PhysicsSphericalJoint"),

@@ -53,6 +53,47 @@ def test_expressions_are_those_of_python(expanded, text, wanted):
     assert names(expanded(f'{properties}<link name="{text}"/>')) == [wanted]
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [("$(eval kind == 'none')", "False"), ("$(eval kind + '_' + str(count + 1))", "hand_3"),
+     ("$(eval arg('count') * 2)", "4"), ("$(eval wide and count > 1)", "True"), ("$(eval n)", "5"),
+     ("$(eval twice)", "argument"), ("${twice}", "property"), ("$(eval optenv('HOME', 'nobody'))", "nobody"),
+     ("$(eval 'robo' in find('robo'))", "True")],
+)  # fmt: skip
+def test_eval_takes_arguments_by_name_and_commands_as_functions(expanded, text, wanted):
+    declared = "".join(
+        f'<xacro:arg name="{name}" default="{value}"/>'
+        for name, value in (("kind", "hand"), ("count", "2"), ("wide", "true"), ("twice", "argument"))
+    ) + '<xacro:property name="n" value="5"/><xacro:property name="twice" value="property"/>'  # fmt: skip
+    assert names(expanded(f'{declared}<link name="{text}"/>')) == [wanted]
+    with pytest.raises(InputError, match="'nobody' is not defined"):
+        expanded(f'{declared}<link name="$(eval nobody)"/>')
+
+
+LEFT = ('<xacro:nothing_here a="1"/>', '<xacro:include filename="$(find nowhere)/x.xacro"/>',
+        '<gazebo reference="${prefix}arm"/>', '<xacro:if value="${unknown}"><link name="c"/></xacro:if>')  # fmt: skip
+
+
+@pytest.mark.parametrize("left", LEFT)
+@pytest.mark.parametrize("inside", [True, False])
+def test_what_xacro_has_left_in_a_urdf_is_unknown_and_no_refusal(tmp_path, left, inside):
+    inner, outer = (left, "") if inside else ("", left)
+    text = f'{HEAD}<link name="a">{inner}</link>{outer}</robot>'
+    for suffix in ("urdf", "xacro"):
+        (tmp_path / f"r.{suffix}").write_text(text)
+    robot = read.read_file(tmp_path / "r.urdf")
+    assert (names(robot), robot.text) == (["a"], text)
+    assert [(issue.code, issue.severity) for issue in robot.issues] == [("UrdfXacroLeft", "warning")]
+    with pytest.raises(InputError, match=r"r\.xacro:\d"):
+        read.read_file(tmp_path / "r.xacro")
+
+
+def test_a_xacro_that_is_called_urdf_is_not_read_with_half_of_its_numbers(tmp_path):
+    (tmp_path / "r.urdf").write_text(f'{HEAD}<link name="${{prefix}}a"/><xacro:nothing/></robot>')
+    with pytest.raises(InputError, match="'prefix' is not defined"):
+        read.read_file(tmp_path / "r.urdf")
+
+
 def test_macros_take_parameters_defaults_and_blocks(expanded):
     robot = expanded("""
       <xacro:property name="outer" value="o"/>

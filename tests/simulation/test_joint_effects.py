@@ -71,6 +71,17 @@ def test_friction_stops_a_hinge(api, meters, kilograms, is_tree) -> None:
     assert "VendorNotSimulated" not in codes(world)
 
 
+@pytest.mark.parametrize(("name", "expected"), [
+    ("frictionloss", lambda w: w - 0.8 / INERTIA * 0.5), ("damping", lambda w: w * math.exp(-0.8 / INERTIA * 0.5)),
+    ("armature", lambda w: w),
+])  # fmt: skip
+def test_words_of_mujoco_act_and_are_not_said_to_be_ignored(name, expected) -> None:
+    world = joint("Revolute", '"MjcJointAPI"', f"uniform double mjc:{name} = 0.8", body=spin(200))
+    run(world, 0.5)
+    assert speed_of(world) == pytest.approx(expected(math.radians(200)), rel=0.02)
+    assert "VendorNotSimulated" not in codes(world)
+
+
 @pytest.mark.parametrize(("meters", "kilograms"), UNITS)
 def test_friction_holds_a_slide_up_to_its_force(meters, kilograms) -> None:
     for force, falls in ((1.01 * MASS * 9.81, False), (0.9 * MASS * 9.81, True)):

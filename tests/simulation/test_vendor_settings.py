@@ -255,6 +255,45 @@ def test_what_is_not_simulated_is_named() -> None:
     ])  # fmt: skip
 
 
+@pytest.mark.parametrize(("static", "is_named"), [(1, False), (2, False), (3, True)])
+def test_a_static_friction_is_named_where_it_is_more_than_the_dynamic_one(static, is_named) -> None:
+    values = f"""float physxJointAxis:linear:staticFrictionEffort = {static}
+    float physxJointAxis:linear:dynamicFrictionEffort = 2"""
+    world = world_of(ball("", BODY) + joint("PhysicsPrismaticJoint", '"PhysxJointAxisAPI:linear"', values))
+    assert ("VendorNotSimulated" in codes(world)) == is_named
+
+
+@pytest.mark.parametrize(("applied", "value", "is_named"), [
+    ("PhysxCollisionAPI", "float physxCollision:restOffset = 0.02", True),
+    ("PhysxCollisionAPI", "float physxCollision:contactOffset = 0.02", False),
+    ("PhysxCollisionAPI", "float physxCollision:torsionalPatchRadius = 0.02", True),
+    ("NewtonCollisionAPI", "float newton:contactMargin = 0.02", True),
+    ("NewtonCollisionAPI", "float newton:contactMargin = 0", False),
+    ("NewtonCollisionAPI", "float newton:contactGap = 0.02", False),
+    ("MjcCollisionAPI", "uniform double mjc:margin = 0.02", True),
+])  # fmt: skip
+@pytest.mark.parametrize("is_body", [True, False])
+def test_a_setting_of_a_collider_that_changes_the_motion_is_named(applied, value, is_named, is_body) -> None:
+    body = '"PhysicsRigidBodyAPI", ' if is_body else ""
+    apis = f'{body}"PhysicsCollisionAPI", "{applied}"'
+    world = world_of(f'def Sphere "Ball" (prepend apiSchemas = [{apis}])\n{{\n    {value}\n}}\n')
+    messages = [issue.message for issue in world.notices if issue.code == "VendorNotSimulated"]
+    assert len(messages) == is_named and all(value.split()[-3] in message for message in messages)
+
+
+def test_a_scene_without_gravity_in_the_words_of_newton_is_named() -> None:
+    text = """#usda 1.0
+def PhysicsScene "Scene" (prepend apiSchemas = ["NewtonSceneAPI"])
+{
+    bool newton:gravityEnabled = 0
+    int newton:timeStepsPerSecond = 500
+}
+"""
+    world = World(model_of(text)[0])
+    (message,) = [issue.message for issue in world.notices if issue.code == "VendorNotSimulated"]
+    assert "newton:gravityEnabled" in message and "timeSteps" not in message
+
+
 ROBOT = """
 def Xform "Robot"{root}
 {{

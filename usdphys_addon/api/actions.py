@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..core import joint_kinds
 from ..core.errors import InputError
-from ..core.nearest import nearest
+from ..core.nearest import did_you_mean
 from ..core.words import counted
 from . import blender
 from .results import Report
@@ -31,9 +31,8 @@ def chosen(value: str, known: tuple[str, ...], what: str) -> str:
     """A word in upper case, as the rooms have it. Raises InputError with the nearest one, or with all of them."""
     if isinstance(value, str) and value.lower() in known:
         return value.upper()
-    meant = nearest(value, known) if isinstance(value, str) else ""
-    hint = f"did you mean '{meant}'?" if meant else f"choose one of {', '.join(known)}."
-    raise InputError(f"There is no {what} {value!r}; {hint}")
+    hint = did_you_mean(value, known, f"; choose one of {', '.join(known)}.")
+    raise InputError(f"There is no {what} {value!r}{hint}")
 
 
 def report_of(found: Any) -> Report:

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..core.errors import InputError
-from ..core.nearest import nearest
+from ..core.nearest import did_you_mean
 from ..system import blender
 
 if TYPE_CHECKING:
@@ -52,8 +52,7 @@ def object_of(obj: Any, scene: Any) -> Any:
         raise InputError(f"{obj!r} is no object; give an object of Blender or the name of one.")
     found = scene.objects.get(obj)
     if found is None:
-        meant = nearest(obj, scene.objects.keys())
-        raise InputError(f"The scene has no object '{obj}'" + (f"; did you mean '{meant}'?" if meant else "."))
+        raise InputError(f"The scene has no object '{obj}'{did_you_mean(obj, scene.objects.keys())}")
     return found
 
 

@@ -358,7 +358,7 @@ def simulate_scene(
     frame, part = scene.frame_current, scene.frame_subframe
     try:
         world, recording = scene_motion.simulate_scene(
-            scene, reading.model, seconds, rate, substeps=substeps, quality=quality
+            scene, reading.model, seconds, rate, substeps=substeps, quality=quality, animated=reading.animated
         )
     finally:
         if (scene.frame_current, scene.frame_subframe) != (frame, part):

@@ -15,7 +15,7 @@ from typing import Any
 
 from ..core import schema, units, vendor_data, vendor_schemas
 from ..core.errors import InputError
-from ..core.nearest import nearest
+from ..core.nearest import did_you_mean, nearest
 from ..core.schema import INSTANCE, Attribute, Place, Schema
 from ..core.schemas import usd_geom  # noqa: F401 (it declares schemas)
 from ..core.units import Dimension
@@ -142,8 +142,7 @@ def describe(name: str) -> tuple[AttributeInfo, ...]:
 def unknown_schema(name: str) -> InputError:
     known = [*(key for key, cls in schema.SCHEMAS.items() if cls.family == "UsdPhysics")]
     known += [cls.usd_name for cls in vendor_schemas.all_schemas(*_PLACES)]
-    meant = nearest(name, known)
-    return InputError(f"There is no schema '{name}'" + (f"; did you mean '{meant}'?" if meant else "; check the name."))
+    return InputError(f"There is no schema '{name}'{did_you_mean(name, known, '; check the name.')}")
 
 
 # --------------------------------------------------------------------------- values
@@ -217,9 +216,8 @@ def _check_type(one: Declared, content: Any, given: Any, dimension: Dimension) -
         words = f"a list, each {words}" if kind.is_array else words
         raise InputError(f"'{one.name}' takes {words}{f' ({unit})' if unit else ''}, and not {_shown(given)}.")
     if item.tokens and not item.allows(content):
-        meant = nearest(str(content), item.tokens)
-        hint = f"did you mean '{meant}'?" if meant else f"it takes {', '.join(item.tokens)}."
-        raise InputError(f"'{one.name}' has no value {_shown(given)}; {hint}")
+        hint = did_you_mean(str(content), item.tokens, f"; it takes {', '.join(item.tokens)}.")
+        raise InputError(f"'{one.name}' has no value {_shown(given)}{hint}")
     for number in numbers:
         _check_number(one, number)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core.errors import InputError
-from ..core.nearest import nearest
+from ..core.nearest import did_you_mean
 from ..core.units import SI, StageUnits
 from ..core.validate import Issue
 from ..system.files import checked, replacing
@@ -87,8 +87,7 @@ class Motion:
         for names in (self.bodies, self.names):
             if body in names:
                 return names.index(body)
-        meant = nearest(body, (*self.bodies, *self.names))
-        raise InputError(f"No body '{body}' was simulated" + (f"; did you mean '{meant}'?" if meant else "."))
+        raise InputError(f"No body '{body}' was simulated{did_you_mean(body, (*self.bodies, *self.names))}")
 
     def position(self, body: str, frame: int = -1) -> tuple[float, float, float]:
         """Where a body is at a frame, metres. frame: from 0, or from the end with a minus sign."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 from .. import formats
 from ..core import joint_kinds
 from ..core.errors import InputError, UsageError
-from ..core.nearest import nearest
+from ..core.nearest import did_you_mean
 from ..core.units import StageUnits
 from ..core.validate import TARGETS, Issue, Target, validate
 from .names import Declared, declared, from_model, to_model
@@ -156,8 +156,7 @@ class Stage:
         for target in targets:
             known = self._model.prims.keys() | (self._model.other_paths or set())
             if target not in known:
-                meant = nearest(str(target), known)
-                hint = f"; did you mean '{meant}'?" if meant else "."
+                hint = did_you_mean(str(target), known)
                 raise InputError(f"'{self.path}' has no prim {target!r} for '{one.name}'{hint}")
         return targets
 
@@ -170,10 +169,8 @@ class Stage:
         if found is None:
             if path in (self._model.other_paths or ()):
                 raise InputError(f"'{path}' of '{self.path}' has no physics.")
-            meant = nearest(path, self._model.prims)
-            raise InputError(
-                f"'{self.path}' has no prim '{path}' with physics" + (f"; did you mean '{meant}'?" if meant else ".")
-            )
+            hint = did_you_mean(path, self._model.prims)
+            raise InputError(f"'{self.path}' has no prim '{path}' with physics{hint}")
         return found
 
     def _meant(self, prim: Prim, name: str) -> Declared:
@@ -272,9 +269,8 @@ def checked_target(target: str) -> Target:
     for known in TARGETS:
         if target == known:
             return known
-    meant = nearest(str(target), TARGETS)
-    hint = f"did you mean '{meant}'?" if meant else f"choose one of {', '.join(TARGETS)}."
-    raise UsageError(f"There is no target {target!r}; {hint}")
+    hint = did_you_mean(str(target), TARGETS, f"; choose one of {', '.join(TARGETS)}.")
+    raise UsageError(f"There is no target {target!r}{hint}")
 
 
 def variants(path: str | Path) -> dict[tuple[str, str], tuple[str, ...]]:

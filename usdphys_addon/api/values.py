@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import joint_kinds, schema, units, vendor_schemas
 from ..core.errors import InputError
-from ..core.nearest import nearest
+from ..core.nearest import did_you_mean
 from ..core.schema import Schema
 from ..core.schemas import usd_physics
 from . import blender
@@ -409,8 +409,7 @@ def _plan_relationship(owner: _Owner, one: Declared, value: Any) -> Callable[[],
 
 def _named(value: Any, items: Any, what: str) -> str:
     if not isinstance(value, str) or value not in items:
-        meant = nearest(value, items.keys()) if isinstance(value, str) else ""
-        raise InputError(f"There is no {what} {value!r}" + (f"; did you mean '{meant}'?" if meant else "."))
+        raise InputError(f"There is no {what} {value!r}{did_you_mean(value, items.keys())}")
     return value
 
 

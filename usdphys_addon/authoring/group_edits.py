@@ -38,10 +38,9 @@ def add_group(scene: Scene, objects: Iterable[Object], name: str, *, ignores_its
     if not members:
         raise InputError(joined(". ", notes or ["There are no objects to make a group of; select some"]))
     free = _free_group_name(name)
-    colliding = {obj.name_full for obj in bpy.data.objects if len(obj.usdphys.colliders)}
     reached = set()
-    for key in colliding:
-        above: Any = bpy.data.objects.get(key)
+    for obj in bpy.data.objects:
+        above: Any = obj if len(obj.usdphys.colliders) else None
         while above is not None and above.name_full not in reached:
             reached.add(above.name_full)
             above = above.parent

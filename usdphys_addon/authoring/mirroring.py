@@ -107,6 +107,10 @@ class _Mirror:
         self.depsgraph = context.evaluated_depsgraph_get()
         self.selected = list(context.selected_objects)
         self.scene: Any = context.scene
+        #: Those of the scene by name: Blender visits all for each name.
+        self.objects: dict[str, Any] = {obj.name: obj for obj in self.scene.objects}
+        #: Full names of those that have children.
+        self.parents = {obj.parent.name_full for obj in bpy.data.objects if obj.parent is not None}
         normal, origin = np.eye(3)["XYZ".index(axis)], np.zeros(3)
         if about_active:
             active = context.active_object
@@ -122,6 +126,10 @@ class _Mirror:
     def world(self, obj: Object) -> Matrix:
         return joint_frames.world_of(obj, self.depsgraph)
 
+    def is_plain_joint(self, obj: Object) -> bool:
+        """True if an object is a joint and an otherwise bare Empty."""
+        return joint_frames.is_joint(obj) and is_bare(obj, self.parents)
+
     # ------------------------------------------------------------------ who becomes what
 
     def run(self) -> Mirrored:
@@ -133,7 +141,7 @@ class _Mirror:
         parts = [
             obj for obj in self.selected
             if flip_name(obj.name) != obj.name and _has_physics(obj)
-            and not _is_plain_joint(obj) and not vendor_rows.typed_schema(obj.usdphys)
+            and not self.is_plain_joint(obj) and not vendor_rows.typed_schema(obj.usdphys)
         ]  # fmt: skip
         held = self.joints_to_mirror(parts)
         if not parts and not held:
@@ -171,7 +179,7 @@ class _Mirror:
         name = flip_name(obj.name)
         if name == obj.name:
             return obj
-        found = self.scene.objects.get(name)
+        found = self.objects.get(name)
         if found is None:
             raise InputError(f"'{obj.name}' has no counterpart '{name}' in the scene; make it first.")
         return found
@@ -272,7 +280,7 @@ class _Mirror:
             for frame in both
         )
         target = self.existing_joint(obj, bodies, first, claimed)
-        if target is None and not _is_plain_joint(obj):
+        if target is None and not self.is_plain_joint(obj):
             target = self.counterpart(obj)
             if target == obj:
                 raise InputError(
@@ -288,8 +296,8 @@ class _Mirror:
         self, obj: Object, bodies: list[Any], place: Matrix, claimed: Sequence[Object | None]
     ) -> Any | None:
         """The joint of the flipped name, else the nearest one of the same type between the mirrored bodies, or None."""
-        found = self.scene.objects.get(self.joint_name(obj))
-        if found is not None and found != obj and (joint_frames.is_joint(found) or is_bare(found)):
+        found = self.objects.get(self.joint_name(obj))
+        if found is not None and found != obj and (joint_frames.is_joint(found) or is_bare(found, self.parents)):
             return found
         alike = []
         for other in self.scene.objects:
@@ -321,7 +329,7 @@ class _Mirror:
                 name = name.replace(joint.name, image.name)
         if name == obj.name:
             return
-        target = self.scene.objects.get(name)
+        target = self.objects.get(name)
         if target is None:
             place = frames.transform((self.plane @ self.world(obj))[:3, 3], np.eye(3))
             target = self.new_empty(obj, name, place)
@@ -333,7 +341,7 @@ class _Mirror:
         vendor_edits.copy_rows(obj.usdphys, target.usdphys, *places)
         for row in target.usdphys.vendor if "vendor" in target.usdphys.keys() else ():
             if row.target is not None:
-                flipped = self.scene.objects.get(flip_name(row.target.name))
+                flipped = self.objects.get(flip_name(row.target.name))
                 row.target = made.get(row.target) or flipped or row.target
 
     def write_joint(self, plan: _JointPlan) -> Any:
@@ -356,7 +364,7 @@ class _Mirror:
             for kind in (("trans",) if index == plan.axis else ("rot",))
         ])  # fmt: skip
         fixed = joint_frames.is_fixed(source, 0), joint_frames.is_fixed(source, 1)
-        joint_frames.place_joint(target, plan.both, self.depsgraph, fixed)
+        joint_frames.place_joint(target, plan.both, self.depsgraph, fixed, self.parents)
         self.result.joints += 1
         return target
 
@@ -367,11 +375,13 @@ class _Mirror:
         homes = [home for home in obj.users_collection if home.library is None] or [self.scene.collection]
         for home in homes:
             home.objects.link(made)
+        self.objects[made.name] = made
         parent = None
         if obj.parent is not None:
-            parent = self.scene.objects.get(flip_name(obj.parent.name)) or obj.parent
+            parent = self.objects.get(flip_name(obj.parent.name)) or obj.parent
         if parent is not None and not frames.is_flat(frames.determinant(self.world(parent))):
             joint_maker.hang(made, parent, self.world(parent), place)
+            self.parents.add(parent.name_full)
         else:
             made.matrix_basis = mathutils.Matrix(place.tolist())
         self.context.view_layer.update()
@@ -381,11 +391,6 @@ class _Mirror:
 
 def _has_physics(obj: Object) -> bool:
     return props.is_physical(obj)
-
-
-def _is_plain_joint(obj: Object) -> bool:
-    """True if an object is a joint and an otherwise bare Empty."""
-    return joint_frames.is_joint(obj) and is_bare(obj)
 
 
 # --------------------------------------------------------------------------- the sign rule

@@ -85,6 +85,7 @@ def add_concept(scene: Scene, thing: PropertyGroup, concept: Concept, dof: str =
     source = next(iter(before), None) or made[0]
     if source.name:
         _equal(scene, source, made)
+    raise_floors(scene, thing)
     return made
 
 
@@ -104,6 +105,23 @@ def put_concept(scene: Scene, thing: PropertyGroup, identifier: str, value: floa
             continue
         factor = property_factor(vendor_rows.dimension_of(row, attribute), unit_length(scene))
         row.text = text_of(attribute.value, value / factor)
+    raise_floors(scene, thing)
+
+
+def raise_floors(scene: Scene, thing: PropertyGroup) -> bool:
+    """Give rows the least value that others of their schema ask for. False where nothing is below it."""
+    before = [(row.applied, row.name) for row in thing.vendor]
+    asking = [(applied, name, floor) for applied, name in before if (floor := concepts.floor_of(applied, name))]
+    changed = False
+    for applied, name, floor in asking:
+        if (applied, floor) not in before:
+            add_attribute(thing, applied, floor, scene)
+        row, other = (
+            next(row for row in thing.vendor if (row.applied, row.name) == (applied, one)) for one in (name, floor)
+        )
+        if (vendor_rows.value_of(row) or 0.0) > (vendor_rows.value_of(other) or 0.0):
+            other.text, changed = row.text, True
+    return changed
 
 
 def add_attribute(thing: PropertyGroup, applied: str, name: str, scene: Scene) -> Any:
@@ -309,9 +327,10 @@ def _follow(row: PropertyGroup) -> None:
     if known is None or _following.is_on:
         return
     concept, dof = known
-    owner = row.id_data.path_resolve(row.path_from_id().rpartition(".vendor[")[0])
+    owner: Any = row.id_data.path_resolve(row.path_from_id().rpartition(".vendor[")[0])
     with _following.on():
         _equal(bpy.context.scene, row, rows_of(owner, concept, dof if concept.place == "dof" else ""))
+        raise_floors(bpy.context.scene, owner)
 
 
 vendor_rows.follow("concept", _follow)

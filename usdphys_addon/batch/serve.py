@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core import clock
+from ..system import collector
 from .worker import FAULT_LOG, FOLDER, MARK
 
 #: Bytes above those at its start that a child keeps without asking which of them are free.
@@ -46,13 +47,12 @@ def serve(perform: Callable[[list[str]], Mapping[str, Any]]) -> int:
             # The modules that the first job has loaded stay: the collector need not look at them again.
             is_first = False
             gc.collect()
-            gc.freeze()
+            collector.freeze()
     # The process that has started this one would have ended it, and deleted its files: it is gone.
     folder = Path(os.environ.get(FAULT_LOG, "")).parent
     if folder.name.startswith(FOLDER):
         log.close()
         shutil.rmtree(folder, ignore_errors=True)
-    gc.unfreeze()  # Blender 4.5 as a module hangs at exit where the collector does not free what holds it
     return 0
 
 

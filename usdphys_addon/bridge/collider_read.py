@@ -11,11 +11,11 @@ from typing import Any
 import bpy
 from bpy.types import PropertyGroup
 
-from ..core import frames, paths
+from ..core import frames, gprims, paths
 from ..core.gprims import placed_gprim
 from ..core.model import Mesh, Prim
 from ..core.schemas import usd_geom, usd_physics
-from . import gprim_properties, group_read, material_read, props, vendor_rows
+from . import gprim_properties, group_read, import_notes, material_read, props, vendor_rows
 from . import mesh as meshes
 from .collider_shapes import ColliderShapes
 from .identity import remembered
@@ -65,7 +65,7 @@ class ColliderReader:
             is_geometry = "is_geometry" in touched and item.is_geometry
             kind = item.shape if "shape" in touched else "AUTO"
             if is_geometry and kind in props.GPRIM_SHAPES:
-                self.finish(self.geometry_prim(item, touched, placement, world), item, touched, placement)
+                self.read_gprim(item, touched, placement, world)
                 continue
             if is_geometry and not remembered.is_geometry(placement.obj):
                 # A collider on a prim without geometry: some readers take the geometry below it.
@@ -139,7 +139,7 @@ class ColliderReader:
                 return None
         prim = self.own_prim(placement.geometry or placement.path, "Mesh", placement, world)
         approximation = _approximation_of(item)
-        if approximation is None and (bounding or item.shape == "AUTO"):
+        if approximation is None and (bounding or item.shape != "MESH"):
             approximation = bounding or ("convexHull" if self.moves(placement) else "none")
         if approximation is not None or item.has_mesh_collision:
             prim.add(usd_physics.MeshCollisionAPI(approximation))
@@ -199,11 +199,25 @@ class ColliderReader:
         prim.type_name = type_name
         return prim
 
+    def read_gprim(self, item: Any, touched: list[str], placement: Placement, world: frames.Matrix) -> None:
+        """The collider of an object that is itself a gprim; its mesh, if the gprim cannot have the shape of it."""
+        gprim: usd_geom.Gprim | None = gprim_properties.gprim_of(item, self.context.meters)
+        # Where a scale was applied or the origin was set, mesh and transform have changed together.
+        if remembered.is_geometry(placement.obj) and import_notes.has_new_shape(placement.obj):
+            points = self.shapes.points(placement).astype(float) * self.context.meters
+            gprim = gprims.of_points(props.GPRIM_SHAPES[item.shape], points, item.axis)
+        prim: Prim | None
+        if gprim is not None:
+            prim = self.geometry_prim(item, touched, gprim, placement, world)
+        else:
+            prim = self.mesh_prim(item, self.shapes.bounding(placement), placement, world)
+        if prim is not None:
+            self.finish(prim, item, touched, placement)
+
     def geometry_prim(
-        self, item: PropertyGroup, touched: list[str], placement: Placement, world: frames.Matrix
-    ) -> Prim:
-        """The object itself as a gprim, sized by the properties of its collider."""
-        gprim = gprim_properties.gprim_of(item, self.context.meters)
+        self, item: PropertyGroup, touched: list[str], gprim: usd_geom.Gprim, placement: Placement, world: frames.Matrix
+    ) -> Prim:  # fmt: skip
+        """The object itself as a gprim."""
         prim = self.own_prim(placement.path, gprim.usd_name, placement, world)
         prim.purpose = _purpose_of(item, touched) or "default"
         self.add_approximation(prim, item, touched)

@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""USD in this Blender, redraws and the garbage collector."""
+"""USD in this Blender, and redraws."""
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import bpy
@@ -46,31 +43,3 @@ def require_usd() -> None:
         raise MissingDependencyError(
             f"The Python modules of USD are missing from this Blender ({error}); use a Blender from blender.org."
         ) from error
-
-
-@contextmanager
-def gc_paused(*, ages: bool = False) -> Iterator[None]:
-    """Pause the garbage collector: it would traverse ten thousand prims again and again, all of them in use.
-
-    ages: see `age_objects`.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            if ages:
-                age_objects()
-            gc.enable()
-
-
-def age_objects() -> None:
-    """Have all objects count as old, after a pause in which very many were made.
-
-    Else the collector traverses them as one young generation as soon as it works again, which takes longer than what
-    the pause has saved. Not for what happens many times a minute: it also puts off the next look at the old ones.
-    """
-    if not gc.get_freeze_count():
-        gc.freeze()
-        gc.unfreeze()

@@ -103,6 +103,16 @@ def has_new_data(obj: Object) -> bool:
     return noted is None or noted[1] != _data_of(obj, {})
 
 
+def has_new_shape(obj: Object) -> bool:
+    """True where points or modifiers of the mesh of an object are not those of the import, which has noted them."""
+    noted = _noted(obj)
+    if noted is None or type(obj.data) is not _MESH:
+        return False
+    before, _, modifiers = noted[1].partition(" ")
+    now = " ".join(modifier.type for modifier in obj.modifiers)
+    return modifiers != now or before.partition(".")[0] != _digest(_points_of(obj.data))
+
+
 def is_moved(obj: Object) -> bool:
     """True where the place of an imported object below its parent is not that of the import, or it noted nothing."""
     values: list[float] = []
@@ -229,9 +239,7 @@ def mesh_digest(mesh: Any) -> str:
     """Digests of MESH_PARTS, with a dot between them."""
     attributes = mesh.attributes
     names = attributes.keys()
-    points = _column(mesh.vertices, "co", 3)
-    if mesh.shape_keys is not None:
-        points += b"".join(_shape_keys_of(mesh))
+    points = _points_of(mesh)
     # The last face ends where the corners end.
     faces = _column(mesh.polygons, "loop_start", 1, "i4")
     if ".corner_vert" in names:
@@ -253,6 +261,12 @@ def mesh_digest(mesh: Any) -> str:
     known = {*mesh.uv_layers.keys(), *mesh.color_attributes.keys()}
     others = b"".join([_values_of(attributes[name]) for name in sorted(more) if name not in known])
     return f"{own}.{_digest(layers)}.{_digest(colors)}.{_digest(shading)}.{_digest(others)}"
+
+
+def _points_of(mesh: Any) -> bytes:
+    """The points of a mesh, with its shape keys."""
+    points = _column(mesh.vertices, "co", 3)
+    return points if mesh.shape_keys is None else points + b"".join(_shape_keys_of(mesh))
 
 
 def _values_of(attribute: Any) -> bytes:

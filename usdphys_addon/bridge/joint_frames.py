@@ -4,10 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
-import bpy
 import mathutils
 import numpy as np
 from bpy.types import Depsgraph, Object
@@ -18,6 +17,7 @@ from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from . import props
+from .identity.remembered import objects_by_name
 from .roles import applies, is_bare
 
 #: Largest difference of equal frames: metres, and elements of a rotation matrix.
@@ -34,9 +34,10 @@ def keep(model: PhysicsModel, after: Mapping[str, Matrix], meters: float) -> Non
     model: as it was before the move. after: world matrices (4, 4) of the moved bodies, metres. meters: of a Blender
     unit.
     """
+    objects = objects_by_name(with_linked=True)
     for prim in model.joints.values():
         joint = prim.get(usd_physics.Joint)
-        obj: Any = bpy.data.objects.get(prim.label)
+        obj: Any = objects.get(prim.label)
         if joint is None or obj is None or not _moved(joint, after):
             continue
         worlds = [_world(model, joint, side, after) for side in (0, 1)]
@@ -158,17 +159,19 @@ def store_frame(obj: Object, side: int, frame: Matrix, depsgraph: Depsgraph) -> 
 
 
 def place_joint(
-    obj: Object, both: tuple[Matrix, Matrix], depsgraph: Depsgraph, stored: tuple[bool, bool] = (False, False)
+    obj: Object, both: tuple[Matrix, Matrix], depsgraph: Depsgraph, stored: tuple[bool, bool] = (False, False),
+    parents: Collection[str] | None = None,
 ) -> None:  # fmt: skip
     """Give a joint world frames (4, 4), Blender units. A bare Empty is moved to the frame of body 0.
 
     A local frame is stored for each side whose frame differs from the place of the joint object, or that is `stored`.
+    parents: see `is_bare`.
     """
     joint = obj.usdphys.joint
     for name in props.LOCAL_FRAME_FIELDS:
         joint.property_unset(name)
     place = both[0]
-    if is_bare(obj):
+    if is_bare(obj, parents):
         scale = obj.matrix_world.to_scale() if obj.matrix_world.determinant() > 0 else (1.0, 1.0, 1.0)
         scale_matrix = frames.transform((0, 0, 0), None, tuple(scale))
         set_world_matrix(obj, mathutils.Matrix((place @ scale_matrix).tolist()))

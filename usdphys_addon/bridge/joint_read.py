@@ -62,7 +62,7 @@ def _path_of(reading: ReadingContext, placement: Placement, kind: str) -> str:
 
     Below the object where that shows or carries something. kind: end of its name there.
     """
-    if is_bare(placement.obj):
+    if is_bare(placement.obj, reading.parents):
         return placement.path
     path = paths.free(f"{placement.path}/{prim_name(placement.obj.name)}_{kind}", reading.taken.__contains__)
     reading.taken.add(path)

@@ -37,6 +37,8 @@ def write_joint_values(properties: PropertyWriter, group: Any, prim: Prim, joint
     group.type = KINDS[prim.type_name]
     base = usd_physics.Joint(**{item.field: getattr(joint, item.field) for item in usd_physics.Joint.attributes})
     properties.write(group, base, skip=frozenset(props.LOCAL_FRAME_FIELDS))
+    if properties.note is not None:
+        properties.note(group, joint, "")
     if getattr(joint, "axis", None) is not None and joint.holds("axis"):
         group.axis = joint.axis  # type: ignore[attr-defined]
     if group.type not in ("FIXED", "GENERIC"):

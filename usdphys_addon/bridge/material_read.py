@@ -39,6 +39,8 @@ def material_path(reading: ReadingContext, material: Material) -> str:
         if physics.physics_material.is_applied or not _is_imported(reading, material):
             prim.add(reading.properties.read(physics.physics_material, usd_physics.MaterialAPI))
         vendor_rows.read_vendor(reading, physics, prim)
+        if physics.is_property_set("prim"):
+            prim.extras.update(remembered.extras_of(physics.prim.extras))
     return path
 
 

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -75,6 +75,8 @@ class PropertyReader:
     def __init__(self, meters: float) -> None:
         self.meters = meters
         self.unreadable: list[tuple[Attribute, str]] = []
+        #: Is called with what was read: property group, class, whether it is angular, and schema.
+        self.note: Callable[[Any, type[Schema], bool, Schema], None] | None = None
         self._rows: dict[tuple[type[Schema], bool], _Rows] = {}
 
     def read(
@@ -89,6 +91,8 @@ class PropertyReader:
         if rows is None:
             rows = self._rows[cls, angular] = _rows_of(cls, angular, self.meters)
         value = cls() if into is None else into
+        if self.note is not None:
+            self.note(group, cls, angular, value)
         accelerates = None
         # The keys of a group are its set properties, which is faster than is_property_set for each.
         for name in group.keys() if keys is None else keys:
@@ -146,9 +150,13 @@ class PropertyWriter:
 
     def __init__(self, meters: float, local: float) -> None:
         self.meters, self.local = meters, local
+        #: Is called with what was written: property group, schema and instance.
+        self.note: Callable[[Any, Schema, str], None] | None = None
         self._rows: dict[tuple[type[Schema], str, str | None], list[_Row]] = {}
 
     def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:
+        if self.note is not None:
+            self.note(group, value, instance)
         cls = type(value)
         key = (cls, instance, getattr(value, "type", None) if issubclass(cls, usd_physics.DriveAPI) else None)
         rows = self._rows.get(key)

@@ -17,6 +17,7 @@ from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from . import group_names
+from .choices import items_of
 from .property_types import (
     OVERRIDABLE,
     apply_schema,
@@ -41,36 +42,6 @@ GPRIM_SHAPES: dict[str, type[usd_geom.Gprim]] = {
     "CONE": usd_geom.Cone,
     "PLANE": usd_geom.Plane,
 }
-_SHAPE_LABELS = (
-    ("AUTO", "Automatic", "A primitive if the mesh is one, otherwise its hull if it moves, or its triangles if static"),
-    ("MESH", "Mesh", "The object's own mesh, with an approximation"),
-    ("CUBE", "Box", "A box with its own size and place"),
-    ("SPHERE", "Sphere", "A sphere with its own size and place"),
-    ("CAPSULE", "Capsule", "A capsule with its own size and place"),
-    ("CYLINDER", "Cylinder", "A cylinder with its own size and place"),
-    ("CONE", "Cone", "A cone with its own size and place"),
-    ("PLANE", "Plane", "An infinite plane; static only"),
-)  # fmt: skip
-_JOINT_LABELS = (
-    ("FIXED", "Fixed", "The bodies do not move relative to each other"),
-    ("REVOLUTE", "Revolute", "A hinge: rotation about one axis"),
-    ("PRISMATIC", "Prismatic", "A slider: translation along one axis"),
-    ("SPHERICAL", "Spherical", "A ball joint, with a cone limit"),
-    ("DISTANCE", "Distance", "Keeps the distance of two points within a range"),
-    ("GENERIC", "Generic (D6)", "Limits and drives for each degree of freedom"),
-)
-_PURPOSES = (
-    ("AUTO", "Automatic", "Guide for primitives and for objects that are hidden in renders, otherwise default"),
-    ("DEFAULT", "Default", "The collider is visible geometry"),
-    ("GUIDE", "Guide", "The collider is not rendered"),
-    ("PROXY", "Proxy", "The collider is a stand-in for the viewport"),
-    ("RENDER", "Render", "The collider is for final renders"),
-)
-_HIERARCHIES = (
-    ("NESTED", "Nested", "Bodies stay below bodies, as they are parented (OpenUSD 25.11 and later, Newton, MuJoCo)"),
-    ("FLAT", "Flat", "Bodies below a body become its siblings"),
-    ("RESET", "Reset Stack", "Bodies stay in place with !resetXformStack! and a world pose"),
-)
 _TARGETS = (
     (
         "NEUTRAL",
@@ -89,7 +60,7 @@ AXES = tuple((axis, axis, f"The {axis} axis") for axis in "XYZ")
 def nested_bodies(note: str = "", **options: Any) -> Any:
     """The choice of how nested bodies are exported, for scene, export and preferences. note: added to the tooltip."""
     return bpy.props.EnumProperty(
-        name="Nesting", items=_HIERARCHIES, default="NESTED",
+        name="Nesting", items=items_of("nesting"), default="NESTED",
         description=f"How to export rigid bodies that are parented to other rigid bodies{note}", **options,
     )  # fmt: skip
 
@@ -130,27 +101,19 @@ def _material(doc: str) -> Any:
     )
 
 
+def _hidden_texts(*names: str) -> dict[str, Any]:
+    return {name: hidden_text() for name in names}
+
+
 RememberedPrim = make_group(
     "RememberedPrim",
     "The prim that a data-block was imported from. An export uses its name unless the data-block was renamed.",
     {
         # noted: state after the import, see `import_notes`. source: file that a material is from.
         # extras: data of a glTF file that no schema has, as JSON; see `Prim.extras`.
-        **{
-            name: hidden_text()
-            for name in (
-                "path",
-                "type_name",
-                "id_name",
-                "transform",
-                "carried",
-                "shape",
-                "binding",
-                "noted",
-                "source",
-                "extras",
-            )
-        },
+        **_hidden_texts(
+            "path", "type_name", "id_name", "transform", "carried", "shape", "binding", "noted", "source", "extras"
+        ),
         "order": bpy.props.IntProperty(options={"HIDDEN"}, override=OVERRIDABLE),
     },
 )
@@ -201,7 +164,8 @@ ColliderProperties = make_group(
     "One collider of an object: its own mesh, or a primitive with its own size and place in the object's space.",
     {
         "shape": bpy.props.EnumProperty(
-            name="Shape", items=_SHAPE_LABELS, default="AUTO", description="Shape that collides", override=OVERRIDABLE
+            name="Shape", items=items_of("shape of a collider"), default="AUTO", description="Shape that collides",
+            override=OVERRIDABLE,
         ),
         **make_properties(usd_physics.CollisionAPI),
         "simulation_owner": _owner(),
@@ -225,8 +189,8 @@ ColliderProperties = make_group(
             name="Axis", items=AXES, default="Z", description="Axis of the primitive", override=OVERRIDABLE
         ),
         "purpose": bpy.props.EnumProperty(
-            name="Purpose", items=_PURPOSES, default="AUTO", description="USD purpose of the collider",
-            override=OVERRIDABLE,
+            name="Purpose", items=items_of("purpose of a collider"), default="AUTO", override=OVERRIDABLE,
+            description="USD purpose of the collider",
         ),
         "mass": pointer(MassProperties, "Mass"),
         "physics_material": _material("Material of this collider, for physics only"),
@@ -249,46 +213,33 @@ ColliderProperties = make_group(
 
 #: Schema fields whose property is shared by all joint types.
 JOINT_SHARED_FIELDS = frozenset(attribute.field for attribute in usd_physics.Joint.attributes) | {"axis"}
-RevoluteProperties = make_group(
-    "RevoluteProperties",
-    "Limits of a PhysicsRevoluteJoint",
-    make_properties(usd_physics.RevoluteJoint, skip=JOINT_SHARED_FIELDS),
-    of_joint=True,
-)
-PrismaticProperties = make_group(
-    "PrismaticProperties",
-    "Limits of a PhysicsPrismaticJoint",
-    make_properties(usd_physics.PrismaticJoint, skip=JOINT_SHARED_FIELDS),
-    of_joint=True,
-)
-SphericalProperties = make_group(
-    "SphericalProperties",
-    "Limits of a PhysicsSphericalJoint",
-    make_properties(usd_physics.SphericalJoint, skip=JOINT_SHARED_FIELDS),
-    of_joint=True,
-)
-DistanceProperties = make_group(
-    "DistanceProperties",
-    "Limits of a PhysicsDistanceJoint",
-    make_properties(usd_physics.DistanceJoint, skip=JOINT_SHARED_FIELDS),
-    of_joint=True,
-)
-LinearLimitProperties = make_group(
-    "LinearLimitProperties", "PhysicsLimitAPI of a translation",
-    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI)}, of_joint=True,
-)  # fmt: skip
-AngularLimitProperties = make_group(
-    "AngularLimitProperties", "PhysicsLimitAPI of a rotation",
-    {"is_applied": is_applied("Limit"), **make_properties(usd_physics.LimitAPI, angular=True)}, of_joint=True,
-)  # fmt: skip
-LinearDriveProperties = make_group(
-    "LinearDriveProperties", "PhysicsDriveAPI of a translation",
-    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI)}, of_joint=True,
-)  # fmt: skip
-AngularDriveProperties = make_group(
-    "AngularDriveProperties", "PhysicsDriveAPI of a rotation",
-    {"is_applied": is_applied("Drive"), **make_properties(usd_physics.DriveAPI, angular=True)}, of_joint=True,
-)  # fmt: skip
+
+
+def _limits_of(name: str, cls: type[Schema]) -> Any:
+    """The limits of a joint of one type, whose name is that of its group, too."""
+    properties = make_properties(cls, skip=JOINT_SHARED_FIELDS)
+    return make_group(f"{name}Properties", f"Limits of a Physics{name}Joint", properties, of_joint=True)
+
+
+RevoluteProperties = _limits_of("Revolute", usd_physics.RevoluteJoint)
+PrismaticProperties = _limits_of("Prismatic", usd_physics.PrismaticJoint)
+SphericalProperties = _limits_of("Spherical", usd_physics.SphericalJoint)
+DistanceProperties = _limits_of("Distance", usd_physics.DistanceJoint)
+
+
+def _of_dof(label: str, cls: type[Schema], *, angular: bool) -> Any:
+    """A limit or drive of a translation or rotation."""
+    return make_group(
+        f"{'Angular' if angular else 'Linear'}{label}Properties",
+        f"Physics{label}API of a {'rotation' if angular else 'translation'}",
+        {"is_applied": is_applied(label), **make_properties(cls, angular=angular)}, of_joint=True,
+    )  # fmt: skip
+
+
+LinearLimitProperties = _of_dof("Limit", usd_physics.LimitAPI, angular=False)
+AngularLimitProperties = _of_dof("Limit", usd_physics.LimitAPI, angular=True)
+LinearDriveProperties = _of_dof("Drive", usd_physics.DriveAPI, angular=False)
+AngularDriveProperties = _of_dof("Drive", usd_physics.DriveAPI, angular=True)
 
 
 def _per_dof(cls: type[Schema], linear: Any, angular: Any) -> dict[str, Any]:
@@ -309,7 +260,8 @@ JointProperties = make_group(
     {
         "is_applied": is_applied("Joint"),
         "type": bpy.props.EnumProperty(
-            name="Type", items=_JOINT_LABELS, default="FIXED", description="Kind of joint", override=OVERRIDABLE
+            name="Type", items=items_of("type of a joint"), default="FIXED", description="Kind of joint",
+            override=OVERRIDABLE,
         ),
         **_body(0, "First body; leave empty for the world. USD: physics:body0"),
         **_body(1, "Second body; leave empty for the world. USD: physics:body1"),
@@ -373,30 +325,16 @@ CollisionGroupProperties = make_group(
         "other_excludes": hidden_text(),
     },
 )  # fmt: skip
+# objects: paths of all prims that became objects, one a line. meters: length of a Blender unit at the import.
+# units: metres and kilograms per unit and up axis of the file. others: files imported into the scene before.
+# files: that the scene came from, see `system.files.note_of`; of a robot without digests and without its URDF.
 SourceProperties = make_group(
-    "SourceProperties",
-    "The USD file that the scene was imported from.",
-    {
-        # objects: paths of all prims that became objects, one a line. meters: length of a Blender unit at the import.
-        # units: metres and kilograms per unit and up axis of the file. others: files imported into the scene before.
-        # files: that the scene came from, see `system.files.note_of`; of a robot without digests and without its URDF.
-        name: hidden_text()
-        for name in (
-            "filepath",
-            "default_prim",
-            "prim_path",
-            "variants",
-            "carried",
-            "carried_trees",
-            "carried_looks",
-            "objects",
-            "meters",
-            "units",
-            "others",
-            "files",
-        )
-    },
-)
+    "SourceProperties", "The USD file that the scene was imported from.",
+    _hidden_texts(
+        "filepath", "default_prim", "prim_path", "variants", "carried", "carried_trees", "carried_looks", "objects",
+        "meters", "units", "others", "files",
+    ),
+)  # fmt: skip
 StageProperties = make_group(
     "StageProperties",
     "Settings of the exported stage.",
@@ -410,7 +348,7 @@ StageProperties = make_group(
             description="Mass of one unit of the stage. USD: kilogramsPerUnit",
         ),
         "up_axis": bpy.props.EnumProperty(
-            name="Up Axis", items=(("Y", "Y", "Y is up"), ("Z", "Z", "Z is up")), default="Z",
+            name="Up Axis", items=items_of("up axis of the stage"), default="Z",
             description="Axis that points up in the stage. USD: upAxis", override=OVERRIDABLE,
         ),
         "hierarchy": nested_bodies(override=OVERRIDABLE),
@@ -425,19 +363,12 @@ GltfProperties = make_group(
         ),
         "families": bpy.props.EnumProperty(
             name="Extensions", default="BOTH",
-            items=(
-                ("BOTH", "KHR and OMI", "Both sets of extensions, each complete, for any program"),
-                ("KHR", "KHR", "KHR_physics_rigid_bodies and KHR_implicit_shapes: Babylon.js, Khronos viewers"),
-                ("OMI", "OMI", "OMI_physics_body, shape and joint: Godot"),
-            ),
+            items=items_of("extensions of glTF"),
             description="Extensions of glTF that the physics is written in",
         ),
         "hierarchy": bpy.props.EnumProperty(
             name="Hierarchy", default="NESTED",
-            items=(
-                ("NESTED", "Nested", "Bodies stay below bodies, as they are parented"),
-                ("FLAT", "Flat", "Bodies below a body become its siblings, which Babylon.js needs"),
-            ),
+            items=items_of("nesting of glTF"),
             description="How to export rigid bodies that are parented to other rigid bodies",
         ),
         "keeps_usd": bpy.props.BoolProperty(
@@ -460,49 +391,50 @@ PreviewProperties = make_group(
     "Settings of the preview.",
     {
         "frequency": bpy.props.IntProperty(
-            name="Frequency",
-            default=60,
-            min=10,
-            max=1000,
+            name="Frequency", default=60, min=10, max=1000,
             description="Time steps per second of simulated time (Hz)",
         ),
         "quality": bpy.props.EnumProperty(
-            name="Quality",
-            items=[(name, text.label, text.cost) for name, text in QUALITY_TEXTS.items()],
+            name="Quality", items=[(name, text.label, text.cost) for name, text in QUALITY_TEXTS.items()],
             default=NORMAL,
             description="How exact contacts and joints are, and how much time they take",
         ),
         "substeps": bpy.props.IntProperty(
-            name="Substeps",
-            default=0,
-            min=0,
-            max=64,
+            name="Substeps", default=0, min=0, max=64,
             description="Solver steps per time step; 0 leaves it to the quality",
         ),
         "engine": bpy.props.StringProperty(
             name="Engine", default="preview", description="Engine that simulates, by its name on the command line"
         ),
+        "blend_frames": bpy.props.IntProperty(
+            name="Blend",
+            default=0,
+            min=0,
+            soft_max=100,
+            description="Frames in which a body goes over to its animation when that takes it from physics; 0 is at "
+            "once",
+        ),
         "speed": bpy.props.FloatProperty(
-            name="Speed",
-            default=1.0,
-            min=0.01,
-            max=10.0,
-            soft_max=2.0,
+            name="Speed", default=1.0, min=0.01, max=10.0, soft_max=2.0,
             description="Simulated seconds per second of real time; less than 1 is slow motion",
         ),
         "is_fast": bpy.props.BoolProperty(
-            name="As Fast as It Can",
-            description="Simulate as fast as possible, not in real time",
+            name="As Fast as It Can", description="Simulate as fast as possible, not in real time"
         ),
         "with_timeline": bpy.props.BoolProperty(
             name="Play with Timeline",
             description="Playing the timeline (Space) plays the physics, too: animated kinematic bodies push, each "
             "frame is simulated once, and frames already simulated can be scrubbed",
         ),
+        "by_clock": bpy.props.BoolProperty(
+            name="Play by Clock",
+            description="Play by the clock although something of the simulation is animated: it stays as it is at the "
+            "current frame",
+        ),
         # True while the objects hold simulated poses, so that undo steps with such poses are recognised.
         "is_running": bpy.props.BoolProperty(options={"HIDDEN"}),
     },
-)
+)  # fmt: skip
 ScenePhysicsProperties = make_group(
     "ScenePhysicsProperties",
     "All physics of a scene.",

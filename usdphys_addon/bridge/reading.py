@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import bpy
@@ -14,6 +15,7 @@ from ..core import frames, paths
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
+from .animated import AnimatedGroups, AnimatedValues
 from .identity import remembered
 from .identity.names import prim_name
 from .identity.remembered import looks_of
@@ -44,6 +46,8 @@ class SceneReading:
     object_paths: set[str] = field(default_factory=set)
     #: True if Blender's exporter is certain to give the expected paths.
     paths_are_certain: bool = False
+    #: The values that change over time.
+    animated: AnimatedValues = field(default_factory=lambda: AnimatedValues({}, 1.0))
     #: Frame at which transforms were read; Blender's exporter may end at another.
     frame: float = 0.0
 
@@ -64,6 +68,7 @@ class ReadingContext:
         self.units = scene_units(self.scene) if meters is None else StageUnits(meters_per_unit=meters)
         self.meters = self.units.meters_per_unit
         self.properties = PropertyReader(self.meters)
+        self.animated = AnimatedGroups(())
         self.result = SceneReading(PhysicsModel(self.units, source=bpy.data.filepath, angular_precision=_FLOAT_ANGLE))
         self.result.frame = self.scene.frame_current_final
         self.sources = placements.sources
@@ -77,6 +82,11 @@ class ReadingContext:
     @property
     def scene(self) -> Any:
         return self._find_scene()
+
+    @cached_property
+    def parents(self) -> frozenset[str]:
+        """Full names of all objects that have children."""
+        return frozenset(obj.parent.name_full for obj in bpy.data.objects if obj.parent is not None)
 
     @property
     def new_looks(self) -> str:

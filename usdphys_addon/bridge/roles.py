@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
+
+from .animated import curves_of, is_of_transform
 
 
 def applies(obj: Any, part: str) -> bool:
@@ -31,9 +33,10 @@ def is_body(obj: Any) -> bool:
 
 
 def is_animated(obj: Any) -> bool:
-    """True if constraints, an action or drivers may move an object."""
-    data = obj.animation_data
-    return bool(obj.constraints) or (data is not None and (data.action is not None or len(data.drivers) > 0))
+    """True if constraints, an action, the NLA or drivers may move an object."""
+    if obj.constraints:
+        return True
+    return obj.animation_data is not None and any(is_of_transform(curve.data_path) for curve, _ in curves_of(obj))
 
 
 def parents_of(obj: Any) -> Iterator[Any]:
@@ -54,13 +57,16 @@ def is_moved(obj: Any) -> bool:
     return False
 
 
-def is_bare(obj: Any) -> bool:
-    """True for an Empty without children, instances, rigid body and colliders."""
+def is_bare(obj: Any, parents: Collection[str] | None = None) -> bool:
+    """True for an Empty without children, instances, rigid body and colliders.
+
+    parents: full names of all objects with children, for many objects: Blender visits all to find the children of one.
+    """
     physics = obj.usdphys
     return (
         obj.type == "EMPTY"
         and obj.instance_type == "NONE"
-        and not obj.children
+        and not (obj.children if parents is None else obj.name_full in parents)
         and not physics.rigid_body.is_applied
         and not len(physics.colliders)
     )

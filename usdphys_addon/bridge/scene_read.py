@@ -7,11 +7,10 @@ Paths are those that Blender's USD exporter is expected to give; `exchange.usd_e
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.types import Depsgraph, Object
 
 from ..core import frames
@@ -19,7 +18,7 @@ from ..core.model import Prim
 from ..core.prototypes import SharedSchemas
 from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished
-from . import group_read, joint_read, material_read, props, vendor_rows
+from . import animated, group_read, joint_read, material_read, props, vendor_rows
 from .authored_poses import moved_by_bullet
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
@@ -30,8 +29,6 @@ from .placements import Placement, ScenePlacements
 from .reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from .roles import is_animated, is_body, is_moved
 from .stored import stamps
-
-_EARTH = (0.0, 0.0, -9.81)
 
 
 def read_scene(
@@ -70,6 +67,9 @@ def read_steps(
     if not reader.has_physics():
         material_read.read_imported_materials(context)
     result = context.result
+    context.animated.resolve(result.model.prims.values())
+    result.animated = animated.AnimatedValues(context.animated.sources, context.meters)
+    result.model.animated = result.animated.samples()
     result.placements = context.placements.all
     result.paths_are_certain = context.placements.are_certain and not context.scene.usdphys.source.filepath
     return result
@@ -99,6 +99,7 @@ class SceneReader:
     def steps(self) -> Iterator[None]:
         """Read in steps. Yields after each piece of work, when no reference to Blender data is held here."""
         copies = Copies(self.context)
+        self.watch_animation()
         for placement in self.context.placements.all:
             if placement.touched and self.is_physical(placement, copies):
                 self.physical.append(placement)
@@ -127,6 +128,13 @@ class SceneReader:
         self.report_newer()
         self.report_bullet()
         yield
+
+    def watch_animation(self) -> None:
+        """Have the values noted that are animated, if any are."""
+        objects = (placement.obj for placement in self.context.placements.all if placement.touched)
+        found = animated.AnimatedGroups((self.context.scene, *objects, *bpy.data.materials))
+        if found.paths:
+            self.context.animated, self.context.properties.note = found, found.note
 
     def report_newer(self) -> None:
         """Report data-blocks that a newer version of the add-on has saved: this one may not know all of their data."""
@@ -167,6 +175,9 @@ class SceneReader:
         prims, issues = self.context.model.prims, self.context.result.issues
         before = len(prims), len(issues)
         self.colliders.read(placement, self.read_object(placement))
+        self.context.animated.resolve(chain(
+            islice(reversed(prims.values()), len(prims) - before[0]), filter(None, [prims.get(placement.path)])
+        ))  # fmt: skip
         for prim in islice(reversed(prims.values()), len(prims) - before[0]):
             self.shared.share(prim)
         if group is not None and not group.path and len(issues) == before[1]:
@@ -211,20 +222,10 @@ class SceneReader:
         # A file that had no physics scene is written back without one.
         if not self.context.scene_paths and not self.context.scene.usdphys.source.filepath:
             path = self.context.made_path("PhysicsScene", "physics scene")
-            self.context.model.add(Prim(path, "PhysicsScene", is_xformable=False)).add(self.blender_gravity())
-
-    def blender_gravity(self) -> usd_physics.PhysicsScene:
-        """The scene's gravity, authored only if it is not Blender's default."""
-        if not self.context.scene.use_gravity:
-            return usd_physics.PhysicsScene(gravity_magnitude=0.0)
-        gravity = np.array(self.context.scene.gravity, float)
-        if np.allclose(gravity, _EARTH, atol=1e-6):
-            return usd_physics.PhysicsScene()
-        size = float(np.linalg.norm(gravity))
-        if size == 0:
-            return usd_physics.PhysicsScene(gravity_magnitude=0.0)
-        x, y, z = (float(part) / size for part in gravity)
-        return usd_physics.PhysicsScene(gravity_direction=(x, y, z), gravity_magnitude=size * self.context.meters)
+            gravity = animated.gravity_of(self.context.scene, self.context.meters)
+            self.context.model.add(Prim(path, "PhysicsScene", is_xformable=False)).add(gravity)
+            self.context.animated.note_gravity(self.context.scene, gravity)
+        self.context.animated.resolve(self.context.model.prims.values())
 
     def read_object(self, placement: Placement) -> frames.Matrix:
         """Read all but the colliders of an object. Returns its world matrix (4, 4), metres."""

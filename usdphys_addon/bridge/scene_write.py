@@ -15,6 +15,7 @@ from ..core import frames, paths
 from ..core.model import MATERIAL_TYPES, PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from . import gprim_properties, vendor_rows
+from .curves import CurveWriter
 from .identity import remembered
 from .identity.names import free_name
 from .joint_write import write_joint
@@ -52,6 +53,7 @@ def write_scene(
     """
     writing = WritingContext(model, scene, objects, materials, meters=meters, local=local)
     writing.moves_joints = is_usd if moves_joints is None else moves_joints
+    curves = CurveWriter(model, writing.properties)
     origins = _OriginWriter(model, texts or Texts(), is_usd=is_usd)
     _write_physics_scenes(writing, origins)
     _write_materials(writing, origins)
@@ -73,6 +75,7 @@ def write_scene(
         material: Any = materials[path]
         origins.write(material.usdphys.prim, Prim(path, "Material"), material.name)
     _write_groups(writing, origins)
+    writing.written.still = curves.write()
     return writing.written
 
 

@@ -382,11 +382,20 @@ def read_vendor(context: ReadingContext, thing: Any, prim: Prim, *places: Place)
     joint = prim.get(usd_physics.Joint)
     schemas, broken = _read(thing, context.meters, joint_type(thing.id_data), places, path_of, joint)
     prim.schemas.update(schemas)
+    if context.animated.paths:
+        for number, row in enumerate(thing.vendor):
+            if row.applied in schemas and (attribute := attribute_of(row)) is not None:
+                context.animated.note_row(thing, number, schemas[row.applied], attribute.field, schemas_of)
     for name, reason in broken:
         context.issue(
             "ValueUnreadable", "error", prim.path, prim.label,
             f"{name} of {prim.display} cannot be written: {reason}.", f"Correct {name}, or remove it.",
         )  # fmt: skip
+
+
+def schemas_of(thing: PropertyGroup, meters: float) -> dict[str, Schema]:
+    """The schemas of vendors of an owner of properties, by name with instance, without their relationships."""
+    return _read(thing, meters, joint_type(thing.id_data), path_of=lambda _target: "")[0]
 
 
 def write_vendor(

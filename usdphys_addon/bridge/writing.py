@@ -10,6 +10,7 @@ from typing import Any
 
 from bpy.types import Object, Scene
 
+from ..core.animation import Key
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
@@ -18,10 +19,14 @@ from .property_units import PropertyWriter
 
 @dataclass(slots=True)
 class Written:
-    """counts: how many bodies, colliders, joints ... were written. missing: paths of physics prims without object."""
+    """counts: how many bodies, colliders, joints ... were written. missing: paths of physics prims without object.
+
+    still: animated values that no property of Blender holds.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     missing: list[str] = field(default_factory=list)
+    still: list[Key] = field(default_factory=list)
 
     def count(self, kind: str) -> None:
         self.counts[kind] += 1

@@ -17,7 +17,7 @@ from ..core.errors import InputError
 from ..core.rules import scene_setup
 from ..core.rules.base import Facts
 from .fix_table import fix
-from .issue_data import editable, nothing_to_do, object_of, unset
+from .issue_data import editable, nothing_to_do, object_of, require, unset
 from .report import FoundIssue
 
 # --------------------------------------------------------------------------- mass
@@ -42,8 +42,7 @@ def _unset_negative_density(scene: Scene, issue: FoundIssue) -> None:
 
 def _unset_where(scene: Scene, issue: FoundIssue, name: str, is_wrong: Callable[[float], bool]) -> None:
     found = [mass for mass in _masses(scene, issue) if mass.is_property_set(name) and is_wrong(getattr(mass, name))]
-    if not found:
-        raise nothing_to_do(issue)
+    require(found, issue)
     for mass in found:
         mass.property_unset(name)
 
@@ -52,8 +51,7 @@ def _unset_where(scene: Scene, issue: FoundIssue, name: str, is_wrong: Callable[
 def _mend_inertia(scene: Scene, issue: FoundIssue) -> None:
     names = ("diagonal_inertia", "principal_axes")
     found = [mass for mass in _masses(scene, issue) if any(map(mass.is_property_set, names))]
-    if not found:
-        raise nothing_to_do(issue)
+    require(found, issue)
     for mass in found:
         axes, moments = tuple(mass.principal_axes), tuple(mass.diagonal_inertia)
         length = math.hypot(*axes)
@@ -141,8 +139,7 @@ def _clear_owner(scene: Scene, issue: FoundIssue) -> None:
         group for group in (physics.rigid_body, *physics.colliders)
         if group.simulation_owner and group.simulation_owner not in known
     ]  # fmt: skip
-    if not owned:
-        raise nothing_to_do(issue)
+    require(owned, issue)
     for group in owned:
         group.property_unset("simulation_owner")
 

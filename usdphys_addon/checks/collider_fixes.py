@@ -13,7 +13,7 @@ from ..core import frames
 from ..core.errors import InputError
 from ..core.rules.colliders import TRIANGLES
 from .fix_table import fix
-from .issue_data import editable, nothing_to_do, object_of, unset
+from .issue_data import editable, nothing_to_do, object_of, require, unset
 from .report import FoundIssue
 
 # --------------------------------------------------------------------------- colliders
@@ -26,8 +26,7 @@ def _use_hull(scene: Any, issue: FoundIssue) -> None:
         if item.shape in ("MESH", "AUTO") and item.approximation in TRIANGLES
         and (item.shape == "MESH" or item.is_property_set("approximation"))
     ]  # fmt: skip
-    if not found:
-        raise nothing_to_do(issue)
+    require(found, issue)
     for item in found:
         item.approximation = "convexHull"
 
@@ -39,8 +38,7 @@ def _use_primitive(scene: Any, issue: FoundIssue) -> None:
         item for item in object_of(scene, issue).usdphys.colliders
         if item.shape in ("MESH", "AUTO") and item.approximation in kinds
     ]  # fmt: skip
-    if not found:
-        raise nothing_to_do(issue)
+    require(found, issue)
     for item in found:
         item.shape = kinds[item.approximation]
         unset(item, "approximation", "other_approximation")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.errors import InputError
 from .fix_table import fix
-from .issue_data import editable, find_object, group_of, memberships, nothing_to_do, object_of
+from .issue_data import editable, find_object, group_of, memberships, nothing_to_do, object_of, require
 from .report import FoundIssue
 
 
@@ -31,8 +31,7 @@ def _remove_missing_groups(scene: Any, issue: FoundIssue) -> None:
     known.update(row.name for obj in scene.objects for _, row in memberships(obj))
     rows = group.filtered_groups
     missing = [row for row in range(len(rows)) if rows[row].name not in known]
-    if not missing:
-        raise nothing_to_do(issue)
+    require(missing, issue)
     for row in reversed(missing):
         rows.remove(row)
 
@@ -97,8 +96,7 @@ def _remove_missing_pairs(scene: Any, issue: FoundIssue) -> None:
                 continue
             if other is not None or not rows[row].path or rows[row].path in issue.message:
                 missing.append((rows, row))
-    if not missing:
-        raise nothing_to_do(issue)
+    require(missing, issue)
     for rows, row in missing:
         rows.remove(row)
 

@@ -113,3 +113,9 @@ def unset(group: PropertyGroup, *names: str) -> None:
 def nothing_to_do(issue: FoundIssue) -> InputError:
     """What a fix raises that finds nothing to change."""
     return InputError(f"'{issue.name}' no longer has this problem, or it cannot be fixed automatically. {issue.fix}")
+
+
+def require(found: object, issue: FoundIssue) -> None:
+    """Raise what `nothing_to_do` makes where a fix has found nothing to change."""
+    if not found:
+        raise nothing_to_do(issue)

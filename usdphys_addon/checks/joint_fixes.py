@@ -21,7 +21,7 @@ from ..core.rules import joint_frames, scene_setup
 from ..core.rules.base import Facts
 from ..core.schemas import usd_physics
 from .fix_table import fix
-from .issue_data import editable, find_object, joint_of, nothing_to_do, object_of, unset
+from .issue_data import editable, find_object, joint_of, nothing_to_do, object_of, require, unset
 from .report import FoundIssue
 
 
@@ -49,8 +49,7 @@ def _clear_missing_body(scene: Scene, issue: FoundIssue) -> None:
                 missing.append(side)
         elif getattr(joint, f"body{side}_name") or getattr(joint, f"body{side}_path"):
             missing.append(side)
-    if not missing:
-        raise nothing_to_do(issue)
+    require(missing, issue)
     for side in missing:
         _clear_body(joint, side)
 
@@ -60,8 +59,7 @@ def _clear_joint_as_body(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
     bodies = [(side, getattr(joint, f"body{side}")) for side in (0, 1)]
     sides = [side for side, body in bodies if body is not None and body.usdphys.joint.is_applied]
-    if not sides:
-        raise nothing_to_do(issue)
+    require(sides, issue)
     for side in sides:
         _clear_body(joint, side)
 
@@ -165,8 +163,7 @@ def _set_start_positions(scene: Scene, issue: FoundIssue) -> None:
     found = next((group for group in groups if issue.name in (jump.prim.label for jump in group)), [])
     settable = [(jump, find_object(scene, jump.prim.label)) for jump in found if jump.is_settable]
     chosen = [(jump, editable(obj)) for jump, obj in settable if obj is not None]
-    if not chosen:
-        raise nothing_to_do(issue)
+    require(chosen, issue)
     for jump, obj in chosen:
         place = f"PhysicsJointStateAPI:{jump.dof}", f"state:{jump.dof}:physics:position"
         vendor_edits.add_attribute(obj.usdphys, *place, scene)

@@ -18,7 +18,6 @@ from ..bridge import mesh as meshes
 from ..bridge import props
 from ..bridge.collider_read import ColliderReader
 from ..bridge.collider_shapes import ColliderShapes
-from ..bridge.environment import gc_paused
 from ..bridge.placements import Placement, ScenePlacements
 from ..bridge.reading import DEFAULT_ROOT, ReadingContext, SceneReading
 from ..bridge.scene_read import SceneReader
@@ -26,6 +25,7 @@ from ..core import clock, joint_kinds, paths, validate
 from ..core.primitives import Primitive
 from ..core.rules import scene_setup
 from ..core.rules.base import RULES, Facts, Issue, Rule, Severity, Target
+from ..system.collector import gc_paused
 from .fixes import FIXES
 from .report import MAX_JOINTS, FoundIssue, Report, TooLargeError
 

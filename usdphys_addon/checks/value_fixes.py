@@ -15,7 +15,7 @@ from ..bridge import vendor_rows
 from ..bridge.writing import unit_length
 from ..core.units import is_infinite
 from .fix_table import fix
-from .issue_data import editable, joint_of, material_of, nothing_to_do, object_of, unset
+from .issue_data import editable, joint_of, material_of, nothing_to_do, object_of, require, unset
 from .report import FoundIssue
 
 # --------------------------------------------------------------------------- materials
@@ -73,6 +73,12 @@ def _correct_limits(scene: Scene, issue: FoundIssue) -> None:
         raise nothing_to_do(issue)
 
 
+@fix("FrictionAboveStatic", safe=False, label="Raise the static friction")
+def _raise_static_friction(scene: Scene, issue: FoundIssue) -> None:
+    if not vendor_edits.raise_floors(scene, editable(object_of(scene, issue)).usdphys):
+        raise nothing_to_do(issue)
+
+
 @fix("MimicWithoutLimits", safe=False, label="Limit it to a turn, or to 100 m")
 def _limit_follower(scene: Scene, issue: FoundIssue) -> None:
     joint = joint_of(scene, issue)
@@ -116,8 +122,7 @@ def _unset_not_a_number(scene: Scene, issue: FoundIssue) -> None:
     else:
         groups = list(_groups_of(object_of(scene, issue).usdphys))
     wrong = [(group, name) for group in groups for name in group.keys() if _is_not_a_number(group, name)]
-    if not wrong:
-        raise nothing_to_do(issue)
+    require(wrong, issue)
     for group, name in wrong:
         group.property_unset(name)
 

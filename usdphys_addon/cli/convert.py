@@ -124,6 +124,8 @@ def _check_convert_options(options: argparse.Namespace, target: Format, wanted: 
             raise UsageError(f"{flag} has no effect on '{options.output}', which is a {kind}; leave it out.")
     if target.heeds and options.hierarchy == "reset" and "up_axis" not in target.heeds:
         raise UsageError(f"--hierarchy reset is for USD files, and '{options.output}' is none; use flat or nested.")
+    if options.pack_source and target is not formats.BLEND:
+        raise UsageError("--pack-source keeps the input in a .blend file; end OUT with .blend, or leave it out.")
     if options.physics_only and options.form == "composed":
         raise UsageError("--physics-only is for edits of an imported file, and --composed writes no edits; drop one.")
     is_layer = options.form == "layer"

@@ -12,7 +12,8 @@ from ..core.errors import UsageError
 #: What `usd`, `gltf`, `urdf`, `bridge` and `exchange` report. A test compares it with their code.
 FILE_CODES = frozenset({
     "AssetMissing", "BindingNotApplied", "BlenderSimulatesToo", "ColliderDeforms", "ColliderWithoutGeometry",
-    "ColorsUnreadable", "DefaultPrimMissing", "FilesNotPacked", "FilesPacked", "GeometryUnreadable", "GltfForeign",
+    "ColorsUnreadable", "DefaultPrimMissing", "FilesNotPacked", "FilesPacked", "GeometryUnreadable",
+    "GltfCombineUnwritten", "GltfForeign",
     "GltfGodotTaper", "GltfGravityVolume", "GltfJointDamaged", "GltfJointKept", "GltfJointSkipped",
     "GltfMassIgnored", "GltfMeshCompressed", "GltfMirrored", "GltfMotionKept", "GltfMotionUnknown",
     "GltfNested", "GltfNotExported", "GltfNotSaid", "GltfOldForm", "GltfOtherScenes", "GltfPlaneAsMesh",
@@ -25,7 +26,8 @@ FILE_CODES = frozenset({
     "UrdfLimitsSwapped", "UrdfLoop", "UrdfMassMissing", "UrdfMassNegative", "UrdfMeshMissing", "UrdfMeshUnread",
     "UrdfMimicBroken", "UrdfMimicLeftOut", "UrdfMimicMixed", "UrdfNameTwice", "UrdfNameless", "UrdfNoMass",
     "UrdfNumber", "UrdfSecondParent", "UrdfSeveralRoots", "UrdfShapeFlat", "UrdfShapeLeftOut",
-    "UrdfShapeUnknown", "UrdfTextureMissing", "UrdfTextureUnused", "ValueUnreadable", "WrongValueType",
+    "UrdfShapeUnknown", "UrdfTextureMissing", "UrdfTextureUnused", "UrdfXacroLeft", "ValueUnreadable",
+    "WrongValueType",
 })  # fmt: skip
 
 

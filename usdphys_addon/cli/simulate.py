@@ -23,7 +23,7 @@ from .inputs import choices_of
 from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
 if TYPE_CHECKING:
-    from ..core.model import PhysicsModel
+    from ..bridge.reading import SceneReading
     from ..exchange.usd_export import ExportOptions
     from ..formats import Format
     from ..simulation.record import Recording
@@ -125,13 +125,13 @@ def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World,
     scene.frame_set(scene.frame_start)
     units, hierarchy = usd_export.stage_options(scene)
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-    is_animated = any(prim.is_animated for prim in reading.model.prims.values())
+    is_animated = bool(reading.model.animated) or any(prim.is_animated for prim in reading.model.prims.values())
     wanted = usd_export.ExportOptions(units, hierarchy, animation=is_animated)
     if options.out:
         return _simulate_exported(options, wanted)
     if _runs_here(options):
         print_issues(options, reading.issues, warn)
-        return *_simulate_scene(options, reading.model), units
+        return *_simulate_scene(options, reading), units
     with work_folder() as folder:
         file = folder / f"{Path(options.file).stem}.usdc"
         print_issues(options, usd_export.export_usd(bpy.context, file, wanted).issues, warn)
@@ -242,7 +242,7 @@ def _hand_off(
     return recording
 
 
-def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[World, Recording]:
+def _simulate_scene(options: argparse.Namespace, reading: SceneReading) -> tuple[World, Recording]:
     """Simulate the model of the open .blend. Animated objects move as they are keyed."""
     import bpy
 
@@ -251,8 +251,8 @@ def _simulate_scene(options: argparse.Namespace, model: PhysicsModel) -> tuple[W
     scene: Any = bpy.context.scene
     fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
     return scene_motion.simulate_scene(
-        scene, model, options.seconds, fps, substeps=options.substeps, quality=options.quality,
-        with_loads=_wants_loads(options), engine=_solver(options),
+        scene, reading.model, options.seconds, fps, substeps=options.substeps, quality=options.quality,
+        with_loads=_wants_loads(options), engine=_solver(options), animated=reading.animated,
     )  # fmt: skip
 
 

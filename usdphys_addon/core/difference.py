@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from . import paths, schema
+from .animation import Key, Samples, same
 from .model import MATERIAL_TYPES, PhysicsModel, Prim
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
@@ -30,8 +32,8 @@ class PrimEdit:
     """The changes of one prim that is in both models, or has no physics in one of them.
 
     prim: its new state. type_name: its new type; None: unchanged. added, removed: schema names with instance, typed
-    ones too. values: new values, SI, by (schema name, field). cleared: (schema name, field) no longer authored.
-    purpose: None: unchanged. binding: new physics material; empty: removed; None: unchanged.
+    ones too. values: new values, SI, by (schema name, field). samples: new animation, likewise. cleared: (schema name,
+    field) no longer authored. purpose: None: unchanged. binding: new physics material; empty: removed; None: unchanged.
     """
 
     prim: Prim
@@ -39,6 +41,7 @@ class PrimEdit:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     values: dict[tuple[str, str], Any] = field(default_factory=dict)
+    samples: dict[tuple[str, str], Samples] = field(default_factory=dict)
     cleared: tuple[tuple[str, str], ...] = ()
     purpose: str | None = None
     binding: str | None = None
@@ -52,11 +55,15 @@ class PrimEdit:
 
 @dataclass(slots=True)
 class Difference:
-    """edits: changed prims by path. added: new prims by path, parents first. removed: paths of deleted prims."""
+    """edits: changed prims by path. added: new prims by path, parents first. removed: paths of deleted prims.
+
+    animated: values of added prims that change over time.
+    """
 
     edits: dict[str, PrimEdit] = field(default_factory=dict)
     added: dict[str, Prim] = field(default_factory=dict)
     removed: tuple[str, ...] = ()
+    animated: dict[Key, Samples] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.edits or self.added or self.removed)
@@ -88,8 +95,46 @@ def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
             bare = Prim(path, prim.type_name, prim.world, purpose=prim.purpose)
             if held := tuple(name for name in _applied(prim) if _has_place(name, prim)):
                 found.edits[path] = PrimEdit(bare, removed=held)
+    _compare_animation(found, old, new)
     found.removed = tuple(sorted(path for path in removed if not paths.is_below_any(path, removed)))
     return found
+
+
+def take_animated(old: PhysicsModel, new: PhysicsModel) -> None:
+    """Give what is animated as in the old model its value there, whatever it is at the moment of the new one."""
+    for key in old.animated.keys() & new.animated.keys():
+        held = [model.prims[key.path].schemas.get(key.schema) for model in (old, new) if key.path in model.prims]
+        if len(held) == 2 and held[0] is not None and held[1] is not None:
+            attribute = schema.attribute_of(type(held[1]), key.field)
+            if same(old.animated[key], new.animated[key], partial(same_value, attribute)):
+                new.put({key: getattr(held[0], key.field)})
+
+
+def _compare_animation(found: Difference, old: PhysicsModel, new: PhysicsModel) -> None:
+    """Add the edits of animation. A value that is edited itself is no longer animated."""
+    for key in dict.fromkeys((*old.animated, *new.animated)):
+        was, now = old.animated.get(key), new.animated.get(key)
+        prim = new.prims.get(key.path)
+        value = prim.schemas.get(key.schema) if prim is not None else None
+        if prim is None or value is None:
+            continue
+        attribute = schema.attribute_of(type(value), key.field)
+        if key.path in found.added:
+            if now is not None and not attribute.uniform:
+                found.animated[key] = now
+            continue
+        had, has = was is not None and bool(was.moments), now is not None and bool(now.moments)
+        if not (had or has) or attribute.uniform or isinstance(attribute, VendorAttribute):
+            continue
+        edit = found.edits.get(key.path) or PrimEdit(prim)
+        name = key.schema, key.field
+        if was is not None and now is not None and had and has and same(was, now, partial(same_value, attribute)):
+            continue
+        if getattr(value, key.field) is not None:
+            edit.values[name] = getattr(value, key.field)
+            if now is not None and has:
+                edit.samples[name] = now
+            found.edits[key.path] = edit
 
 
 def same_value(attribute: Attribute, first: Any, second: Any) -> bool:

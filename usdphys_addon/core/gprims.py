@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from . import frames
+from .frames import vector
 from .model import Prim
 from .primitives import Primitive, radius_scale
 from .schema import Vector
@@ -19,6 +20,8 @@ from .schemas import usd_geom
 PLANE_AXES = ((2, 1), (0, 2), (0, 1))
 #: Largest number in a transform, and largest length of a gprim, m: solvers compute with 32 bits, and square them.
 LARGEST = 1e15
+#: Share of its size by which a point may be off the surface of a gprim: Blender holds 32 bits.
+_SAME = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,45 @@ def sizes(gprim: usd_geom.Gprim, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Sizes:
         radius, height = abs(gprim.resolved("radius")), abs(gprim.resolved("height"))
         found = Sizes(kind, radius=radius, height=height, axis=gprim.resolved("axis"))
     return found.scaled(scale)
+
+
+def of_points(kind: type[usd_geom.Gprim], points: NDArray[np.float64], axis: str) -> usd_geom.Gprim | None:
+    """The gprim of a kind around the origin on whose surface all points (n, 3) of a mesh lie; None if there is none.
+
+    axis: of round gprims and planes. A flat end of a cylinder or cone may have a point in its middle.
+    """
+    if not len(points) or not np.isfinite(points).all():
+        return None
+    spine = "XYZ".index(axis)
+    sides, along = np.abs(points), points[:, spine]
+    away = np.hypot(*np.delete(points, spine, axis=1).T)
+    low, high = points.min(axis=0), points.max(axis=0)
+    reaches, radius, half = sides.max(axis=0), float(away.max()), float(sides[:, spine].max())
+    size = float(reaches.max())
+    if kind in (usd_geom.Cube, usd_geom.Plane):
+        edges = 2.0 * (np.full(3, size) if kind is usd_geom.Cube else reaches)
+        off = np.abs(edges / 2.0 - sides).max(axis=1)
+        lengths = Sizes(kind, vector(edges), axis=axis)
+        balance = low + high
+    else:
+        # Points of whole circles have the axis in their middle.
+        balance = points.mean(axis=0)
+        balance[spine] = low[spine] + high[spine]
+        lengths = Sizes(kind, radius=radius, height=2.0 * half, axis=axis)
+    if kind is usd_geom.Sphere:
+        reach_of = np.linalg.norm(points, axis=1)
+        lengths = Sizes(kind, radius=float(reach_of.max()))
+        off = lengths.radius - reach_of
+    elif kind is usd_geom.Capsule:
+        lengths = Sizes(kind, radius=radius, height=max(2.0 * (half - radius), 0.0), axis=axis)
+        off = np.hypot(away, np.maximum(sides[:, spine] - lengths.height / 2.0, 0.0)) - radius
+    elif kind in (usd_geom.Cylinder, usd_geom.Cone):
+        is_cone = kind is usd_geom.Cone
+        rim = radius * (half - along) / (2.0 * half) if is_cone and half else np.full(len(points), radius)
+        to_end = np.abs(half + along) if is_cone else half - sides[:, spine]
+        off = np.minimum(np.abs(rim - away), np.maximum(to_end, away))
+    is_it = size > 0.0 and max(np.abs(off).max(), np.abs(balance).max()) <= _SAME * size
+    return lengths.gprim() if is_it else None
 
 
 def reach(prim: Prim) -> tuple[float, float]:

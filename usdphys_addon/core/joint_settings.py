@@ -31,7 +31,7 @@ def _from_any(prim: Prim, dof: str, newton: str, physx: str, mujoco: str) -> flo
 
 def joint_damping(prim: Prim, dof: str) -> float:
     """Force or torque per speed that a joint resists with along a degree of freedom."""
-    return _from_any(prim, dof, "damping", "viscous_friction_coefficient", "")
+    return _from_any(prim, dof, "damping", "viscous_friction_coefficient", "damping")
 
 
 def joint_friction(prim: Prim, dof: str) -> float:

@@ -7,7 +7,7 @@ built when it is needed and never stored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import paths, schema
+from .animation import Key, Samples
 from .frames import Matrix
 from .schema import Schema, SchemaT
 from .schemas import usd_geom, usd_physics
@@ -136,6 +137,10 @@ class PhysicsModel:
     order: dict[str, int] = field(default_factory=dict)
     source: str = ""
     angular_precision: float = 0.0
+    #: Frames or time codes in a second.
+    time_codes: float = 24.0
+    #: The values that change over time.
+    animated: dict[Key, Samples] = field(default_factory=dict)
     #: Returns the world matrix of any prim of the stage by path, None if it does not exist. Set by `usd.read` only.
     locate: Callable[[str], Matrix | None] | None = None
 
@@ -210,6 +215,22 @@ class PhysicsModel:
             and owner.path == body_path
         ]
 
+    def put(self, values: Mapping[Key, Any]) -> list[tuple[Prim, str, set[str]]]:
+        """Replace animated values. Returns (prim, name of the schema, fields) of those that have changed."""
+        changes: dict[tuple[str, str], dict[str, Any]] = {}
+        for key, value in values.items():
+            prim = self.prims.get(key.path)
+            old = None if prim is None else prim.schemas.get(key.schema)
+            if old is not None and getattr(old, key.field) != value:
+                changes.setdefault((key.path, key.schema), {})[key.field] = value
+        made = []
+        for (path, name), fields in changes.items():
+            prim = self.prims[path]
+            # Replaced, never changed in place: others may share it.
+            prim.schemas[name] = prim.schemas[name].copy(**fields)
+            made.append((prim, name, set(fields)))
+        return made
+
     def renamed(self, moves: dict[str, str]) -> PhysicsModel:
         """The model with prims at new paths (old -> new); relationship targets follow, and so do prims below.
 
@@ -219,7 +240,8 @@ class PhysicsModel:
         def moved(path: str) -> str:
             return paths.followed(path, moves)
 
-        result = replace(self, prims={})
+        animated = {key._replace(path=moved(key.path)): samples for key, samples in self.animated.items()}
+        result = replace(self, prims={}, animated=animated)
         for original in self.prims.values():
             prim = copy(original)
             prim.path = moved(prim.path)

@@ -16,3 +16,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     # A part of a name is near it, too: "kinematic" is less than 0.6 like "kinematic_enabled".
     parts = found or sorted((each for each in by_lower if wanted and wanted in each), key=len)
     return by_lower[parts[0]] if parts else ""
+
+
+def did_you_mean(name: object, known: Iterable[str], otherwise: str = ".") -> str:
+    """The end of a sentence about an unknown name: the nearest known one, or `otherwise` where none is near."""
+    meant = nearest(name, known) if isinstance(name, str) else ""
+    return f"; did you mean '{meant}'?" if meant else otherwise

@@ -68,9 +68,25 @@ def _translated(model: PhysicsModel, prim: Prim, runtime: str, others: Set[str])
         for attribute, content in value.authored():
             if not attribute.is_relationship and not _is_idle(value, attribute):
                 _translate(prim, runtime, found, name, attribute, content)
+    for name, made in found.items():
+        _raise_floors(prim.schemas.get(name), name, made)
     if runtime in _MIMICS and not any(schema.split_applied(name)[0] == _MIMICS[runtime] for name in prim.schemas):
         _follow(model, prim, runtime, found)
     return found
+
+
+def _raise_floors(own: Schema | None, name: str, made: Schema) -> None:
+    """Say what a simulator wants to be at least as large as what is said; what is authored stays, and is the most."""
+    for attribute, content in list(made.authored()):
+        floor = concepts.floor_of(name, attribute.usd_name(schema.split_applied(name)[1]))
+        other = vendor_schemas.attribute_named(name, floor) if floor else None
+        if other is None:
+            continue
+        least = getattr(own, other.field, None)
+        if least is None:
+            setattr(made, other.field, max(content, getattr(made, other.field) or 0.0))
+        else:
+            setattr(made, attribute.field, min(content, least))
 
 
 def _is_idle(value: Schema, attribute: Attribute) -> bool:

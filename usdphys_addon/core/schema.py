@@ -46,12 +46,14 @@ class Attribute:
     space: "local" values scale with the prim, "world" directions turn with the up axis, "stage" values do neither.
     body: 0 or 1 if a joint's value is in the space of that body. mirror: how a mirror plane reflects it.
     acceleration_dimensions: (linear, angular), of a gain in an acceleration drive. live: a running preview applies a
-    change without being rebuilt. value: its value type; a relationship holds a tuple of paths.
+    change without being rebuilt. animates: its animation is simulated, in a world that was built for it. value: its
+    value type; a relationship holds a tuple of paths.
     """
 
     __slots__ = (
-        "acceleration_dimensions", "angular_dimension", "automatic", "body", "dimension", "distance_automatic", "doc",
-        "fallback", "field", "label", "live", "mirror", "space", "tokens", "type", "uniform", "usd", "value",
+        "acceleration_dimensions", "angular_dimension", "animates", "automatic", "body", "dimension",
+        "distance_automatic", "doc", "fallback", "field", "label", "live", "mirror", "space", "tokens", "type",
+        "uniform", "usd", "value",
     )  # fmt: skip
 
     # Written by hand: a dataclass would take 2 ms of every start of Blender.
@@ -61,13 +63,14 @@ class Attribute:
         acceleration_dimensions: tuple[Dimension, Dimension] | None = None, automatic: str = "",
         distance_automatic: str = "", tokens: tuple[str, ...] = (), uniform: bool = False, space: Space = "stage",
         body: int | None = None, mirror: Mirror = "", live: bool = False,
+        animates: bool = False,
     ) -> None:  # fmt: skip
         self.field, self.usd, self.type, self.fallback, self.label, self.doc = field, usd, type, fallback, label, doc
         self.dimension, self.angular_dimension = dimension, angular_dimension
         self.acceleration_dimensions = acceleration_dimensions
         self.automatic, self.distance_automatic = automatic, distance_automatic
         self.tokens, self.uniform, self.space, self.body = tokens, uniform, space, body
-        self.mirror, self.live = mirror, live
+        self.mirror, self.live, self.animates = mirror, live, animates or live
         self.value = value_type("string[]" if type == "rel" else type)
 
     @property

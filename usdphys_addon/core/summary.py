@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from . import mass
+from . import mass, schema
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
@@ -22,15 +22,22 @@ _COUNTED = {
     "PhysicsJoint": "joints", "PhysicsCollisionGroup": "groups", "PhysicsMaterialAPI": "materials",
     "PhysicsArticulationRootAPI": "articulations",
 }  # fmt: skip
+#: Names of the schemas of joints.
+_JOINTS = frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, usd_physics.Joint))
 
 
 def counts(model: PhysicsModel) -> dict[str, int]:
     """Number of prims of each kind."""
-    found = dict.fromkeys(_COUNTED.values(), 0)
     values: Iterator[Schema] = chain.from_iterable(prim.schemas.values() for prim in model.prims.values())
     numbers: Counter[type[Schema]] = Counter(map(type, values))
-    for cls, number in numbers.items():
-        kind = "joints" if issubclass(cls, usd_physics.Joint) else _COUNTED.get(cls.usd_name)
+    return counts_of_names({cls.usd_name: number for cls, number in numbers.items()})
+
+
+def counts_of_names(numbers: Mapping[str, int]) -> dict[str, int]:
+    """Number of prims of each kind. numbers: of prims with each schema, by its name."""
+    found = dict.fromkeys(_COUNTED.values(), 0)
+    for name, number in numbers.items():
+        kind = "joints" if name in _JOINTS else _COUNTED.get(name)
         if kind is not None:
             found[kind] += number
     return found

@@ -13,6 +13,7 @@ import bpy
 from bpy.types import Context, Material, Object
 
 from ..bridge import import_notes
+from ..bridge.identity import remembered
 from ..bridge.identity.names import SourcePaths
 from ..bridge.placements import Placement
 from ..core.errors import OutputError
@@ -107,12 +108,13 @@ def _object_specs(layer: Sdf.Layer) -> dict[str, Any]:
     from ..usd.scene_edits import OBJECT_NAME
 
     found: dict[str, Any] = {}
+    objects = remembered.objects_by_name(with_linked=True)
     pending = [(spec, "") for spec in layer.rootPrims]
     while pending:
         spec, above = pending.pop()
         attribute = spec.attributes.get(OBJECT_NAME)
         name = str(attribute.default) if attribute is not None else above
-        obj = bpy.data.objects.get(name)
+        obj = objects.get(name)
         if attribute is not None and obj is not None and (obj.parent.name if obj.parent else "") == above:
             found.setdefault(name, spec)
         pending.extend((child, name) for child in spec.nameChildren)

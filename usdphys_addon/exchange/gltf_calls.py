@@ -20,12 +20,12 @@ from typing import Any, Protocol
 import bpy
 from bpy.types import Context, Menu, Object, Scene
 
-from ..bridge.environment import age_objects, gc_paused
 from ..bridge.language import tr
 from ..core.errors import UsdPhysError
 from ..core.validate import Issue
 from ..core.words import joined, phrase, tally
 from ..system import faults
+from ..system.collector import age_objects, gc_paused
 from ..system.console import note
 from ..worker import jobs
 from ..worker.queue import Job

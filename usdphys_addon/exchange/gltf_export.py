@@ -18,7 +18,6 @@ import numpy as np
 from bpy.types import Context, Object, PropertyGroup
 
 from ..bridge import authored_poses, scene_read
-from ..bridge.environment import gc_paused
 from ..bridge.identity import remembered
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.writing import unit_length
@@ -30,11 +29,12 @@ from ..gltf import keep, names, scaling
 from ..gltf import write as gltf_write
 from ..gltf.additions import WriteOptions
 from ..gltf.document import SUFFIXES, Document
+from ..system.collector import gc_paused
 from ..system.console import printed_on_success
 from ..system.files import checked, replace_together, scratch_folder
 from . import gltf_calls, gltf_memory
 from .gltf_import import require_blenders_gltf
-from .usd_export import ExportResult, report_animation
+from .usd_export import ExportResult, report_animation, report_values_left_out
 
 #: Looking a type up in bpy.types takes longer than a check of many objects should.
 _OBJECT: Any = bpy.types.Object
@@ -123,6 +123,8 @@ class GltfExport:
         issues = list(reading.issues)
         if self.is_still:
             report_animation(reading, set(), issues)
+        fix = "glTF holds no animation of physics; export USD to keep it."
+        report_values_left_out(reading.model, reading.frame, issues, fix)
         if self.checks:
             issues += validate.validate(reading.model, check_geometry=False)
         if settings.get("gltf_selected"):

@@ -14,7 +14,6 @@ import numpy as np
 from bpy.types import Object, Scene
 
 from ..bridge import physics_collections, scene_write
-from ..bridge.environment import gc_paused
 from ..bridge.identity.remembered import ImportedIDs
 from ..bridge.mesh import triangles_of
 from ..bridge.writing import Written, unit_length
@@ -26,6 +25,7 @@ from ..gltf import keep
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
 from ..gltf.known import KnownDocument, document_of, part_lenses
+from ..system.collector import gc_paused
 from ..system.console import printed_on_success
 from . import blend_file, gltf_calls, gltf_memory
 from .import_repair import with_data

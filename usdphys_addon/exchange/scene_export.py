@@ -16,7 +16,7 @@ from ..core.units import remembered_units
 from ..core.validate import Issue
 from ..core.words import counted
 from ..system.files import checked, first_changed, replace_together, scratch_file, scratch_folder
-from . import source_export, usd_export
+from . import packed_source, source_export, usd_export
 from .usd_export import ExportOptions, ExportResult
 
 #: auto: a copy of the source where the scene has one and the options allow it, else composed.
@@ -80,7 +80,7 @@ def _export_one(
     chosen = "copy" if form == "auto" else form
     return source_export.export_edits(
         context, filepath, chosen, physics_only=physics_only, strict=options.strict,
-        physx_words=options.physx_words, converted=converted,
+        physx_words=options.physx_words, converted=converted, proves=options.proves,
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def _obstacle(scene: Scene, options: ExportOptions) -> tuple[str, str]:
             "Leave out the options of Blender's exporter to write the imported file with the edits.",
         )
     if reason := _lost_source(scene, source, memory):
-        return reason, _IMPORT_AGAIN
+        return reason, packed_source.UNPACK if packed_source.size(scene) else _IMPORT_AGAIN
     if options.hierarchy != "nested":
         return (
             f"the hierarchy '{options.hierarchy}' is chosen",

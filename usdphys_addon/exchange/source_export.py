@@ -18,8 +18,8 @@ import bpy
 import numpy as np
 from bpy.types import Context, Material, Object, Scene
 
-from ..bridge import authored_poses, import_notes, props, scene_read
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge import authored_poses, curves, import_notes, props, scene_read
+from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.names import prim_name
 from ..bridge.identity.remembered import source_paths, used_materials
@@ -28,15 +28,18 @@ from ..bridge.reading import SceneReading
 from ..core import frames, paths, summary, validate
 from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
+from ..core.proof import Proof
 from ..core.runtimes import FILES, add_physx_words
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
 from ..core.vendors import is_placeless
+from ..system.collector import gc_paused
 from ..system.files import USD_SUFFIXES, checked, first_changed, noted, scratch_folder
+from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, report_conversion
+from .usd_export import ExportResult, report_conversion, report_uniform
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -53,24 +56,26 @@ _NOISE = 2e-6
 @authored_poses.authored()
 def export_edits(
     context: Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False,
-    physx_words: bool = False, converted: StageUnits | None = None,
+    physx_words: bool = False, converted: StageUnits | None = None, proves: bool = True,
 ) -> ExportResult:  # fmt: skip
     """Write the source of the scene with the edits since the import. See `usd.edit_layer.write_edits` for the forms.
 
     The source is only read. physics_only: leave out all edits but those of the physics. strict: refuse errors that the
-    edits have made. physx_words: see `core.runtimes`. converted: other units than those of the source. Raises
+    edits have made. physx_words: see `core.runtimes`. converted: other units than those of the source. proves: hold the
+    written file against the scene, see `core.proof`. Raises
     InputError where the scene was not imported or its source is gone, and OutputError.
     """
     require_usd()
     with gc_paused():
         target = Path(bpy.path.abspath(str(filepath))).absolute()
-        return _export(context, target, form, physics_only, strict, physx_words, converted)
+        return _export(context, target, form, physics_only, strict, physx_words, converted, proves)
 
 
 def source_of(scene: Scene) -> Path | None:
     """The USD file that a scene was imported from; None if it was not.
 
-    Where it is gone, the same file that lies by the .blend as it did when both were elsewhere.
+    Where it is gone, the same file that lies by the .blend as it did when both were elsewhere; else, or where it has
+    changed, the one that is packed in the .blend.
     """
     memory = scene.usdphys.source
     if not memory.filepath:
@@ -78,14 +83,15 @@ def source_of(scene: Scene) -> Path | None:
     file = Path(bpy.path.abspath(memory.filepath))
     if file.suffix.lower() not in USD_SUFFIXES:
         return None
-    if file.is_file() or not bpy.data.filepath or not memory.files:
+    is_packed = packed_source.size(scene) > 0
+    if (file.is_file() and not (is_packed and first_changed(memory.files, file.parent))) or not memory.files:
         return file
-    for above in Path(bpy.data.filepath).parents[:3]:
+    for above in Path(bpy.data.filepath).parents[:3] if bpy.data.filepath else ():
         for count in range(1, min(4, len(file.parts))):
             moved = above.joinpath(*file.parts[-count:])
             if moved.is_file() and not first_changed(memory.files, moved.parent):
                 return moved
-    return file
+    return packed_source.stand_in(scene) or file
 
 
 def files_of_source(scene: Scene) -> list[Path]:
@@ -121,11 +127,12 @@ def chosen_runtimes(scene: Scene) -> bool:
 
 def _export(
     context: Context, target: Path, form: Form, physics_only: bool, strict: bool,
-    physx_words: bool, converted: StageUnits | None,
+    physx_words: bool, converted: StageUnits | None, proves: bool,
 ) -> ExportResult:  # fmt: skip
     from ..core import difference
     from ..usd import composition, edit_layer
     from ..usd import read as usd_read
+    from ..usd import verify as usd_verify
 
     scene: Any = context.scene
     source = source_of(scene)
@@ -134,6 +141,10 @@ def _export(
     if not source.is_file():
         raise InputError(
             f"'{source}', from which the scene was imported, is gone; put it back, or export as Blender composes it."
+        )
+    if form == "layer" and packed_source.is_stand_in(source):
+        raise InputError(
+            f"'{source.name}', over which the layer would lie, is nowhere but in the .blend. {packed_source.UNPACK}"
         )
     variants = [composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
     stage = usd_read.open_stage(source)
@@ -144,6 +155,10 @@ def _export(
     context.view_layer.update()
     comparison = _Comparison(context, stage)
     reading = comparison.reading
+    comparison.new.animated = curves.in_time_codes(
+        curves.sampled(context, reading.animated), scene, comparison.old.time_codes
+    )
+    difference.take_animated(comparison.old, comparison.new)
     if physx_words:
         add_physx_words(reading.model)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
@@ -152,6 +167,10 @@ def _export(
     edits = difference.difference(comparison.old, comparison.new)
     _round_frames(edits)
     units = usd_read.stage_units(stage)._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
+    result = ExportResult(target, issues, summary.counts(reading.model))
+    if form == "layer":
+        result.edited = 0
+    result.proof = comparison.proof() if not physics_only else None
     with scratch_folder(checked(target, [source])) as folder:
         found = None if physics_only else comparison.scene_edits(folder)
         if found is not None:
@@ -159,12 +178,14 @@ def _export(
             gone = frozenset(found.removed)
             edits.removed = tuple(path for path in edits.removed if not paths.nearest(path, gone))
         written = edit_layer.write_edits(
-            source, target, form, edits, found, units=units, variants=variants, converted=converted
+            source, target, form, edits, found, units=units, variants=variants, converted=converted,
+            check=partial(usd_verify.prove, result=result, strict=strict) if proves else None,
         )  # fmt: skip
-    result = ExportResult(target, issues + comparison.issues, summary.counts(reading.model))
+    result.issues += comparison.issues
     if form == "layer":
         edited = _edited_prims(comparison, edits, found)
         result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
+    report_uniform(reading.model, reading.frame, result.issues)
     result.issues += written.packed
     for path in written.uninstanced:
         result.issues.append(Issue(
@@ -302,11 +323,21 @@ class _Comparison:
 
     # ------------------------------------------------------------------ physics
 
+    def proof(self) -> Proof:
+        """What Blender shows, at the paths of the file that is written."""
+        proof = Proof(self.new, with_time=True)
+        proof.moves.append(self.moves)
+        for kind, number in self.instanced.items():
+            proof.counts[kind] += number
+        return proof
+
     def _leave_out_instancers(self, opinions: Iterable[Any]) -> None:
         """Leave out point instancers: Blender shows them, and holds nothing of their prototypes."""
         from ..usd import composition
 
         instancers = frozenset(composition.instancer_paths(opinions))
+        inside = {path: prim for path, prim in self.old.prims.items() if paths.nearest(path, instancers)}
+        self.instanced = summary.counts(PhysicsModel(prims=inside))
         for model in (self.old, self.new):
             for path in [path for path in model.prims if paths.nearest(path, instancers)]:
                 del model.prims[path]
@@ -461,7 +492,9 @@ class _Comparison:
     def _moves(self) -> dict[str, str]:
         """New paths of imported things that were renamed, or given another parent."""
         placed = {name: placement.path for name, placement in self.by_name.items()}
-        moves = self.sources.moves(self.scene.objects, placed, remembered.is_renamed, self.old.order)
+        # A parent need not be in the scene.
+        objects = remembered.objects_by_name(with_linked=True)
+        moves = self.sources.moves(objects, placed, remembered.is_renamed, self.old.order)
         physics = self.scene.usdphys
         materials = (material for material in bpy.data.materials if material.name in self.sources.materials)
         for thing in (*materials, *physics.physics_scenes, *physics.collision_groups):
@@ -503,11 +536,11 @@ class _Comparison:
         return chosen
 
     def _becomes_mesh(self, path: str) -> bool:
-        """True for a collider whose shape was a gprim in the source, and is now the mesh of its object."""
+        """True for a collider that was a gprim in the source, and is now the mesh of its object."""
         before, after = self.old.prims.get(path), self.new.prims.get(path)
+        type_name = before.type_name if before is not None else self.old.other_types.get(path, "")
         return (
-            before is not None and before.get(usd_physics.CollisionAPI) is not None
-            and before.type_name in usd_geom.GPRIM_TYPES
+            type_name in usd_geom.GPRIM_TYPES
             and after is not None and after.get(usd_physics.CollisionAPI) is not None and after.type_name == "Mesh"
         )  # fmt: skip
 
@@ -519,6 +552,8 @@ class _Comparison:
         elif obj.type == "MESH" and remembered.is_geometry(obj):
             if prim is None or prim.get(usd_geom.Gprim) is None:
                 return True
+            if self.edited[path].parts <= {"points", "shading"}:
+                return False  # the size of the gprim says it
             reason = f"its collider is a {prim.type_name}, which has a size and no mesh"
         else:
             reason = f"the source keeps its own {obj.type.lower().replace('_', ' ')}"

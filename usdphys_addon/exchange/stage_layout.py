@@ -7,7 +7,7 @@ object remembers the name of its prim, and whether that was the geometry itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,25 +32,28 @@ _DATA_NAME = "userProperties:blender:data_name"
 _SURVIVES_AS_GPRIM = ("material:", "primvars:displayColor", "primvars:displayOpacity", "userProperties:")
 
 
-def restore(stage: Usd.Stage, looks: str, materials: Mapping[str, str]) -> dict[str, str]:
+def restore(
+    stage: Usd.Stage, looks: str, materials: Mapping[str, str], gprims: Collection[str] = ()
+) -> dict[str, str]:  # fmt: skip
     """Merge geometry into the prim of its object if the two were one prim; rename prims, with all below them.
 
     looks: path of the scope for new materials; empty to leave them where Blender has written them. materials: paths of
-    physics materials by full name of their material. Returns the paths of all materials on the stage by name.
+    physics materials by full name of their material. gprims: names of objects that collide as
+    gprims. Returns the paths of all materials on the stage by name.
     """
     from pxr import Sdf
 
     from ..usd import hierarchy as usd_hierarchy
 
-    layer = stage.GetEditTarget().GetLayer()
-    moves = _renames(layer)
+    layer, objects = stage.GetEditTarget().GetLayer(), remembered.objects_by_name(with_linked=True)
+    moves = _renames(layer, objects)
     with Sdf.ChangeBlock():
         pending = [layer.pseudoRoot]
         while pending:
             children = list(pending.pop().nameChildren)
             pending += children
             for child in children:
-                obj = _object_of(child)
+                obj = _object_of(child, objects)
                 if obj is not None:
                     if obj.parent is not None and not obj.matrix_parent_inverse.is_identity:
                         write_sheared(
@@ -61,7 +64,7 @@ def restore(stage: Usd.Stage, looks: str, materials: Mapping[str, str]) -> dict[
                 if obj is not None and _keeps_shape(obj, type_name):
                     _replace_geometry(child, type_name)
                     continue
-                if type_name in usd_geom.GPRIM_TYPES and obj is not None and not _collides_as_gprim(obj):
+                if type_name in usd_geom.GPRIM_TYPES and obj is not None and obj.name not in gprims:
                     # Its mesh was edited: the size of a gprim cannot say that.
                     type_name = "Mesh"
                 if type_name not in ("", "Scope", "Xform"):
@@ -77,11 +80,11 @@ def rename(stage: Usd.Stage) -> None:
     from ..usd import hierarchy as usd_hierarchy
 
     layer = stage.GetEditTarget().GetLayer()
-    usd_hierarchy.move_prims(layer, _renames(layer))
+    usd_hierarchy.move_prims(layer, _renames(layer, remembered.objects_by_name(with_linked=True)))
 
 
-def _renames(layer: Sdf.Layer) -> dict[str, str]:
-    """New paths of the prims that get another name, by their old paths."""
+def _renames(layer: Sdf.Layer, objects: Mapping[str, Object]) -> dict[str, str]:
+    """New paths of the prims that get another name, by their old paths. objects: by name."""
     moves: dict[str, str] = {}
     pending = [(layer.pseudoRoot, "")]
     while pending:
@@ -89,7 +92,7 @@ def _renames(layer: Sdf.Layer) -> dict[str, str]:
         children = list(spec.nameChildren)
         taken = {child.name for child in children}
         for child in children:
-            name = _wanted_name(child, taken)
+            name = _wanted_name(child, taken, objects)
             path = f"{new_parent}/{name}"
             if name != child.name:
                 moves[str(child.path)] = path
@@ -127,13 +130,13 @@ def _replace_geometry(spec: Sdf.PrimSpec, type_name: str) -> None:
     spec.typeName = type_name
 
 
-def _object_of(spec: Sdf.PrimSpec) -> Object | None:
+def _object_of(spec: Sdf.PrimSpec, objects: Mapping[str, Object]) -> Object | None:
     attribute = spec.attributes.get(OBJECT_NAME)
-    return bpy.data.objects.get(str(attribute.default)) if attribute is not None else None
+    return objects.get(str(attribute.default)) if attribute is not None else None
 
 
-def _wanted_name(spec: Sdf.PrimSpec, taken: set[str]) -> str:
-    obj = _object_of(spec)
+def _wanted_name(spec: Sdf.PrimSpec, taken: set[str], objects: Mapping[str, Object]) -> str:
+    obj = _object_of(spec, objects)
     if obj is None:
         return str(spec.name)
     name = remembered.name_of(obj)
@@ -201,19 +204,22 @@ def _merge_geometry(spec: Sdf.PrimSpec, type_name: str) -> None:
         if type_name in usd_geom.CURVE_TYPES:
             spec.typeName = type_name
         return
-    layer = spec.layer
+    # A subset of the faces can have the name of its mesh, and takes its place.
+    apart, source = Sdf.Layer.CreateAnonymous(), Sdf.Path("/Geometry")
+    Sdf.CopySpec(spec.layer, geometry.path, apart, source)
+    del spec.nameChildren[geometry.name]
+    geometry = apart.GetPrimAtPath(source)
     keep_mesh = geometry.typeName == type_name
     for name in list(geometry.properties.keys()):
         if name in spec.properties.keys():
             continue
         if keep_mesh or name.startswith(_SURVIVES_AS_GPRIM):
-            Sdf.CopySpec(layer, geometry.properties[name].path, layer, spec.path.AppendProperty(name))
+            Sdf.CopySpec(apart, geometry.properties[name].path, spec.layer, spec.path.AppendProperty(name))
     if keep_mesh:
         for child in list(geometry.nameChildren):
-            Sdf.CopySpec(layer, child.path, layer, spec.path.AppendChild(child.name))
+            Sdf.CopySpec(apart, child.path, spec.layer, spec.path.AppendChild(child.name))
     if geometry.HasInfo("apiSchemas"):
         usd_write.apply_schemas(spec, geometry.GetInfo("apiSchemas").GetAddedOrExplicitItems())
-    del spec.nameChildren[geometry.name]
     spec.typeName = type_name
 
 
@@ -382,24 +388,24 @@ def _restore_binding(spec: Sdf.PrimSpec, obj: Object, moved: Callable[[str], str
 
 
 def _restore_shape(spec: Sdf.PrimSpec, obj: Object) -> None:
-    """Write the shape of the imported file, or the colours of a collider, if nobody has edited the data."""
+    """Write the shape of the imported file if nobody has edited it; of a collider, its colours in any case."""
     from ..usd import carry_restore
 
     prim = obj.usdphys.prim
     collides = prim.type_name in usd_geom.GPRIM_TYPES and _collides_as_gprim(obj)
-    if spec.typeName != prim.type_name or (collides and "primvars:" not in prim.shape):
+    if spec.typeName != prim.type_name:
         return
     if not import_notes.has_new_data(obj):
-        carry_restore.restore_shape(prim.shape, spec, colors_only=collides)
+        carry_restore.restore_shape(prim.shape, spec, collides=collides)
 
 
 def _objects_on(layer: Sdf.Layer) -> Iterator[tuple[Any, Object]]:
     """Prims of imported objects, with the objects."""
-    pending = [layer.pseudoRoot]
+    pending, objects = [layer.pseudoRoot], remembered.objects_by_name(with_linked=True)
     while pending:
         for child in pending.pop().nameChildren:
             pending.append(child)
-            obj = _object_of(child)
+            obj = _object_of(child, objects)
             if obj is not None and obj.usdphys.prim.path:
                 yield child, obj
 
@@ -450,10 +456,12 @@ def _copy_transform(source: Any, spec: Sdf.PrimSpec) -> None:
 
     from ..usd import write as usd_write
 
-    usd_write.clear_local(spec)
     origin = source.rootPrims[0]
-    for name in origin.properties.keys():
-        Sdf.CopySpec(source, origin.path.AppendProperty(name), spec.layer, spec.path.AppendProperty(name))
+    # The stage looks at a prim once, and not after each of its operations.
+    with Sdf.ChangeBlock():
+        usd_write.clear_local(spec)
+        for name in origin.properties.keys():
+            Sdf.CopySpec(source, origin.path.AppendProperty(name), spec.layer, spec.path.AppendProperty(name))
 
 
 class _WrittenTransform(NamedTuple):
@@ -482,9 +490,9 @@ def _written_transform(text: str) -> _WrittenTransform:
 
 
 def _same(one: Any, other: Any, tolerance: float) -> bool:
-    size = max(1.0, *(abs(part) for row in one for part in row))
-    pairs = ((a, b) for rows in zip(one, other, strict=True) for a, b in zip(*rows, strict=True))
-    return all(abs(a - b) <= tolerance * size for a, b in pairs)
+    """True for two matrices of USD that differ by rounding only."""
+    first = np.array(one)
+    return bool((np.abs(first - np.array(other)) <= tolerance * max(1.0, np.abs(first).max())).all())
 
 
 _BLENDER_NAMES = (OBJECT_NAME, _DATA_NAME)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,8 @@ class StageMatcher:
     Blender writes the name of each object on its prim; from 5.1 on, its prim map gives the names too. Without either,
     the expected path counts. `identity.match` decides: to it, this is an `ExportedPrims`.
 
-    specs: of the model's prims, by expected path. is_as_expected: every prim was found at its expected path.
+    specs: of the model's prims, by expected path. is_as_expected: every prim was found at its expected path. renames:
+    other paths of the prims, by expected path. left_out: expected paths of prims that are not on the stage.
     """
 
     def __init__(self, stage: Usd.Stage, export_context: Any, *, by_name: bool = True) -> None:
@@ -36,6 +38,8 @@ class StageMatcher:
         self.layer = stage.GetEditTarget().GetLayer()
         self.specs: dict[str, Any] = {}
         self.is_as_expected = True
+        self.renames: dict[str, str] = {}
+        self.left_out: Set[str] = frozenset()
         self._context = export_context
         self._by_name = by_name
 
@@ -43,8 +47,9 @@ class StageMatcher:
         """The model with the paths of the stage. Leaves out (and reports) what is not on the stage."""
         model = reading.model
         has_instances = bool(self.stage.GetPrototypes())
-        renames: dict[str, str] = {}
+        renames = self.renames
         absent: set[str] = set()
+        expected = [*model.prims]
         for site in reading.sites.values():
             path = self.find(site)
             if path is None:
@@ -69,6 +74,7 @@ class StageMatcher:
         self.drop_orphans(model, absent, issues)
         self.match_materials(model, reading, renames)
         self.avoid_collisions(model, renames)
+        self.left_out = {path for path in expected if path not in model.prims}
         self.is_as_expected = not renames and not absent
         return model.renamed(renames) if renames else model
 

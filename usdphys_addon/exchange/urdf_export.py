@@ -12,6 +12,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -90,6 +91,8 @@ def export_urdf(context: Context, filepath: str | Path, package: str = "") -> Ex
         # A report of no colliders would be believed.
         counts["colliders"] = len(re.findall(r"<collision[\s>]", text))
         issues = [issue for issue in written.issues if issue.severity == "error"] + issues
+        fix = "URDF holds no animation; export USD to keep it."
+        issues += [replace(issue, fix=fix) for issue in written.issues if issue.code == "AnimatedValueLeftOut"]
         del stage
         with scratch_folder(target) as made:
             meshes.write(made / mesh_folder)

@@ -14,19 +14,23 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
-from ..bridge import authored_poses, scene_read
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge import authored_poses, curves, scene_read
+from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..core import paths, summary, validate
+from ..core.animation import Key
 from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
+from ..core.proof import Proof
 from ..core.runtimes import add_physx_words
-from ..core.schemas import usd_physics
+from ..core.schema import attribute_of
+from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits, remembered_units, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
 from ..core.words import counted
 from ..system import faults
+from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
 from . import image_files, stage_layout
@@ -38,12 +42,17 @@ if TYPE_CHECKING:
     from pxr import Usd
 
 
+#: Schemas that `_filter_colliders` writes to other prims.
+_ELSEWHERE = frozenset({usd_physics.FilteredPairsAPI.usd_name})
+
+
 @dataclass(slots=True)
 class ExportOptions:
     """units: of the stage. hierarchy: how nested bodies are written. strict: write nothing where there are errors.
 
     layers: as an asset of layers, see `usd.asset_layers`. physx_words: see `core.runtimes`. runtimes: with variants
     for simulators, see `usd.runtime_variants`. native: further options of Blender's own exporter, by name.
+    proves: hold the written file against the scene, see `core.proof`.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -56,13 +65,15 @@ class ExportOptions:
     physx_words: bool = False
     native: dict[str, Any] = field(default_factory=dict)
     runtimes: bool = False
+    proves: bool = True
 
 
 @dataclass(slots=True)
 class ExportResult:
     """issues: all that was found. counts: prims with physics by kind. moved: new paths of flattened bodies.
 
-    edited: number of prims that a layer edits, of which alone are the counts; None for a file of its own.
+    edited: number of prims that a layer edits, of which alone are the counts; None for a file of its own. proof: what
+    Blender has shown.
     """
 
     path: Path
@@ -70,6 +81,7 @@ class ExportResult:
     counts: dict[str, int] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
     edited: int | None = None
+    proof: Proof | None = None
 
     @property
     def errors(self) -> list[Issue]:
@@ -112,14 +124,24 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         options = replaced(options, units=own_units)
     keep = (lambda obj: bool(obj.select_get())) if options.selected_only else None
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), root=options.root or "", keep=keep)
+    if options.animation:
+        reading.model.animated = curves.sampled(context, reading.animated)
     if options.physx_words:
         add_physx_words(reading.model)
-    issues = reading.issues + validate.validate(reading.model, check_geometry=False)
+    issues = _issues_of(reading, options.hierarchy, memory.filepath)
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, bool(options.native) or not reading.paths_are_certain, converted)
+    result = ExportResult(target, issues, summary.counts(reading.model), job.moved)
+    job.proof = result.proof = Proof(reading.model, with_time=options.animation, without=_ELSEWHERE)
+
+    def check(made: Path) -> None:
+        usd_verify.verify(made, target, job.outline)
+        if options.proves:
+            usd_verify.prove(made, result, strict=options.strict)
+
     apart = image_files.are_expected(target)
     with (
-        replacing(target, verify=lambda made: usd_verify.verify(made, target, job.outline), apart=apart) as scratch,
+        replacing(target, verify=check, apart=apart) as scratch,
         handled_by("on_export", partial(_run, job)),
     ):
         job.place = (scratch.parent, target) if apart else None
@@ -132,8 +154,10 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         if not job.done:
             raise OutputError(f"Blender's USD exporter wrote no stage for '{target}'; see the console for its reason.")
         if target.suffix.lower() == ".usdz" and scratch.is_file():
-            issues = issues + usd_packages.cleaned(scratch)
-    return ExportResult(target, issues + job.issues, summary.counts(reading.model), job.moved)
+            result.issues += usd_packages.cleaned(scratch)
+        result.issues += job.issues
+        result.moved = job.moved
+    return result
 
 
 def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
@@ -235,6 +259,7 @@ class _Job:
     error: UsdPhysError | None = None
     done: bool = False
     outline: list[str] = field(default_factory=list)
+    proof: Proof | None = None
 
 
 def _run(job: _Job, export_context: Any) -> bool:
@@ -269,6 +294,13 @@ def on_native_export(export_context: Any) -> bool:
     return job.error is None
 
 
+def _issues_of(reading: SceneReading, hierarchy: Hierarchy, source: str) -> list[Issue]:
+    """What is wrong with a scene. source: of its import; links of a robot are below each other on purpose."""
+    is_robot = source.lower().endswith((".urdf", ".xacro"))
+    wanted: Hierarchy = "reset" if is_robot else hierarchy
+    return reading.issues + validate.validate(reading.model, hierarchy=wanted, check_geometry=False)
+
+
 def _write_physics(export_context: Any, job: _Job) -> None:
     """Put the physics of a scene on the stage that Blender has just filled."""
     from pxr import Sdf
@@ -286,8 +318,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
         if not reading.model.prims:
             return
-        job.issues += reading.issues + validate.validate(reading.model, check_geometry=False)
         wanted, hierarchy = stage_options(depsgraph.scene.original)
+        job.issues += _issues_of(reading, hierarchy, depsgraph.scene.original.usdphys.source.filepath)
         # The options of Blender's own export decide on length and up axis.
         units = usd_read.stage_units(stage)
         units = units._replace(
@@ -301,13 +333,20 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if scene_of(depsgraph).usdphys.source.filepath:
         root = _root_path(stage) if job.options is None else job.options.root
         looks = "" if root else looks_of(scene_of(depsgraph))
-        places = stage_layout.restore(stage, looks, reading.materials)
+        gprims = {
+            site.obj.name for site in reading.sites.values()
+            if (prim := reading.model.prims.get(site.path)) is not None and prim.get(usd_geom.Gprim) is not None
+        }  # fmt: skip
+        places = stage_layout.restore(stage, looks, reading.materials, gprims)
     elif any("prim" in placement.touched for placement in reading.placements):
         stage_layout.rename(stage)
     # Blender converts units by a scale above the objects, so lengths in their space stay in Blender units.
     units = units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
     matcher = StageMatcher(stage, export_context, by_name=job.by_name)
     model = matcher.matched(reading, job.issues)
+    if job.proof is not None:
+        job.proof.left_out = matcher.left_out
+        job.proof.moves.append(matcher.renames)
     if not scene_of(depsgraph).usdphys.source.filepath:
         _filter_colliders(model)
     _write_sheared(stage, model)
@@ -321,19 +360,30 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         # which takes a third of all writing.
         job.until_saved.enter_context(Sdf.ChangeBlock())
     usd_write.write_model(stage, model, units, matcher.specs if matcher.is_as_expected else None)
+    usd_write.write_samples(stage, model, units)
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
+    if job.proof is not None:
+        job.proof.moves.append(job.moved)
     if scene_of(depsgraph).usdphys.source.filepath:
         kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
     if has_skeletons:
         skeletons.root_skeletons(stage)
-    if job.options is not None and not job.options.animation:
+    report_uniform(model, reading.frame, job.issues)
+    if job.options is not None and job.options.animation:
+        _report_values_written(model, job.issues)
+    elif job.options is not None:
         report_animation(reading, kept, job.issues)
+        report_values_left_out(model, reading.frame, job.issues)
     unknown: dict[str, str] = {}
     if job.converted is not None:
         unknown = unit_conversion.convert(stage, job.converted)
         units = job.converted._replace(local_meters_per_unit=units.local)
     report_conversion(model, units, unknown, job.issues)
+
+
+#: What to do about animation that was left out.
+SWITCH_ON = "Switch on Animation (--animation) to write time samples."
 
 
 def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue]) -> None:
@@ -348,7 +398,57 @@ def report_animation(reading: SceneReading, kept: set[str], issues: list[Issue])
         issues.append(Issue(
             "AnimationLeftOut", "warning", "", names[0],
             f"'{names[0]}'{more} {'are' if more else 'is'} animated; the pose at frame {reading.frame:g} was written.",
-            "Switch on Animation (--animation) to write time samples.",
+            SWITCH_ON,
+        ))  # fmt: skip
+
+
+def report_values_left_out(model: PhysicsModel, frame: float, issues: list[Issue], fix: str = SWITCH_ON) -> None:
+    """Report animated values of which only that of a frame was written."""
+    names = [(model.prims[key.path], f"'{label}' of {model.prims[key.path].display}") for key, label in _varying(model)]
+    if names:
+        (prim, name), others = names[0], len(names) - 1
+        more = f" and {counted(others, 'other value')} are" if others else " is"
+        issues.append(Issue(
+            "AnimatedValueLeftOut", "warning", prim.path, prim.label,
+            f"{name}{more} animated; the value at frame {frame:g} was written.", fix,
+        ))  # fmt: skip
+
+
+def _report_values_written(model: PhysicsModel, issues: list[Issue]) -> None:
+    """Report the animated values that have become time samples, and where."""
+    written = [model.animated[key] for key, _ in _varying(model) if model.animated[key].moments]
+    if written:
+        at_keys = sum(samples.times == "keys" for samples in written)
+        issues.append(Issue(
+            "AnimationWritten", "info", "", "",
+            f"{counted(len(written), 'animated value')} written as time samples: {at_keys} at keys, "
+            f"{len(written) - at_keys} at frames.", "No action is needed.",
+        ))  # fmt: skip
+
+
+def _varying(model: PhysicsModel) -> list[tuple[Key, str]]:
+    """(key, label) of the animated values that USD lets vary."""
+    found = []
+    for key in model.animated:
+        prim = model.prims.get(key.path)
+        value = prim.schemas.get(key.schema) if prim is not None else None
+        if value is not None and not (attribute := attribute_of(type(value), key.field)).uniform:
+            found.append((key, attribute.label))
+    return found
+
+
+def report_uniform(model: PhysicsModel, frame: float, issues: list[Issue]) -> None:
+    """Report animated values that USD does not let vary."""
+    for key, samples in model.animated.items():
+        prim = model.prims.get(key.path)
+        value = prim.schemas.get(key.schema) if prim is not None else None
+        if prim is None or value is None or not attribute_of(type(value), key.field).uniform:
+            continue
+        label = attribute_of(type(value), key.field).label
+        issues.append(Issue(
+            "AnimatedUniform", "warning", key.path, prim.label,
+            f"'{label}' of {prim.display} is animated by {samples.by}, but uniform in USD: the value at frame "
+            f"{frame:g} was written.", "Remove its animation.",
         ))  # fmt: skip
 
 

@@ -15,10 +15,11 @@ import bpy
 from bpy.types import Context, Scene
 
 from ..bridge import gprim_mesh, import_notes, physics_collections, scene_write
-from ..bridge.environment import gc_paused, require_usd
+from ..bridge.environment import require_usd
 from ..bridge.identity import remembered
 from ..bridge.identity.remembered import ImportedIDs
 from ..core import clock, paths
+from ..core.animation import Key
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_geom, usd_physics
@@ -27,10 +28,11 @@ from ..core.validate import Issue
 from ..core.vendors import is_vendor_type
 from ..core.words import counted
 from ..system import faults
+from ..system.collector import gc_paused
 from ..system.console import note, warn
 from ..system.files import note_of
 from ..worker.thread import Background, shorten_walks
-from . import blend_file, import_materials, import_repair, kept_layers
+from . import blend_file, import_materials, import_repair, kept_layers, packed_source
 from .attaching import attach
 from .hook_calls import handled_by
 
@@ -58,6 +60,7 @@ class ImportOptions:
     prim_path: only this prim and what is below it. variants: choices like "/Prim{set=choice}". attach: only the
     physics, onto the objects of the scene that have the names of the prims. native: further options of Blender's own
     importer, by name. opens: an empty scene takes the place of the open one, once the file has been found usable.
+    pack: keep the file, and those that it names, in the .blend.
     """
 
     convert_units: bool = True
@@ -66,6 +69,7 @@ class ImportOptions:
     attach: bool = False
     native: dict[str, Any] = field(default_factory=dict)
     opens: bool = False
+    pack: bool = False
 
 
 @dataclass(slots=True)
@@ -271,6 +275,9 @@ class _Landing:
         memory.variants = "\n".join(map(str, self.choices))
         memory.default_prim = usd_read.default_prim_name(stage)
         memory.objects, memory.meters = "\n".join(found.objects), repr(self.scene_meters)
+        packed_source.drop(scene)
+        if self.options.pack:
+            packed_source.pack(scene, self.path)
         units = model.units
         memory.units = f"{units.meters_per_unit!r} {units.kilograms_per_unit!r} {units.up_axis}"
         _take_units(scene, model)
@@ -363,7 +370,27 @@ def write_physics(
             "NotImported", "warning", path, "", f"Blender imports nothing for '{path}', so its physics is left out.",
             "Check whether the prim is a point instancer or of a type that Blender does not know.",
         ))  # fmt: skip
+    _report_animation(model, scene, written.still, result.issues)
     return result
+
+
+def _report_animation(model: PhysicsModel, scene: Scene, still: list[Key], issues: list[Issue]) -> None:
+    """Report animated values that Blender has no property for, and a frame rate at which they play at another speed."""
+    issues += [
+        Issue(
+            "AnimationLeftOut", "warning", key.path, "",
+            f"'{key.field}' of '{key.path}' is animated, which no property of Blender holds: it keeps its first value.",
+            "Animate the value in the imported scene, where it has a property.",
+        ) for key in still
+    ]  # fmt: skip
+    rate = scene.render.fps / scene.render.fps_base
+    if model.animated and abs(rate - model.time_codes) > 1e-3:
+        issues.append(Issue(
+            "FrameRateDiffers", "warning", "", scene.name,
+            f"The file has {model.time_codes:g} time codes a second, the scene {rate:g} frames: its animation plays "
+            f"{rate / model.time_codes:.3g} times as fast.",
+            f"Set the frame rate of the scene to {model.time_codes:g}.",
+        ))  # fmt: skip
 
 
 def _note_earlier_source(scene: Scene, found: ImportedIDs) -> None:

@@ -6,9 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-import bpy
-
 from ..bridge import property_values
+from ..bridge.identity.remembered import objects_by_name
 
 
 class Borrowed:
@@ -21,8 +20,9 @@ class Borrowed:
             self._before[obj.name] = property_values.snapshot(obj.usdphys) if has_physics else {}
 
     def give_back(self) -> None:
+        objects = objects_by_name(with_linked=True)
         for name, values in self._before.items():
-            obj: Any = bpy.data.objects.get(name)
+            obj: Any = objects.get(name)
             if obj is not None and obj.library is None:
                 property_values.unset_all(obj.usdphys)
                 property_values.restore(obj.usdphys, values)

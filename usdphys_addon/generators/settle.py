@@ -17,6 +17,7 @@ from ..authoring.edit_report import LINKED
 from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
 from ..bridge.authored_poses import restored
+from ..bridge.identity.remembered import objects_by_name
 from ..bridge.joint_frames import is_joint, set_world_matrix
 from ..bridge.roles import applies, is_body, parents_of
 from ..core.building import scattering
@@ -113,8 +114,9 @@ def settle_steps(
         ]  # fmt: skip
         ending, session = session, None
         ending.apply(context)
+        known = objects_by_name(with_linked=True)
         for name in fallen:
-            restored(bpy.data.objects[name], authored[name])
+            restored(known[name], authored[name])
         is_done = True
     finally:
         if session is not None:
@@ -201,7 +203,8 @@ def _give_physics(context: Context, movers: Sequence[Object], held: Sequence[Obj
     plan.apply()
 
     def keeps(names: Sequence[str]) -> None:
-        wanted = [bpy.data.objects[name] for name in names]
+        objects = objects_by_name(with_linked=True)
+        wanted = [objects[name] for name in names]
         Tagging(context.evaluated_depsgraph_get(), wanted, "DYNAMIC").apply()
 
     return keeps, plan.refusals()
@@ -248,9 +251,9 @@ def _scatter(context: Context, sources: Sequence[Object], options: SettleOptions
 
 def _sizes(session: PreviewSession) -> Any:
     """Size of each body (n,), m."""
-    found = []
+    found, objects = [], objects_by_name(with_linked=True)
     for name in session.shown.names:
-        obj = bpy.data.objects.get(name)
+        obj = objects.get(name)
         size = max(obj.dimensions) * session.meters if obj is not None else 0.0
         found.append(size or 1.0)
     return np.array(found)
@@ -259,17 +262,17 @@ def _sizes(session: PreviewSession) -> Any:
 def _lowest(session: PreviewSession) -> float:
     """Height below which a body has fallen past the scene, m."""
     heights = [float(prim.world[2, 3]) for prim in session.model.prims.values() if np.isfinite(prim.world).all()]
+    objects = objects_by_name(with_linked=True)
     boxes = [
         prim.world[:3, :3] @ corner + prim.world[:3, 3]
-        for prim in session.model.colliders.values() for corner in _corners(session, prim)
+        for prim in session.model.colliders.values() for corner in _corners(session, objects.get(prim.label))
     ]  # fmt: skip
     places = np.array([*boxes, *([0.0, 0.0, height] for height in heights)])
     low, high = places.min(axis=0), places.max(axis=0)
     return float(low[2] - _BELOW * max(float(np.linalg.norm(high - low)), 1e-6))
 
 
-def _corners(session: PreviewSession, prim: Any) -> Any:
-    obj = bpy.data.objects.get(prim.label)
+def _corners(session: PreviewSession, obj: Object | None) -> Any:
     return () if obj is None else np.array(obj.bound_box) * session.meters
 
 

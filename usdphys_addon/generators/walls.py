@@ -19,6 +19,8 @@ from . import shapes
 
 #: More take minutes to make, and the preview does not keep up with them.
 _MOST_BRICKS = 20_000
+#: Of the length of a brick.
+_OUTWARDS = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,7 @@ class WallOptions:
 
     counts: bricks along X and Y and courses; of a chimney, bricks of a course are counts[0]. gap: between bricks,
     Blender units. shift, turn: largest random offset, Blender units, and turn about Z, rad. seed: of the numbers.
+    is_bonded: joints will hold the bricks.
     """
 
     kind: str = "WALL"
@@ -35,6 +38,7 @@ class WallOptions:
     shift: float = 0.0
     turn: float = 0.0
     seed: int = 0
+    is_bonded: bool = False
 
 
 def make_wall(context: Context, options: WallOptions) -> list[Any]:
@@ -83,6 +87,28 @@ def make_wall(context: Context, options: WallOptions) -> list[Any]:
     return made
 
 
+def _course(kind: str, across: int, course: int) -> tuple[int, float]:
+    """(bricks along X that a course has less than the first, how far it is moved, in bricks)."""
+    if kind == "PYRAMID":
+        return course, 0.5 * course
+    if kind == "STACK" or across == 1 or course % 2 == 0:
+        return 0, 0.0
+    # A brick at the end would have nothing below it. Two bricks would stand on the middle of one.
+    return (1, 0.5) if across > 2 else (0, 0.25)
+
+
+def _spread(options: WallOptions, across: int, course: int, brick: int) -> float:
+    """How far a brick of the course below an uppermost long one is moved outwards, in bricks.
+
+    The bricks at the ends of that would have their centres of mass above the edge of what they lie on, and fall.
+    """
+    is_below_ends = options.kind == "WALL" and across > 2 and options.counts[2] % 2 and course == options.counts[2] - 2
+    if not is_below_ends or options.is_bonded:
+        return 0.0
+    middle = (across - 2) / 2.0
+    return _OUTWARDS * (brick - middle) / middle if middle else 0.0
+
+
 def _places(options: WallOptions, size: Any) -> list[tuple[Any, float]]:
     """(offset (3,), turn about Z) of all bricks; the first is the brick itself."""
     across, deep, courses = options.counts
@@ -97,12 +123,12 @@ def _places(options: WallOptions, size: Any) -> list[tuple[Any, float]]:
                 found.append((place, angle))
         return found
     for course in range(courses):
-        taken = course if options.kind == "PYRAMID" else 0
-        odd = 0.5 * (course % 2) if options.kind == "WALL" else 0.5 * taken
-        deep_odd = 0.5 * taken if options.kind == "PYRAMID" and deep > 1 else 0.0
-        for y in range(max(deep - taken, 1) if deep > 1 else 1):
-            # A brick at the end of every other course would have nothing below it.
-            for x in range(across - (course % 2 if options.kind == "WALL" else taken)):
-                place = np.array([(x + odd) * size[0], (y + deep_odd) * size[1], course * size[2]])
+        missing, odd = _course(options.kind, across, course)
+        # The bricks of a ridge are in line.
+        missing_deep = min(missing, deep - 1) if options.kind == "PYRAMID" else 0
+        for y in range(deep - missing_deep):
+            for x in range(across - missing):
+                along = x + odd + _spread(options, across, course, x)
+                place = np.array([along * size[0], (y + 0.5 * missing_deep) * size[1], course * size[2]])
                 found.append((place, 0.0))
     return found

@@ -81,6 +81,8 @@ class Additions:
         #: Nodes of the bodies that are written, by path.
         self.bodies: dict[str, int] = {}
         self.body_nodes: set[int] = set()
+        #: Nodes of static colliders, by the paths of these and of all above them.
+        self.static_nodes: dict[str, int] = {}
         self.pools: dict[tuple[str, str], dict[str, int]] = {}
         self.dynamic: dict[str, bool] = {}
 

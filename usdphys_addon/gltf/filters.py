@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Collision filters of glTF <-> collision groups and filtered pairs.
 
-The KHR text asks whether all systems of a collider are in a list of the other, Babylon asks whether one is. Both agree
-where each collider is in one system, so that is how filters are written.
+They mean what the loader of their authors makes of them: bits, of which one is enough to collide. Their text asks for
+all systems of a collider in the list of the other. Both agree where each collider is in one system, which is written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def collide(one: Filter, other: Filter) -> bool:
 def _refuses(one: Filter, other: Filter) -> bool:
     systems = _names(other, "collisionSystems")
     only, never = _names(one, "collideWithSystems"), _names(one, "notCollideWithSystems")
-    if only and not systems <= only:
+    if only and systems and not systems & only:
+        # One without systems is in all.
         return True
     return bool(systems) and systems <= never
 

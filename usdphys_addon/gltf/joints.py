@@ -42,11 +42,15 @@ class RoundLimit(NamedTuple):
 
 
 class Freedom(NamedTuple):
-    """What a joint leaves free, by axes of the model: each is locked, has a range, or is free."""
+    """What a joint leaves free, by axes of the model: each is locked, has a range, or is free.
+
+    softer: soft ranges within a hard range of the same axis, or without effect on a locked one.
+    """
 
     locked: dict[tuple[str, int], Range]
     ranges: dict[tuple[str, int], Range]
     rounds: tuple[RoundLimit, ...]
+    softer: dict[tuple[str, int], Range]
 
     def locks(self, kind: str) -> list[int]:
         return sorted(axis for one, axis in self.locked if one == kind)
@@ -93,31 +97,76 @@ def _is_valid(name: str, value: object) -> bool:
 
 def freedom(limits: Iterable[dict[str, Any]]) -> Freedom:
     """The limits of a joint together. Several of one axis intersect; a missing bound is none."""
-    found = Freedom({}, {}, ())
+    found = Freedom({}, {}, (), {})
     rounds: list[RoundLimit] = []
     for limit in limits:
-        low, high = _number(limit.get("min"), -INF), _number(limit.get("max"), INF)
-        stiffness = _number(limit.get("stiffness"), INF)
-        stiffness = INF if stiffness < 0.0 else stiffness
-        damping = _number(limit.get("damping"), 0.0) if math.isfinite(stiffness) else 0.0
+        low, high, stiffness, damping = _range(limit)
+        is_soft = math.isfinite(stiffness)
         for kind in _KEYS:
             named = _axes(limit, kind)
             if not named:
                 continue
-            if low == 0.0 == high:
+            if low == 0.0 == high and not is_soft:
                 for axis in named:
                     found.locked[kind, axes.TO_MODEL[axis][0]] = Range(0.0, 0.0, stiffness, damping)
-            elif len(named) == 1:
-                _intersect(found.ranges, kind, named[0], Range(low, high, stiffness, damping))
+            elif len(named) == 1 or low == 0.0 == high:
+                for axis in named:
+                    into = found.softer if is_soft else found.ranges
+                    _intersect(into, kind, axis, Range(low, high, stiffness, damping))
             elif (low, high) != (-INF, INF):
                 left = -1 if len(named) == 3 else axes.TO_MODEL[({0, 1, 2} - set(named)).pop()][0]
                 bounds = Range(max(low, 0.0), high, stiffness, damping)
                 rounds.append(RoundLimit(_ROUND[kind, len(named)], left, bounds))
     for key in found.locked.keys() & found.ranges.keys():
         del found.ranges[key]
-    for key in [key for key, one in found.ranges.items() if (one.low, one.high) == (-INF, INF)]:
-        del found.ranges[key]
+    for ranges in (found.ranges, found.softer):
+        for key in [key for key, one in ranges.items() if (one.low, one.high) == (-INF, INF)]:
+            del ranges[key]
+    for key, soft in list(found.softer.items()):
+        hard = found.locked.get(key) or found.ranges.get(key)
+        if hard is None:
+            found.ranges[key] = found.softer.pop(key)
+        elif soft.low <= hard.low and hard.high <= soft.high:
+            del found.softer[key]
     return found._replace(rounds=tuple(sorted(rounds)))
+
+
+def _range(limit: dict[str, Any]) -> Range:
+    low, high = _number(limit.get("min"), -INF), _number(limit.get("max"), INF)
+    stiffness = _number(limit.get("stiffness"), INF)
+    stiffness = INF if stiffness < 0.0 else stiffness
+    return Range(low, high, stiffness, _number(limit.get("damping"), 0.0) if math.isfinite(stiffness) else 0.0)
+
+
+def with_springs(settings: dict[str, Any]) -> dict[str, Any]:
+    """The settings of a joint with a drive for each soft limit of one place: it is a spring towards that.
+
+    One of an axis that has a drive stays a limit; one of a locked axis has no effect and is left out.
+    """
+    drives = items(settings, "drives")
+    driven = {(drive.get("type"), drive.get("axis")) for drive in drives}
+    locked = freedom(items(settings, "limits")).locked
+    limits: list[dict[str, Any]] = []
+    for limit in items(settings, "limits"):
+        low, high, stiffness, damping = _range(limit)
+        named = [(kind, axis) for kind in _KEYS for axis in _axes(limit, kind)]
+        if low != high or not math.isfinite(stiffness) or (low != 0.0 and len(named) > 1):
+            limits.append(limit)
+            continue
+        for kind, axis in named:
+            if (kind, axes.TO_MODEL[axis][0]) in locked:
+                continue
+            if (kind, axis) in driven:
+                limits.append(
+                    {_KEYS[kind]: [axis], **{key: item for key, item in limit.items() if key not in _KEYS.values()}}
+                )
+                continue
+            driven.add((kind, axis))
+            drives.append({
+                "type": kind, "mode": "force", "axis": axis, "positionTarget": low, "stiffness": stiffness,
+                "velocityTarget": 0.0, "damping": damping,
+            })  # fmt: skip
+    return {"limits": limits, "drives": drives}
 
 
 def _intersect(ranges: dict[tuple[str, int], Range], kind: str, axis: int, new: Range) -> None:
@@ -149,9 +198,16 @@ def _cone(free: Freedom) -> tuple[int, float, float] | None:
     return (axis, swings[(axis + 1) % 3].high, swings[(axis + 2) % 3].high)
 
 
-def read_limits(prim: Prim, settings: dict[str, Any]) -> None:
-    """Set the type of a joint prim and its limits. The fields of `Joint` are left to the caller."""
+def read_settings(prim: Prim, settings: dict[str, Any]) -> None:
+    """Set the type of a joint prim, its limits and drives. The fields of `Joint` are left to the caller."""
+    settings = with_springs(settings)
+    _read_limits(prim, settings)
+    _read_drives(prim, settings)
+
+
+def _read_limits(prim: Prim, settings: dict[str, Any]) -> None:
     free = freedom(items(settings, "limits"))
+    is_driven = bool(items(settings, "drives"))
     lin, ang = free.locks(LINEAR), free.locks(ANGULAR)
     linear_ranges = [axis for kind, axis in free.ranges if kind == LINEAR]
     angular_ranges = [axis for kind, axis in free.ranges if kind == ANGULAR]
@@ -166,11 +222,11 @@ def read_limits(prim: Prim, settings: dict[str, Any]) -> None:
         axis = ({0, 1, 2} - set(lin)).pop()
         joint = usd_physics.PrismaticJoint(axis="XYZ"[axis])
         _set_range(prim, joint, free.ranges.get((LINEAR, axis)), LINEAR)
-    elif len(lin) == 3 and not ang and (cone := _cone(free)) is not None:
+    elif len(lin) == 3 and not ang and not is_driven and (cone := _cone(free)) is not None:
         joint = usd_physics.SphericalJoint(axis="XYZ"[cone[0]])
         if cone[1] >= 0.0:
             joint.cone_angle0_limit, joint.cone_angle1_limit = cone[1], cone[2]
-    elif not lin and not ang and not linear_ranges and not angular_ranges and _is_distance(free.rounds):
+    elif not (lin or ang or linear_ranges or angular_ranges or is_driven) and _is_distance(free.rounds):
         bounds = free.rounds[0].range
         joint = usd_physics.DistanceJoint(
             min_distance=bounds.low if bounds.low > 0.0 else None,
@@ -208,9 +264,11 @@ def _add_limits(prim: Prim, free: Freedom) -> None:
         if one.kind == "distance":
             low, high = one.range.low, one.range.high
             prim.add(usd_physics.LimitAPI(low=low, high=high if math.isfinite(high) else None), "distance")
-        elif one.kind == "cone" and math.isfinite(one.range.high):
+        elif math.isfinite(one.range.high):
+            # UsdPhysics has no disc: the square around it.
+            kind = LINEAR if one.kind == "cylinder" else ANGULAR
             for axis in {0, 1, 2} - {one.axis}:
-                ranges.setdefault((ANGULAR, axis), one.range._replace(low=-one.range.high))
+                ranges.setdefault((kind, axis), one.range._replace(low=-one.range.high))
     for (kind, axis), bounds in sorted(ranges.items()):
         limit = usd_physics.LimitAPI()
         limit.low = bounds.low if math.isfinite(bounds.low) else None
@@ -219,8 +277,7 @@ def _add_limits(prim: Prim, free: Freedom) -> None:
         _soften(prim, bounds, _DOFS[kind][axis])
 
 
-def read_drives(prim: Prim, settings: dict[str, Any]) -> None:
-    """Add the drives of a joint whose type is known."""
+def _read_drives(prim: Prim, settings: dict[str, Any]) -> None:
     joint = prim.get(usd_physics.Joint)
     for drive in items(settings, "drives"):
         kind, axis = drive.get("type"), drive.get("axis")
@@ -396,6 +453,7 @@ def _digest(settings: dict[str, Any]) -> Any:
         {key: tuple(map(_rounded, one)) for key, one in free.locked.items()},
         {key: tuple(map(_rounded, one)) for key, one in free.ranges.items()},
         [(one.kind, one.axis, tuple(map(_rounded, one.range))) for one in free.rounds], sorted(drives),
+        {key: tuple(map(_rounded, one)) for key, one in free.softer.items()},
     )  # fmt: skip
 
 

@@ -37,6 +37,8 @@ FRICTION = 0.6
 OLD_MOTIONS = {"rigid": "dynamic", "character": "kinematic", "vehicle": "dynamic", "trigger": "static"}
 #: glTF word of a combine mode -> that of PhysX.
 COMBINE = {"average": "average", "minimum": "min", "maximum": "max", "multiply": "multiply"}
+#: Combine modes of materials that name none, as the loader of the authors of the KHR extensions has them.
+UNWRITTEN = {"friction": "maximum", "restitution": "minimum"}
 
 
 _NOT_WORD = re.compile(r"\W")

@@ -3,10 +3,11 @@
 
 A node with physics is an Xform; its collider, trigger or joint is a prim below it, unless a joint is all that it has.
 What no schema holds is kept in `Prim.extras`:
-  motion: values of a body (`mass` 0 and moments 0 are infinite there, `gravityFactor`)
+  motion: values of a body (`gravityFactor`; `mass` 0 and moments 0 where no axes can be locked for them)
   shape: {type: values} of a tapered or a finite shape; settings: limits and drives of a joint
   name: of a node, if no prim can be called so; shares_node: of a joint on the node of something else
   sheared: of a joint whose nodes are sheared by a scale above them
+  unwritten: kinds of combine modes that a material does not say
   trigger_nodes: paths of the parts of a compound trigger; gravity: a volume with gravity of its own
 Each is written back while the values of the schemas are still those that it gave.
 """
@@ -25,7 +26,7 @@ from ..core import frames, paths
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim
-from ..core.schema import Schema
+from ..core.schema import Quaternion, Schema, Vector
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.words import and_more, counted
@@ -101,10 +102,14 @@ class _Reader:
         self.live = self.document.live()
         self.taken: set[str] = set()
         self.bodies: set[int] = set()
+        #: Nodes with a collider.
+        self.solid: set[int] = set()
         #: Nodes whose own mesh is a collider.
         self.shown: set[int] = set()
         self.materials: dict[int, str] = {}
         self.members: dict[int, list[str]] = {}
+        #: Kinds of combine modes that materials do not say, by path.
+        self.unwritten: dict[str, list[str]] = {}
         self.pools: dict[tuple[str, str], list[dict[str, Any]]] = {}
         #: Schemas of bodies, and whole colliders, by what the file says of them: equal ones are read once.
         self.body_kinds: dict[str, dict[str, Schema]] = {}
@@ -136,6 +141,7 @@ class _Reader:
             if index not in copies:
                 self._read_joint(index)
         self._report_uneven(physical)
+        self._report_unwritten()
         self._read_groups()
         self.model.order = {path: number for number, path in enumerate(self.model.prims)}
 
@@ -296,6 +302,13 @@ class _Reader:
         """The nearest body at or above a node."""
         return next((one for one in self.document.ancestors(index) if one in self.bodies), None)
 
+    def _end(self, index: int) -> int | None:
+        """The node that a joint ties: the body at or above a node of it, else the nearest static collider."""
+        body = self._body(index)
+        if body is not None:
+            return body
+        return next((one for one in self.document.ancestors(index) if one in self.solid), None)
+
     # ------------------------------------------------------------------ bodies
 
     def _motion(self, index: int) -> dict[str, Any] | None:
@@ -335,15 +348,16 @@ class _Reader:
             body.rigid_body_enabled = False
         self._read_velocities(prim, body, motion)
         prim.add(body)
-        self._read_mass(prim, motion, is_static=kind == "static")
+        self._read_mass(prim, motion, kind)
         factor = motion.get("gravityFactor")
         if is_number(factor) and factor != 1.0:
             if factor == 0.0:
                 vendor.apply(prim, vendor.BODY, disableGravity=True)
             prim.extras.setdefault("motion", {})["gravityFactor"] = factor
-        for what in self._kept_motion(prim):
+        for what, lock in self._kept_motion(prim):
             self._issue(
-                "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
+                "GltfMotionKept", f"'{prim.path}' has {what}, which UsdPhysics does not have: {lock} locks its axes."
+                if lock else f"'{prim.path}' has {what}, which UsdPhysics does not have: it is kept for glTF.",
                 "Set a value that USD supports if this matters.", "info", prim.path,
             )  # fmt: skip
         if key and not prim.extras and len(self.reading.issues) == before:
@@ -355,15 +369,19 @@ class _Reader:
                     "never published, so it is left out.", "Save the file again with a newer program.", path=prim.path,
                 )  # fmt: skip
 
-    def _kept_motion(self, prim: Prim) -> Iterator[str]:
-        """The values of a body that no schema holds."""
+    def _kept_motion(self, prim: Prim) -> Iterator[tuple[str, str]]:
+        """The values of a body that no schema of UsdPhysics holds, and the attribute that says nearly the same."""
         kept = prim.extras.get("motion", {})
         if kept.get("gravityFactor", 0.0) != 0.0:
-            yield "a gravity factor"
-        if "mass" in kept:
-            yield "an infinite mass"
-        if "inertiaDiagonal" in kept:
-            yield "an infinite inertia"
+            yield "a gravity factor", ""
+        for what, leaf, key in (
+            ("an infinite mass", "lockedPosAxis", "mass"),
+            ("an infinite inertia", "lockedRotAxis", "inertiaDiagonal"),
+        ):
+            if vendor.value(prim, vendor.BODY, leaf):
+                yield what, f"physxRigidBody:{leaf}"
+            elif key in kept:
+                yield what, ""
 
     def _read_velocities(self, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]) -> None:
         linear, angular = motion.get("linearVelocity"), motion.get("angularVelocity")
@@ -390,15 +408,19 @@ class _Reader:
                 "Apply the scale in the program that wrote the file.", "info", path,
             )  # fmt: skip
 
-    def _read_mass(self, prim: Prim, motion: dict[str, Any], *, is_static: bool) -> None:
+    def _read_mass(self, prim: Prim, motion: dict[str, Any], kind: str) -> None:
         if not motion and self.family.is_khr:
             return
+        is_static = kind == "static"
         mass = usd_physics.MassAPI()
         value = motion.get("mass", None if is_static else self.family.mass)
         if is_number(value) and value > 0.0:
             mass.mass = float(value)
         elif is_number(value) and self.family.is_khr and value == 0.0:
-            prim.extras.setdefault("motion", {})["mass"] = 0
+            if kind == "dynamic":
+                vendor.apply(prim, vendor.BODY, lockedPosAxis=vendor.ALL_AXES)
+            else:
+                prim.extras.setdefault("motion", {})["mass"] = 0
         elif is_number(value) and not is_static:
             self._issue(
                 "GltfMassIgnored", f"'{prim.path}' has a mass of {value:g} kg, which is not valid, so the simulator "
@@ -409,10 +431,16 @@ class _Reader:
             mass.center_of_mass = axes.vector_in(center)
         moments, turn = motion.get("inertiaDiagonal"), motion.get("inertiaOrientation")
         if moments is not None and is_numbers(moments, 3) and (any(moments) or self.family.is_khr):
-            if all(moments):
-                mass.diagonal_inertia = axes.size_in(moments)
-                mass.principal_axes = axes.rotation_in(turn) if is_numbers(turn, 4) else frames.IDENTITY_ROTATION
-            else:
+            about = axes.rotation_in(turn) if is_numbers(turn, 4) else frames.IDENTITY_ROTATION
+            locked = _locked_axes(axes.size_in(moments), about) if kind == "dynamic" else None
+            if locked:
+                vendor.apply(prim, vendor.BODY, lockedRotAxis=locked)
+            if any(moments) and (locked or all(moments)):
+                # Of a locked axis any moment will do that a solid can have.
+                most = max(moments)
+                mass.diagonal_inertia = axes.size_in([one or most for one in moments])
+                mass.principal_axes = about
+            elif not all(moments) and not locked:
                 kept = prim.extras.setdefault("motion", {})
                 kept["inertiaDiagonal"] = moments
                 if is_numbers(turn, 4):
@@ -495,6 +523,8 @@ class _Reader:
         known = self.collider_kinds.get(key)
         if known is not None and known.local is not None:
             self._node_prim(index)
+            if not trigger:
+                self.solid.add(index)
             prim = Prim(path, known.type_name, world @ known.local, dict(known.schemas), label=label)
             prim.local, prim.purpose = known.local, known.purpose
             prim.physics_binding, prim.materials = known.physics_binding, known.materials
@@ -515,6 +545,8 @@ class _Reader:
             )  # fmt: skip
             return
         self._node_prim(index)
+        if not trigger:
+            self.solid.add(index)
         prim.purpose = "guide" if prim.type_name != "Mesh" else "default"
         prim.add(usd_physics.CollisionAPI())
         if trigger:
@@ -649,14 +681,28 @@ class _Reader:
             dynamic_friction=_length(value.get("dynamicFriction", names.FRICTION)),
             restitution=_length(value.get("restitution", 0.0)),
         ))  # fmt: skip
-        modes = {
-            f"{kind}CombineMode": names.COMBINE[word]
-            for kind in ("friction", "restitution")
-            if (word := str(value.get(f"{kind}Combine")).lower()) in names.COMBINE
-        }  # fmt: skip
+        words = {kind: str(value.get(f"{kind}Combine")).lower() for kind in names.UNWRITTEN}
+        unwritten = [kind for kind, word in words.items() if word not in names.COMBINE] if self.family.is_khr else []
+        words.update({kind: names.UNWRITTEN[kind] for kind in unwritten})
+        if unwritten:
+            prim.extras["unwritten"] = unwritten
+            self.unwritten[path] = unwritten
+        modes = {f"{kind}CombineMode": names.COMBINE[word] for kind, word in words.items() if word in names.COMBINE}
         if modes:
             vendor.apply(prim, vendor.MATERIAL, **modes)
         return path
+
+    def _report_unwritten(self) -> None:
+        """Name the combine modes that the loader of the extension's authors decides: two specifications differ."""
+        for kind, word in names.UNWRITTEN.items():
+            found = [f"'{paths.name_of(path)}'" for path, kinds in self.unwritten.items() if kind in kinds]
+            if found:
+                self._issue(
+                    "GltfCombineUnwritten", f"These materials do not say how the {kind} of two surfaces is combined, "
+                    f"so the {word} counts, as in the loader of the extension's authors: "
+                    f"{and_more(found[:20], len(found))}.",
+                    f"Choose a {kind} combine mode in the physics of the material where it matters.", "info",
+                )  # fmt: skip
 
     def _read_parts(self, index: int) -> None:
         """Compound triggers, and volumes with gravity: no schema has them, so they are kept."""
@@ -697,11 +743,11 @@ class _Reader:
             prim.local, prim.extras["shares_node"] = np.eye(4), True
             self._node_prim(index)
         self._report_mirrored(node, self.document.world(index))
-        joints.read_limits(prim, settings)
-        joints.read_drives(prim, settings)
+        joints.read_settings(prim, settings)
         joint = prim.get(usd_physics.Joint)
         assert joint is not None
         for side, body, place in ((0, first, places[0]), (1, second, places[1])):
+            # `body` may be a static collider: a joint switches the contacts with what it is tied to off.
             world = self.document.world(body) if body is not None else None
             position, rotation = frames.local_frame(world, place)
             setattr(joint, f"local_pos{side}", position)
@@ -713,8 +759,10 @@ class _Reader:
         if value.get("sheared") is True:
             # It gets such nodes again.
             prim.extras["sheared"] = True
-        if not joints.is_same(joints.settings_of(prim, joint), settings):
+        said = joints.settings_of(prim, joint)
+        if not joints.is_same(said, settings):
             prim.extras["settings"] = joints.well_formed(settings)
+        if not joints.is_same(said, joints.with_springs(settings)):
             self._issue(
                 "GltfJointKept", f"UsdPhysics has no exact equivalent of the limits or drives of the joint '{node}': "
                 "glTF files keep them, USD files and simulators get the nearest ones.",
@@ -748,7 +796,7 @@ class _Reader:
         assert isinstance(number, int) and isinstance(other, int)
         places = (_frame(document.world(index)), _frame(document.world(other)))
         is_sheared = any(frames.is_sheared(self.document.world(one)) for one in (index, other))
-        return pool[number], self._body(index), self._body(other), places, {**value, "sheared": is_sheared}
+        return pool[number], self._end(index), self._end(other), places, {**value, "sheared": is_sheared}
 
     def _old_joint(
         self, index: int, value: dict[str, Any]
@@ -799,6 +847,16 @@ class _Reader:
 def _is_even(x: float, y: float, z: float) -> bool:
     # Without numpy: there may be a scale for each node.
     return max(x, y, z) - min(x, y, z) <= 1e-4 * max(x, y, z)
+
+
+def _locked_axes(moments: Vector, about: Quaternion) -> int | None:
+    """Bits of the axes of a body with infinite moments, which are 0; None where they are not along its own axes."""
+    if not any(moments):
+        return vendor.ALL_AXES
+    columns = np.abs(frames.matrix_of(about)).T[np.array(moments) == 0.0]
+    if any(column.max() < 1.0 - 1e-6 for column in columns):
+        return None
+    return sum(1 << int(column.argmax()) for column in columns)
 
 
 def _length(value: object) -> float:

@@ -59,6 +59,8 @@ def _is_said(name: str, schema: Schema) -> bool:
     if name == vendor.LIMIT and not getattr(schema, vendor.field(name, "stiffness")):
         # Damping is that of a soft limit.
         return False
+    if name == vendor.BODY and getattr(schema, vendor.field(name, "lockedPosAxis")) not in (None, 0, vendor.ALL_AXES):
+        return False
     return name in vendor.WORDS and _words(name).issuperset(authored) and (bool(authored) or name == vendor.TRIGGER)
 
 
@@ -131,7 +133,7 @@ def _of_joint(_model: PhysicsModel, prim: Prim, schema: Schema) -> Iterator[str]
     if isinstance(schema, usd_physics.DistanceJoint) and schema.min_distance == 0.0:
         yield "a minimum distance of 0"
     again = Prim(prim.path)
-    joints.read_limits(again, joints.settings_of(prim, schema))
+    joints.read_settings(again, joints.settings_of(prim, schema))
     # What is kept for glTF is written as it was.
     if again.type_name != prim.type_name and "settings" not in prim.extras:
         yield f"the type {prim.type_name} (its limits are written)"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values of simulators' schemas that glTF has words for: triggers, combine modes, soft limits, gravity switched off."""
+"""Values of simulators' schemas that glTF has words for: triggers, combine modes, soft limits,
+gravity switched off, locked axes."""
 
 from __future__ import annotations
 
@@ -12,10 +13,12 @@ TRIGGER = "PhysxTriggerAPI"
 MATERIAL = "PhysxMaterialAPI"
 LIMIT = "PhysxLimitAPI"
 BODY = "PhysxRigidBodyAPI"
+#: Bits of locked axes: a mass, or all moments of inertia, that are infinite.
+ALL_AXES = 7
 #: Of each schema, the last parts of the USD names of its attributes that glTF has words for.
 WORDS = {
     TRIGGER: (), MATERIAL: ("frictionCombineMode", "restitutionCombineMode"), LIMIT: ("stiffness", "damping"),
-    BODY: ("disableGravity",),
+    BODY: ("disableGravity", "lockedPosAxis", "lockedRotAxis"),
 }  # fmt: skip
 
 
@@ -32,6 +35,11 @@ def value(prim: Prim, schema: str, leaf: str, instance: str = "") -> Any:
 
 
 def apply(prim: Prim, schema: str, instance: str = "", **values: Any) -> None:
-    """Apply a schema with values, by the last parts of their USD names."""
-    cls: Any = vendor_schemas.find(schema)
-    prim.add(cls(**{field(schema, leaf): item for leaf, item in values.items()}), instance)
+    """Apply a schema with values, by the last parts of their USD names; keeps the others that it has."""
+    found = prim.schemas.get(f"{schema}:{instance}" if instance else schema)
+    if found is None:
+        cls: Any = vendor_schemas.find(schema)
+        found = cls()
+        prim.add(found, instance)
+    for leaf, item in values.items():
+        setattr(found, field(schema, leaf), item)

@@ -95,6 +95,9 @@ class Colliders:
                 "mesh"
             )
             self.written[prim.path] = is_own, is_trigger
+            if body is None and not is_trigger:
+                for path in (prim.path, *paths.ancestors_of(prim.path)):
+                    self.file.static_nodes.setdefault(path, index)
             self.compare_name(prim, index, is_own, is_trigger)
             for family in self.families:
                 value = kind.values.get((family.name, scale)) if kind is not None else None
@@ -163,10 +166,11 @@ class Colliders:
             value = {"geometry": {"shape": number}} if family.is_khr else {"shape": number}
         material = None if is_trigger else self.file.material_of(prim)
         if material is not None and material.get(usd_physics.MaterialAPI) is not None:
-            value["physicsMaterial"] = self.file.pooled(family.body, "physicsMaterials", self._material(material))
+            made = self._material(family, material)
+            value["physicsMaterial"] = self.file.pooled(family.body, "physicsMaterials", made)
         return value
 
-    def _material(self, prim: Prim) -> dict[str, Any]:
+    def _material(self, family: Family, prim: Prim) -> dict[str, Any]:
         api = prim.get(usd_physics.MaterialAPI)
         assert api is not None
         found: dict[str, Any] = {"name": prim.name} if not _NUMBERED.fullmatch(prim.name) else {}
@@ -175,10 +179,14 @@ class Colliders:
             "dynamicFriction": max(api.resolved("dynamic_friction"), 0.0),
             "restitution": min(max(api.resolved("restitution"), 0.0), 1.0),
         }
-        for kind in ("friction", "restitution"):
-            mode = vendor.value(prim, vendor.MATERIAL, f"{kind}CombineMode")
-            if mode in _COMBINE:
-                found[f"{kind}Combine"] = _COMBINE[mode]
+        unwritten = prim.extras.get("unwritten", ()) if family.is_khr else ()
+        for kind, default in names.UNWRITTEN.items():
+            mode = _COMBINE.get(vendor.value(prim, vendor.MATERIAL, f"{kind}CombineMode"))
+            if mode is None and family.is_khr:
+                # That of UsdPhysics is the average.
+                mode = "average"
+            if mode is not None and not (kind in unwritten and mode == default):
+                found[f"{kind}Combine"] = mode
         return found
 
     def _collider_node(

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ class Joints:
         if not joint.resolved("joint_enabled"):
             return
         ends: list[str] = []
+        #: Nodes that the frames are below.
+        above: list[int | None] = []
         for side in (0, 1):
             target = (getattr(joint, f"body{side}") or ("",))[0]
             owner = self.model.body_of(target) if target else None
@@ -39,22 +42,23 @@ class Joints:
                 self._skip_joint(prim, owner.path)
                 return
             ends.append(owner.path if owner is not None else "")
+            above.append(self.bodies[owner.path] if owner is not None else self.file.static_nodes.get(target))
         places = [self._frame(joint, side) for side in (0, 1)]
         settings = self._settings(prim, joint)
         moving = [self.file.is_dynamic(end) for end in ends]
-        if not any(moving) and not (ends[0] or ends[1]):
+        if not any(moving) and not any(ends):
             self.file.lose(prim, "a joint between two static objects")
             return
         # OMI asks for a dynamic body above the joint node, and Babylon for any body.
         is_generic = prim.type_name == "PhysicsJoint"
-        if moving[1] and not moving[0] and (names.OMI in self.families or not (ends[0] or is_generic)):
+        if moving[1] and not moving[0] and (names.OMI in self.families or (above[0] is None and not is_generic)):
             self.file.lose(prim, "a static first body of a joint (the two bodies are swapped)")
-            ends.reverse()
-            places.reverse()
+            for pair in (ends, above, places):
+                pair.reverse()
             settings = joints.swapped(settings)
         self.file.written.counts["joints"] += 1
-        index = self._joint_node(prim, ends[0], places[0])
-        other = self._connected_node(prim, ends[1], places[1], index)
+        index = self._joint_node(prim, above[0], places[0])
+        other = self._connected_node(prim, above[1], places[1], index, is_dynamic=self.file.is_dynamic(ends[1]))
         if names.leaf(self.document.node_name(index)) != prim.name:
             self.file.lose(prim, "the name of the USD prim")
         elif prim.extras.get("shares_node"):
@@ -83,8 +87,7 @@ class Joints:
         if isinstance(kept, dict):
             kept = joints.well_formed(kept)
             before = Prim(prim.path)
-            joints.read_limits(before, kept)
-            joints.read_drives(before, kept)
+            joints.read_settings(before, kept)
             old = before.get(usd_physics.Joint)
             if old is not None and joints.is_same(joints.settings_of(before, old), settings):
                 return {key: value for key, value in kept.items() if value}
@@ -96,16 +99,22 @@ class Joints:
         world = prim.world if prim is not None else None
         return frames.world_frame(world, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
 
-    def _body_above(self, index: int | None) -> int | None:
-        return next((one for one in self.document.ancestors(index) if one in self.file.body_nodes), None)
+    @cached_property
+    def _static(self) -> set[int]:
+        return set(self.file.static_nodes.values())
 
-    def _joint_node(self, prim: Prim, body: str, place: Matrix) -> int:
-        """The node of a joint, below its first body: its own Empty, moved there if need be, or a new one."""
+    def _end_above(self, index: int | None) -> int | None:
+        """The body, or else the static collider, that a joint on a node ties."""
+        above = list(self.document.ancestors(index))
+        body = next((one for one in above if one in self.file.body_nodes), None)
+        return next((one for one in above if one in self._static), None) if body is None else body
+
+    def _joint_node(self, prim: Prim, above: int | None, place: Matrix) -> int:
+        """The node of a joint, below that of its first end: its own Empty, moved there if need be, or a new one."""
         own = self.file.node_of(prim.path)
-        above = self.bodies.get(body)
         is_movable = own is not None and self.nodes.get(prim.path) == own and self._is_bare(own)
         if (
-            own is not None and self._body_above(own) == above and self._is_at(own, place)
+            own is not None and self._end_above(own) == above and self._is_at(own, place)
             and not (is_movable and frames.determinant(self.document.local(own)) < 0.0)
         ):  # fmt: skip
             return own
@@ -121,9 +130,11 @@ class Joints:
         self.file.place_frame(index, place, prim)
         return index
 
-    def _connected_node(self, prim: Prim, body: str, place: Matrix, joint: int) -> int:
-        """A node at a frame below the second body, or a static one; a node that is there already is taken."""
-        document, above = self.document, self.bodies.get(body)
+    def _connected_node(
+        self, prim: Prim, above: int | None, place: Matrix, joint: int, *, is_dynamic: bool
+    ) -> int:  # fmt: skip
+        """A node at a frame below that of the second end; a node that is there already is taken."""
+        document = self.document
         if above is None:
             index = document.add_node(
                 {"name": self.file.free_name(f"{prim.name}_frame1")}, None, self.file.scene_of(joint)
@@ -141,7 +152,7 @@ class Joints:
             if index != joint and "mesh" not in document.nodes[index] and self._is_at(index, place):
                 return index
             todo += document.nodes[index].get("children", [])
-        if not document.nodes[above].get("children") and not self.file.is_dynamic(body) and self._is_at(above, place):
+        if not document.nodes[above].get("children") and not is_dynamic and self._is_at(above, place):
             return above
         index = document.add_node({"name": self.file.free_name(f"{prim.name}_frame1")}, above)
         self.file.place_frame(index, place, prim)

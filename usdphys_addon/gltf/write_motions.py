@@ -27,7 +27,8 @@ _NO_MASS = usd_physics.MassAPI()
 class _Matter:
     """What is written of the mass of a body; None is not. In its space: center, and moments about axes (a quaternion).
 
-    is_infinite: its file had no finite mass, and nobody has given it one. has_densities: the mass follows from these.
+    is_infinite: it cannot be moved. is_partly_infinite: its finite moments do not follow from its mass any more.
+    has_densities: the mass follows from these.
     """
 
     mass: float | None
@@ -36,6 +37,25 @@ class _Matter:
     axes: Quaternion | None
     is_infinite: bool
     has_densities: bool
+    is_partly_infinite: bool = False
+
+
+def _with_locked(locked: int, matter: _Matter) -> dict[str, Any]:
+    """The inertia of a body with locked axes of its own: infinite moments, which are 0, about these."""
+    if locked == vendor.ALL_AXES or matter.moments is None:
+        return {"inertiaDiagonal": [0.0, 0.0, 0.0]}
+    about = frames.matrix_of(matter.axes or frames.IDENTITY_ROTATION)
+    free = [axis for axis in range(3) if not locked >> axis & 1]
+    tensor = (about @ np.diag(matter.moments) @ about.T)[np.ix_(free, free)]
+    turn, moments = np.eye(3), np.zeros(3)
+    moments[free] = np.diag(tensor)
+    if np.abs(tensor - np.diag(np.diag(tensor))).max() > 1e-6 * np.abs(tensor).max():
+        moments[free], vectors = np.linalg.eigh(tensor)
+        turn[np.ix_(free, free)] = vectors * np.array([1.0, np.sign(np.linalg.det(vectors))])
+    found: dict[str, Any] = {"inertiaDiagonal": axes.size_out(moments.tolist())}
+    if not np.array_equal(turn, np.eye(3)):
+        found["inertiaOrientation"] = axes.rotation_out(frames.quaternion_of(turn))
+    return found
 
 
 class Motions:
@@ -96,12 +116,17 @@ class Motions:
         kept = prim.extras.get("motion", {})
         solid = [one for one in colliders if vendor.TRIGGER not in one.schemas]
         has_densities = self._has_densities(prim, solid)
-        if own is _NO_MASS and family.is_khr and not has_densities and not kept:
+        if own is _NO_MASS and family.is_khr and not has_densities and not kept and vendor.BODY not in prim.schemas:
             return
         matter = _Matter(
             own.decided("mass"), own.decided("center_of_mass"), own.decided("diagonal_inertia"), own.principal_axes,
             is_infinite=kept.get("mass") == 0 and own.decided("mass") is None, has_densities=has_densities,
         )  # fmt: skip
+        locked = 0
+        if is_computed and vendor.BODY in prim.schemas:
+            matter.is_infinite |= vendor.value(prim, vendor.BODY, "lockedPosAxis") == vendor.ALL_AXES
+            locked = (vendor.value(prim, vendor.BODY, "lockedRotAxis") or 0) & vendor.ALL_AXES
+        matter.is_partly_infinite = matter.is_infinite or locked not in (0, vendor.ALL_AXES)
         if matter.center is None and not solid and not family.is_khr and motion["type"] != "static":
             self.decided["origin"][prim.path] = None
         if is_computed:
@@ -114,6 +139,11 @@ class Motions:
             motion["mass"] = matter.mass
         if matter.center is not None:
             motion["centerOfMass"] = axes.vector_out(matter.center)
+        if locked and family.is_khr:
+            motion.update(_with_locked(locked, matter))
+            return
+        if locked:
+            self.file.lose(prim, "an infinite inertia in the OMI extensions", "Give it a finite one.")
         self._write_inertia(family, prim, matter, kept, motion)
 
     def _compute(self, family: Family, prim: Prim, solid: list[Prim], matter: _Matter) -> None:
@@ -121,12 +151,13 @@ class Motions:
         if matter.has_densities:
             self.file.lose(prim, "the densities that its mass follows from (the mass is written)")
         says_all = matter.has_densities or not family.is_khr
-        if not says_all and (matter.moments is None or matter.axes is not None):
+        is_complete = not matter.is_partly_infinite if matter.moments is None else matter.axes is not None
+        if is_complete and not says_all:
             return
         found = self._mass_properties(prim, solid)
         if says_all:
             self._compute_mass(prim, solid, matter, found)
-        if matter.moments is not None or matter.has_densities:
+        if matter.moments is not None or matter.has_densities or matter.is_partly_infinite:
             matter.moments, matter.axes = found.diagonal_inertia, found.principal_axes
 
     def _compute_mass(

@@ -14,6 +14,7 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ..bridge.authored_poses import Transform, lead, restored
+from ..bridge.identity.remembered import objects_by_name
 from ..core.errors import InputError
 from ..core.frames import without_jumps
 from ..core.steps import Next, finished
@@ -51,8 +52,8 @@ def bake_steps(context: Context, start: int, end: int) -> Generator[float, None,
         authored = dict(session.shown.authored)
         for frame in range(start, end + 1):
             for part in range(1, substeps + 1) if frame > start else ():
-                if session.led:
-                    # Move animated bodies evenly through the substeps, not in one jump per frame.
+                if session.led or session.animated:
+                    # Move animated bodies evenly through the substeps, not in one jump per frame; values, too.
                     now = frame - 1 + part / substeps
                     scene.frame_set(int(now), subframe=now - int(now))
                 session.simulate(context)
@@ -81,8 +82,9 @@ def bake(context: Context, start: int, end: int) -> int:
 
 def key(names: list[str], authored: dict[str, Transform], frames: Any, places: Any, turns: Any) -> None:
     """Give objects keyframes that `clear_bake` removes. places (f, n, 3), turns (f, n, 4): local, at each frame."""
+    objects = objects_by_name(with_linked=True)
     for row, name in enumerate(names):
-        obj: Any = bpy.data.objects.get(name)
+        obj: Any = objects.get(name)
         if obj is None:
             continue
         data = obj.animation_data_create()
@@ -122,9 +124,9 @@ def baked(scene: Scene) -> list[str]:
 
 def clear_bake(scene: Scene) -> int:
     """Remove the keyframes of the last bake and restore the authored transforms. Returns the number of objects."""
-    names = baked(scene)
+    names, objects = baked(scene), objects_by_name(with_linked=True)
     for name in names:
-        obj: Any = bpy.data.objects[name]
+        obj: Any = objects[name]
         action = obj.animation_data.action
         note = json.loads(action[MARK])
         obj.animation_data.action = bpy.data.actions.get(note["action"])

@@ -11,29 +11,37 @@ import numpy as np
 from ..core import frames
 
 if TYPE_CHECKING:
+    from ..simulation.live_values import HandOver
     from ..simulation.world import Motion, World
+    from .shown_bodies import ShownBodies
 
 
 class LedBodies:
-    """The kinematic bodies of a world that have objects."""
+    """The kinematic bodies of a world that have objects, and those that animation and physics move in turn.
 
-    def __init__(self, context: bpy.types.Context, world: World, names: list[str], meters: float) -> None:
-        """names: of the objects of the bodies of the world, "" for none. meters: of a Blender unit."""
-        self._world, self._meters = world, meters
-        self._bodies = [
-            (path, name) for path, name, held in zip(world.paths, names, world.kinematic, strict=True) if held and name
-        ]
+    The objects of the latter show the simulation all the time, so that their animation is asked for beside it.
+    """
+
+    def __init__(self, context: bpy.types.Context, world: World, shown: ShownBodies, hand_over: HandOver) -> None:
+        self._world, self._shown, self._meters = world, shown, shown.meters
+        self._hand_over = hand_over
+        rows = list(zip(world.paths, shown.names, world.kinematic, strict=True))
+        self._bodies = [(path, name) for path, name, held in rows if held and name and path not in world.switching]
+        #: Those that are kinematic at times and have an animation to follow then.
+        self._at_times = {path: name for path, name, _ in rows if name and path in shown.animated}
         self._places: dict[str, Any] = {}
         #: Goals by path: position (3,), m, quaternion (4,), and the steps left to reach them.
         self._ways: dict[str, tuple[Any, Any, int]] = {}
+        #: Where the animation has the bodies that it moves at times.
+        self._along: dict[str, tuple[Any, Any]] = {}
         self._frame = _frame(context)
 
     def __len__(self) -> int:
-        return len(self._bodies)
+        return len(self._bodies) + len(self._at_times)
 
     @property
     def names(self) -> list[str]:
-        """Names of the objects, in the order of `places`."""
+        """Names of the objects of the bodies that are kinematic all the time, in the order of `places`."""
         return [name for _, name in self._bodies]
 
     def places(self, context: bpy.types.Context) -> Any:
@@ -43,14 +51,22 @@ class LedBodies:
         places = [np.eye(4) if obj is None else obj.evaluated_get(depsgraph).matrix_world for obj in found]
         return np.array(places, np.float32).reshape(-1, 4, 4)
 
+    def places_at_times(self, context: bpy.types.Context) -> dict[str, Any]:
+        """World matrices (4, 4) that the animation has for the bodies that it moves at times, by path."""
+        by_name = self._shown.animated_places(context, self._at_times.values()) if self._at_times else {}
+        return {path: by_name[name] for path, name in self._at_times.items() if name in by_name}
+
     def placed(self, motion: Motion, places: Any) -> Motion:
         """A motion in which these bodies are at world matrices (k, 4, 4), Blender units, as `places`."""
         positions, rotations = motion.positions.copy(), motion.rotations.copy()
         for (path, _), place in zip(self._bodies, places, strict=True):
-            row = self._world.index(path)
-            positions[row] = place[:3, 3] * self._meters
-            rotations[row] = frames.quaternion_of(frames.rotation_of(place.astype(float)))
+            positions[self._world.index(path)], rotations[self._world.index(path)] = self._pose(place)
         return motion._replace(positions=positions, rotations=rotations)
+
+    def _pose(self, matrix: Any) -> tuple[Any, Any]:
+        """Position (3,), m, and quaternion (4,) of a world matrix in Blender units."""
+        world = np.array(matrix, float)
+        return world[:3, 3] * self._meters, np.array(frames.quaternion_of(frames.rotation_of(world)))
 
     def aim(self, context: bpy.types.Context, steps: int) -> None:
         """Let the bodies reach their objects, as these are now, in so many time steps, not in those of one frame."""
@@ -64,7 +80,7 @@ class LedBodies:
         The movement of one frame of the timeline is spread evenly over its time steps; all of it in the first step
         would give a speed that is not the animated one.
         """
-        if not self._bodies:
+        if not len(self):
             return
         scene: Any = context.scene
         turned, self._frame = abs(_frame(context) - self._frame), _frame(context)
@@ -73,16 +89,24 @@ class LedBodies:
         for path, (place, goal, left) in list(self._ways.items()):
             del self._ways[path]
             row = self._world.index(path)
-            here, now = self._world.positions[row], self._world.rotations[row]
+            here, now = self._along.get(path) or (self._world.positions[row], self._world.rotations[row])
             part = 1.0 / left
             turn = now * (1.0 - part) + goal * (part if now @ goal >= 0.0 else -part)
-            self._world.set_kinematic_pose(path, here + (place - here) * part, turn)
+            self._lead(path, here + (place - here) * part, turn / np.linalg.norm(turn))
             if left > 1:
                 self._ways[path] = (place, goal, left - 1)
 
+    def _lead(self, path: str, place: Any, turn: Any) -> None:
+        """Move a body to where its animation has it, if that moves it now."""
+        if path in self._at_times:
+            self._along[path] = place, turn
+            place, turn = self._hand_over.goal(path, place, turn)
+        if self._world.kinematic[self._world.index(path)]:
+            self._world.set_kinematic_pose(path, place, turn)
+
     def _find_goals(self, context: bpy.types.Context, steps: int) -> None:
-        """Set the goals of the bodies whose objects have moved."""
-        if not self._bodies:
+        """Set the goals of the bodies whose objects have moved, and of all that animation moves at times."""
+        if not len(self):
             return
         depsgraph = context.evaluated_depsgraph_get()
         for path, name in self._bodies:
@@ -92,9 +116,12 @@ class LedBodies:
             matrix = obj.evaluated_get(depsgraph).matrix_world
             if self._places.get(path) != matrix:
                 self._places[path] = matrix.copy()
-                world = np.array(matrix)
-                goal = np.array(frames.quaternion_of(frames.rotation_of(world)))
-                self._ways[path] = (world[:3, 3] * self._meters, goal, steps)
+                self._ways[path] = (*self._pose(matrix), steps)
+        moment = _frame(context) * context.scene.render.fps_base / context.scene.render.fps
+        for path, matrix in self.places_at_times(context).items() if not self._ways.keys() & self._at_times else ():
+            place, turn = self._pose(matrix)
+            self._hand_over.note(moment, path, place, turn)
+            self._ways[path] = (place, turn, steps)
 
 
 def _frame(context: bpy.types.Context) -> float:

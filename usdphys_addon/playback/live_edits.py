@@ -9,10 +9,12 @@ import bpy
 import numpy as np
 from bpy.types import Scene
 
+from ..bridge.animated import animated_paths
 from ..core import frames, schema
 from ..core.model import PhysicsModel
 from ..core.schemas import usd_physics
 from ..core.vendors import is_vendor
+from ..simulation import live_values
 from ..simulation.vendor_settings import is_simulated
 
 if TYPE_CHECKING:
@@ -23,13 +25,18 @@ _FRAMES = ("local_pos0", "local_rot0", "local_pos1", "local_rot1")
 
 
 def silent_values(scene: Scene) -> list[Any]:
-    """Values whose changes cause no depsgraph update: physics scenes, and materials that only physics uses."""
-    values: list[Any] = [] if scene is None else [bool(scene.use_gravity), *scene.gravity]
-    for item in () if scene is None else scene.usdphys.physics_scenes:
-        values += [item.name, item.gravity_magnitude, *item.gravity_direction]
+    """Values whose changes cause no depsgraph update: physics scenes, and materials that only physics uses.
+
+    Those of data-blocks whose physics is animated are left out: they change by themselves.
+    """
+    values: list[Any] = []
+    if scene is not None and not animated_paths(scene):
+        values += [bool(scene.use_gravity), *scene.gravity]
+        for item in scene.usdphys.physics_scenes:
+            values += [item.name, item.gravity_magnitude, *item.gravity_direction]
     for material in bpy.data.materials:
         group = material.usdphys.physics_material
-        if group.is_applied:
+        if group.is_applied and not animated_paths(material):
             values += [material.name, group.dynamic_friction, group.restitution, group.density]
     return values
 
@@ -92,24 +99,9 @@ def _is_vendors(name: str) -> bool:
 
 def apply_live(world: World, edits: Difference) -> None:
     """Change values of a running world. edits: for which `are_live` is True."""
-    joints = frozenset(world.joints)
-    for path, edit in edits.edits.items():
-        for name in {name for name, _ in (*edit.values, *edit.cleared)}:
-            _, instance = schema.split_applied(name)
-            value = edit.prim.schemas[name]
-            if isinstance(value, usd_physics.DriveAPI):
-                if path in joints:
-                    settings = {item.field: value.resolved(item.field) for item in value.attributes}
-                    world.set_drive(path, instance, **settings)
-            elif isinstance(value, usd_physics.MaterialAPI):
-                names = ("dynamic_friction", "restitution", "static_friction")
-                world.set_friction(path, *(value.resolved(field) for field in names))
-            elif isinstance(value, usd_physics.MassAPI):
-                world.set_mass(path, value.resolved("mass"))
-            elif isinstance(value, usd_physics.Joint):
-                if path in joints:
-                    world.set_joint_enabled(path, bool(value.resolved("joint_enabled")))
-            elif isinstance(value, usd_physics.PhysicsScene):
-                from ..simulation.layout import gravity_of
-
-                world.set_gravity(gravity_of(value), path)
+    for edit in edits.edits.values():
+        changed: dict[str, set[str]] = {}
+        for name, field in (*edit.values, *edit.cleared):
+            changed.setdefault(name, set()).add(field)
+        for name, fields in changed.items():
+            live_values.apply(world, edit.prim, name, fields)

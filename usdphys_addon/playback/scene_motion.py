@@ -8,19 +8,22 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ..bridge.animated import AnimatedValues
+from ..bridge.identity.remembered import objects_by_name
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..simulation.engine import PREVIEW
-from ..simulation.record import Recording, engine_silenced, frame_count, record, refuse_lost
+from ..simulation.live_values import LiveValues
+from ..simulation.record import Changing, Recording, engine_silenced, frame_count, record, refuse_lost
 from ..simulation.world import World
 
 
 def simulate_scene(
     scene: Any, model: PhysicsModel, seconds: float, fps: float, *, substeps: int = 0, quality: str = NORMAL,
-    with_loads: bool = False, engine: str = PREVIEW,
+    with_loads: bool = False, engine: str = PREVIEW, animated: AnimatedValues | None = None,
 ) -> tuple[World, Recording]:  # fmt: skip
-    """Simulate the model of a scene. Animated objects move as they are keyed, for which frames are set. engine: of
-    `engine.solvers`.
+    """Simulate the model of a scene. Animated objects move as they are keyed, for which frames are set; so do animated
+    values. engine: of `engine.solvers`.
 
     Raises InputError where the solver stops or a body is nowhere, and UsageError for too long a time.
     """
@@ -28,25 +31,33 @@ def simulate_scene(
     with engine_silenced():
         world = World(model, time_step=1.0 / fps, substeps=substeps, quality=quality, engine=engine)
     labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
+    known = objects_by_name(with_linked=True)
     moving = [
         path for path, label in labels.items()
-        if label in bpy.data.objects and (path in world.static_colliders or world.kinematic[world.index(path)])
+        if label in known
+        and (path in world.static_colliders or world.kinematic[world.index(path)] or path in world.switching)
         and model.prims[path].is_animated
     ]  # fmt: skip
     start, rate = scene.frame_current, scene.render.fps / scene.render.fps_base
 
+    values = None
+    if animated:
+        blend = round(scene.usdphys.preview.blend_frames * fps / rate)
+        live = LiveValues(world, model, blend)
+        values = Changing(live, lambda _frame: animated.now(bpy.context.evaluated_depsgraph_get()))
+
     def movers(frame: int) -> dict[str, Any]:
-        if not moving:
+        if not moving and values is None:
             return {}
         now = start + frame * rate / fps
         scene.frame_set(int(now), subframe=now - int(now))
         graph = bpy.context.evaluated_depsgraph_get()
-        found = {}
+        found, objects = {}, objects_by_name(with_linked=True)
         for path in moving:
-            matrix = np.array(bpy.data.objects[labels[path]].evaluated_get(graph).matrix_world)
+            matrix = np.array(objects[labels[path]].evaluated_get(graph).matrix_world)
             matrix[:3, 3] *= scene.unit_settings.scale_length
             found[path] = matrix
         return found
 
     with engine_silenced():
-        return world, record(world, frame_count(world, seconds), movers, with_loads=with_loads)
+        return world, record(world, frame_count(world, seconds), movers, with_loads=with_loads, values=values)

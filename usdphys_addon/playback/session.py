@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
@@ -11,7 +12,8 @@ import numpy as np
 from bpy.types import Context, Depsgraph
 
 from ..bridge import authored_poses, joint_frames, reading, scene_read
-from ..core import clock
+from ..core import animation, clock
+from ..core.animation import Key
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.steps import Steps, finished, part
@@ -19,6 +21,7 @@ from ..core.validate import Issue
 from ..core.words import phrase
 from ..simulation import load_history
 from ..simulation.engine import Ability
+from ..simulation.live_values import LiveValues
 from ..simulation.world import World
 from . import live_edits
 from .led_bodies import LedBodies
@@ -53,6 +56,16 @@ class Break(NamedTuple):
     place: Any
     bodies: list[Any]
     size: float
+
+
+@dataclass(slots=True)
+class _Ramp:
+    """Animated values on their way from start to goals, over so many time steps."""
+
+    start: dict[Key, Any]
+    goals: dict[Key, Any]
+    steps: int
+    done: int = 0
 
 
 class PreviewSession:
@@ -112,7 +125,13 @@ class PreviewSession:
         self.issues: list[Issue] = [issue for issue in reading.issues if issue.severity != "info"]
         self.shown = ShownBodies(self.world, reading)
         self.issues += self.shown.issues
-        self.led = LedBodies(context, self.world, self.shown.names, self.meters)
+        #: The values that change over time.
+        self.animated = reading.animated
+        rate = context.scene.render.fps / context.scene.render.fps_base
+        blend = round(settings.blend_frames / rate / time_step)
+        self.live = LiveValues(self.world, self.model, blend, context.scene.frame_current_final / rate)
+        self.led = LedBodies(context, self.world, self.shown, self.live.hand_over)
+        self._ramp: _Ramp | None = None
         if before is not None:
             self.world.frame = before.frame
             # The objects show the authored poses now, so all of them must be written.
@@ -207,6 +226,7 @@ class PreviewSession:
         """Simulate one time step without showing it. Raises UnstableError."""
         if self.has_edits:
             self.take_edits(context)
+        self._take_values(context)
         self.led.move(context)
         self.world.step()
         self._history.note()
@@ -218,6 +238,34 @@ class PreviewSession:
                 f"The simulation of '{label}' gave NaN, and the scene was restored; check its mass, its scale and "
                 "the gains of its joints."
             )
+
+    def values(self, context: Context) -> dict[Key, Any]:
+        """The animated values as they are now, SI."""
+        return self.animated.now(context.evaluated_depsgraph_get()) if self.animated else {}
+
+    def aim(self, context: Context, steps: int) -> None:
+        """Let animated bodies and values reach what they are now in so many time steps."""
+        self.led.aim(context, steps)
+        if self.animated:
+            self.live.begin()
+            goals = self.values(context)
+            self._ramp = _Ramp({key: self.live.value(key) for key in goals}, goals, steps)
+
+    def _take_values(self, context: Context) -> None:
+        """Hand the animated values at the end of the next time step to the world."""
+        if not self.animated:
+            return
+        ramp = self._ramp
+        if ramp is None:
+            self.live.begin()
+            self.live.set(self.values(context))
+            return
+        ramp.done += 1
+        part = ramp.done / ramp.steps
+        self.live.set({key: goal if animation.is_switch(goal) else animation.between(ramp.start[key], goal, part)
+                       for key, goal in ramp.goals.items()})  # fmt: skip
+        if ramp.done == ramp.steps:
+            self._ramp = None
 
     # ------------------------------------------------------------------ showing
 
@@ -344,15 +392,19 @@ class PreviewSession:
         self._edited, self._silent = False, live_edits.silent_values(self.scene)
         reading = self._reread(context)
         new = reading.model
+        is_animated_anew = self.model.animated.keys() != new.animated.keys()
+        # What is animated is no edit: the world gets it in the next time step.
+        new.put({key: self.live.value(key) for key in self.model.animated.keys() & new.animated.keys()})
         fresh = live_edits.keep_frames(self.model, new)
         have_moved = live_edits.move_statics(self.world, self.model, new)
         edits = difference.difference(self.model, new)
-        if not edits and (motion is None or not have_moved):
-            self.model = new
+        if not is_animated_anew and not edits and (motion is None or not have_moved):
+            self.model = self.live.model = new
             return have_moved
-        if motion is None and self.world.can(Ability.EDITS) and live_edits.are_live(edits):
+        is_live = motion is None and not is_animated_anew
+        if is_live and self.world.can(Ability.EDITS) and live_edits.are_live(edits):
             live_edits.apply_live(self.world, edits)
-            self.model = new
+            self.model = self.live.model = new
         else:
             for joint, values in fresh:
                 for name, value in values.items():

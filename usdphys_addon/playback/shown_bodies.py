@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -35,7 +35,7 @@ class ShownBodies:
     def __init__(self, world: World, scene: reading.SceneReading) -> None:
         """scene: of which the world was built. Raises InputError, before it changes an object, if nothing can move."""
         self._world, self._model = world, scene.model
-        self._meters = scene.model.units.meters_per_unit
+        self.meters = scene.model.units.meters_per_unit
         sites = {path: scene.sites[path] for path in world.paths if path in scene.sites}
         shown = {path: str(site.obj.name) for path, site in sites.items() if is_own(site)}
         instances = self._movable_instances(scene, sites)
@@ -43,7 +43,10 @@ class ShownBodies:
         self.issues = [_unshown(path, site) for path, site in sites.items() if path not in shown]
         #: Names of the objects by row of the world; "" for none.
         self.names = [shown.get(path, "") for path in world.paths]
-        self._written = np.array([bool(name) for name in self.names], bool) & ~world.kinematic
+        in_turn = np.array([path in world.switching for path in world.paths], bool)
+        self._written = np.array([bool(name) for name in self.names], bool) & (~world.kinematic | in_turn)
+        #: Paths of the bodies that animation and physics move in turn, and whose objects something moves.
+        self.animated = frozenset(path for path in world.switching if scene.model.prims[path].is_animated)
         #: Rows of bodies that are shown by their collection instance, and (n, 4, 4) from those bodies to instancers.
         self._instanced = np.array([row for row, path in enumerate(world.paths) if path in instances], int)
         if not self._written.any():
@@ -135,6 +138,23 @@ class ShownBodies:
         self._was_awake[:] = True
         self._show(context, np.ones(len(self.names), bool))
 
+    def animated_places(self, context: bpy.types.Context, names: Iterable[str]) -> dict[str, Any]:
+        """World matrices (4, 4), Blender units, that the animation now has for objects that show bodies."""
+        wanted = frozenset(names)
+        chosen = [obj for obj in self._still_there() if obj.name in wanted]
+        self.is_writing = True
+        shown = authored_poses.put(chosen)
+        try:
+            for obj in chosen:
+                # Else Blender keeps the authored values, not those of the curves at this frame.
+                obj.update_tag(refresh={"OBJECT", "TIME"})
+            context.view_layer.update()
+            graph = context.evaluated_depsgraph_get()
+            return {obj.name: np.array(obj.evaluated_get(graph).matrix_world) for obj in chosen}
+        finally:
+            authored_poses.put_back(shown)
+            self.is_writing = False
+
     def forget_poses(self) -> None:
         """Let the next `show` move every awake body, wherever its object is."""
         for poses in self._poses:
@@ -149,7 +169,7 @@ class ShownBodies:
             rows = self._written
             if self._writer.are_plain and not len(self._instanced):
                 gone = self._writer.write_plain(
-                    world.positions[rows] / self._meters, world.rotations[rows], changed[rows]
+                    world.positions[rows] / self.meters, world.rotations[rows], changed[rows]
                 )
             else:
                 gone = self._writer.write(self._scaled_matrices()[rows], changed[rows])
@@ -188,8 +208,8 @@ class ShownBodies:
     def _scaled_matrices(self, worlds: Any = None) -> Any:
         """World matrices (n, 4, 4) of the objects that show the bodies, Blender units. worlds: see `local_poses`."""
         matrices = self._world.matrices() if worlds is None else worlds.copy()
-        if self._meters != 1.0:
-            matrices[:, :3, 3] /= self._meters
+        if self.meters != 1.0:
+            matrices[:, :3, 3] /= self.meters
         matrices[self._instanced] = matrices[self._instanced] @ self._to_instancer
         return matrices
 
@@ -199,7 +219,7 @@ class ShownBodies:
         offsets = np.empty((len(names), 4, 4))
         for row, (body, name) in enumerate(zip(self._instanced, names, strict=True)):
             authored = self._model.prims[self._world.paths[body]].world.copy()
-            authored[:3, 3] /= self._meters
+            authored[:3, 3] /= self.meters
             offsets[row] = np.linalg.solve(authored, np.array(known[name].matrix_world))
         return offsets
 
@@ -213,9 +233,10 @@ class ShownBodies:
         linear, angular = motion.linear.copy(), motion.angular.copy()
         now = self.carriers()
         rows = {name: row for row, name in enumerate(self.names) if name}
+        known = objects_by_name() if now else {}
         for name, row in rows.items():
             # Of the nearest body above that a parent carries.
-            obj: Any = bpy.data.objects.get(name)
+            obj: Any = known.get(name)
             while obj is not None and obj.name not in now:
                 obj = obj.parent
             before = carriers.get(obj.name) if obj is not None else None
@@ -223,9 +244,9 @@ class ShownBodies:
                 continue
             matrix = np.eye(4)
             matrix[:3, :3] = frames.matrix_of(rotations[row])
-            matrix[:3, 3] = positions[row] / self._meters
+            matrix[:3, 3] = positions[row] / self.meters
             place = before @ np.linalg.solve(now[obj.name], matrix)
-            positions[row] = place[:3, 3] * self._meters
+            positions[row] = place[:3, 3] * self.meters
             turned = frames.rotation_of(place)
             rotations[row] = frames.quaternion_of(turned)
             # Velocities are along the axes of the body.

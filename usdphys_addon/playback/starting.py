@@ -6,8 +6,8 @@ from __future__ import annotations
 from bpy.types import Context
 
 from ..bridge import scene_watch
-from ..bridge.environment import gc_paused
 from ..core.steps import Next, Steps, advance
+from ..system.collector import gc_paused
 from .session import PreviewSession
 from .timeline import Timeline
 

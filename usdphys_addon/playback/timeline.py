@@ -25,12 +25,13 @@ class _Frame(NamedTuple):
     """How all bodies move in a frame, and what was known of the scene then.
 
     animated: (k, 4, 4), world matrices of the animated kinematic bodies; None if Blender has skipped the frame. broken:
-    the joints that are broken, which a world cannot begin with.
+    the joints that are broken, which a world cannot begin with. values: of all else that is animated; None as above.
     """
 
     motion: Any
     animated: Any
     broken: tuple[str, ...]
+    values: dict[Any, Any] | None = None
 
 
 def time_steps_per_frame(scene: Scene) -> int:
@@ -75,7 +76,9 @@ class Timeline:
         self._start_places = self._named(places)
         #: Where the parents of bodies are at the start that move by themselves.
         self._start_carriers = session.shown.carriers()
-        self._keep(places)
+        #: The animated values at the start.
+        self._start_values = session.values(context)
+        self._keep(places, self._values(context))
 
     @property
     def kept(self) -> list[int]:
@@ -94,10 +97,12 @@ class Timeline:
         scene: Any = context.scene
         frame = max(int(scene.frame_current), self.start)
         animated = self.session.led.places(context)
+        values = self._values(context)
         if scene.frame_current == self.start:
             self._start_places = self._named(animated)
             self._start_carriers = self.session.shown.carriers()
-        is_anew = self._is_animated_anew(frame, scene, animated)
+            self._start_values = self.session.values(context)
+        is_anew = self._is_animated_anew(frame, scene, animated, values)
         # Where an edit begins: what is shown, or what is about to be.
         at = max(min(frame, self.shown), self.first)
         if is_anew or self.session.has_edits:
@@ -106,7 +111,7 @@ class Timeline:
             self._begin_anew(context)
         missing = frame - self.front
         if missing > 0 and (missing <= MOST_FRAMES or _plays(context)):
-            self._simulate(context, frame, animated)
+            self._simulate(context, frame, animated, values)
         self._show(context, max(min(frame, self.front), self.first))
 
     def _named(self, places: Any) -> dict[str, Any]:
@@ -153,11 +158,17 @@ class Timeline:
             start=self.start,
         )
 
-    def _is_animated_anew(self, frame: int, scene: Scene, animated: Floats) -> bool:
-        """True if the animation of a kinematic body has changed since this frame was simulated."""
+    def _values(self, context: Context) -> dict[Any, Any]:
+        """The animated values now, and where animation has the bodies that it moves at times."""
+        return {**self.session.values(context), **self.session.led.places_at_times(context)}
+
+    def _is_animated_anew(self, frame: int, scene: Scene, animated: Floats, values: dict[Any, Any]) -> bool:
+        """True if the animation of a kinematic body or of a value has changed since this frame was simulated."""
         kept = self._frames.get(frame)
         if kept is None or kept.animated is None or frame != scene.frame_current:
             return False
+        if kept.values is not None and not _are_equal(kept.values, values):
+            return True
         return kept.animated.shape != animated.shape or not np.allclose(kept.animated, animated, rtol=1e-6, atol=1e-5)
 
     def _begin_anew(self, context: Context) -> None:
@@ -173,25 +184,29 @@ class Timeline:
             # Blender has evaluated the scene at a later frame.
             motion = self.session.shown.carried(self.session.world.motion(), self._start_carriers)
             self.session.go_on_from(context, self.session.led.placed(motion, places))
+        # Blender may show a later frame.
+        self.session.live.set(self._start_values)
+        self.session.live.begin()
         self._frames.clear()
         self.first = self.front = self.shown = self.start
         self.edited = ""
         self._keep(places)
 
-    def _simulate(self, context: Context, frame: int, animated: Floats | None) -> None:
+    def _simulate(self, context: Context, frame: int, animated: Floats | None, values: dict[Any, Any]) -> None:
         """Simulate until a frame, but not too many. Animated bodies move evenly from the last simulated frame to it."""
         self._show_front()
-        self.session.led.aim(context, (frame - self.front) * self._steps)
+        self.session.aim(context, (frame - self.front) * self._steps)
         for _ in range(min(frame - self.front, MOST_FRAMES)):
             for _ in range(self._steps):
                 self.session.play_on(context)
             self.front += 1
-            self._keep(animated if self.front == frame else None)
+            is_known = self.front == frame
+            self._keep(animated if is_known else None, values if is_known else None)
 
-    def _keep(self, animated: Floats | None) -> None:
+    def _keep(self, animated: Floats | None, values: dict[Any, Any] | None = None) -> None:
         self._front_poses = self._poses()
         world = self.session.world
-        self._frames[self.front] = _Frame(world.motion(), animated, tuple(world.broken_joints))
+        self._frames[self.front] = _Frame(world.motion(), animated, tuple(world.broken_joints), values)
 
     def _poses(self) -> tuple[Any, Any]:
         world = self.session.world
@@ -213,6 +228,14 @@ class Timeline:
         self.shown = frame
         self.session.time_shown = (frame - self.start) / self._rate
         self.session.show_all(context)
+
+
+def _are_equal(first: dict[Any, Any], second: dict[Any, Any]) -> bool:
+    """True for equal values of the same things, up to rounding."""
+    return first.keys() == second.keys() and all(
+        value == second[key] if isinstance(value, bool | str) else np.allclose(value, second[key], rtol=1e-6, atol=1e-5)
+        for key, value in first.items()
+    )
 
 
 def _plays(context: Context) -> bool:

@@ -244,6 +244,18 @@ class Engine(Protocol):
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         """Switch a joint; a broken one stays broken."""
 
+    def set_joint_ranges(self, path: str, facts: JointFacts) -> None:
+        """Change the limits of a joint, its cone and the load under which it breaks to those of other facts."""
+
+    def set_led(self, path: str, velocity: tuple[Vector, Vector] | None) -> None:
+        """Make a body kinematic, or with a velocity dynamic: linear, of its origin, and angular one (m/s, rad/s)."""
+
+    def set_collider_enabled(self, path: str, enabled: bool) -> None:
+        """Switch a collider of a body, or a static one."""
+
+    def set_surface_velocity(self, path: str, prim: Prim) -> None:
+        """Let the surface of a body run as another state of its prim says."""
+
     # ----------------------------------------------------------------------- Ability.SHAPES
 
     @staticmethod

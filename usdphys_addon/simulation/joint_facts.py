@@ -161,6 +161,12 @@ def read_joints(layout: Layout, notices: Notices) -> list[JointFacts]:
     return result
 
 
+def ranges_of(layout: Layout, prim: Prim) -> JointFacts | None:
+    """The facts of another state of a joint prim, of which limits, cone and breaking load count."""
+    joint = prim.get(usd_physics.Joint)
+    return _read(layout, prim, joint, Notices()) if isinstance(joint, usd_physics.Joint) else None
+
+
 def _read(layout: Layout, prim: Prim, joint: usd_physics.Joint, notices: Notices) -> JointFacts | None:
     sides: list[tuple[Body | None, str, Matrix]] = []
     for side, targets in enumerate((joint.body0, joint.body1)):

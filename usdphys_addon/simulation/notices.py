@@ -19,6 +19,11 @@ class NoticeKind(NamedTuple):
 
 #: By code, sorted.
 NOTICE_KINDS: dict[str, NoticeKind] = {
+    "AnimatedStill": NoticeKind(
+        "warning", "A value is animated that cannot change while the simulation runs.",
+        "Animate a value that can (targets, gains and limits of joints, masses, materials, gravity, what is enabled), "
+        "or remove the animation.",
+    ),
     "ApproximationOther": NoticeKind(
         "info", "The approximation of a collider is a word of a simulator: the preview simulates the triangles.",
         "Run the exported file in that simulator, or choose an approximation of UsdPhysics.",

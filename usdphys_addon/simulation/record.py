@@ -8,21 +8,32 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import frames, gprims
+from ..core.animation import Key
 from ..core.errors import InputError, UsageError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.words import counted
+from .live_values import LiveValues, quaternion_product
 from .load_history import JointBreak, LoadHistory
 from .world import World
 
 Floats = NDArray[np.float64]
+
+
+class Changing(NamedTuple):
+    """live: takes the animated values. at: gives them at a frame."""
+
+    live: LiveValues
+    at: Callable[[int], Mapping[Key, Any]]
+
+
 #: Returns world matrices (4, 4) of animated kinematic bodies and static colliders, by path, at a frame.
 Movers = Callable[[int], Mapping[str, Matrix]]
 #: Numbers that a recording keeps in memory, 0.8 GB, and how many there are for a body and a frame.
@@ -84,17 +95,6 @@ class Recording:
         return {**found, "joints": joints}
 
 
-def quaternion_product(first: Floats, second: Floats) -> Floats:
-    """Products (..., 4) of quaternions (w, x, y, z)."""
-    a, b, c, d = np.moveaxis(first, -1, 0)
-    w, x, y, z = np.moveaxis(second, -1, 0)
-    return np.stack(
-        (a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y, a * y - b * z + c * w + d * x,
-         a * z + b * y - c * x + d * w),
-        axis=-1,
-    )  # fmt: skip
-
-
 def most_frames(world: World) -> int:
     """Frames whose poses are kept in memory."""
     return _MOST_NUMBERS // (_NUMBERS * max(1, len(world.paths)))
@@ -145,10 +145,12 @@ def engine_silenced() -> Iterator[None]:
         os.close(saved)
 
 
-def record(world: World, count: int, movers: Movers | None = None, *, with_loads: bool = False) -> Recording:
+def record(
+    world: World, count: int, movers: Movers | None = None, *, with_loads: bool = False, values: Changing | None = None
+) -> Recording:
     """Record the start and `count` steps of a world. movers: called before each step with its frame, from 1 on.
 
-    with_loads: of the joints, too.
+    with_loads: of the joints, too. values: those that are animated.
     """
     joints = world.joints if with_loads else ()
     loads = {path: np.zeros((count + 1, 2)) for path in joints}
@@ -158,14 +160,26 @@ def record(world: World, count: int, movers: Movers | None = None, *, with_loads
     matrices = np.empty((count + 1, len(world.paths), 4, 4))
     positions, rotations = np.empty((count + 1, len(world.paths), 3)), np.empty((count + 1, len(world.paths), 4))
     known = set(world.paths)
+    hand_over = values.live.hand_over if values is not None else None
+    if values is not None:
+        values.live.set(values.at(0))
     for frame in range(count + 1):
         if frame:
+            if values is not None:
+                # What the scene shows is that of the step's end, once it is asked for its movers.
+                values.live.begin()
             for path, matrix in (movers(frame) if movers is not None else {}).items():
-                place, turn = matrix[:3, 3], frames.quaternion_of(frames.rotation_of(matrix))
-                if path in known:
-                    world.set_kinematic_pose(path, place, turn)
-                else:
+                place, turn = matrix[:3, 3], np.array(frames.quaternion_of(frames.rotation_of(matrix)))
+                if path not in known:
                     world.set_static_pose(path, place, turn)
+                    continue
+                if hand_over is not None and path in world.switching:
+                    hand_over.note(frame * world.time_step, path, place, turn)
+                    place, turn = hand_over.goal(path, place, turn)
+                if world.kinematic[world.index(path)]:
+                    world.set_kinematic_pose(path, place, turn)
+            if values is not None:
+                values.live.set(values.at(frame))
             world.step()
             history.note()
         matrices[frame] = world.matrices()

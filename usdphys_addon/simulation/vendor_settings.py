@@ -13,6 +13,7 @@ import numpy as np
 from ..core import mass, schema, vendor_schemas
 from ..core.joint_settings import GEAR, RACK, following
 from ..core.model import PhysicsModel, Prim
+from ..core.schema import Attribute
 from ..core.schemas import usd_physics
 from ..core.vendors import is_vendor_type
 from .notices import Notices
@@ -33,6 +34,7 @@ SIMULATED: dict[str, frozenset[str]] = {
     "NewtonJointAPI": frozenset({
         "armature", "damping", "friction", "velocity_limit", "limit_stiffness", "limit_damping",
     }),
+    "MjcJointAPI": frozenset({"armature", "frictionloss", "damping"}),
     "PhysxJointAxisAPI": frozenset({
         "armature", "dynamic_friction_effort", "max_joint_velocity", "viscous_friction_coefficient",
     }),
@@ -43,14 +45,33 @@ SIMULATED: dict[str, frozenset[str]] = {
     GEAR: frozenset({"gear_ratio", "hinge0", "hinge1", "body0", "body1", "joint_enabled"}),
     RACK: frozenset({"ratio", "hinge", "prismatic", "body0", "body1", "joint_enabled"}),
 }  # fmt: skip
+#: Those whose animation is simulated, too.
+_ANIMATED = frozenset({"PhysxSurfaceVelocityAPI"})
 #: Attributes that change nothing in the motion that a preview could show: effort of the solver, contact reports.
 _SILENT = frozenset({
     "solver_position_iteration_count", "solver_velocity_iteration_count", "sleep_threshold", "stabilization_threshold",
     "contact_offset", "enable_gyroscopic_forces", "enable_speculative_ccd", "time_steps_per_second",
 })  # fmt: skip
+#: Schemas of prims that are simulated.
+_PHYSICAL = frozenset({
+    usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name, usd_physics.MaterialAPI.usd_name,
+    usd_physics.PhysicsScene.usd_name,
+    *(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, usd_physics.Joint)),
+})  # fmt: skip
 _FOLLOWING = ("NewtonMimicAPI", "PhysxMimicJointAPI")
 #: Schemas whose attributes are about motion, and so are worth a notice.
 _PLACES = ("body", "joint", "dof", "material")
+#: Of colliders and scenes, attributes about motion; most others are about how contacts and shapes are found.
+_OF_MOTION = {
+    "PhysxCollisionAPI": frozenset({"rest_offset", "torsional_patch_radius", "min_torsional_patch_radius"}),
+    "NewtonCollisionAPI": frozenset({"contact_margin"}),
+    "MjcCollisionAPI": frozenset({"margin", "condim", "solref", "solimp", "solmix", "priority"}),
+    "NewtonSDFCollisionAPI": frozenset({"hydroelastic_enabled"}),
+    "NewtonSceneAPI": frozenset({"gravity_enabled"}),
+    "MjcSceneAPI": frozenset({"gravity", "contact", "constraint", "damper", "spring", "limit", "frictionloss"}),
+    "PhysxSceneAPI": frozenset({"bounce_threshold", "invert_collision_group_filter"}),
+    "PhysxSceneQuasistaticAPI": frozenset({"enable_quasistatic"}),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +106,11 @@ def body_settings(prim: Prim) -> BodySettings:
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
         _positive(api.max_linear_velocity) or math.inf, _positive(api.max_angular_velocity) or math.inf,
     )  # fmt: skip
+
+
+def animates(name: str, attribute: Attribute) -> bool:
+    """True for an attribute whose animation is simulated. name: of its schema, with instance."""
+    return attribute.animates or schema.split_applied(name)[0] in _ANIMATED
 
 
 class Surface(NamedTuple):
@@ -160,6 +186,11 @@ def _is_of_cone(prim: Prim, name: str, field: str) -> bool:
     return is_limit and prim.get(usd_physics.SphericalJoint) is not None
 
 
+def _is_that_of_motion(value: Any) -> bool:
+    """True for a static friction that is no more than the dynamic one, which the preview has."""
+    return (value.static_friction_effort or 0.0) <= (value.dynamic_friction_effort or 0.0)
+
+
 def _may_be_left_out(name: str) -> bool:
     """True for the name of a schema or type of a vendor: only of those `report_others` says anything."""
     cls = vendor_schemas.find(schema.split_applied(name)[0])
@@ -167,7 +198,7 @@ def _may_be_left_out(name: str) -> bool:
 
 
 def report_others(model: PhysicsModel, names: Iterable[str], notices: Notices) -> None:
-    """Notices about the settings of bodies, joints and materials that are not simulated.
+    """Notices about settings that change the motion and are not simulated.
 
     names: of the types and schemas in the model.
     """
@@ -178,21 +209,22 @@ def report_others(model: PhysicsModel, names: Iterable[str], notices: Notices) -
             notices.add("VendorNotSimulated", prim, f"{prim.display} is a {prim.type_name}, which the preview ignores.")
         left_out = []
         for name, value in prim.schemas.items():
-            if value.family in schema.OWN_FAMILIES or value.on not in _PLACES or value.family == "Other":
+            if value.family in schema.OWN_FAMILIES or value.family == "Other":
                 continue
+            said = None if value.on in _PLACES else _OF_MOTION.get(schema.split_applied(name)[0], frozenset())
             if schema.split_applied(name)[0] in _FOLLOWING and following(prim) is None:
                 left_out.append(name)
                 continue
             left_out += [
                 attribute.usd_name(schema.split_applied(name)[1])
                 for attribute, content in value.authored()
-                if not (is_simulated(name, attribute.field) and not _is_of_cone(prim, name, attribute.field))
+                if (said is None or attribute.field in said)
+                and not (is_simulated(name, attribute.field) and not _is_of_cone(prim, name, attribute.field))
                 and attribute.field not in _SILENT
+                and not (attribute.field == "static_friction_effort" and _is_that_of_motion(value))
                 and not (not attribute.is_relationship and content == attribute.fallback)
             ]
-        if left_out and (prim.get(usd_physics.RigidBodyAPI) or prim.get(usd_physics.Joint) or prim.get(
-            usd_physics.MaterialAPI
-        )):  # fmt: skip
+        if left_out and not _PHYSICAL.isdisjoint(prim.schemas):
             listed = ", ".join(left_out[:3])
             more = f" and {len(left_out) - 3} more" if len(left_out) > 3 else ""
             notices.add("VendorNotSimulated", prim, f"{prim.display} has {listed}{more}, which the preview ignores.")

@@ -21,16 +21,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..core import clock, frames, paths
 from ..core.errors import InputError
-from ..core.model import PhysicsModel
+from ..core.model import PhysicsModel, Prim
 from ..core.qualities import NORMAL
 from ..core.rules.base import Above, Issue
 from ..core.schema import Vector
 from ..core.schemas import usd_physics
 from ..core.steps import Next, Steps, finished
+from . import switches
 from .articulations import Tree, trees
 from .engine import FASTEST, PREVIEW, Ability, Engine, Grab, JointPose, Setup, Solver, solver
 from .filters import FILTERING, Filters, filters
-from .joint_facts import JointFacts, read_joints
+from .joint_facts import JointFacts, ranges_of, read_joints
 from .joint_poses import carried, clamped, moved, position_of, relative_pose, shift
 from .layout import ROW, Layout, layout
 from .notices import Notices
@@ -54,6 +55,7 @@ class Snapshot:
     awake: NDArray[np.bool_]
     frame: int
     unstable: dict[str, str]
+    kinematic: NDArray[np.bool_]
 
 
 class Motion(NamedTuple):
@@ -106,8 +108,12 @@ class World:
         self._ids = count(1)
         self._solver = solver(engine)
         make = self._solver.load()
+        #: Paths of the bodies that animation and physics move in turn.
+        self.switching = switches.switching(model)
+        authored, model = model, switches.released(model)
         self._layout = layout(model, self._notices)
         report_others(model, self._layout.names, self._notices)
+        switches.report_still(authored, self._notices)
         setups = _setups(self._layout, self._notices, time_step, substeps, quality)
         _report_missing(self._solver, self._layout, setups, self._notices)
         #: Each is one physics scene in the engine.
@@ -130,9 +136,20 @@ class World:
         self._by_scene = {setup.scene: each for setup, each in zip(setups, self.spaces, strict=True)}
         facts = {joint.path: joint for setup in setups for joint in setup.joints}
         self._joints = {path: (each, facts[path]) for each in self.spaces for path in each.joints}
+        self._set_switches(authored)
         # Which copies all triangles.
         yield 1.0
         self._start = self.snapshot()
+
+    def _set_switches(self, model: PhysicsModel) -> None:
+        """Bring what is switched by animation to its state at the start."""
+        for path in self.switching & self._index.keys():
+            if switches.is_led(model.prims[path]):
+                self.lead_body(path)
+        for key in model.animated:
+            collider = model.prims[key.path].get(usd_physics.CollisionAPI) if key.path in model.prims else None
+            if key.field == "collision_enabled" and collider is not None:
+                self.set_collider_enabled(key.path, bool(collider.resolved("collision_enabled")))
 
     # ----------------------------------------------------------------------- running
 
@@ -228,7 +245,7 @@ class World:
         """Copy of the state of the world; takes about 15 ms for 1,000 bodies."""
         return Snapshot(
             tuple(engine.save() for engine in self.spaces), self.positions.copy(), self.rotations.copy(),
-            self.awake.copy(), self.frame, dict(self.unstable),
+            self.awake.copy(), self.frame, dict(self.unstable), self.kinematic.copy(),
         )  # fmt: skip
 
     def restore(self, snapshot: Snapshot) -> None:
@@ -238,6 +255,7 @@ class World:
         self.positions[:], self.rotations[:] = snapshot.positions, snapshot.rotations
         self.awake[:] = snapshot.awake
         self.frame, self.unstable = snapshot.frame, dict(snapshot.unstable)
+        self.kinematic[:] = snapshot.kinematic
 
     def reset(self) -> None:
         """Restore the start: poses, velocities, broken joints and live edits."""
@@ -367,6 +385,40 @@ class World:
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         """Switch a joint on or off; a broken joint stays broken. Raises KeyError for one that is not simulated."""
         self._joints[path][0].set_joint_enabled(path, enabled)
+
+    def set_joint_ranges(self, prim: Prim) -> None:
+        """Set limits, cone and breaking load of a joint to those of another state of its prim. Raises KeyError."""
+        facts = ranges_of(self._layout, prim)
+        if facts is not None:
+            self._joints[prim.path][0].set_joint_ranges(prim.path, facts)
+
+    def set_collider_enabled(self, path: str, enabled: bool) -> None:
+        """Switch a collider; without effect for one that was not built."""
+        for engine in self.spaces:
+            engine.set_collider_enabled(path, enabled)
+
+    def set_surface_velocity(self, prim: Prim) -> None:
+        """Let the surface of a body run as another state of its prim says."""
+        if prim.path in self._index:
+            self._engine_of(prim.path).set_surface_velocity(prim.path, prim)
+
+    def lead_body(self, path: str) -> None:
+        """Make a body of `switching` kinematic. Raises KeyError for any other."""
+        self._set_led(path, None)
+
+    def release_body(self, path: str, linear: Vector, angular: Vector) -> None:
+        """Make a body of `switching` dynamic, with a velocity of its origin and an angular one: m/s, rad/s, world.
+
+        Raises KeyError for any other.
+        """
+        self._set_led(path, (linear, angular))
+
+    def _set_led(self, path: str, velocity: tuple[Vector, Vector] | None) -> None:
+        if path not in self.switching:
+            raise KeyError(path)
+        self._engine_of(path).set_led(path, velocity)
+        row = self._index[path]
+        self.kinematic[row], self.awake[row] = velocity is None, True
 
     def pose_joint(self, path: str, dof: str, value: float) -> tuple[str, ...]:
         """Set a degree of freedom to a value, m or rad, clamped to its limits, and move the carried bodies with it.
@@ -583,7 +635,10 @@ def _setups(found: Layout, notices: Notices, time_step: float, substeps: int, qu
     """What is simulated in each physics scene that has bodies or static colliders."""
     joints = read_joints(found, notices)
     kinematic = {path for path, body in found.bodies.items() if body.is_kinematic} if joints else set()
-    articulations = trees(found.model, joints, kinematic, notices) if joints else []
+    kinematic |= switches.switching(found.model)
+    changing = switches.changing_joints(found.model)
+    reducible = [joint for joint in joints if joint.path not in changing] if changing else joints
+    articulations = trees(found.model, reducible, kinematic, notices) if joints else []
     chosen = _filters(found, joints, articulations, notices)
     by_scene = {
         scene: Setup(found, notices, scene, gravity, chosen, time_step, substeps, quality)

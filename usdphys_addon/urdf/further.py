@@ -52,6 +52,14 @@ def attributes(element: Element, known: Known, above: str = "") -> Iterator[tupl
             yield from attributes(child, known[1][child.tag], f"{above}{child.tag}:")
 
 
+def known_texts(element: Element, known: Known) -> Iterator[str]:
+    """The texts of the known attributes in an element and its known children."""
+    yield from (value for name, value in element.attributes.items() if name in known[0])
+    for child in element.children:
+        if child.tag in known[1]:
+            yield from known_texts(child, known[1][child.tag])
+
+
 def elements(element: Element, known: Known) -> Iterator[Element]:
     """The unknown elements in an element and in its known children."""
     for child in element.children:

@@ -309,6 +309,8 @@ class _Planner:
         for key, value in joint.numbers.items():
             if key in ("limit:lower", "limit:upper", "limit:velocity") or key.startswith("dynamics:"):
                 continue
+            if not math.isfinite(value):
+                continue
             # Of URDF 1.2: the mapping of URDF to USD has no numbers for these.
             kind = "string" if key.startswith("limit:") and key != "limit:effort" else "float"
             self.note(path, f"urdf:{key}", kind, f"{value:g}" if kind == "string" else value)
@@ -335,9 +337,8 @@ class _Planner:
         if isinstance(value, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
             value.axis = _AXES[axis]
             if joint.type != "continuous":
-                lower, upper = (joint.numbers.get(f"limit:{name}", 0.0) for name in ("lower", "upper"))
-                value.lower_limit = lower if abs(lower) <= _UNLIMITED else None
-                value.upper_limit = upper if abs(upper) <= _UNLIMITED else None
+                limits = (joint.numbers.get(f"limit:{name}", 0.0) for name in ("lower", "upper"))
+                value.lower_limit, value.upper_limit = map(_limit_of, limits)
             self.write_dynamics(prim, joint)
         elif joint.type == "planar":
             for dof in ("transX", "rotY", "rotZ"):
@@ -369,13 +370,13 @@ class _Planner:
             )  # fmt: skip
             if isinstance(value, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
                 value.axis = _AXES[axis]
-                value.lower_limit, value.upper_limit = loop.limits
+                value.lower_limit, value.upper_limit = map(_limit_of, loop.limits)
             layout.model.add(Prim(path, kind.usd_name, label=name)).add(value)
 
     def write_dynamics(self, prim: Prim, joint: Joint) -> None:
         """Effort is a drive without gains; velocity, damping and friction are Newton's, whose angles are degrees."""
         is_angular = joint.type in ANGULAR
-        effort = joint.numbers.get("limit:effort", 0.0)
+        effort = _finite(joint.numbers.get("limit:effort", 0.0))
         stiffness, damping = self.gains(joint)
         if self.options.drives != "none" and (effort > 0 or damping > 0):
             drive = usd_physics.DriveAPI(
@@ -384,7 +385,7 @@ class _Planner:
             prim.add(drive, "angular" if is_angular else "linear")
         degree = math.degrees(1.0) if is_angular else 1.0
         found = (
-            ("newton:velocityLimit", joint.numbers.get("limit:velocity", 0.0) * degree),
+            ("newton:velocityLimit", _finite(joint.numbers.get("limit:velocity", 0.0)) * degree),
             ("newton:damping", joint.numbers.get("dynamics:damping", 0.0) / degree),
             ("newton:friction", joint.numbers.get("dynamics:friction", 0.0)),
         )
@@ -609,6 +610,16 @@ class _Planner:
                 self.note(path, name, "string", text)
         for child in element.children:
             self.write_other(path, child, taken)
+
+
+def _limit_of(value: float | None) -> float | None:
+    """A limit of a joint; None where it is so far away that it means none."""
+    return value if value is not None and abs(value) <= _UNLIMITED else None
+
+
+def _finite(value: float) -> float:
+    """A number, or zero for an infinite one: no limit is authored for either."""
+    return value if math.isfinite(value) else 0.0
 
 
 def local_of(shape: Shape) -> Matrix:

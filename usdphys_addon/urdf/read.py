@@ -28,7 +28,7 @@ NUMBERS = {
 }
 _SHAPES = ("box", "sphere", "cylinder", "capsule", "mesh")
 _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-#: Numbers further from zero are no lengths, masses or angles.
+#: Numbers further from zero are no lengths, masses or angles. As a limit they mean that there is none.
 _MOST = 1e15
 
 
@@ -39,12 +39,23 @@ def read_file(path: Path, packages: Packages | None = None, arguments: Mapping[s
     """
     root, text = markup_of(path)
     packages = packages or Packages(path.absolute().parent)
+    left = ""
     if root.tag == "robot" and (path.suffix.lower() == ".xacro" or xacro.is_xacro(root)):
-        root = xacro.expand(root, path, packages, arguments or {})
-        text = '<?xml version="1.0"?>\n' + markup.to_text(root)
+        try:
+            root = xacro.expand(root, path, packages, arguments or {})
+            text = '<?xml version="1.0"?>\n' + markup.to_text(root)
+        except InputError as error:
+            if arguments or path.suffix.lower() == ".xacro" or not xacro.is_expanded(root):
+                raise
+            left = str(error)
     elif arguments:
         raise InputError(f"'{path.name}' is no xacro file, so it has no arguments.")
     robot = _robot_of(root, text, path)
+    if left:
+        robot.issues.insert(0, Issue(
+            "UrdfXacroLeft", "warning", "", "", f"{left} What is left of xacro is kept, and means nothing.",
+            "Expand the xacro file anew.",
+        ))  # fmt: skip
     robot.files = list(packages.used)
     return robot
 
@@ -112,11 +123,14 @@ class _Reader:
     # ------------------------------------------------------------------ numbers
 
     def number(self, element: Element | None, name: str) -> float | None:
-        """The number in an attribute; None if it is missing, or no number, which is reported."""
+        """The number in an attribute; None if it is missing, or no number, which is reported.
+
+        A limit can be infinite.
+        """
         text = element.get(name) if element is not None else None
         if element is None or text is None:
             return None
-        found = self.parsed(text)
+        found = self.parsed(text, math.inf if element.tag == "limit" else _MOST)
         if found is None:
             self.tell("UrdfNumber", "warning", element, f"'{text[:40]}' in {element.tag} is no number for '{name}'.",
                       "Write a finite number.")  # fmt: skip
@@ -136,12 +150,14 @@ class _Reader:
         return tuple(part for part in found if part is not None)
 
     @staticmethod
-    def parsed(text: str) -> float | None:
+    def parsed(text: str, most: float = _MOST) -> float | None:
         try:
             value = float(text)
         except ValueError:
             return None
-        return value if abs(value) <= _MOST and "_" not in text else None
+        if not abs(value) <= most or "_" in text:
+            return None
+        return value if abs(value) <= _MOST else math.copysign(math.inf, value)
 
     def pose(self, element: Element) -> Matrix:
         """Matrix (4, 4) of the origin in an element; rpy, or quat_xyzw of URDF 1.1."""

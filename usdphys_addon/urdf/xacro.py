@@ -10,11 +10,12 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sized
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from ..core.errors import InputError
-from . import expressions, markup, yaml_subset
+from . import expressions, further, markup, yaml_subset
 from .expressions import Budget, ExpressionError
 from .markup import Element
 from .packages import Packages, is_file
@@ -38,6 +39,14 @@ def is_xacro(root: Element) -> bool:
         one.tag.startswith("xacro:") or any("${" in value or "$(" in value for value in one.attributes.values())
         for one in root.walk()
     )
+
+
+def is_expanded(root: Element) -> bool:
+    """True for what xacro has written: there are links, and no expression decides what links and joints are."""
+    kinds = {"link": further.LINK, "joint": further.JOINT}
+    parts = [(one, kinds[one.tag]) for one in root.children if one.tag in kinds]
+    texts = (text for part, known in parts for text in further.known_texts(part, known))
+    return any(part.tag == "link" for part, _ in parts) and not any("${" in text or "$(" in text for text in texts)
 
 
 def arguments_of(root: Element) -> dict[str, str]:
@@ -225,7 +234,7 @@ class _Expander:
                 raise _Error(f"the argument '{rest}' has no value; give it with --arg {rest}:=VALUE")
             return self.arguments[rest]
         if name == "eval":
-            return expressions.evaluate(rest, _Names(self, scope), self.budget)
+            return expressions.evaluate(rest, _Names(self, scope, commands=True), self.budget)
         if name == "dirname":
             return str(self.files[-1].parent)
         if name in ("env", "optenv"):
@@ -500,27 +509,34 @@ _XACRO: dict[str, Any] = {
 
 
 class _Names(Mapping[str, Any]):
-    """What an expression can name: properties, and the functions of xacro."""
+    """What an expression can name: properties, and the functions of xacro.
 
-    def __init__(self, expander: _Expander, scope: Scope) -> None:
+    commands: in $(eval), arguments by their names before properties, and the other commands as functions.
+    """
+
+    def __init__(self, expander: _Expander, scope: Scope, *, commands: bool = False) -> None:
         self.expander, self.scope = expander, scope
+        self.functions: dict[str, Any] = {"load_yaml": expander.yaml, "arg": self.argument}
+        self.functions["xacro"] = {**self.functions, **_XACRO}
+        self.arguments: Mapping[str, str] = {}
+        if commands:
+            self.arguments = expander.arguments
+            for name in ("find", "env", "optenv", "anon", "dirname"):
+                self.functions[name] = partial(self.command, name)
 
     def __getitem__(self, name: str) -> Any:
-        if name in self.scope:
-            return self.scope[name]
-        if name == "xacro":
-            return {"load_yaml": self.expander.yaml, "arg": self.argument, **_XACRO}
-        if name == "load_yaml":
-            return self.expander.yaml
-        if name == "arg":
-            return self.argument
-        raise KeyError(name)
+        if name in self.arguments:
+            return literal(self.arguments[name])
+        return self.scope[name] if name in self.scope else self.functions[name]
 
     def argument(self, name: str) -> Any:
-        return literal(self.expander.command(f"arg {name}", self.scope))
+        return literal(self.command("arg", name))
+
+    def command(self, name: str, *words: Any) -> Any:
+        return self.expander.command(" ".join(map(str, (name, *words))), self.scope)
 
     def __contains__(self, name: object) -> bool:
-        return name in self.scope or name in ("xacro", "load_yaml", "arg")
+        return name in self.arguments or name in self.scope or name in self.functions
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.scope)

@@ -44,7 +44,7 @@ from .carry_fields import (
     type_in_file,
     with_assets,
 )
-from .opinions import BINDING_API, PHYSICS_BINDING, Opinions, PrimKind
+from .opinions import BINDING_API, PHYSICS_BINDING, Opinions, PrimKind, varies
 
 #: API schemas that Blender's exporter writes with their properties.
 _BLENDER_SCHEMAS = frozenset({BINDING_API, "SkelBindingAPI", "NodeDefAPI", "LightAPI", "ShapingAPI", "ShadowAPI"})
@@ -430,7 +430,8 @@ class Carrier:
                 self._table.append(item.GetName())
                 self.attribute(item, self.portable)
                 return
-            if is_animated:
+            is_alone = not item.HasSpline() and not item.HasAuthoredConnections()
+            if is_animated and not (is_alone and varies(item, attribute)):
                 self._table.append(item.GetName())
                 self.table_animation(item, attribute, instance, units)
                 return

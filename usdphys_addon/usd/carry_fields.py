@@ -131,8 +131,12 @@ def alike(one: str, other: str) -> bool:
 
 @cache
 def is_stored_as(one: str, other: str) -> bool:
-    """Whether values of two types are the same in C++; simulators ask for values by that type, and get no other."""
-    return one == other or usd_write.sdf_type(one).type == usd_write.sdf_type(other).type
+    """Whether values of two types are the same in C++; simulators ask for values by that type, and get no other.
+
+    A file can name a type that there is not.
+    """
+    types = [Sdf.ValueTypeNames.Find(name) for name in (one, other)]
+    return one == other or (all(types) and types[0].type == types[1].type)
 
 
 def type_in_file(item: Usd.Attribute) -> str:

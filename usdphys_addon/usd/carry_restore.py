@@ -11,7 +11,7 @@ from typing import Any
 from pxr import Sdf, Tf
 
 from ..core.difference import same_value
-from ..core.schema import Attribute
+from ..core.schema import SCHEMAS, Attribute
 from ..core.units import StageUnits
 from . import write as usd_write
 from .carry_fields import (
@@ -58,14 +58,15 @@ def restore(text: str, spec: Sdf.PrimSpec, moved: Moved, stage_units: StageUnits
     back.properties(carried, spec)
 
 
-def restore_shape(text: str, spec: Sdf.PrimSpec, *, colors_only: bool = False) -> None:
+def restore_shape(text: str, spec: Sdf.PrimSpec, *, collides: bool = False) -> None:
     """Give a prim the shape that `carry.capture_shape` returned, in place of what Blender wrote about it.
 
-    colors_only: not the size, which the model has written.
+    collides: the model has written a size, which stays if it is another one: Blender holds 32 bits of the file's.
     """
     carried = parsed(text).rootPrims[0]
     back = Restorer(parsed(text), spec.layer, str, layer_units(spec.layer))
-    if not colors_only:
+    colors_only = collides and not _are_alike(carried, spec)
+    if not collides:
         back.schemas(carried, spec)
     for item in carried.properties:
         if colors_only and not item.name.startswith("primvars:"):
@@ -73,6 +74,21 @@ def restore_shape(text: str, spec: Sdf.PrimSpec, *, colors_only: bool = False) -
         if item.name in spec.properties.keys():
             spec.RemoveProperty(spec.properties[item.name])
         back.add(item, spec, None)
+
+
+def _are_alike(one: Sdf.PrimSpec, other: Sdf.PrimSpec) -> bool:
+    """Whether two gprims of a type have the same size up to 32-bit rounding."""
+    kind = SCHEMAS.get(other.typeName)
+    if kind is None:
+        return False
+    for attribute in kind.attributes:
+        values = [
+            plain_value(spec.attributes[attribute.usd].default, 1.0) if attribute.usd in spec.attributes
+            else attribute.fallback for spec in (one, other)
+        ]  # fmt: skip
+        if not same_value(attribute, *values):
+            return False
+    return True
 
 
 def restore_binding(text: str, spec: Sdf.PrimSpec, moved: Moved, *, keep_physics: bool) -> None:

@@ -248,21 +248,34 @@ def unapplied_bindings(opinions: Iterable[Opinions]) -> list[Issue]:
 def mistyped_values(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
     """A warning if units or numbers of schemas have another type than the schema says."""
     found = [("/", name, "float", "double") for name in usd_read.units_as_floats(stage)]
+    unknown: list[tuple[str, str, str]] = []
     for one in opinions:
         for name, (attribute, _) in table_properties(one.type_name, one.schemas).items():
             if name in one.names and attribute.type not in ("rel", "opaque"):
                 kind = type_in_file(one.usd_prim.GetAttribute(name)) or attribute.type
                 if is_mistyped(kind, attribute):
                     found.append((one.path, name, kind, attribute.type))
+                elif not Sdf.ValueTypeNames.Find(kind):
+                    unknown.append((one.path, name, kind))
+    issues = [] if not unknown else [_unknown_type(*unknown[0], len(unknown))]
     if not found:
-        return []
+        return issues
     path, name, kind, wanted = found[0]
-    return [Issue(
+    return [*issues, Issue(
         "WrongValueType", "warning", path, "",
         f"'{name}' of '{path}' is of type {kind} in place of {wanted} ({counted(len(found), 'such value')}): the "
         "add-on uses the value, OpenUSD's own reader of physics and simulators built on it ignore it.",
         "Declare such values with the type of their schema in the USD file.",
     )]  # fmt: skip
+
+
+def _unknown_type(path: str, name: str, kind: str, count: int) -> Issue:
+    return Issue(
+        "WrongValueType", "warning", path, "",
+        f"'{name}' of '{path}' is of type {kind}, which OpenUSD does not have ({counted(count, 'such value')}): "
+        "nobody reads its value.",
+        "Declare such values with the type of their schema in the USD file.",
+    )  # fmt: skip
 
 
 def instance_paths(stage: Usd.Stage) -> list[str]:

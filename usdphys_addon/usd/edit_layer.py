@@ -55,6 +55,7 @@ class LayerResult:
 def write_edits(
     source: str | Path, target: str | Path, form: Form, difference: Difference, scene: SceneEdits | None = None, *,
     units: StageUnits | None = None, variants: Sequence[VariantChoice] = (), converted: StageUnits | None = None,
+    check: Callable[[Path], None] | None = None,
 ) -> LayerResult:  # fmt: skip
     """Write a source with edits of its physics, and of the rest of the scene.
 
@@ -68,7 +69,8 @@ def write_edits(
     flat: one file without references, payloads and variants. A target .usdz is a copy with all that it refers to.
 
     units: that the edits are written in; by default the source's. variants: selections that the edits were made with,
-    authored in the target. converted: other units of the target, which is flat then. Raises InputError if the source
+    authored in the target. converted: other units of the target, which is flat then. check: of the written file, before
+    it replaces the target; raises. Raises InputError if the source
     cannot be read, OutputError if the target cannot be written.
     """
     stage, target = _checked(Path(source), Path(target), form)
@@ -100,11 +102,11 @@ def write_edits(
         unconverted = unit_conversion.convert(Usd.Stage.Open(layer), converted)
     is_untouched = converted is None and not (is_moved or difference or edits or variants)
     if form == "copy" and is_same and is_untouched:
-        _save(target, lambda scratch: bool(shutil.copyfile(root.realPath, scratch)), layer)
+        _save(target, lambda scratch: bool(shutil.copyfile(root.realPath, scratch)), layer, check)
     elif suffix == ".usdz":
-        _save(target, lambda scratch: _export_package(layer, scratch, target, packed), layer)
+        _save(target, lambda scratch: _export_package(layer, scratch, target, packed), layer, check)
     else:
-        _save(target, lambda scratch: bool(layer.Export(str(scratch))), layer)
+        _save(target, lambda scratch: bool(layer.Export(str(scratch))), layer, check)
     return LayerResult(target, tuple(editor.uninstanced), tuple(editor.missing), tuple(packed), unconverted)
 
 
@@ -215,11 +217,19 @@ def _checked(source: Path, target: Path, form: Form) -> tuple[Usd.Stage, Path]:
     return stage, target
 
 
-def _save(target: Path, write: Callable[[Path], bool], layer: Sdf.Layer) -> None:
+def _save(
+    target: Path, write: Callable[[Path], bool], layer: Sdf.Layer, check: Callable[[Path], None] | None
+) -> None:  # fmt: skip
     """Replace the target by the layer that `write` puts into a scratch file; it returns False where it fails."""
     outline = verify.outline(layer)
+
+    def verified(scratch: Path) -> None:
+        verify.verify(scratch, target, outline)
+        if check is not None:
+            check(scratch)
+
     try:
-        with replacing(target, verify=lambda scratch: verify.verify(scratch, target, outline)) as scratch:
+        with replacing(target, verify=verified) as scratch:
             if not write(scratch):
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
     except Tf.ErrorException as error:

@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
 from ..core.errors import InputError
+from ..core.schema import Attribute
 from .files import layers
 
 #: Types of transform operations whose USDA text can be copied verbatim.
 _PLAIN_OPERATIONS = frozenset({"double3", "float3", "double", "float", "matrix4d", "quatd", "quatf"})
 _XFORM_OP_ORDER = "xformOpOrder"
-#: The schema of all bindings of materials, and the relationship to a physics material.
+#: The schema of all bindings of materials, the relationship to a material, and the one to a physics material.
 BINDING_API = "MaterialBindingAPI"
+BINDING = "material:binding"
 PHYSICS_BINDING = "material:binding:physics"
 #: Characters of a transform with time samples that are kept in a .blend.
 _LONGEST_TRANSFORM = 1_000_000
@@ -125,9 +127,11 @@ class Opinions:
         return _plain_type(head) if _is_plain(line, value) else ""
 
     def value(self, name: str) -> Any:
-        """Default value of an attribute, or its earliest time sample; None if it is not authored."""
+        """Default value of an attribute, or its earliest time sample; None without one or for a type that USD lacks."""
         if self.is_still and isinstance(item := self.item(name), Sdf.AttributeSpec):
             value = item.default
+            if isinstance(value, Sdf.UnregisteredValue):
+                return None
             if value is not None and not isinstance(value, Sdf.ValueBlock):
                 return value
         attribute = self.usd_prim.GetAttribute(name)
@@ -136,7 +140,8 @@ class Opinions:
         # With time samples only, the default time would give the schema's fallback.
         source = attribute.GetResolveInfo(Usd.TimeCode.Default()).GetSource()
         is_animated = attribute.GetNumTimeSamples() > 0 and source != Usd.ResolveInfoSourceDefault
-        return attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
+        found = attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
+        return None if isinstance(found, Sdf.UnregisteredValue) else found
 
     def resets_xform_stack(self) -> bool:
         """True if the prim resets the transform stack."""
@@ -176,6 +181,14 @@ def of_stage(stage: Usd.Stage) -> Iterator[Opinions]:
     """The opinions of all prims of a stage, including instance proxies."""
     proxies = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
     return of_prims(stage, Usd.PrimRange(stage.GetPseudoRoot(), proxies))
+
+
+def varies(usd_attribute: Usd.Attribute, attribute: Attribute) -> bool:
+    """True for a value of UsdPhysics with time samples that differ, which the model holds; not for uniform ones."""
+    if attribute.uniform or "physics:" not in attribute.usd or usd_attribute.GetNumTimeSamples() < 2:
+        return False
+    first, *others = (usd_attribute.Get(time) for time in usd_attribute.GetTimeSamples())
+    return any(value != first for value in others)
 
 
 @cache

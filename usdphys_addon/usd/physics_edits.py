@@ -10,6 +10,7 @@ import numpy as np
 from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from ..core import frames, gprims, paths, schema, vendor_schemas
+from ..core.animation import Samples
 from ..core.difference import Difference, PrimEdit
 from ..core.model import Mesh, Prim
 from ..core.schema import Attribute, Schema
@@ -18,7 +19,7 @@ from ..core.units import StageUnits
 from . import read as usd_read
 from . import write as usd_write
 from .carry_fields import alike
-from .opinions import BINDING_API, PHYSICS_BINDING
+from .opinions import BINDING, BINDING_API, PHYSICS_BINDING
 from .targets import LISTS
 
 #: Fields without further information: a spec with no other field is removed with its value.
@@ -55,6 +56,15 @@ class Editor:
                 self.edit(edit)
             else:
                 self.missing.append(path)
+        for key, samples in difference.animated.items():
+            prim = difference.added[key.path]
+            self.samples(self.spec(key.path), prim, key.schema, key.field, samples)
+
+    def samples(self, spec: Sdf.PrimSpec, prim: Prim, name: str, field: str, samples: Samples) -> None:
+        """Author the time samples of a value of a prim. name: of the schema."""
+        value = prim.schemas[name]
+        instance = usd_write.instance_of(value, name, prim.type_name)
+        self.writer.samples(spec, value, instance, field, samples, self.stage.GetTimeCodesPerSecond())
 
     def spec(self, path: str) -> Sdf.PrimSpec:
         """The spec of a prim in the layer, created as `over` if missing; instances above it become uninstanced."""
@@ -93,6 +103,8 @@ class Editor:
         spec = self.spec(prim.path)
         self.made[prim.path] = prim
         if paths.nearest(prim.path, self.copied) and spec.specifier == Sdf.SpecifierDef:
+            if prim.path in self.copied and prim.get(usd_geom.Gprim) is not None:
+                self.become_gprim(spec, prim)
             self.writer.write(prim)
             return
         spec.specifier, spec.typeName = Sdf.SpecifierDef, prim.type_name
@@ -102,6 +114,19 @@ class Editor:
             usd_write.write_local(spec, local, self.units.local, reset=prim.resets_xform_stack)
             self.geometry(spec, prim)
         self.writer.write(prim)
+
+    def become_gprim(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
+        """Make a new prim, below which Blender has written its mesh, the gprim that the object is."""
+        spec.typeName = prim.type_name
+        for mesh in [child for child in spec.nameChildren if child.typeName == "Mesh"]:
+            bound = mesh.relationships.get(BINDING)
+            if str(mesh.path) in self.copied or str(mesh.path) in self.made:
+                continue
+            if bound is not None:
+                self.writer.relationship(spec, BINDING, bound.targetPathList.explicitItems)
+                usd_write.apply_schemas(spec, [BINDING_API])
+            del spec.nameChildren[mesh.name]
+        self.geometry(spec, prim)
 
     def define_parents(self, spec: Sdf.PrimSpec, *, itself: bool = False) -> None:
         """Define the prims above a new one that the source has not. itself: the prim, too."""
@@ -171,6 +196,8 @@ class Editor:
         for (name, field), content in edit.values.items():
             value = prim.schemas[name]
             self.put(spec, value, usd_write.instance_of(value, name, prim.type_name), field, content)
+            if (samples := edit.samples.get((name, field))) is not None:
+                self.samples(spec, prim, name, field, samples)
         for name, field in (*edit.cleared, *_unset(edit)):
             attribute = schema.attribute_of(type(prim.schemas[name]), field)
             self.clear(spec, usd_prim, attribute.usd_name(_instance(name)), attribute)

@@ -16,6 +16,7 @@ import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
 from ..core import frames, schema, units, vendor_schemas
+from ..core.animation import Key, Samples
 from ..core.errors import InputError
 from ..core.model import EXTRAS_KEY, GRAVCOMP, Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.prototypes import SharedSchemas
@@ -252,12 +253,15 @@ def read_stage(
             raise InputError(f"'{name}' has prims nested more than {_MOST_LEVELS} levels deep below '{path[:60]}'.")
         reader.model.order[path] = len(reader.model.order)
         reader.has_purposes = reader.has_purposes or "purpose" in one.names
+        still = len(reader.model.animated)
         prim = reader.read(one)
         reader.note_subset(one)
         if prim is None:
             others[path] = one.type_name
-        else:
-            shared.share(reader.model.add(prim))
+            continue
+        reader.model.add(prim)
+        if len(reader.model.animated) == still:
+            shared.share(prim)
     reader.bind_materials()
     reader.add_joint_targets(stage)
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
@@ -333,6 +337,7 @@ class _Reader:
         self.colliders: list[tuple[Prim, Usd.Prim]] = []
         #: GeomSubsets by path of their mesh.
         self.subsets: dict[str, list[Usd.Prim]] = {}
+        self.model.time_codes = float(stage.GetTimeCodesPerSecond()) or 1.0
         self.has_purposes = False
         self.has_instances = bool(stage.GetPrototypes())
 
@@ -379,6 +384,8 @@ class _Reader:
                 vendor_schemas.say_axis(value, found.get(kind.type_name))
             if authored:
                 self.fill(value, opinions, instance, authored)
+                if not opinions.is_still:
+                    self.note_samples(name, value, opinions, instance, authored)
             for item in cls.unsaid:
                 factor = self.factor(item, instance, value)
                 if factor != 1.0 and vendor_schemas.is_unstated(item, value):
@@ -429,7 +436,7 @@ class _Reader:
     def bind_materials(self) -> None:
         """Bind the physics materials of all colliders in one call, which is many times faster."""
         parts = [[*self.subsets.get(prim.path, ()), usd_prim] for prim, usd_prim in self.colliders]
-        bound = iter(_bound_materials([one for several in parts for one in several]))
+        bound = iter(bound_materials([one for several in parts for one in several]))
         for (prim, _), several in zip(self.colliders, parts, strict=True):
             *subsets, own = (next(bound) for _ in several)
             others = dict.fromkeys(path for path in subsets if path and path != own)
@@ -477,6 +484,30 @@ class _Reader:
         raw = opinions.value(name)
         if raw is None and resolve and (fallback := opinions.usd_prim.GetAttribute(name)):
             raw = fallback.Get()
+        return self.converted(raw, attribute, instance, read)
+
+    def note_samples(
+        self, name: str, value: Schema, opinions: Opinions, instance: str, attributes: Iterable[Attribute]
+    ) -> None:
+        """Note the values of a schema that change over time. USD lets those vary that are not uniform."""
+        for attribute in attributes:
+            if attribute.is_relationship or attribute.uniform or getattr(value, attribute.field) is None:
+                continue
+            usd_attribute = opinions.usd_prim.GetAttribute(attribute.usd_name(instance))
+            samples = Samples()
+            is_vendors = isinstance(attribute, vendor_schemas.VendorAttribute)
+            if not is_vendors and not usd_opinions.varies(usd_attribute, attribute):
+                continue
+            for time in usd_attribute.GetTimeSamples():
+                content = self.converted(usd_attribute.Get(time), attribute, instance, value)
+                if attribute.allows(content):
+                    samples.moments.append(time / self.model.time_codes)
+                    samples.values.append(content)
+            if any(content != samples.values[0] for content in samples.values[1:]):
+                self.model.animated[Key(opinions.path, name, attribute.field)] = samples
+
+    def converted(self, raw: Any, attribute: Attribute, instance: str, read: Schema) -> Any:
+        """The value of a stage in SI. read: the other fields."""
         if raw is None or isinstance(raw, bool | str):
             return raw
         if attribute.is_sentinel(raw):
@@ -571,7 +602,7 @@ _INT_VECTORS = (Gf.Vec2i, Gf.Vec3i, Gf.Vec4i)
 _ARRAY_MODULES = frozenset({Vt.__name__, Sdf.__name__})
 
 
-def _bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
+def bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
     """Path of the physics material of each prim, or ""."""
     try:
         found, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(usd_prims, "physics")

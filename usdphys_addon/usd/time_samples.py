@@ -39,6 +39,10 @@ class Clock:
         """Time code of the stage at a frame."""
         return Usd.TimeCode(self.start + frame * self.rate / self.fps)
 
+    def seconds(self, frame: int) -> float:
+        """Seconds from time code zero of the stage to a frame."""
+        return self.start / self.rate + frame / self.fps
+
     def baked(self, frame: int) -> float:
         """Time code of the baked layer, which has its own rate, at a frame."""
         return float(self.start / self.rate * self.fps + frame)

@@ -158,7 +158,9 @@ class Conversion:
     def attribute(self, item: Sdf.AttributeSpec, row: tuple[Attribute, str] | None) -> None:
         """Convert the value and the time samples of an attribute. row: of the table, with the instance."""
         layer, times = item.layer, item.layer.ListTimeSamplesForPath(item.path)
-        if item.HasDefaultValue() and (value := self.number(item, item.default, row)) is not item.default:
+        # USD makes a new object of the value each time that it is asked for.
+        before = item.default if item.HasDefaultValue() else None
+        if before is not None and (value := self.number(item, before, row)) is not before:
             item = _typed_for(item, value, row)
             item.default = value
         for time in times:

@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads a file that was just written: a writer on a full disk can report success."""
+"""Reads a file that was just written: is it whole, and does it hold what Blender shows?
+
+A writer on a full disk can report success, and so can one that has written something else.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from itertools import chain, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from pxr import Sdf, Tf, Usd
+import numpy as np
+from pxr import Sdf, Tf, Usd, UsdGeom, Vt
 
+from ..core import proof, schema, summary
 from ..core.errors import OutputError
+from ..core.schemas import usd_geom, usd_physics
+from ..core.validate import Issue, refuse_errors
+from . import opinions as usd_opinions
+from . import read as usd_read
 
 #: OpenUSD 25.08 has moved it.
 _CrateInfo: Any = getattr(Sdf, "CrateInfo", None) or Usd.CrateInfo
@@ -49,3 +62,116 @@ def verify(scratch: Path, target: Path, expected: list[str]) -> None:
         is_whole = False
     if not is_whole:
         raise OutputError(f"'{target}' could not be written completely (is the disk full?); the old file is untouched.")
+
+
+# --------------------------------------------------------------------------- proof
+
+
+class Provable(Protocol):
+    """The result of an export: what Blender has shown, the target, and what is said about them."""
+
+    path: Path
+    issues: list[Issue]
+    counts: dict[str, int]
+    edited: int | None
+    proof: proof.Proof | None
+
+
+def prove(file: Path, result: Provable, *, strict: bool) -> None:
+    """Hold a written file against what Blender has shown, and count its physics; add what differs to the issues.
+
+    strict: raise ValidationFailedError where it differs.
+    """
+    if result.proof is None:
+        return
+    found, counts = result.proof.mismatches(partial(facts_of_file, file))
+    issues = proof.issues_of(found)
+    refuse_errors(issues, result.path, strict=strict)
+    result.issues += issues
+    if result.edited is None:
+        result.counts = counts
+
+
+# --------------------------------------------------------------------------- facts
+
+#: Names of schemas of which each prim has its own values; of others the writer goes by their prototype.
+_OWN_VALUES = frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, usd_physics.Joint))
+
+
+def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) -> proof.Facts:
+    """The facts of a USD file about the prims at some paths. alike: equal for prims that are written alike.
+
+    Values are read of one prim of each kind, and places and shapes of all.
+    """
+    cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers() if layer}
+    stage = Usd.Stage.Open(str(file))
+    for layer in stage.GetUsedLayers() if cached else ():
+        if layer.identifier in cached and layer == stage.GetRootLayer():
+            layer.Reload(force=True)
+    return facts_of_stage(stage, wanted, alike)
+
+
+def facts_of_stage(stage: Usd.Stage, wanted: Sequence[str], alike: Sequence[object]) -> proof.Facts:
+    """`facts_of_file` of an open stage."""
+    units = usd_read.stage_units(stage)
+    found = [stage.GetPrimAtPath(path) for path in wanted]
+    held = [_schemas_of(prim) if prim else None for prim in found]
+    cache = UsdGeom.XformCache(Usd.TimeCode.Default())
+    worlds = np.full((len(wanted), 4, 4), np.nan)
+    boxes = np.full((len(wanted), 2, 3), np.nan)
+    representatives: dict[object, str] = {}
+    for index, (prim, schemas) in enumerate(zip(found, held, strict=True)):
+        if schemas is None:
+            continue
+        worlds[index] = usd_read.despite_broken_ops(cache.GetLocalToWorldTransform, prim)
+        is_own = not schemas.isdisjoint(_OWN_VALUES)
+        representatives.setdefault(wanted[index] if is_own else (alike[index], schemas), wanted[index])
+        if usd_physics.CollisionAPI.usd_name in schemas and "Mesh" in schemas:
+            points = prim.GetAttribute("points").Get()
+            if isinstance(points, Vt.Vec3fArray) and len(points):
+                boxes[index] = proof.box_of(np.asarray(points, float)) * units.meters_per_unit
+    worlds = worlds.transpose(0, 2, 1)
+    worlds[:, :3] = units.to_z_up @ worlds[:, :3]
+    worlds[:, :3, 3] *= units.meters_per_unit
+    chosen = (usd_opinions.Opinions(stage.GetPrimAtPath(path)) for path in representatives.values())
+    model = usd_read.read_stage(stage, chosen)
+    prims: list[Any] = []
+    for index, (path, schemas) in enumerate(zip(wanted, held, strict=True)):
+        key = (alike[index], schemas)
+        prims.append(None if schemas is None else model.prims.get(representatives.get(path) or representatives[key]))
+        gprim = prims[-1].get(usd_geom.Gprim) if prims[-1] is not None else None
+        if gprim is not None and usd_physics.CollisionAPI.usd_name in (schemas or ()):
+            boxes[index] = proof.gprim_box(gprim)
+    return proof.Facts(worlds, boxes, held, prims, _materials_of(found, held), _counts(stage))
+
+
+def _schemas_of(usd_prim: Usd.Prim) -> frozenset[str]:
+    """Type and API schemas of a prim, by the names that a model has for them."""
+    return _set_of(usd_prim.GetTypeName(), tuple(usd_opinions.applied_schemas(usd_prim)))
+
+
+@lru_cache(maxsize=4096)
+def _set_of(type_name: str, applied: tuple[str, ...]) -> frozenset[str]:
+    tapered = usd_geom.TAPERED.get(type_name)
+    return frozenset((type_name if tapered is None else tapered.usd_name, *applied))
+
+
+def _materials_of(found: Sequence[Usd.Prim], held: Sequence[frozenset[str] | None]) -> list[tuple[str, ...]]:
+    """Paths of the physics materials of each collider and its subsets; none for other prims."""
+    parts = [
+        (prim, *(child for child in prim.GetChildren() if child.GetTypeName() == "GeomSubset"))
+        if schemas is not None and usd_physics.CollisionAPI.usd_name in schemas else ()
+        for prim, schemas in zip(found, held, strict=True)
+    ]  # fmt: skip
+    bound = iter(usd_read.bound_materials(list(chain.from_iterable(parts))))
+    return [tuple(path for path in islice(bound, len(several)) if path) for several in parts]
+
+
+def _counts(stage: Usd.Stage) -> dict[str, int]:
+    """Number of prims with physics by kind, as `summary.counts` of a model of the whole stage."""
+    proxies = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
+    kinds = Counter(map(_schemas_of, Usd.PrimRange(stage.GetPseudoRoot(), proxies)))
+    numbers: Counter[str] = Counter()
+    for schemas, number in kinds.items():
+        numbers.update(dict.fromkeys(schemas, number))
+    return summary.counts_of_names(numbers)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 
 from ..core import frames, mass, prototypes, schema, units, vendor_schemas
+from ..core.animation import Samples
 from ..core.errors import InputError
 from ..core.gprims import half_extent
 from ..core.model import EXTRAS_KEY, GRAVCOMP, PhysicsModel, Prim
@@ -60,6 +61,19 @@ def write_model(
     with Sdf.ChangeBlock():
         for path, prim in model.prims.items():
             writer.write(prim, specs.get(path))
+
+
+def write_samples(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits) -> None:
+    """Author the time samples of the animated values of a model that is on a stage. Uniform attributes have none."""
+    layer = stage.GetEditTarget().GetLayer()
+    writer = SpecWriter(layer, stage_units)
+    for key, samples in model.animated.items():
+        prim = model.prims.get(key.path)
+        value, spec = prim.schemas.get(key.schema) if prim else None, layer.GetPrimAtPath(key.path)
+        if prim is None or value is None or spec is None or schema.attribute_of(type(value), key.field).uniform:
+            continue
+        instance = instance_of(value, key.schema, prim.type_name)
+        writer.samples(spec, value, instance, key.field, samples, stage.GetTimeCodesPerSecond())
 
 
 class _Content(NamedTuple):
@@ -203,6 +217,7 @@ class SpecWriter:
             spec = self.layer.GetPrimAtPath(prim.path) or self.make(prim)
         if prim.purpose != "default":
             self.set(spec, "purpose", "token", prim.purpose, uniform=True)
+        self.extent(prim, spec)
         content = self.content(prim)
         if content.is_placeless:
             retype(spec, prim.type_name)
@@ -277,11 +292,14 @@ class SpecWriter:
             parent = parent.nameParent
         if prim.local is not None:
             write_local(spec, prim.local, self.units.local)
+        return spec
+
+    def extent(self, prim: Prim, spec: Sdf.PrimSpec) -> None:
+        """Author the extent of a gprim that has a size here."""
         gprim = prim.get(usd_geom.Gprim)
-        if isinstance(gprim, usd_geom.Gprim):
+        if isinstance(gprim, usd_geom.Gprim) and spec.specifier == Sdf.SpecifierDef:
             low, high = (Gf.Vec3f(*(sign * half / self.units.local for half in half_extent(gprim))) for sign in (-1, 1))
             self.set(spec, "extent", "float3[]", Vt.Vec3fArray([low, high]))
-        return spec
 
     def put(self, spec: Sdf.PrimSpec, item: Property, path: Sdf.Path | None = None) -> None:
         """path: of the property, if already known."""
@@ -305,6 +323,18 @@ class SpecWriter:
             if self.layer.GetAttributeAtPath(path) is None:
                 raise
         self.layer.GetAttributeAtPath(path).default = value
+
+    def samples(
+        self, spec: Sdf.PrimSpec, value: Schema, instance: str, field: str, samples: Samples, rate: float
+    ) -> None:
+        """Author the time samples of a value. rate: time codes in a second."""
+        attribute = schema.attribute_of(type(value), field)
+        path = spec.path.AppendProperty(attribute.usd_name(instance))
+        if self.layer.GetAttributeAtPath(path) is None:
+            Sdf.JustCreatePrimAttributeInLayer(self.layer, path, sdf_type(attribute.type), Sdf.VariabilityVarying)
+        for moment, content in zip(samples.moments, samples.values, strict=True):
+            time = round(moment * rate, 6)
+            self.layer.SetTimeSample(path, time, self.translator.stage_value(attribute, content, instance, value))
 
     def relationship(self, spec: Sdf.PrimSpec, name: str, targets: list[Sdf.Path]) -> None:
         relationship = spec.relationships.get(name)

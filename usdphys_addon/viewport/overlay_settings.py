@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.types import Context, PropertyGroup
 
+from ..bridge.choices import items_of
 from ..bridge.environment import redraw
 from ..bridge.known_names import KnownNames
 
@@ -13,15 +14,6 @@ if TYPE_CHECKING:
     from .scene_shapes import Options
 
 NAME = "usdphys_overlay"
-_SCOPES = (
-    ("NONE", "None", "Hide all"),
-    ("SELECTED", "Selected", "Show the overlay for selected objects and for the parts of selected bodies"),
-    ("ALL", "All", "Show the overlay for all objects"),
-)
-_COLORS = (
-    ("KIND", "Kind", "Dynamic, static or kinematic; sleeping bodies are darker while the preview runs"),
-    ("GROUP", "Group", "One colour for each collision group"),
-)
 
 
 def _redraw(_settings: Any, _context: Context) -> None:
@@ -30,7 +22,12 @@ def _redraw(_settings: Any, _context: Context) -> None:
 
 def _scope(name: str, description: str, default: str = "NONE") -> Any:
     return bpy.props.EnumProperty(
-        name=name, description=description, items=_SCOPES, default=default, update=_redraw, options={"SKIP_SAVE"}
+        name=name,
+        description=description,
+        items=items_of("what an overlay shows"),
+        default=default,
+        update=_redraw,
+        options={"SKIP_SAVE"},
     )
 
 
@@ -67,7 +64,7 @@ class USDPHYS_OverlaySettings(KnownNames, bpy.types.PropertyGroup):
         color_by: bpy.props.EnumProperty(
             name="Color",
             description="Meaning of the colours of colliders",
-            items=_COLORS,
+            items=items_of("colours of an overlay"),
             default="KIND",
             update=_redraw,
             options={"SKIP_SAVE"},

@@ -17,10 +17,11 @@ import numpy as np
 from bpy.types import Context, ViewLayer
 
 from ..bridge import props, scene_watch
-from ..bridge.environment import gc_paused, redraw
+from ..bridge.environment import redraw
 from ..core import clock
 from ..playback import guard as preview_guard
 from ..system import faults
+from ..system.collector import gc_paused
 from ..worker import jobs
 from ..worker.queue import Job
 

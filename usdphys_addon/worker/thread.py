@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import sys
 import threading
@@ -14,6 +13,7 @@ import bpy
 
 from ..core import clock
 from ..core.errors import UsdPhysError
+from ..system import collector
 
 _Result = TypeVar("_Result")
 
@@ -46,10 +46,8 @@ def shorten_walks() -> None:
     """
     if not bpy.app.background or sys.version_info >= (3, 12):
         return
-    if not gc.get_freeze_count() and threads_are_safe():
-        # Blender 4.5 as a module hangs at exit where the collector does not free what holds it.
-        atexit.register(gc.unfreeze)
-        gc.freeze()
+    if not collector.is_frozen() and threads_are_safe():
+        collector.freeze()
 
 
 class Background(Generic[_Result]):

@@ -86,9 +86,13 @@ def is_geometry(obj: Object) -> bool:
     return type_of(obj) in GEOMETRY_TYPES
 
 
-def objects_by_name() -> dict[str, Any]:
-    """All local objects by name, for immediate use: each look-up in bpy.data.objects is a linear search."""
-    return {obj.name: obj for obj in bpy.data.objects if obj.library is None}
+def objects_by_name(*, with_linked: bool = False) -> dict[str, Any]:
+    """All local objects by name, for immediate use: each look-up in bpy.data.objects is a linear search.
+
+    with_linked: also those from libraries whose name no local object has.
+    """
+    local = {obj.name: obj for obj in bpy.data.objects if obj.library is None}
+    return {**{obj.name: obj for obj in bpy.data.objects}, **local} if with_linked else local
 
 
 # --------------------------------------------------------------------------- as things

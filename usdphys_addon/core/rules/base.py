@@ -7,13 +7,14 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from operator import attrgetter
+from pathlib import Path
 from types import NoneType
-from typing import Any, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast, get_args
 
-from .. import paths, schema
+from .. import paths, schema, tables
 from ..frames import Matrix
 from ..model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..schema import Attribute, Schema, SchemaT
@@ -25,8 +26,6 @@ Severity = Literal["error", "warning", "info"]
 Target = Literal["usd", "physx", "newton", "mujoco"]
 Hierarchy = Literal["nested", "flat", "reset"]
 _NAMED_PATH = re.compile(r" \(/[^()]*\)")
-
-
 _TUPLES = {tuple, NoneType}
 #: Python types of plain values, and of those that are not authored.
 _PLAIN: dict[str, set[type]] = {
@@ -76,27 +75,24 @@ class Rule:
 RULES: list[Rule] = []
 
 
-def rule(
-    code: str,
-    usd: Severity | None,
-    physx: Severity | None,
-    newton: Severity | None,
-    *,
-    mujoco: Severity | Literal["usd"] | None = "usd",
-    meaning: str,
-    fix: str,
-) -> Callable[[RuleCheck], RuleCheck]:
-    """Register a rule function. fix: one imperative sentence; {X}: name of the prim; others: `Finding.words`.
+@cache
+def _table() -> dict[str, dict[str, str]]:
+    return {row["code"]: row for row in tables.rows(Path(__file__).with_name("rules.tsv"))}
 
-    mujoco: for the reader of USD that MuJoCo has, mujoco-usd 4.0.0. Where nothing was measured it is as for usd.
+
+def rule(code: str) -> Callable[[RuleCheck], RuleCheck]:
+    """Register the function of a code of rules.tsv, which has the severities and the texts.
+
+    Severities: a target with an empty column skips the rule. mujoco is the reader of USD that MuJoCo has, mujoco-usd
+    4.0.0; "usd" there means that nothing was measured, and it is as for usd. fix: one imperative sentence; {X}: name
+    of the prim; others: `Finding.words`.
     """
-    named: dict[Target, Severity | None] = {
-        "usd": usd, "physx": physx, "newton": newton, "mujoco": usd if mujoco == "usd" else mujoco,
-    }  # fmt: skip
-    severities = {target: severity for target, severity in named.items() if severity is not None}
+    row = _table()[code]
+    named = {**row, "mujoco": row["usd"] if row["mujoco"] == "usd" else row["mujoco"]}
+    severities = {target: cast(Severity, named[target]) for target in get_args(Target) if named[target]}
 
     def register(check: RuleCheck) -> RuleCheck:
-        RULES.append(Rule(code, meaning, fix, severities, check))
+        RULES.append(Rule(code, row["meaning"], row["fix"], severities, check))
         return check
 
     return register

@@ -16,34 +16,21 @@ from .base import Above, Facts, Finding, kind, name, rule
 # --------------------------------------------------------------------------- prims of bodies
 
 
-@rule(
-    "RigidBodyNonXformable", "error", "error", "error",
-    meaning="A rigid body is on a prim that has no transform.",
-    fix="Put the rigid body on an Xform or a shape instead of {X}.",
-)  # fmt: skip
+@rule("RigidBodyNonXformable")
 def body_non_xformable(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.bodies:
         if not prim.is_xformable:
             yield Finding(prim, f"{prim.display} is a rigid body, but a {kind(prim)} has no transform and cannot move.")
 
 
-@rule(
-    "RigidBodyNonInstanceable", "error", "error", "error",
-    meaning="A dynamic body is inside an instance, where prims cannot move independently.",
-    fix="Make the instance around {X} real (Ctrl A, Make Instances Real), or put the body on the instance itself.",
-)  # fmt: skip
+@rule("RigidBodyNonInstanceable")
 def body_in_instance(facts: Facts) -> Iterator[Finding]:
     for prim in facts.dynamic.values():
         if prim.is_instance_proxy:
             yield Finding(prim, f"{prim.display} is a rigid body inside an instance.")
 
 
-@rule(
-    "RigidBodyOrientationScale", "error", "error", "error",
-    meaning="A body is scaled along axes that are not its own (sheared). By rounding errors OpenUSD's validators also "
-    "report a rotated body with exactly two equal scales; that is reported for usd only.",
-    fix="Apply the scale of {X} (Ctrl A) and of its parents.",
-)  # fmt: skip
+@rule("RigidBodyOrientationScale")
 def body_orientation_scale(facts: Facts) -> Iterator[Finding]:
     places = facts.placements
     for row in np.flatnonzero(places.skewed):
@@ -58,30 +45,28 @@ def body_orientation_scale(facts: Facts) -> Iterator[Finding]:
             )
 
 
-@rule(
-    "NestedRigidBody", "info", "warning", "info",
-    meaning="A body is below another body without a reset transform stack. Legal since OpenUSD 25.11, and simulated by "
-    "PhysX today (ovphysx 0.7); OpenUSD 25.5 to 25.8 call it an error, and older simulators ignore the inner body.",
-    fix="Export with the flat or the reset hierarchy, or unparent {X} from {other} and keep the transform (Alt P).",
-)  # fmt: skip
+@rule("NestedRigidBody")
 def nested_body(facts: Facts) -> Iterator[Finding]:
     if facts.hierarchy != "nested":
         return
-    for prim, _ in facts.bodies:
-        if not prim.resets_xform_stack and (other := facts.carrier.over(prim.path)) is not None:
-            yield Finding(
-                prim, f"{prim.display} is a rigid body below the rigid body {other.display}.", {"other": name(other)}
-            )
+    # One finding: a robot of a hundred links has a hundred of them.
+    nested = [
+        (prim, other) for prim, _ in facts.bodies
+        if not prim.resets_xform_stack and (other := facts.carrier.over(prim.path)) is not None
+    ]  # fmt: skip
+    if nested:
+        prim, other = nested[0]
+        count = len(nested) - 1
+        more = f"; {count} more {'bodies are' if count > 1 else 'body is'} below another" if count else ""
+        yield Finding(
+            prim, f"{prim.display} is a rigid body below the rigid body {other.display}{more}.", {"other": name(other)}
+        )
 
 
 # --------------------------------------------------------------------------- mass
 
 
-@rule(
-    "BodyWithoutMass", "warning", "warning", "warning",
-    meaning="A dynamic body has no collider and no mass; simulators assume a mass.",
-    fix="Give {X} a collider or a mass.",
-)  # fmt: skip
+@rule("BodyWithoutMass")
 def body_without_mass(facts: Facts) -> Iterator[Finding]:
     heavy = {prim.path for prim, mass in facts.masses if mass.mass}
     light = {path: prim for path, prim in facts.dynamic.items() if path not in heavy}
@@ -93,11 +78,7 @@ def body_without_mass(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} is a moving body without a collider and without a mass.")
 
 
-@rule(
-    "MassWithoutBody", "info", "info", "info",
-    meaning="A mass is on a prim that is neither a body nor a collider, where it has no effect.",
-    fix="Make {X} a rigid body, or remove its mass.",
-)  # fmt: skip
+@rule("MassWithoutBody")
 def mass_without_body(facts: Facts) -> Iterator[Finding]:
     body, collider = usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name
     for prim in facts.masses.prims:
@@ -105,34 +86,21 @@ def mass_without_body(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} has a mass without effect, because it is no rigid body.")
 
 
-@rule(
-    "MassInvalidValues", "error", "error", "error",
-    meaning="A mass is negative.",
-    fix="Set the mass of {X} to a positive value, or to 0 for automatic.",
-)  # fmt: skip
+@rule("MassInvalidValues")
 def negative_mass(facts: Facts) -> Iterator[Finding]:
     for prim, mass in facts.masses:
         if mass.mass is not None and mass.mass < 0:
             yield Finding(prim, f"{prim.display} has a negative mass ({mass.mass:.6g} kg).")
 
 
-@rule(
-    "DensityInvalidValues", "error", "error", "error",
-    meaning="A density is negative.",
-    fix="Set the density of {X} to a positive value, or to 0 for automatic.",
-)  # fmt: skip
+@rule("DensityInvalidValues")
 def negative_density(facts: Facts) -> Iterator[Finding]:
     for prim, mass in facts.masses:
         if mass.density is not None and mass.density < 0:
             yield Finding(prim, f"{prim.display} has a negative density ({mass.density:.6g} kg/m3).")
 
 
-@rule(
-    "InertiaInvalidValues", "error", "error", "error",
-    meaning="Inertia and principal axes are not authored together, or the inertia is not positive, or the axes are "
-    "not a unit quaternion.",
-    fix="Set both the inertia and the principal axes of {X}, or set both to automatic.",
-)  # fmt: skip
+@rule("InertiaInvalidValues")
 def inertia(facts: Facts) -> Iterator[Finding]:
     for prim, mass in facts.masses:
         if mass.diagonal_inertia is None and mass.principal_axes is None:
@@ -157,11 +125,7 @@ def _inertia_problem(mass: usd_physics.MassAPI) -> str:
     return ""
 
 
-@rule(
-    "InertiaImpossible", "warning", "warning", "warning", mujoco="error",
-    meaning="The inertia is physically impossible: one moment is larger than the sum of the other two.",
-    fix="Correct the inertia of {X}, or set it and the principal axes to automatic.",
-)  # fmt: skip
+@rule("InertiaImpossible")
 def impossible_inertia(facts: Facts) -> Iterator[Finding]:
     for prim, mass in facts.masses:
         if mass.diagonal_inertia is not None and min(mass.diagonal_inertia) > 0:
@@ -176,11 +140,7 @@ def impossible_inertia(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- articulations
 
 
-@rule(
-    "NestedArticulation", "error", "error", "error",
-    meaning="An articulation root is below another articulation root.",
-    fix="Remove the articulation root from {X} or from {other}.",
-)  # fmt: skip
+@rule("NestedArticulation")
 def nested_articulation(facts: Facts) -> Iterator[Finding]:
     roots = {prim.path: prim for prim, _ in facts.all(usd_physics.ArticulationRootAPI)}
     above = Above(roots)
@@ -193,22 +153,14 @@ def nested_articulation(facts: Facts) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-@rule(
-    "ArticulationOnStaticBody", "error", "error", "error",
-    meaning="An articulation root is on a rigid body that is disabled.",
-    fix="Enable the rigid body of {X}, or move the articulation root to the first body that moves.",
-)  # fmt: skip
+@rule("ArticulationOnStaticBody")
 def articulation_on_static_body(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.all(usd_physics.ArticulationRootAPI):
         if facts.is_body(prim) and prim.path not in facts.enabled:
             yield Finding(prim, f"{prim.display} is an articulation root on a disabled rigid body.")
 
 
-@rule(
-    "ArticulationOnKinematicBody", "warning", "error", "warning",
-    meaning="An articulation root is on a kinematic body. Legal since OpenUSD 25.11; PhysX ignores such a root.",
-    fix="Make {X} dynamic and fix it to the world with a fixed joint, or remove its articulation root.",
-)  # fmt: skip
+@rule("ArticulationOnKinematicBody")
 def articulation_on_kinematic_body(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.all(usd_physics.ArticulationRootAPI):
         if prim.path in facts.enabled and prim.path not in facts.dynamic:
@@ -228,12 +180,7 @@ def _held(facts: Facts) -> list[tuple[Prim, Prim, bool]]:
     return found
 
 
-@rule(
-    "ArticulationRootGives", None, "warning", None,
-    meaning="An articulation root is on a body that a fixed joint holds to the world. PhysX lets such a body float and "
-    "give way under loads; it fixes the articulation where the root is on the joint.",
-    fix="Move the articulation root from {X} to {joint}.",
-)  # fmt: skip
+@rule("ArticulationRootGives")
 def root_beside_joint(facts: Facts) -> Iterator[Finding]:
     roots = {prim.path for prim, _ in facts.all(usd_physics.ArticulationRootAPI)}
     for joint, body, is_fixed in facts.once(_held) if roots else ():
@@ -244,12 +191,7 @@ def root_beside_joint(facts: Facts) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-@rule(
-    "ArticulationRootStuck", None, "error", None,
-    meaning="An articulation root is on a joint to the world that moves, or on a prim above it that is no body. PhysX "
-    "takes this joint for a fixed one: it does not move.",
-    fix="Move the articulation root from {X} to {body}.",
-)  # fmt: skip
+@rule("ArticulationRootStuck")
 def root_on_joint(facts: Facts) -> Iterator[Finding]:
     for root, _ in facts.all(usd_physics.ArticulationRootAPI):
         if facts.is_body(root):

@@ -20,11 +20,7 @@ TRIANGLES = ("none", "meshSimplification")
 OFF_CENTRE, OFF_CORNER = 0.01, 0.05
 
 
-@rule(
-    "ColliderNonUniformScale", "error", "error", "error",
-    meaning="A sphere, capsule, cylinder, cone or point collider is scaled differently along its axes.",
-    fix="Give {X} the same scale on all axes: apply its scale (Ctrl A) and set its size instead.",
-)  # fmt: skip
+@rule("ColliderNonUniformScale")
 def non_uniform_scale(facts: Facts) -> Iterator[Finding]:
     places = facts.placements
     uneven = {places.prims[row].path: row for row in np.flatnonzero(places.uneven)}
@@ -38,32 +34,20 @@ def non_uniform_scale(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"The {shape} collider {prim.display} has an uneven scale ({scale}).")
 
 
-@rule(
-    "ColliderSheared", "warning", "warning", "warning",
-    meaning="A collider is scaled along axes that are not its own (sheared), which solvers do not support.",
-    fix="Apply the scale of {X} (Ctrl A) and of its parents.",
-)  # fmt: skip
+@rule("ColliderSheared")
 def sheared_collider(facts: Facts) -> Iterator[Finding]:
     for prim in facts.placements.where(facts.placements.sheared):
         if usd_physics.CollisionAPI.usd_name in prim.schemas and prim.type_name not in ROUND_TYPES:
             yield Finding(prim, f"The collider {prim.display} is sheared: a scale above it is not along its own axes.")
 
 
-@rule(
-    "ZeroScale", "error", "error", "error",
-    meaning="A body or collider has scale 0 along an axis.",
-    fix="Give {X} and its parents a scale that is not 0.",
-)  # fmt: skip
+@rule("ZeroScale")
 def zero_scale(facts: Facts) -> Iterator[Finding]:
     for prim in facts.placements.where(facts.placements.zero):
         yield Finding(prim, f"{prim.display} has scale 0 along an axis.")
 
 
-@rule(
-    "NegativeScale", "info", "warning", "info",
-    meaning="A body or collider is mirrored by a negative scale; some simulators ignore the mirroring.",
-    fix="Apply the scale of {X} (Ctrl A).",
-)  # fmt: skip
+@rule("NegativeScale")
 def negative_scale(facts: Facts) -> Iterator[Finding]:
     mirrored = list(facts.placements.where(facts.placements.mirrored))
     paths = {prim.path for prim in mirrored}
@@ -74,11 +58,7 @@ def negative_scale(facts: Facts) -> Iterator[Finding]:
         yield Finding(prim, f"{prim.display} is mirrored by a negative scale.")
 
 
-@rule(
-    "ColliderPlaneDynamic", "error", "error", "error",
-    meaning="An infinite plane is the collider of a dynamic body.",
-    fix="Use a box for {X}, or make the body {other} kinematic or static.",
-)  # fmt: skip
+@rule("ColliderPlaneDynamic")
 def dynamic_plane(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         if prim.type_name == "Plane":
@@ -90,12 +70,7 @@ def dynamic_plane(facts: Facts) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-@rule(
-    "ColliderTriangleMeshDynamic", "warning", "error", "warning",
-    meaning="A moving body collides with the triangles of its mesh. PhysX uses the convex hull instead; others are "
-    "slow or let thin objects pass through.",
-    fix="Set the approximation of {X} to a convex hull or a convex decomposition.",
-)  # fmt: skip
+@rule("ColliderTriangleMeshDynamic")
 def dynamic_triangle_mesh(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         if prim.type_name != "Mesh":
@@ -109,23 +84,14 @@ def dynamic_triangle_mesh(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} is a triangle mesh collider on the moving body {body.display}.")
 
 
-@rule(
-    "ColliderTwoRadii", None, "warning", "warning",
-    meaning="A collider is a capsule or cylinder with two radii, which PhysX and Newton leave out.",
-    fix="Make a mesh with a convex hull of {X}, or give it one radius.",
-)  # fmt: skip
+@rule("ColliderTwoRadii")
 def two_radii(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         if usd_geom.TAPERED.get(str(prim.extras.get("usd_type"))) is type(prim.get(usd_geom.Gprim)):
             yield Finding(prim, f"{prim.display} has two radii; PhysX and Newton leave it out.")
 
 
-@rule(
-    "BoundsFittedAnew", None, "info", "info",
-    meaning="A mesh is approximated by its bounding box or sphere, which is along its axes or about the middle of its "
-    "bounds here. PhysX and Newton fit another, which may be turned, smaller, or in places larger.",
-    fix="Use a primitive of this size for {X}: it is the same everywhere.",
-)  # fmt: skip
+@rule("BoundsFittedAnew")
 def bounds_fitted_anew(facts: Facts) -> Iterator[Finding]:
     loaded = {prim.path: shape.points for prim, shape in facts.shapes if isinstance(shape, Mesh)}
     for prim, settings in facts.all(usd_physics.MeshCollisionAPI):
@@ -144,78 +110,49 @@ def bounds_fitted_anew(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"PhysX and Newton fit bounds of their own to {prim.display}.")
 
 
-@rule(
-    "ColliderNonXformable", "error", "error", "error",
-    meaning="A collider is on a prim that has no transform.",
-    fix="Move the collider from {X} to a shape.",
-)  # fmt: skip
+@rule("ColliderNonXformable")
 def collider_non_xformable(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         if not prim.is_xformable:
             yield Finding(prim, f"{prim.display} is a collider, but a {kind(prim)} has no transform.")
 
 
-@rule(
-    "ColliderNotGprim", "warning", "warning", "warning",
-    meaning="A collider is on a prim without geometry (not a gprim). The schema allows it, but does not define a "
-    "shape; most simulators create none.",
-    fix="Move the collider from {X} to the shapes below it.",
-)  # fmt: skip
+@rule("ColliderNotGprim")
 def not_a_gprim(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.colliders:
         if prim.type_name in NO_GEOMETRY and prim.is_xformable:
             yield Finding(prim, f"{prim.display} is a collider, but a {kind(prim)} has no shape.")
 
 
-@rule(
-    "ColliderEmptyMesh", "error", "error", "error",
-    meaning="A mesh collider has no faces.",
-    fix="Give {X} faces, or remove its collider.",
-)  # fmt: skip
+@rule("ColliderEmptyMesh")
 def empty_mesh(facts: Facts) -> Iterator[Finding]:
     for prim, shape in facts.shapes:
         if prim.type_name != "Points" and not (isinstance(shape, Mesh) and len(shape.points) and len(shape.triangles)):
             yield Finding(prim, f"The mesh collider {prim.display} has no faces that can be read.")
 
 
-@rule(
-    "ColliderPointsNotFinite", "error", "error", "error",
-    meaning="A mesh collider has points that are NaN or infinite; it does not collide.",
-    fix="Correct the points of {X}.",
-)  # fmt: skip
+@rule("ColliderPointsNotFinite")
 def points_not_finite(facts: Facts) -> Iterator[Finding]:
     for prim, shape in facts.shapes:
         if isinstance(shape, Mesh) and not np.isfinite(shape.points).all():
             yield Finding(prim, f"The mesh collider {prim.display} has points that are not finite.")
 
 
-@rule(
-    "ColliderSpherePointsDataMissing", "error", "error", "error",
-    meaning="A point collider has no points, or the number of widths differs from the number of points.",
-    fix="Give {X} points, and one width for each of them.",
-)  # fmt: skip
+@rule("ColliderSpherePointsDataMissing")
 def points_without_widths(facts: Facts) -> Iterator[Finding]:
     for prim, shape in facts.shapes:
         if prim.type_name == "Points" and shape is None:
             yield Finding(prim, f"The point collider {prim.display} has no points, or not one width for each point.")
 
 
-@rule(
-    "MeshCollisionWithoutCollider", "warning", "warning", "warning",
-    meaning="A mesh approximation is set on a prim that is not a collider, where it has no effect.",
-    fix="Make {X} a collider, or remove its approximation.",
-)  # fmt: skip
+@rule("MeshCollisionWithoutCollider")
 def approximation_without_collider(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.all(usd_physics.MeshCollisionAPI):
         if usd_physics.CollisionAPI.usd_name not in prim.schemas:
             yield Finding(prim, f"{prim.display} has a mesh approximation but is not a collider.")
 
 
-@rule(
-    "MeshCollisionOnNonMesh", "warning", "warning", "warning",
-    meaning="A mesh approximation is set on a prim that is not a mesh, where it has no effect.",
-    fix="Remove the approximation from {X}, or move it to a mesh.",
-)  # fmt: skip
+@rule("MeshCollisionOnNonMesh")
 def approximation_of_non_mesh(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.all(usd_physics.MeshCollisionAPI):
         if prim.type_name != "Mesh":

@@ -13,21 +13,13 @@ from .base import Facts, Finding, name, rule
 # --------------------------------------------------------------------------- scenes
 
 
-@rule(
-    "NoScene", "info", "info", "info",
-    meaning="There are bodies but no physics scene; simulators create one with earth gravity.",
-    fix="Add a physics scene.",
-)  # fmt: skip
+@rule("NoScene")
 def no_scene(facts: Facts) -> Iterator[Finding]:
     if len(facts.bodies) and not len(facts.all(usd_physics.PhysicsScene)):
         yield Finding(None, "There are rigid bodies but no physics scene.")
 
 
-@rule(
-    "SceneAmbiguous", "warning", "warning", "warning",
-    meaning="There are several physics scenes, and a body has no simulation owner.",
-    fix="Set the simulation owner of {X}.",
-)  # fmt: skip
+@rule("SceneAmbiguous")
 def ambiguous_scene(facts: Facts) -> Iterator[Finding]:
     scenes = facts.all(usd_physics.PhysicsScene)
     if len(scenes) < 2:
@@ -37,11 +29,7 @@ def ambiguous_scene(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} has no simulation owner, but there are {len(scenes)} physics scenes.")
 
 
-@rule(
-    "SimulationOwnerInvalid", "error", "error", "error",
-    meaning="The simulation owner of a body or collider is missing or not a physics scene; PhysX ignores the body.",
-    fix="Set the simulation owner of {X} to a physics scene, or clear it.",
-)  # fmt: skip
+@rule("SimulationOwnerInvalid")
 def invalid_owner(facts: Facts) -> Iterator[Finding]:
     scenes = {prim.path for prim, _ in facts.all(usd_physics.PhysicsScene)}
     # What is body and collider has one owner, which both schemas name.
@@ -64,11 +52,7 @@ def _targets(value: usd_physics.CollisionGroup) -> Iterator[tuple[str, tuple[str
             yield attribute.label.lower(), targets
 
 
-@rule(
-    "GroupMissingTarget", "warning", "warning", "warning",
-    meaning="A collision group lists a prim that does not exist, or filters a prim that is not a collision group.",
-    fix="Remove {other} from the {list} of {X}.",
-)  # fmt: skip
+@rule("GroupMissingTarget")
 def group_missing_target(facts: Facts) -> Iterator[Finding]:
     groups = {prim.path for prim, _ in facts.groups}
     for prim, group in facts.groups:
@@ -82,11 +66,7 @@ def group_missing_target(facts: Facts) -> Iterator[Finding]:
                     yield Finding(prim, f"{start} is not a collision group and cannot be filtered.", words)
 
 
-@rule(
-    "GroupDuplicateTarget", "warning", "warning", "warning",
-    meaning="A collision group lists the same prim twice.",
-    fix="Remove one {other} from the {list} of {X}.",
-)  # fmt: skip
+@rule("GroupDuplicateTarget")
 def group_duplicate_target(facts: Facts) -> Iterator[Finding]:
     for prim, group in facts.groups:
         for listed, targets in _targets(group):
@@ -99,22 +79,14 @@ def group_duplicate_target(facts: Facts) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-@rule(
-    "GroupEmpty", "warning", "warning", "warning",
-    meaning="A collision group has no members.",
-    fix="Add colliders to {X}, or remove it.",
-)  # fmt: skip
+@rule("GroupEmpty")
 def empty_group(facts: Facts) -> Iterator[Finding]:
     for prim, group in facts.groups:
         if not group.includes and not group.include_root and not group.membership_expression:
             yield Finding(prim, f"The collision group {prim.display} has no members.")
 
 
-@rule(
-    "GroupMergeConflict", "warning", "warning", "warning",
-    meaning="Groups with the same merge name differ in Invert Filtered Groups.",
-    fix="Set Invert Filtered Groups to the same value on {X} and {other}.",
-)  # fmt: skip
+@rule("GroupMergeConflict")
 def merge_conflict(facts: Facts) -> Iterator[Finding]:
     merged: dict[str, list[tuple[Prim, bool]]] = defaultdict(list)
     for prim, group in facts.groups:
@@ -130,11 +102,7 @@ def merge_conflict(facts: Facts) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-@rule(
-    "FilteredPairMissing", "warning", "warning", "warning",
-    meaning="A filtered pair points to a prim that does not exist.",
-    fix="Remove {other} from the filtered pairs of {X}.",
-)  # fmt: skip
+@rule("FilteredPairMissing")
 def missing_pair(facts: Facts) -> Iterator[Finding]:
     for prim, value in facts.all(usd_physics.FilteredPairsAPI):
         for target in value.filtered_pairs or ():
@@ -144,11 +112,7 @@ def missing_pair(facts: Facts) -> Iterator[Finding]:
                 )
 
 
-@rule(
-    "FilteredPairSelf", "warning", "warning", "warning",
-    meaning="A filtered pair points to the prim itself.",
-    fix="Remove {X} from its own filtered pairs.",
-)  # fmt: skip
+@rule("FilteredPairSelf")
 def self_pair(facts: Facts) -> Iterator[Finding]:
     for prim, value in facts.all(usd_physics.FilteredPairsAPI):
         if prim.path in (value.filtered_pairs or ()):

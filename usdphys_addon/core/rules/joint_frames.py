@@ -114,11 +114,7 @@ def _tilts(relative: Array, locked: NDArray[np.bool_]) -> Array:
     return angles
 
 
-@rule(
-    "JointFramesApart", "warning", "warning", "warning",
-    meaning="The two frames of a joint are apart along a direction that the joint locks; the bodies will jump.",
-    fix="Move the bodies of {X} together, or recompute the joint's frames from the current poses.",
-)  # fmt: skip
+@rule("JointFramesApart")
 def frames_apart(facts: Facts) -> Iterator[Finding]:
     for gap in facts.once(gaps):
         if gap.distance:
@@ -126,12 +122,7 @@ def frames_apart(facts: Facts) -> Iterator[Finding]:
             yield Finding(gap.prim, f"The two frames of the joint {gap.prim.display} are {distance}")
 
 
-@rule(
-    "JointFramesTilted", "warning", "warning", "warning",
-    meaning="The two frames of a joint differ by a rotation about an axis that the joint locks; the bodies "
-    "will jump.",
-    fix="Align the bodies of {X}, or recompute the joint's frames from the current poses.",
-)  # fmt: skip
+@rule("JointFramesTilted")
 def frames_tilted(facts: Facts) -> Iterator[Finding]:
     for gap in facts.once(gaps):
         if gap.angle:
@@ -139,11 +130,7 @@ def frames_tilted(facts: Facts) -> Iterator[Finding]:
             yield Finding(gap.prim, f"The two frames of the joint {gap.prim.display} are {angle}")
 
 
-@rule(
-    "JointRotationNotUnit", "warning", "warning", "warning",
-    meaning="The orientation of a joint frame is not a unit quaternion.",
-    fix="Normalize the local rotation {side} of {X}.",
-)  # fmt: skip
+@rule("JointRotationNotUnit")
 def rotation_not_unit(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         for side, rotation in enumerate((joint.local_rot0, joint.local_rot1)):
@@ -275,22 +262,12 @@ def _start(prim: Prim, dof: str) -> float:
     return float(found) if found is not None and math.isfinite(found) else 0.0
 
 
-@rule(
-    "JointJumpsAtStart", None, "warning", None,
-    meaning="PhysX starts the joints of an articulation at their joint states, or at 0 without one, wherever the "
-    "bodies are. So bodies jump.",
-    fix="Let the bodies of {X} start where the joint is at zero, or set its Start Position (More Settings).",
-)  # fmt: skip
+@rule("JointJumpsAtStart")
 def jumps_at_start(facts: Facts) -> Iterator[Finding]:
     yield from _jumping(facts, settable=True)
 
 
-@rule(
-    "JointStartsAtZero", None, "warning", None,
-    meaning="PhysX starts a joint of an articulation at 0 that has no start position, such as a ball joint, wherever "
-    "its bodies are. So bodies jump.",
-    fix="Let the bodies of {X} start where the joint is at zero.",
-)  # fmt: skip
+@rule("JointStartsAtZero")
 def starts_at_zero(facts: Facts) -> Iterator[Finding]:
     yield from _jumping(facts, settable=False)
 

@@ -22,11 +22,7 @@ def _sides(joint: usd_physics.Joint) -> Iterator[tuple[int, str]]:
         yield 1, joint.body1[0]
 
 
-@rule(
-    "JointInvalidPrimRel", "error", "error", "error",
-    meaning="A body of a joint does not exist.",
-    fix="Set body {side} of {X} to a rigid body, or clear it for the world.",
-)  # fmt: skip
+@rule("JointInvalidPrimRel")
 def missing_body(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         for side, path in _sides(joint):
@@ -35,11 +31,7 @@ def missing_body(facts: Facts) -> Iterator[Finding]:
                 yield Finding(prim, message, {"side": str(side)})
 
 
-@rule(
-    "JointMultiplePrimsRel", "error", "error", "error",
-    meaning="A joint has several bodies on one side.",
-    fix="Keep one body {side} of {X}, and make another joint for the others.",
-)  # fmt: skip
+@rule("JointMultiplePrimsRel")
 def several_bodies(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         for side, paths in enumerate((joint.body0 or (), joint.body1 or ())):
@@ -48,11 +40,7 @@ def several_bodies(facts: Facts) -> Iterator[Finding]:
                 yield Finding(prim, message, {"side": str(side)})
 
 
-@rule(
-    "JointRelNotXformable", "error", "error", "error",
-    meaning="A body of a joint is a prim that has no transform.",
-    fix="Set body {side} of {X} to a rigid body, or clear it for the world.",
-)  # fmt: skip
+@rule("JointRelNotXformable")
 def body_without_place(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         for side, path in _sides(joint):
@@ -64,22 +52,14 @@ def body_without_place(facts: Facts) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-@rule(
-    "JointNoEnabledRigidBody", "error", "error", "error",
-    meaning="Neither side of a joint is, or belongs to, an enabled rigid body.",
-    fix="Give {X} a rigid body that is enabled as body 0 or body 1.",
-)  # fmt: skip
+@rule("JointNoEnabledRigidBody")
 def no_enabled_body(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         if all(facts.mover.at(path) is None for _, path in _sides(joint)):
             yield Finding(prim, f"The joint {prim.display} joins no enabled rigid body.")
 
 
-@rule(
-    "JointTouchesStatic", None, "warning", None,
-    meaning="A joint holds a body to a static collider. PhysX takes that for the world, and lets the two collide.",
-    fix="Add {other} to the filtered pairs of {body}.",
-)  # fmt: skip
+@rule("JointTouchesStatic")
 def touches_static(facts: Facts) -> Iterator[Finding]:
     pairs = [
         {prim.path, target} for prim, value in facts.all(usd_physics.FilteredPairsAPI)
@@ -117,11 +97,7 @@ def _touch(path: str, other: str) -> bool:
     return is_at_or_below(path, other) or is_below(other, path)
 
 
-@rule(
-    "JointSameBody", "error", "error", "error",
-    meaning="Both sides of a joint are the same body; PhysX refuses such a joint.",
-    fix="Set one body of {X} to another rigid body, or clear it for the world.",
-)  # fmt: skip
+@rule("JointSameBody")
 def same_body(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         if not (joint.body0 and joint.body1):
@@ -134,12 +110,7 @@ def same_body(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- limits
 
 
-@rule(
-    "LimitsReversed", "warning", "error", "warning", mujoco="error",
-    meaning="The lower limit of a joint is above the upper one. Only a limit per degree of freedom (LimitAPI) locks "
-    "that way; PhysX ignores such a limit.",
-    fix="Swap the limits of {X}, or use a fixed joint.",
-)  # fmt: skip
+@rule("LimitsReversed")
 def reversed_limits(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         low: float | None = None
@@ -155,11 +126,7 @@ def reversed_limits(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"The joint {prim.display} has its {limits}.")
 
 
-@rule(
-    "LimitNotOnJoint", "warning", "warning", "warning",
-    meaning="A limit per degree of freedom (LimitAPI) is on a prim that is not a generic joint; it has no effect.",
-    fix="Make {X} a generic joint, or set its own limits instead.",
-)  # fmt: skip
+@rule("LimitNotOnJoint")
 def limit_on_typed_joint(facts: Facts) -> Iterator[Finding]:
     for prim, dof, _ in facts.applied(usd_physics.LimitAPI):
         if prim.type_name != usd_physics.Joint.usd_name:
@@ -169,11 +136,7 @@ def limit_on_typed_joint(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- drives
 
 
-@rule(
-    "DriveNotOnJoint", "warning", "warning", "warning",
-    meaning="A drive acts on a degree of freedom that its joint does not have, or its prim is not a joint.",
-    fix="Remove the drive '{dof}' from {X}{instead}.",
-)  # fmt: skip
+@rule("DriveNotOnJoint")
 def drive_without_dof(facts: Facts) -> Iterator[Finding]:
     for prim, instance, _ in facts.applied(usd_physics.DriveAPI):
         allowed = driven_dofs(prim.type_name)
@@ -185,22 +148,14 @@ def drive_without_dof(facts: Facts) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-@rule(
-    "DriveOfDistance", "info", "warning", "info",
-    meaning="A drive acts on the distance of a joint's anchors; PhysX does not support it and ignores it.",
-    fix="Remove the drive 'distance' from {X}, or use a prismatic joint with a drive.",
-)  # fmt: skip
+@rule("DriveOfDistance")
 def distance_drive(facts: Facts) -> Iterator[Finding]:
     for prim, instance, _ in facts.applied(usd_physics.DriveAPI):
         if instance == DISTANCE and instance in driven_dofs(prim.type_name):
             yield Finding(prim, f"The drive of the distance of {prim.display} does nothing in PhysX.")
 
 
-@rule(
-    "DriveWithoutGain", "warning", "warning", "warning",
-    meaning="A drive has neither stiffness nor damping nor a limit of its force, or a maximum force of 0: no effect.",
-    fix="Set the stiffness or the damping of the drive '{dof}' of {X}, or remove it.",
-)  # fmt: skip
+@rule("DriveWithoutGain")
 def drive_without_gain(facts: Facts) -> Iterator[Finding]:
     for prim, instance, drive in facts.applied(usd_physics.DriveAPI):
         if not (drive.stiffness or drive.damping):
@@ -213,11 +168,7 @@ def drive_without_gain(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"The drive {instance} of {prim.display} has a maximum force of 0.", {"dof": instance})
 
 
-@rule(
-    "DriveInvalidValues", "warning", "warning", "warning",
-    meaning="Stiffness, damping or maximum force of a drive is negative.",
-    fix="Set the {value} of the drive '{dof}' of {X} to 0 or more.",
-)  # fmt: skip
+@rule("DriveInvalidValues")
 def negative_gain(facts: Facts) -> Iterator[Finding]:
     for prim, instance, drive in facts.applied(usd_physics.DriveAPI):
         for value in ("stiffness", "damping", "max_force"):

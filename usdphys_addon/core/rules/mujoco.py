@@ -25,37 +25,21 @@ _SHAPES = frozenset(("Cube", "Sphere", "Capsule", "Cylinder", "Mesh", "Plane")) 
 _HOLLOW = 0.02
 
 
-@rule(
-    "JointWelded", None, None, None, mujoco="error",
-    meaning="A joint is neither fixed nor revolute nor prismatic. MuJoCo's reader of USD does not know it, and holds "
-    "the second body fast to the first.",
-    fix="Replace {X} by revolute and prismatic joints, or write the robot in MuJoCo's own format.",
-)  # fmt: skip
+@rule("JointWelded")
 def welded(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         if not isinstance(joint, _JOINTS) and joint.body0 and joint.body1 and joint.joint_enabled is not False:
             yield Finding(prim, f"MuJoCo reads {prim.display}, a {kind(prim)}, as a fixed joint.")
 
 
-@rule(
-    "WorldJointSkipped", None, None, None, mujoco="error",
-    meaning="The second body of a joint is the world. MuJoCo's reader of USD leaves such a joint out, and its body "
-    "falls.",
-    fix="Swap the bodies of {X}: the world comes first.",
-)  # fmt: skip
+@rule("WorldJointSkipped")
 def world_second(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         if joint.body0 and not joint.body1 and joint.joint_enabled is not False:
             yield Finding(prim, f"MuJoCo leaves out the joint {prim.display}, whose body 1 is the world.")
 
 
-@rule(
-    "DisabledStillActs", None, None, None, mujoco="warning",
-    meaning="A body or a joint is disabled, or a body is kinematic. MuJoCo's reader of USD does not look at that: "
-    "the body falls, the joint holds.",
-    fix="Remove the rigid body or the joint from {X} if it must not act in MuJoCo; a kinematic body needs MuJoCo's "
-        "own mocap body.",
-)  # fmt: skip
+@rule("DisabledStillActs")
 def disabled(facts: Facts) -> Iterator[Finding]:
     for prim, body in facts.bodies:
         if body.rigid_body_enabled is False:
@@ -67,12 +51,7 @@ def disabled(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"The disabled joint {prim.display} holds in MuJoCo.")
 
 
-@rule(
-    "DriveLeftOut", None, None, None, mujoco="warning",
-    meaning="Joints have drives. MuJoCo's reader of USD leaves them out; it reads actuators of its own "
-    "(MjcActuator).",
-    fix="Add an MjcActuator for {X} and for the other joints with drives.",
-)  # fmt: skip
+@rule("DriveLeftOut")
 def drives(facts: Facts) -> Iterator[Finding]:
     prims = list({prim.path: prim for prim, _, _ in facts.applied(usd_physics.DriveAPI)}.values())
     if any(prim.type_name == "MjcActuator" for prim in facts.model.prims.values()):
@@ -87,23 +66,14 @@ def drives(facts: Facts) -> Iterator[Finding]:
         )
 
 
-@rule(
-    "GroupsLeftOut", None, None, None, mujoco="warning",
-    meaning="Collision groups keep colliders apart. MuJoCo's reader of USD leaves them out; it reads filtered pairs.",
-    fix="Keep the members of {X} apart by filtered pairs, too.",
-)  # fmt: skip
+@rule("GroupsLeftOut")
 def groups(facts: Facts) -> Iterator[Finding]:
     for prim, group in facts.groups:
         if group.filtered_groups or group.invert_filtered_groups:
             yield Finding(prim, f"MuJoCo leaves out the collision group {prim.display}.")
 
 
-@rule(
-    "MassRefused", None, None, None, mujoco="error",
-    meaning="A moving body has a mass of 0, or no shape and not both a mass and an inertia. MuJoCo refuses the whole "
-    "file: 0 is no automatic mass there.",
-    fix="Give {X} a shape, or a mass and an inertia.",
-)  # fmt: skip
+@rule("MassRefused")
 def mass_refused(facts: Facts) -> Iterator[Finding]:
     masses = {prim.path: value for prim, value in facts.masses}
     shaped, held = facts.once(_shaped), _held(facts)
@@ -137,12 +107,7 @@ def _held(facts: Facts) -> set[str]:
     return found
 
 
-@rule(
-    "InertiaTwice", None, None, None, mujoco="error",
-    meaning="A body has newton:inertia and physics:diagonalInertia. MuJoCo takes one of them, and refuses a file with "
-    "both.",
-    fix="Remove one of the two inertias of {X}.",
-)  # fmt: skip
+@rule("InertiaTwice")
 def inertia_twice(facts: Facts) -> Iterator[Finding]:
     for prim, authored in facts.masses:
         tensor = getattr(prim.schemas.get("NewtonMassAPI"), "inertia", None)
@@ -150,24 +115,14 @@ def inertia_twice(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} has two inertias, for which MuJoCo refuses the file.")
 
 
-@rule(
-    "RootRefused", None, None, None, mujoco="error",
-    meaning="An articulation root is on a prim that is no body. MuJoCo takes it for a body without a mass, and refuses "
-    "the whole file.",
-    fix="Move the articulation root from {X} to the first of its bodies.",
-)  # fmt: skip
+@rule("RootRefused")
 def root_refused(facts: Facts) -> Iterator[Finding]:
     for prim, _ in facts.all(usd_physics.ArticulationRootAPI):
         if not facts.is_body(prim):
             yield Finding(prim, f"{prim.display} is an articulation root and no body: MuJoCo refuses the file.")
 
 
-@rule(
-    "ShapeRefused", None, None, None, mujoco="error",
-    meaning="A shape is a cone, points, curves, a tetrahedral mesh, a capsule or cylinder with two radii, a mirrored "
-    "cube, or a collider that is a flat mesh. MuJoCo refuses the whole file, also where the shape is only seen.",
-    fix="Make a mesh with a convex hull of {X}, or leave it out.",
-)  # fmt: skip
+@rule("ShapeRefused")
 def shape_refused(facts: Facts) -> Iterator[Finding]:
     mirrored = {prim.path for prim in facts.placements.where(facts.placements.mirrored)}
     others = (Prim(path, name) for path, name in facts.model.other_types.items() if name in _REFUSED)
@@ -193,12 +148,7 @@ def _is_flat(shape: Mesh) -> bool:
     return bool(len(shape.points) < 4 or not sizes[-1] > 1e-9 * extent)
 
 
-@rule(
-    "MeshTakenAsHull", None, None, None, mujoco="warning",
-    meaning="A mesh that is not convex collides as something else than its hull. MuJoCo's reader of USD takes the "
-    "convex hull of every mesh.",
-    fix="Divide {X} into convex parts, or set its approximation to convexHull.",
-)  # fmt: skip
+@rule("MeshTakenAsHull")
 def taken_as_hull(facts: Facts) -> Iterator[Finding]:
     for prim, shape in facts.shapes:
         if not isinstance(shape, Mesh) or not len(shape.triangles) or _is_flat(shape):

@@ -266,11 +266,7 @@ def _body(facts: Facts, solid: Solid) -> Prim:
     return facts.carrier.at(solid.prim.path) or solid.prim
 
 
-@rule(
-    "BodiesOverlap", "warning", "warning", "warning",
-    meaning="Colliders overlap at the start, so that the solver throws their bodies apart.",
-    fix="Move {X} away from {other}, join them, or make them a filtered pair.",
-)  # fmt: skip
+@rule("BodiesOverlap")
 def overlapping(facts: Facts) -> Iterator[Finding]:
     done = set()
     for meeting in sorted(facts.once(_meetings), key=lambda each: -each.depth):
@@ -282,11 +278,7 @@ def overlapping(facts: Facts) -> Iterator[Finding]:
         yield Finding(body, text, {"other": name(other)})
 
 
-@rule(
-    "BodiesInOnePlace", "warning", "warning", "warning",
-    meaning="Two bodies of the same size are in the same place, often a duplicate by mistake.",
-    fix="Delete {X}, or move it away from {other}.",
-)  # fmt: skip
+@rule("BodiesInOnePlace")
 def in_one_place(facts: Facts) -> Iterator[Finding]:
     done = set()
     for meeting in facts.once(_meetings):
@@ -390,12 +382,7 @@ def _with_points(facts: Facts, prim: Prim) -> Prim | None:
     return replace(prim, mesh=lambda: Mesh(points, _NO_TRIANGLES))
 
 
-@rule(
-    "MassRatioHigh", "info", "warning", "info",
-    meaning="Two bodies that are joined or stacked differ in mass by more than 1:100; solvers let such joints stretch "
-    "and such stacks sink in.",
-    fix="Make the masses of {X} and {other} more alike, make them an articulation, or raise the substeps.",
-)  # fmt: skip
+@rule("MassRatioHigh")
 def mass_ratio(facts: Facts) -> Iterator[Finding]:
     for pair in facts.once(_uneven):
         lower, higher = (float(f"{value:.3g}") for value in (pair.lower, pair.higher))
@@ -418,12 +405,7 @@ def _joined(facts: Facts) -> list[tuple[Prim, Prim, Prim]]:
     return found
 
 
-@rule(
-    "JointLightFirst", "info", "info", None, mujoco=None,
-    meaning="The first body of a joint is less than a tenth as heavy as the second; PhysX solves such joints better "
-    "the other way round.",
-    fix="Swap the bodies of {X}.",
-)  # fmt: skip
+@rule("JointLightFirst")
 def light_body_first(facts: Facts) -> Iterator[Finding]:
     for prim, first, second in facts.once(_joined):
         masses = facts.once(Masses)
@@ -435,11 +417,7 @@ def light_body_first(facts: Facts) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-@rule(
-    "LightBetweenHeavy", "info", "info", "info",
-    meaning="Joints hold a body between two that are more than ten times as heavy; solvers let such joints stretch.",
-    fix="Make {X} heavier, make the bodies an articulation, or raise the substeps.",
-)  # fmt: skip
+@rule("LightBetweenHeavy")
 def light_between_heavy(facts: Facts) -> Iterator[Finding]:
     heavy: dict[str, dict[str, Prim]] = {}
     for _, first, second in facts.once(_joined):
@@ -457,11 +435,7 @@ def light_between_heavy(facts: Facts) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-@rule(
-    "ColliderSizeExtreme", "warning", "warning", "warning",
-    meaning="A collider is smaller than 1 mm or larger than 10 km; contacts are not accurate there.",
-    fix="Check the scale of {X} and the units of the scene.",
-)  # fmt: skip
+@rule("ColliderSizeExtreme")
 def extreme_size(facts: Facts) -> Iterator[Finding]:
     for prim, low, high in facts.once(_boxes):
         size = float((high - low).max())
@@ -470,12 +444,7 @@ def extreme_size(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"The collider {prim.display} is {length_text(size)} large.")
 
 
-@rule(
-    "SceneScaleUnusual", "info", "info", "info",
-    meaning="The moving bodies are far larger or smaller than usual things, so that they fall very slowly or fast to "
-    "the eye.",
-    fix="Check the units of the scene: 1 Blender unit is the unit scale in metres.",
-)  # fmt: skip
+@rule("SceneScaleUnusual")
 def unusual_scale(facts: Facts) -> Iterator[Finding]:
     sizes: dict[str, float] = defaultdict(float)
     for prim, low, high in facts.once(_boxes):
@@ -492,11 +461,7 @@ def unusual_scale(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- floor, joints
 
 
-@rule(
-    "NoFloor", "info", "info", "info",
-    meaning="Bodies fall, and there is no static or kinematic collider that they could land on.",
-    fix="Add a ground: a static collider below the bodies.",
-)  # fmt: skip
+@rule("NoFloor")
 def no_floor(facts: Facts) -> Iterator[Finding]:
     scenes = facts.all(usd_physics.PhysicsScene)
     if not facts.dynamic or not len(scenes) or any(scene.gravity_magnitude == 0 for _, scene in scenes):
@@ -517,11 +482,7 @@ def no_floor(facts: Facts) -> Iterator[Finding]:
     yield Finding(None, "Nothing is there to land on: all colliders belong to bodies that fall.")
 
 
-@rule(
-    "JointMovesNothing", "warning", "warning", "warning",
-    meaning="Both sides of a joint are static or kinematic, so that it has no effect.",
-    fix="Make one of the objects that {X} joins a dynamic body.",
-)  # fmt: skip
+@rule("JointMovesNothing")
 def idle_joint(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         ends = _ends(facts.mover, joint)
@@ -529,11 +490,7 @@ def idle_joint(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"The joint {prim.display} joins no dynamic body.")
 
 
-@rule(
-    "ArticulationRootTwice", "warning", "error", "warning",
-    meaning="Joints connect the bodies of two articulation roots; simulators use one of them or none.",
-    fix="Remove the articulation root of {X} or of {other}.",
-)  # fmt: skip
+@rule("ArticulationRootTwice")
 def two_roots(facts: Facts) -> Iterator[Finding]:
     roots = facts.all(usd_physics.ArticulationRootAPI).prims
     if len(roots) < 2:
@@ -571,11 +528,7 @@ def two_roots(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- values without effect
 
 
-@rule(
-    "KinematicVelocity", "info", "info", "info",
-    meaning="A kinematic body has a velocity, which has no effect: it moves as it is animated.",
-    fix="Clear the velocities of {X}, or make it dynamic.",
-)  # fmt: skip
+@rule("KinematicVelocity")
 def kinematic_velocity(facts: Facts) -> Iterator[Finding]:
     for prim, body in facts.bodies:
         is_moving = any(body.velocity or ()) or any(body.angular_velocity or ())
@@ -583,23 +536,14 @@ def kinematic_velocity(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} is kinematic, so its velocity has no effect.")
 
 
-@rule(
-    "DensityWithoutEffect", "info", "info", "info",
-    meaning="Both a mass and a density are set; the mass wins, and the density has no effect.",
-    fix="Clear the mass or the density of {X}.",
-)  # fmt: skip
+@rule("DensityWithoutEffect")
 def idle_density(facts: Facts) -> Iterator[Finding]:
     for prim, values in facts.masses:
         if (values.mass or 0.0) > 0.0 and (values.density or 0.0) > 0.0:
             yield Finding(prim, f"{prim.display} has a mass, so its density has no effect.")
 
 
-@rule(
-    "DriveTargetWithoutEffect", "warning", "warning", "warning",
-    meaning="A drive has a target position without stiffness, or a target velocity without damping: the target has no "
-    "effect.",
-    fix="Set the {gain} of the drive '{dof}' of {X}, or clear its target.",
-)  # fmt: skip
+@rule("DriveTargetWithoutEffect")
 def idle_target(facts: Facts) -> Iterator[Finding]:
     for prim, dof, drive in facts.applied(usd_physics.DriveAPI):
         if not (drive.stiffness or drive.damping):
@@ -612,11 +556,7 @@ def idle_target(facts: Facts) -> Iterator[Finding]:
                 yield Finding(prim, message, {"gain": gain, "dof": dof})
 
 
-@rule(
-    "DriveTargetBeyondLimit", "info", "info", "info",
-    meaning="A drive aims beyond a limit of its joint: it presses against the limit, and never gets there.",
-    fix="Change the target of the drive '{dof}' of {X}, or its {limit} limit.",
-)  # fmt: skip
+@rule("DriveTargetBeyondLimit")
 def unreachable_target(facts: Facts) -> Iterator[Finding]:
     for prim, dof, drive in facts.applied(usd_physics.DriveAPI):
         target, (low, high) = drive.target_position, _limits(prim, dof)

@@ -37,11 +37,7 @@ def _may_be_infinite(attribute: Attribute) -> tuple[bool, bool]:
     return unlimited or attribute.automatic in ("negative", "infinite"), unlimited
 
 
-@rule(
-    "NotFinite", "error", "error", "error",
-    meaning="A value is not a number, or is infinite where infinity is not valid.",
-    fix="Set a finite {value} on {X}.",
-)  # fmt: skip
+@rule("NotFinite")
 def not_finite(facts: Facts) -> Iterator[Finding]:
     for prim in facts.placements.where(~facts.placements.finite):
         yield Finding(prim, f"The transform of {prim.display} is not finite.", {"value": "transform"})
@@ -60,12 +56,7 @@ def not_finite(facts: Facts) -> Iterator[Finding]:
                     break
 
 
-@rule(
-    "TooLargeToSimulate", "error", "error", "error",
-    meaning="A body or collider is larger than 1e15 m, or as far away: solvers compute with 32 bits, and `simulate` "
-    "refuses it.",
-    fix="Check the transform and the size of {X}, and the units of the scene.",
-)  # fmt: skip
+@rule("TooLargeToSimulate")
 def too_large(facts: Facts) -> Iterator[Finding]:
     placed = facts.placements
     lengths = [abs(value) for column in facts.columns if column.name in _SIZES for _, value in column.authored()]
@@ -79,11 +70,7 @@ def too_large(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} is {length_text(max(transform, size))} large or far away.")
 
 
-@rule(
-    "AttributeTypeMismatch", "error", "error", "error",
-    meaning="An attribute holds a value of another type than its schema declares; it cannot be read.",
-    fix="Write {value} of {X} as {type}.",
-)  # fmt: skip
+@rule("AttributeTypeMismatch")
 def mistyped(facts: Facts) -> Iterator[Finding]:
     for prim, property_name, attribute in facts.mistyped:
         yield Finding(
@@ -92,11 +79,7 @@ def mistyped(facts: Facts) -> Iterator[Finding]:
         )  # fmt: skip
 
 
-@rule(
-    "TokenUnknown", "warning", "warning", "warning",
-    meaning="A token attribute has a value that UsdPhysics does not define; simulators use another one.",
-    fix="Set {value} of {X} to one of {tokens}.",
-)  # fmt: skip
+@rule("TokenUnknown")
 def unknown_token(facts: Facts) -> Iterator[Finding]:
     for column in facts.columns:
         attribute = column.attribute
@@ -118,12 +101,7 @@ def unknown_token(facts: Facts) -> Iterator[Finding]:
                 )  # fmt: skip
 
 
-@rule(
-    "ApproximationOfPhysx", "info", None, "warning", mujoco="warning",
-    meaning="The approximation of a collider is a word that PhysX alone knows: sdf is a distance field, which may be "
-    "hollow and move, and sphereFill is spheres. MuJoCo, also in Newton, takes the hull, the preview the triangles.",
-    fix="Keep it for PhysX (Runtime Variants writes it to the file of PhysX), or choose convexDecomposition for {X}.",
-)  # fmt: skip
+@rule("ApproximationOfPhysx")
 def physx_approximation(facts: Facts) -> Iterator[Finding]:
     for prim, options in facts.all(usd_physics.MeshCollisionAPI):
         if options.approximation in PHYSX_TOKENS:
@@ -135,11 +113,7 @@ def physx_approximation(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- units and gravity
 
 
-@rule(
-    "UnitsInvalid", "error", "error", "error",
-    meaning="metersPerUnit or kilogramsPerUnit of the file is not a positive number.",
-    fix="Set {value} to a positive number.",
-)  # fmt: skip
+@rule("UnitsInvalid")
 def invalid_units(facts: Facts) -> Iterator[Finding]:
     units = facts.model.units
     for unit, value in (("metersPerUnit", units.meters_per_unit), ("kilogramsPerUnit", units.kilograms_per_unit)):
@@ -147,11 +121,7 @@ def invalid_units(facts: Facts) -> Iterator[Finding]:
             yield Finding(None, f"{unit} is {value:g}, so the values of the file have no meaning.", {"value": unit})
 
 
-@rule(
-    "GravityDirectionNotUnit", "info", "info", "info",
-    meaning="The direction of gravity is not a vector of length 1; some simulators scale gravity by its length.",
-    fix="Normalize the direction of gravity of {X}, and put the strength into the magnitude.",
-)  # fmt: skip
+@rule("GravityDirectionNotUnit")
 def gravity_direction(facts: Facts) -> Iterator[Finding]:
     for prim, scene in facts.all(usd_physics.PhysicsScene):
         if scene.gravity_direction and any(scene.gravity_direction):
@@ -163,11 +133,7 @@ def gravity_direction(facts: Facts) -> Iterator[Finding]:
 # --------------------------------------------------------------------------- materials
 
 
-@rule(
-    "MaterialInvalidValues", "error", "error", "error",
-    meaning="Friction, restitution or density of a material is negative.",
-    fix="Set the {value} of {X} to 0 or more.",
-)  # fmt: skip
+@rule("MaterialInvalidValues")
 def negative_material(facts: Facts) -> Iterator[Finding]:
     for prim, material in facts.all(usd_physics.MaterialAPI):
         for attribute, value in material.authored():
@@ -177,22 +143,14 @@ def negative_material(facts: Facts) -> Iterator[Finding]:
                 yield Finding(prim, message, {"value": label})
 
 
-@rule(
-    "RestitutionAboveOne", "warning", "warning", "warning",
-    meaning="A restitution above 1 adds energy at every bounce.",
-    fix="Set the restitution of {X} to 1 or less.",
-)  # fmt: skip
+@rule("RestitutionAboveOne")
 def high_restitution(facts: Facts) -> Iterator[Finding]:
     for prim, material in facts.all(usd_physics.MaterialAPI):
         if material.restitution is not None and material.restitution > 1:
             yield Finding(prim, f"The material {prim.display} has a restitution of {material.restitution:.6g}.")
 
 
-@rule(
-    "FrictionOrder", "warning", "warning", "warning",
-    meaning="Dynamic friction is higher than static friction: a sliding body is held more than a resting one.",
-    fix="Raise the static friction of {X} to its dynamic friction.",
-)  # fmt: skip
+@rule("FrictionOrder")
 def friction_order(facts: Facts) -> Iterator[Finding]:
     for prim, material in facts.all(usd_physics.MaterialAPI):
         static, dynamic = material.static_friction or 0.0, material.dynamic_friction or 0.0

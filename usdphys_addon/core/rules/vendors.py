@@ -48,22 +48,14 @@ def _all(facts: Facts, *names: str) -> Iterator[tuple[Prim, str, Any]]:
         yield from found.get(name, ())
 
 
-@rule(
-    "VendorJointApiDead", "info", "warning", "info",
-    meaning="PhysxJointAPI is on a joint. PhysX has dropped it: its values are ignored without a word.",
-    fix="Use the motor inertia and the largest velocity of Newton's joint schema for {X}, which PhysX reads.",
-)  # fmt: skip
+@rule("VendorJointApiDead")
 def dead_joint_api(facts: Facts) -> Iterator[Finding]:
     for prim, _, value in _all(facts, "PhysxJointAPI"):
         if any(True for _ in value.authored()):
             yield Finding(prim, f"PhysX ignores the PhysxJointAPI of {prim.display}.")
 
 
-@rule(
-    "VendorDeprecated", "info", "info", "info",
-    meaning="A setting has a name that its own simulator has replaced by one of Newton's.",
-    fix="Convert {X} to Newton's attributes, which PhysX and MuJoCo read.",
-)  # fmt: skip
+@rule("VendorDeprecated")
 def deprecated_words(facts: Facts) -> Iterator[Finding]:
     for base, applied in facts.once(_by_schema).items():
         cls = vendor_schemas.find(base)
@@ -97,11 +89,7 @@ def is_replaced(base: str, attribute: Attribute) -> bool:
     return concepts.replacement(base, attribute.usd, ()) is not None
 
 
-@rule(
-    "MimicWithoutLimits", "warning", "error", None, mujoco=None,
-    meaning="A joint that follows another has no finite limits; PhysX refuses to let it follow.",
-    fix="Give {X} a lower and an upper limit.",
-)  # fmt: skip
+@rule("MimicWithoutLimits")
 def mimic_without_limits(facts: Facts) -> Iterator[Finding]:
     for prim, _, _ in _all(facts, "NewtonMimicAPI", "PhysxMimicJointAPI"):
         joint = prim.get(usd_physics.Joint)
@@ -111,11 +99,7 @@ def mimic_without_limits(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} follows another joint and has no finite limits.")
 
 
-@rule(
-    "MimicWrongJoint", "warning", "warning", "warning",
-    meaning="A joint that follows another neither turns about one axis nor slides along one.",
-    fix="Make {X} a revolute or a prismatic joint.",
-)  # fmt: skip
+@rule("MimicWrongJoint")
 def mimic_on_other_joint(facts: Facts) -> Iterator[Finding]:
     for prim, _, _ in _all(facts, "NewtonMimicAPI"):
         joint = prim.get(usd_physics.Joint)
@@ -123,11 +107,7 @@ def mimic_on_other_joint(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"{prim.display} has no single axis along which it could follow another joint.")
 
 
-@rule(
-    "GearWithoutJoints", "warning", "error", None, mujoco=None,
-    meaning="A gear, or a rack with its pinion, names no joint or one of another type; PhysX ignores it.",
-    fix="Let both ends of {X} name {kinds}.",
-)  # fmt: skip
+@rule("GearWithoutJoints")
 def gear_without_joints(facts: Facts) -> Iterator[Finding]:
     for prim in facts.model.prims.values():
         gearing = gearing_of(prim)
@@ -144,11 +124,7 @@ def gear_without_joints(facts: Facts) -> Iterator[Finding]:
                 yield Finding(prim, f"{prim.display} couples {other.display}, which is of another type.", values)
 
 
-@rule(
-    "VendorNeedsArticulation", "info", "warning", None, mujoco=None,
-    meaning="A schema is on a joint that is in no articulation; PhysX reads it in articulations only.",
-    fix="Make the bodies of {X} an articulation, or remove {schema}.",
-)  # fmt: skip
+@rule("VendorNeedsArticulation")
 def needs_articulation(facts: Facts) -> Iterator[Finding]:
     inside = facts.articulated
     for name in _INSIDE:
@@ -159,11 +135,7 @@ def needs_articulation(facts: Facts) -> Iterator[Finding]:
                 yield Finding(prim, message, {"schema": name})
 
 
-@rule(
-    "VendorNotInArticulation", "info", "warning", None, mujoco=None,
-    meaning="A schema is on a joint of an articulation; PhysX reads it outside of articulations only.",
-    fix="Exclude {X} from the articulation, or remove {schema}.",
-)  # fmt: skip
+@rule("VendorNotInArticulation")
 def not_in_articulation(facts: Facts) -> Iterator[Finding]:
     inside = facts.articulated
     for name in _OUTSIDE:
@@ -174,11 +146,7 @@ def not_in_articulation(facts: Facts) -> Iterator[Finding]:
                 yield Finding(prim, message, {"schema": name})
 
 
-@rule(
-    "CcdNotInScene", "info", "warning", None, mujoco=None,
-    meaning="A body asks for continuous collision detection that no physics scene allows.",
-    fix="Enable continuous collision detection in the physics scene of {X}, too.",
-)  # fmt: skip
+@rule("CcdNotInScene")
 def ccd_not_in_scene(facts: Facts) -> Iterator[Finding]:
     if any(value.enable_ccd for _, _, value in _all(facts, "PhysxSceneAPI")):
         return
@@ -189,12 +157,7 @@ def ccd_not_in_scene(facts: Facts) -> Iterator[Finding]:
             )
 
 
-@rule(
-    "LimitStiffnessPerRadian", None, "info", None,
-    meaning="The limit of a rotation has a stiffness. PhysX says that it and the damping are per degree, and takes "
-            "them per radian: the limit is 57 times softer.",
-    fix="Set Newton's limit stiffness on {X}, whose unit is unambiguous, and multiply PhysX's by 57.2958.",
-)  # fmt: skip
+@rule("LimitStiffnessPerRadian")
 def limit_per_radian(facts: Facts) -> Iterator[Finding]:
     said = set()
     for prim, instance, value in _all(facts, "PhysxLimitAPI"):
@@ -205,6 +168,16 @@ def limit_per_radian(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"PhysX takes the limit stiffness of {prim.display} per radian.")
 
 
+@rule("FrictionAboveStatic")
+def friction_above_static(facts: Facts) -> Iterator[Finding]:
+    for prim, instance, value in _all(facts, "PhysxJointAxisAPI"):
+        if (value.dynamic_friction_effort or 0.0) > (value.static_friction_effort or 0.0):
+            yield Finding(
+                prim, f"The dynamic friction of {prim.display} along {instance} is above its static friction, so PhysX "
+                "ignores its friction and its damping.",
+            )  # fmt: skip
+
+
 def _is_corrected(prim: Prim, instance: str, value: Any) -> bool:
     """True where Newton's word says what is meant, and that of PhysX what PhysX needs for it."""
     newton: Any = prim.schemas.get("NewtonJointAPI")
@@ -213,12 +186,7 @@ def _is_corrected(prim: Prim, instance: str, value: Any) -> bool:
     return math.isclose(value.stiffness, meant * factor, rel_tol=1e-3)
 
 
-@rule(
-    "ConeTurnsOtherWay", None, "warning", None,
-    meaning="The cone of a ball joint has two angles. USD tilts towards the next axis by the first one; PhysX turns "
-            "about that axis by it, so the joint tilts by the other angle.",
-    fix="Give both cone angles of {X} the same number, or use a generic joint with limits of its rotations.",
-)  # fmt: skip
+@rule("ConeTurnsOtherWay")
 def cone_turns_other_way(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         cone = cone_angles(joint) if isinstance(joint, usd_physics.SphericalJoint) else None
@@ -226,12 +194,7 @@ def cone_turns_other_way(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"PhysX swaps the two cone angles of {prim.display}.")
 
 
-@rule(
-    "SlideLimitOneSided", None, "warning", None,
-    meaning="A joint limits a slide towards one side only. PhysX ignores such a limit, and locks a prismatic joint of "
-            "an articulation that has one.",
-    fix="Give the other side of {X} a limit that is never reached.",
-)  # fmt: skip
+@rule("SlideLimitOneSided")
 def one_sided_slide(facts: Facts) -> Iterator[Finding]:
     found = []
     for prim, joint in facts.joints:
@@ -251,11 +214,7 @@ def one_sided_slide(facts: Facts) -> Iterator[Finding]:
         yield Finding(found[0], message)
 
 
-@rule(
-    "VendorOtherApproximation", "info", "warning", None, mujoco=None,
-    meaning="Settings are for another approximation of the mesh than the collider has; they have no effect.",
-    fix="Set the approximation of {X} to {approximation}, or remove {schema}.",
-)  # fmt: skip
+@rule("VendorOtherApproximation")
 def other_approximation(facts: Facts) -> Iterator[Finding]:
     for name, wanted in _APPROXIMATIONS.items():
         for prim, _, _ in _all(facts, name):
@@ -265,11 +224,7 @@ def other_approximation(facts: Facts) -> Iterator[Finding]:
                 yield Finding(prim, message, {"schema": name, "approximation": wanted})
 
 
-@rule(
-    "TriggerOnBody", None, "info", None,
-    meaning="A collider of a dynamic body only reports what is inside; the body falls through everything.",
-    fix="Keep a collider of {X} that is no trigger, or make the body kinematic.",
-)  # fmt: skip
+@rule("TriggerOnBody")
 def trigger_on_body(facts: Facts) -> Iterator[Finding]:
     triggers = {prim.path for prim, _, _ in _all(facts, "PhysxTriggerAPI")}
     if not triggers:
@@ -283,11 +238,7 @@ def trigger_on_body(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"All colliders of {prim.display} are triggers.")
 
 
-@rule(
-    "JointOutsideArticulation", None, None, "error",
-    meaning="A joint between two bodies is in no articulation. Newton refuses the whole file.",
-    fix="Make the first of the bodies that joints connect to {X} an articulation root.",
-)  # fmt: skip
+@rule("JointOutsideArticulation")
 def outside_articulation(facts: Facts) -> Iterator[Finding]:
     inside = facts.articulated
     held = {
@@ -311,12 +262,7 @@ def outside_articulation(facts: Facts) -> Iterator[Finding]:
         yield Finding(loose[0], message)
 
 
-@rule(
-    "WorldJointStill", None, None, "warning",
-    meaning="A joint holds a single body to the world, in no articulation of two links or more. Newton leaves the pose "
-    "of the body as it is in the file, although the joint moves.",
-    fix="Join {X} to a body that a fixed joint holds to the world, and make that body an articulation root.",
-)  # fmt: skip
+@rule("WorldJointStill")
 def world_joint_still(facts: Facts) -> Iterator[Finding]:
     inside = facts.articulated
     others: dict[str, int] = defaultdict(int)
@@ -341,22 +287,14 @@ def world_joint_still(facts: Facts) -> Iterator[Finding]:
         yield Finding(still[0], message)
 
 
-@rule(
-    "DistanceJointRefused", None, None, "error",
-    meaning="MuJoCo's solver in Newton has no distance joints, and refuses the whole file.",
-    fix="Use a ball joint for {X}, or disable it.",
-)  # fmt: skip
+@rule("DistanceJointRefused")
 def distance_joint_refused(facts: Facts) -> Iterator[Finding]:
     for prim, joint in facts.joints:
         if isinstance(joint, usd_physics.DistanceJoint) and joint.joint_enabled is not False:
             yield Finding(prim, f"Newton refuses the file for the distance joint {prim.display}.")
 
 
-@rule(
-    "BreakIgnored", None, None, "warning", mujoco="warning",
-    meaning="A joint has a break force or torque. Newton and MuJoCo have no joints that break.",
-    fix="Simulate {X} in another simulator, or remove its break force and torque.",
-)  # fmt: skip
+@rule("BreakIgnored")
 def break_ignored(facts: Facts) -> Iterator[Finding]:
     found = [
         prim for prim, joint in facts.joints
@@ -370,12 +308,7 @@ def break_ignored(facts: Facts) -> Iterator[Finding]:
         )
 
 
-@rule(
-    "SurfaceVelocityIgnored", None, None, "warning", mujoco="warning",
-    meaning="A surface runs, as that of a conveyor. Only PhysX has a word for it; in Newton and MuJoCo the surface "
-    "stands still.",
-    fix="Simulate {X} in PhysX.",
-)  # fmt: skip
+@rule("SurfaceVelocityIgnored")
 def surface_velocity_ignored(facts: Facts) -> Iterator[Finding]:
     for prim, _, value in _all(facts, "PhysxSurfaceVelocityAPI"):
         speeds = (*(value.surface_velocity or ()), *(value.surface_angular_velocity or ()))
@@ -383,11 +316,7 @@ def surface_velocity_ignored(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"The surface of {prim.display} stands still in Newton and MuJoCo.")
 
 
-@rule(
-    "FreedomLocked", None, None, "warning",
-    meaning="A generic joint has no limit along a degree of freedom, so that it is free. Newton locks those.",
-    fix="Add limits of -inf and inf to {joints} along {dofs}.",
-)  # fmt: skip
+@rule("FreedomLocked")
 def freedom_locked(facts: Facts) -> Iterator[Finding]:
     found: dict[str, list[Prim]] = {}
     for prim, joint in facts.joints:

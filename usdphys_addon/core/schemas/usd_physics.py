@@ -29,10 +29,12 @@ class RigidBodyAPI(Schema):
         True,
         "The body moves; a disabled body is a static collider",
         label="Enabled",
+        animates=True,
     )
     kinematic_enabled: bool | None = attr(
-        "physics:kinematicEnabled", "bool", False, "Animation moves the body, and it pushes others", label="Kinematic"
-    )
+        "physics:kinematicEnabled", "bool", False, "Animation moves the body, and it pushes others", label="Kinematic",
+        animates=True,
+    )  # fmt: skip
     simulation_owner: tuple[str, ...] | None = rel(
         "physics:simulationOwner", "The physics scene that simulates this body"
     )
@@ -77,7 +79,7 @@ class MassAPI(Schema):
 @schema("PhysicsCollisionAPI", "single", "collider")
 class CollisionAPI(Schema):
     collision_enabled: bool | None = attr(
-        "physics:collisionEnabled", "bool", True, "The collider touches others", label="Enabled"
+        "physics:collisionEnabled", "bool", True, "The collider touches others", label="Enabled", animates=True
     )
     simulation_owner: tuple[str, ...] | None = rel(
         "physics:simulationOwner", "The physics scene of a static collider; a body's own scene wins"
@@ -193,10 +195,10 @@ class Joint(Schema):
         label="Not Articulated", uniform=True,
     )  # fmt: skip
     break_force: float | None = attr(
-        "physics:breakForce", "float", INF, "The joint breaks above this force", dimension=units.FORCE
+        "physics:breakForce", "float", INF, "The joint breaks above this force", dimension=units.FORCE, animates=True
     )
     break_torque: float | None = attr(
-        "physics:breakTorque", "float", INF, "The joint breaks above this torque", dimension=units.TORQUE
+        "physics:breakTorque", "float", INF, "The joint breaks above this torque", dimension=units.TORQUE, animates=True
     )
 
 
@@ -211,18 +213,22 @@ class FixedJoint(Joint):
 @schema("PhysicsRevoluteJoint", "typed", "joint")
 class RevoluteJoint(Joint):
     axis: str | None = attr("physics:axis", "token", "X", "Axis of rotation in the joint frame", **_AXIS)
-    lower_limit: float | None = attr("physics:lowerLimit", "float", -INF, "Smallest angle", dimension=units.ANGLE)
-    upper_limit: float | None = attr("physics:upperLimit", "float", INF, "Largest angle", dimension=units.ANGLE)
+    lower_limit: float | None = attr(
+        "physics:lowerLimit", "float", -INF, "Smallest angle", dimension=units.ANGLE, animates=True
+    )
+    upper_limit: float | None = attr(
+        "physics:upperLimit", "float", INF, "Largest angle", dimension=units.ANGLE, animates=True
+    )
 
 
 @schema("PhysicsPrismaticJoint", "typed", "joint")
 class PrismaticJoint(Joint):
     axis: str | None = attr("physics:axis", "token", "X", "Axis of the slide in the joint frame", **_AXIS)
     lower_limit: float | None = attr(
-        "physics:lowerLimit", "float", -INF, "Smallest distance along the axis", dimension=units.LENGTH
+        "physics:lowerLimit", "float", -INF, "Smallest distance along the axis", dimension=units.LENGTH, animates=True
     )
     upper_limit: float | None = attr(
-        "physics:upperLimit", "float", INF, "Largest distance along the axis", dimension=units.LENGTH
+        "physics:upperLimit", "float", INF, "Largest distance along the axis", dimension=units.LENGTH, animates=True
     )
 
 
@@ -231,11 +237,11 @@ class SphericalJoint(Joint):
     axis: str | None = attr("physics:axis", "token", "X", "Axis of the cone in the joint frame", **_AXIS)
     cone_angle0_limit: float | None = attr(
         "physics:coneAngle0Limit", "float", -1.0, "Half angle of the cone towards the next axis; negative is free",
-        label="Cone Angle 0 Limit", dimension=units.ANGLE, automatic="negative",
+        label="Cone Angle 0 Limit", dimension=units.ANGLE, automatic="negative", animates=True,
     )  # fmt: skip
     cone_angle1_limit: float | None = attr(
         "physics:coneAngle1Limit", "float", -1.0, "Half angle of the cone towards the third axis; negative is free",
-        label="Cone Angle 1 Limit", dimension=units.ANGLE, automatic="negative",
+        label="Cone Angle 1 Limit", dimension=units.ANGLE, automatic="negative", animates=True,
     )  # fmt: skip
 
 
@@ -243,11 +249,11 @@ class SphericalJoint(Joint):
 class DistanceJoint(Joint):
     min_distance: float | None = attr(
         "physics:minDistance", "float", -1.0, "Smallest distance of the anchors; negative is no limit",
-        label="Minimum Distance", dimension=units.LENGTH, automatic="negative",
+        label="Minimum Distance", dimension=units.LENGTH, automatic="negative", animates=True,
     )  # fmt: skip
     max_distance: float | None = attr(
         "physics:maxDistance", "float", -1.0, "Largest distance of the anchors; negative is no limit",
-        label="Maximum Distance", dimension=units.LENGTH, automatic="negative",
+        label="Maximum Distance", dimension=units.LENGTH, automatic="negative", animates=True,
     )  # fmt: skip
 
 
@@ -258,10 +264,12 @@ class LimitAPI(Schema):
     low: float | None = attr(
         f"limit:{INSTANCE}:physics:low", "float", -INF, "Lower limit; above the upper one locks the degree of freedom",
         label="Low", dimension=units.LENGTH, angular_dimension=units.ANGLE, distance_automatic="negative",
+        animates=True,
     )  # fmt: skip
     high: float | None = attr(
         f"limit:{INSTANCE}:physics:high", "float", INF, "Upper limit; below the lower one locks the degree of freedom",
         label="High", dimension=units.LENGTH, angular_dimension=units.ANGLE, distance_automatic="negative",
+        animates=True,
     )  # fmt: skip
 
 

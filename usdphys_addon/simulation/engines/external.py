@@ -20,7 +20,8 @@ from ...core.units import StageUnits
 from ...core.words import counted
 from ...system import limits
 from ..engine import programs
-from ..record import Recording, quaternion_product
+from ..live_values import quaternion_product
+from ..record import Recording
 
 Floats = NDArray[np.float64]
 

@@ -28,8 +28,6 @@ from .templates import Template
 
 #: m/s. The solver clamps velocities to it.
 CLAMP = 1e5
-#: Sleep thresholds, m/s and rad/s.
-SLOW, SLOW_TURN = 0.01, 0.02
 #: A velocity that the scale of the prim changes by less than this part counts as unscaled.
 SAME_SPEED = 1e-3
 #: By the attributes of PhysX.
@@ -86,9 +84,6 @@ class BodyMaker:
             )  # fmt: skip
         # Without this the solver slows each body to an eighth of a turn in a step, which is 900 turns a minute.
         solver_body = builder.allow_fast_rotation(True).build()
-        activation = solver_body.activation
-        activation.linear_threshold, activation.angular_threshold = SLOW, SLOW_TURN
-        solver_body.activation = activation
         template = Template(solver_body, weight, settings, surface_of(body.prim), bool(api.resolved("starts_asleep")))
         many = 2 * len(body.colliders)
         for number, prim in enumerate(body.colliders):

@@ -309,6 +309,35 @@ class Constraint:
         self._freedom(dof).drive = drive
         self.apply_drives(physics)
 
+    def set_ranges(self, physics: PhysicsWorld, facts: JointFacts) -> None:
+        """Take limits, cone and breaking load of other facts, which have the same degrees of freedom."""
+        own, state = self.facts, self.state
+        own.break_force, own.break_torque = facts.break_force, facts.break_torque
+        is_shaped_anew = (own.cone is None) != (facts.cone is None)
+        own.cone = facts.cone
+        for freedom, new in zip(state.freedoms, facts.freedoms, strict=True):
+            is_shaped_anew |= freedom.is_locked != new.is_locked or freedom.is_limited != new.is_limited
+            freedom.low, freedom.high = new.low, new.high
+        if state.distance is not None and facts.distance is not None:
+            is_shaped_anew |= (state.distance.low > 0.0) != (facts.distance.low > 0.0)
+            was_rod = self.is_rod
+            state.distance.low, state.distance.high = facts.distance.low, facts.distance.high
+            is_shaped_anew |= was_rod or self.is_rod
+        if state.reduced:
+            self.leave_tree(physics)
+        elif is_shaped_anew:
+            for handle in (state.base, state.rope, state.push):
+                if handle is not None:
+                    physics.impulse_joints.remove(handle)
+            state.base = state.rope = state.push = None
+            self.insert(physics)
+        else:
+            self._first_angle(physics)
+            if self.facts.cone is not None and state.base is not None:
+                limit = max(self.facts.cone)
+                physics.impulse_joints[state.base].data.set_limits(JointAxis.ANG_Y, -limit, limit)
+            self.apply_drives(physics)
+
     def _freedom(self, dof: str) -> Freedom:
         index = self.facts.names[dof]
         if index < 6:

@@ -26,9 +26,9 @@ from ...core.steps import gains
 from ..engine import Engine, JointPose, Setup, Step
 from ..filters import Filters
 from ..hanging import hanging
-from ..joint_facts import NO_LIMIT, Drive
+from ..joint_facts import NO_LIMIT, Drive, JointFacts
 from ..layout import Body, contact_material
-from ..vendor_settings import Surface
+from ..vendor_settings import Surface, surface_of
 from ..weights import Weight
 from . import joint_effects, tuning
 from .bodies import CLAMP, BodyMaker
@@ -58,6 +58,7 @@ from .quality import (
 from .reduced import bend, follow, undamp
 from .rescue import Rescuer
 from .shapes import box_of, shape_steps, surfaces_of
+from .sleep import drive_speeds, thresholds
 from .start import put_to_sleep, row_that_bounces
 from .templates import Template, Twins, poses
 from .trees import is_axle
@@ -80,6 +81,7 @@ class SavedSpace:
     broken: list[str]
     grips: dict[str, Grip]
     frame: int
+    led: dict[str, Weight]
 
 
 class SolverSpace(Engine):
@@ -115,6 +117,10 @@ class SolverSpace(Engine):
         #: Of broken joints: the load under which they broke, and `Constraint.wrench_in_frame`.
         self.last_loads: dict[str, tuple[tuple[float, float], tuple[Vector, Vector]]] = {}
         self._asleep: set[str] = set()
+        #: Weights of the bodies that are kinematic at times, while they are.
+        self._led: dict[str, Weight] = {}
+        #: Of bodies and static colliders that have changed since the build, by path.
+        self._collider_handles: dict[str, Any] | None = None
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
         #: Time steps made, and after how many of them energy is looked at.
         self._frame, self._period = 0, max(1, round(PERIOD / setup.time_step))
@@ -154,6 +160,7 @@ class SolverSpace(Engine):
         self.loads = Loads(self.handles, self.weights)
         self.bonds = Bonds(self.constraints)
         self._tune()
+        self._set_sleep()
         self._kept_up()
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
@@ -224,6 +231,27 @@ class SolverSpace(Engine):
             for path, number in zip(self.paths, self._template_of.tolist(), strict=True):
                 if sizes[number] > 0.0:
                     self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * sizes[number]
+
+    def _set_sleep(self) -> None:
+        """Set how slow each body must be to fall asleep."""
+        parameters, bodies = self.physics.integration_parameters, self.physics.rigid_bodies
+        is_pulled = any(self.gravity)
+        # The solver compares squares of speeds, and multiplies one side by the length unit.
+        unit = math.sqrt(parameters.length_unit)
+        wanted = [
+            thresholds(item.size, is_heavy=is_pulled and item.settings.gravity != 0.0) for item in self._templates
+        ]
+        slowest: dict[Any, float] = {}
+        for handle, speed in drive_speeds(self.constraints):
+            slowest[handle] = min(speed, slowest.get(handle, math.inf))
+        for (path, handle), number in zip(self.handles.items(), self._template_of.tolist(), strict=True):
+            if path in self.weights:
+                body, most = bodies[handle], slowest.get(handle, math.inf)
+                activation = body.activation
+                move, turn = wanted[number]
+                activation.linear_threshold = min(move, most) / unit
+                activation.angular_threshold = min(turn, most)
+                body.activation = activation
 
     def _column(self, sizes: NDArray[np.float64]) -> float:
         """`column_load` of the bodies without joints. sizes: of the templates."""
@@ -734,6 +762,7 @@ class SolverSpace(Engine):
     def gravity(self, value: tuple[float, float, float]) -> None:
         if value != self.gravity:
             self.physics.gravity = value
+            self._set_sleep()
             self.physics.wake_up_all()
             self._watch.forget()
 
@@ -779,6 +808,7 @@ class SolverSpace(Engine):
 
     def _joint_changed(self, constraint: Constraint) -> None:
         """Update caches and wake the bodies after a change of a joint."""
+        self._set_sleep()
         self._upkeep = None
         self.loads.forget()
         self.bonds.forget()
@@ -822,6 +852,50 @@ class SolverSpace(Engine):
             if collider.parent is not None:
                 self.physics.wake_up(collider.parent)
 
+    def set_joint_ranges(self, path: str, facts: JointFacts) -> None:
+        self._by_path[path].set_ranges(self.physics, facts)
+        self._joint_changed(self._by_path[path])
+
+    def set_led(self, path: str, velocity: tuple[Vector, Vector] | None) -> None:
+        body = self.physics.rigid_bodies[self.handles[path]]
+        if velocity is None and path in self.weights:
+            self._led[path] = self.weights.pop(path)
+            body.body_type = rapier3d.RigidBodyType.KINEMATIC_POSITION_BASED
+        elif velocity is not None and path in self._led:
+            self.weights[path] = self._led.pop(path)
+            body.body_type = rapier3d.RigidBodyType.DYNAMIC
+            self.targets.pop(path, None)
+            linear, angular = (np.array(part, float) for part in velocity)
+            arm = body.center_of_mass.to_tuple() - np.array(body.position.translation.to_tuple())
+            body.linvel = tuple((linear + np.cross(angular, arm)).tolist())
+            body.angvel = tuple(angular.tolist())
+        for handle in body.colliders:
+            # See `BodyMaker.template`: contacts of kinematic bodies are not reused.
+            self.physics.colliders[handle].active_hooks = rapier3d.ActiveHooks.MODIFY_SOLVER_CONTACTS
+        self.physics.wake_up_all()
+        self._matter = _matter([self.weights.get(path) for path in self.paths])
+        self.loads.forget()
+        self._watch.forget()
+
+    def set_collider_enabled(self, path: str, enabled: bool) -> None:
+        if self._collider_handles is None:
+            bodies = self.physics.rigid_bodies
+            self._collider_handles = {
+                prim.path: handle for body in self.bodies.values()
+                for prim, handle in zip(body.colliders, bodies[self.handles[body.prim.path]].colliders, strict=False)
+            } | {path: bodies[handle].colliders[0] for path, handle in self.static_handles.items()}  # fmt: skip
+        if path in self._collider_handles:
+            self.physics.colliders[self._collider_handles[path]].is_enabled = enabled
+            self.physics.wake_up_all()
+            self._watch.forget()
+
+    def set_surface_velocity(self, path: str, prim: Prim) -> None:
+        still = Surface(np.zeros(3), np.zeros(3), True)
+        self._surfaces[self.handles[path]] = surface_of(prim) or still
+        self._hook.attach(self.physics)
+        self.physics.wake_up_all()
+        self._watch.forget()
+
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         self._watch.forget()
         body = self.physics.rigid_bodies[self.static_handles[path]]
@@ -849,6 +923,11 @@ class SolverSpace(Engine):
         self._watch.forget()
 
     def set_mass(self, path: str, mass: float) -> None:
+        if path in self._led:
+            self._led[path] = self._led[path].scaled_to(mass)
+            body = self.physics.rigid_bodies[self.handles[path]]
+            body.set_additional_mass_properties(of_solver(self._led[path]), True)
+            return
         self.weights[path] = self.weights[path].scaled_to(mass)
         self.loads.forget()
         body = self.physics.rigid_bodies[self.handles[path]]
@@ -862,7 +941,7 @@ class SolverSpace(Engine):
         return SavedSpace(
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
-            dict(self._grips), self._frame,
+            dict(self._grips), self._frame, dict(self._led),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -873,6 +952,7 @@ class SolverSpace(Engine):
         self.grabs = {number: copy.copy(held) for number, held in saved.grabs.items()}
         self.weights.clear()
         self.weights.update(saved.weights)
+        self._led = dict(saved.led)
         self.broken = list(saved.broken)
         if self._grips != saved.grips:
             self._grips = dict(saved.grips)

@@ -138,6 +138,16 @@ ROW_GAP = tuned(
     "measures::cradle of five balls that touch, from 30 degrees: the last one rises",
 )  # fmt: skip
 
+SLOW = tuned(
+    "SLOW", 0.01, 1.0, "Part of its size, up to 1 m, by which a body may move in a second and still fall asleep, 1/s.",
+    "A small body that creeps is fast for its size.",
+    "test_sleep::test_a_small_body_that_creeps_goes_on",
+)  # fmt: skip
+SLOW_TURN = tuned(
+    "SLOW_TURN", 0.02, 0.0, "Spin (rad/s) with which a body may fall asleep.",
+    "Without it piles and ragdolls stay awake.", "test_sleep::test_a_heap_falls_asleep",
+)  # fmt: skip
+
 # --------------------------------------------------------------------------- jointed bodies
 
 SMALL_JOINT_STEPS = tuned(

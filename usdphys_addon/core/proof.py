@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Whether a written file holds what Blender shows: bodies, places, shapes, values, joints and materials.
+
+What Blender shows is a model; what the file holds are facts about the prims that it should have, read anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from copy import copy
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import frames, gprims, paths, summary
+from .difference import same_value
+from .model import Mesh, PhysicsModel, Prim, SpherePoints
+from .rules.base import Issue
+from .schema import Attribute, Schema
+from .schemas import usd_geom, usd_physics
+from .words import counted
+
+#: Largest deviation of a corner of a collider, as a share of its size, and of its distance from the origin.
+_OF_SIZE, _OF_DISTANCE = 1e-4, 1e-5
+#: Largest deviation of an axis of a prim without a shape, and of a number that 32-bit floats and units have changed.
+_OF_AXES, _OF_VALUE = 1e-3, 1e-4
+_CORNERS = np.array([(x, y, z, 1.0) for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+_FRAME_FIELDS = frozenset({"local_pos0", "local_pos1", "local_rot0", "local_rot1"})
+#: Schemas of prims whose place matters.
+_PLACED = frozenset({usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name})
+#: Sentences about one kind of deviation before the rest is counted.
+_NAMED = 1
+
+
+class Mismatch(NamedTuple):
+    """Where a file deviates. kind: "missing", "count", "place", "shape", "value", "joint" or "material".
+
+    path: in the file. text: the rest of a sentence about the file.
+    """
+
+    kind: str
+    path: str
+    label: str
+    text: str
+
+
+@dataclass(slots=True)
+class Facts:
+    """Facts about n prims; those that are missing, and those of which any place is right, have NaN for it.
+
+    worlds: (n, 4, 4), metres and Z up. boxes: smallest and largest corner (n, 2, 3) of the shape in the space of the
+    prim, metres; NaN without one. schemas: names with instance. prims: with values, None where it is missing; prims of
+    one prototype may share one. materials: bound to colliders. counts: as `summary.counts`, of the whole file.
+    """
+
+    worlds: NDArray[np.float64]
+    boxes: NDArray[np.float64]
+    schemas: Sequence[frozenset[str] | None]
+    prims: Sequence[Prim | None]
+    materials: Sequence[tuple[str, ...]]
+    counts: dict[str, int] = field(default_factory=dict)
+
+
+#: Facts of a file about the prims at these paths. The second values are equal for prims that are written alike.
+ReadFacts = Callable[[Sequence[str], Sequence[object]], Facts]
+
+
+class Proof:
+    """What Blender shows of a scene, kept while its file is made.
+
+    with_time: the file has the motion of animated prims, whose places are not compared.
+    moves: of paths in the model to those in the file, one step after the other. left_out: paths in the model of prims
+    that are not in the file, about which the export has said so. without: names of schemas that are written elsewhere.
+    """
+
+    def __init__(self, model: PhysicsModel, *, with_time: bool = False, without: Collection[str] = ()) -> None:
+        ends = {
+            target for prim in model.joints.values() if (joint := prim.get(usd_physics.Joint)) is not None
+            for target in (*(joint.body0 or ()), *(joint.body1 or ()))
+        }  # fmt: skip
+        # A writer changes the prims of the model, so that they are copied.
+        self.prims = [copy(prim) for path, prim in model.prims.items() if prim.schemas or path in ends]
+        physical = model.materials
+        for prim in self.prims:
+            prim.materials = tuple(path for path in prim.materials if path in physical)
+            prim.schemas = {name: value for name, value in prim.schemas.items() if name not in without}
+        # Meshes and places of evaluated objects change while Blender exports an animation.
+        self.shown = _facts(self.prims)
+        if with_time:
+            self.shown.worlds[[prim.is_animated for prim in self.prims]] = np.nan
+        self.counts = summary.counts(model)
+        self.moves: list[Mapping[str, str]] = []
+        self.left_out: Set[str] = frozenset()
+
+    def mismatches(self, read: ReadFacts) -> tuple[list[Mismatch], dict[str, int]]:
+        """(how a file deviates, number of its prims by kind). read: the facts of the file."""
+        kept = [not paths.nearest(prim.path, self.left_out) for prim in self.prims]
+        shown = self.shown if all(kept) else _chosen(self.shown, kept)
+        prims = list(compress(self.prims, kept))
+        places = [self.in_file(prim.path) for prim in prims]
+        written = read(places, [(prim.type_name, *map(id, prim.schemas.values())) for prim in prims])
+        found = list(_Comparison(prims, shown, places, written, self.in_file).run())
+        return [*found, *self._surplus(written.counts, bool(self.left_out) or bool(found))], written.counts
+
+    def in_file(self, path: str) -> str:
+        """The path in the file of a path in the model."""
+        for moves in self.moves:
+            path = paths.followed(path, moves) if moves else path
+        return path
+
+    def _surplus(self, counts: Mapping[str, int], is_explained: bool) -> Iterator[Mismatch]:
+        """What the file has more than Blender, or less. is_explained: something is missing, and that is said."""
+        for kind in ("bodies", "colliders", "joints"):
+            here, there = self.counts[kind], counts[kind]
+            if there > here or (there < here and not is_explained):
+                yield Mismatch("count", "", "", f"it has {there} {kind}, and Blender shows {here}.")
+
+
+def issues_of(found: Sequence[Mismatch]) -> list[Issue]:
+    """One issue for each kind of deviation, with an example and the number of the others."""
+    issues = []
+    for kind in dict.fromkeys(one.kind for one in found):
+        same = [one for one in found if one.kind == kind]
+        more = f" The same holds for {counted(len(same) - _NAMED, 'other prim')}." if len(same) > _NAMED else ""
+        issues.append(Issue(
+            "FileDiffers", "error", same[0].path, same[0].label,
+            f"The written file is not what Blender shows: {same[0].text}{more}",
+            "Do not rely on this file; export in another form, and report the scene as a bug.",
+        ))  # fmt: skip
+    return issues
+
+
+def facts_of(model: PhysicsModel, wanted: Sequence[str], _alike: Sequence[object] = ()) -> Facts:
+    """The facts of a model about the prims at some paths."""
+    prims = [model.prims.get(path) for path in wanted]
+    facts = _facts([prim or Prim(path) for prim, path in zip(prims, wanted, strict=True)])
+    missing = [prim is None for prim in prims]
+    facts.worlds[missing] = np.nan
+    facts.schemas = [None if prim is None else frozenset(prim.schemas) for prim in prims]
+    facts.prims, facts.counts = prims, summary.counts(model)
+    return facts
+
+
+def _facts(prims: Sequence[Prim]) -> Facts:
+    worlds = np.array([prim.world for prim in prims], float).reshape(-1, 4, 4)
+    boxes = np.full((len(prims), 2, 3), np.nan)
+    known: dict[int, NDArray[np.float64]] = {}
+    for index, prim in enumerate(prims):
+        if usd_physics.CollisionAPI.usd_name not in prim.schemas:
+            continue
+        source: object = prim.get(usd_geom.Gprim) or prim.mesh
+        if source is None:
+            continue
+        if id(source) not in known:
+            known[id(source)] = gprim_box(source) if isinstance(source, usd_geom.Gprim) else _mesh_box(prim)
+        boxes[index] = known[id(source)]
+    return Facts(
+        worlds, boxes, [frozenset(prim.schemas) for prim in prims], prims, [prim.materials for prim in prims],
+    )  # fmt: skip
+
+
+def _chosen(facts: Facts, kept: Sequence[bool]) -> Facts:
+    """The facts about some of the prims."""
+    lists = [list(compress(items, kept)) for items in (facts.schemas, facts.prims, facts.materials)]
+    return Facts(facts.worlds[list(kept)], facts.boxes[list(kept)], *lists)  # type: ignore[arg-type]
+
+
+def gprim_box(gprim: usd_geom.Gprim) -> NDArray[np.float64]:
+    """Smallest and largest corner (2, 3) of a gprim, metres."""
+    half = np.array(gprims.half_extent(gprim))
+    return np.array([-half, half])
+
+
+def _mesh_box(prim: Prim) -> NDArray[np.float64]:
+    geometry = prim.mesh() if prim.mesh is not None else None
+    if isinstance(geometry, Mesh) and len(geometry.points):
+        return box_of(geometry.points)
+    if isinstance(geometry, SpherePoints) and len(geometry.centers):
+        reach = geometry.radii[:, None]
+        return np.array([(geometry.centers - reach).min(axis=0), (geometry.centers + reach).max(axis=0)])
+    return np.full((2, 3), np.nan)
+
+
+def box_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Smallest and largest corner (2, 3) of points (n, 3)."""
+    return np.array([points.min(axis=0), points.max(axis=0)], float)
+
+
+class _Comparison:
+    """Prims that Blender shows beside what a file holds of them.
+
+    places: paths in the file. in_file: path in the file of a path in the model.
+    """
+
+    def __init__(
+        self, prims: Sequence[Prim], shown: Facts, places: Sequence[str], written: Facts, in_file: Callable[[str], str]
+    ) -> None:  # fmt: skip
+        self.places, self.shown, self.written, self.in_file = places, shown, written, in_file
+        self.labels = [prim.label or prim.name for prim in prims]
+        self.by_place = {place: index for index, place in enumerate(places)}
+        self._same: dict[tuple[int, int], list[Attribute]] = {}
+
+    def run(self) -> Iterator[Mismatch]:
+        if not self.places:
+            return
+        off, sizes = self._deviations()
+        for index, written in enumerate(self.written.schemas):
+            if written is None:
+                yield self._told(index, "missing", "'{}' is not in it.")
+                continue
+            if lost := (self.shown.schemas[index] or frozenset()) - written:
+                yield self._told(index, "missing", f"'{{}}' has no {', '.join(sorted(lost))} in it.")
+                continue
+            if off[index] > sizes[index]:
+                yield self._displaced(index, off[index])
+            yield from self._values(index)
+            yield from self._joint(index)
+            materials = frozenset(self.in_file(path) for path in self.shown.materials[index])
+            if lost := materials.difference(self.written.materials[index]):
+                yield self._told(index, "material", f"'{{}}' is not bound to '{paths.name_of(min(lost))}' in it.")
+
+    def _told(self, index: int, kind: str, text: str) -> Mismatch:
+        label = self.labels[index]
+        return Mismatch(kind, self.places[index], label, text.format(label))
+
+    def _deviations(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """(largest deviation, m, the one that is allowed) of the corners of all prims, or of their axes."""
+        corners = []
+        for facts in (self.shown, self.written):
+            boxes = facts.boxes.copy()
+            # Without a shape, a metre along each axis.
+            bare = np.isnan(self.shown.boxes).any(axis=(1, 2)) | np.isnan(boxes).any(axis=(1, 2))
+            boxes[bare] = ((0.0, 0.0, 0.0), (1.0, 1.0, 1.0))
+            span = boxes[:, :1] + _CORNERS[:, :3] * (boxes[:, 1:] - boxes[:, :1])
+            world = facts.worlds.copy()
+            # What has no shape has no scale: units and hierarchies may bring one.
+            lengths = np.linalg.norm(world[bare, :3, :3], axis=1, keepdims=True)
+            world[bare, :3, :3] /= np.where(lengths, lengths, 1.0)
+            corners.append(np.einsum("nij,nkj->nki", world[:, :3, :3], span) + world[:, None, :3, 3])
+        off = np.abs(corners[0] - corners[1]).max(axis=(1, 2))
+        size = np.ptp(corners[0], axis=1).max(axis=1)
+        shapeless = np.isnan(self.shown.boxes).any(axis=(1, 2))
+        allowed = np.where(shapeless, _OF_AXES, _OF_SIZE * size) + _OF_DISTANCE * np.abs(corners[0]).max(axis=(1, 2))
+        # Where other prims are does not matter.
+        off[[names is None or _PLACED.isdisjoint(names) for names in self.shown.schemas]] = 0.0
+        off[np.isnan(self.shown.worlds).any(axis=(1, 2))] = 0.0
+        return np.nan_to_num(off, nan=np.inf, posinf=np.inf), allowed
+
+    def _displaced(self, index: int, distance: float) -> Mismatch:
+        sizes = [
+            np.abs(np.ptp(facts.boxes[index], axis=0) * frames.scale_of(facts.worlds[index]))
+            for facts in (self.shown, self.written)
+        ]  # fmt: skip
+        if np.isfinite(sizes[0]).all() and not np.allclose(sizes[0], sizes[1], rtol=_OF_AXES, equal_nan=False):
+            there, here = (" x ".join(f"{edge:.4g}" for edge in size) for size in sizes[::-1])
+            return self._told(index, "shape", f"the collider of '{{}}' measures {there} m in it, and {here} m here.")
+        return self._told(index, "place", f"'{{}}' is {distance:.4g} m away from its place.")
+
+    # ------------------------------------------------------------------ values
+
+    def _values(self, index: int) -> Iterator[Mismatch]:
+        """Values of a prim that differ; of joints without the frames."""
+        prim, other = self.shown.prims[index], self.written.prims[index]
+        if prim is None or other is None:
+            return
+        for name, value in prim.schemas.items():
+            there = other.schemas.get(name)
+            if there is None or isinstance(value, usd_geom.Gprim):
+                continue
+            if (id(value), id(there)) not in self._same:
+                self._same[id(value), id(there)] = [
+                    item for item in value.attributes if not self._is_same(item, value, there, index)
+                ]
+            for item in self._same[id(value), id(there)]:
+                instance = name.partition(":")[2]
+                said = [
+                    "unset" if one is None else summary.shown(item, one, instance, value.unit_mode)
+                    for one in (getattr(there, item.field), getattr(value, item.field))
+                ]
+                text = f"{item.usd_name(instance)} of '{{}}' is {said[0]} in it, and {said[1]} here."
+                yield self._told(index, "value", text)
+
+    def _is_same(self, item: Attribute, value: Schema, there: Schema, index: int) -> bool:
+        here, now = getattr(value, item.field), getattr(there, item.field)
+        if item.field in _FRAME_FIELDS or (here is None and now is None):
+            return True
+        if item.is_relationship:
+            wanted = {self.in_file(path) for path in here or ()}
+            # What is no longer below a prim is added to the collections that it is in.
+            return wanted <= set(now or ()) if item.field == "includes" else wanted == set(now or ())
+        if now is not None and item.space == "local" and isinstance(now, tuple | float):
+            ratio = self._ratio(index)
+            now = tuple(part * ratio for part in now) if isinstance(now, tuple) else now * ratio
+        if same_value(item, value.resolved(item.field) if here is None else here,
+                      there.resolved(item.field) if now is None else now):  # fmt: skip
+            return True
+        numbers = [np.atleast_1d(np.asarray(one, float)) if _is_number(one) else None for one in (here, now)]
+        if numbers[0] is None or numbers[1] is None or numbers[0].shape != numbers[1].shape:
+            return False
+        size = float(np.abs(numbers[0]).max())
+        return bool(np.abs(numbers[0] - numbers[1]).max() <= _OF_VALUE * size)
+
+    def _ratio(self, index: int) -> float:
+        """Scale of a prim in the file, as a multiple of the one in Blender: units can be a scale."""
+        scales = [abs(frames.determinant(facts.worlds[index])) for facts in (self.written, self.shown)]
+        return float((scales[0] / scales[1]) ** (1.0 / 3.0)) if scales[1] > 0.0 and scales[0] > 0.0 else 1.0
+
+    # ------------------------------------------------------------------ joints
+
+    def _joint(self, index: int) -> Iterator[Mismatch]:
+        prim, other = self.shown.prims[index], self.written.prims[index]
+        if prim is None or other is None or (joint := prim.get(usd_physics.Joint)) is None:
+            return
+        there = other.get(usd_physics.Joint)
+        for side in (0, 1) if there is not None else ():
+            assert there is not None
+            one, two = self._frame(joint, side, self.shown), self._frame(there, side, self.written)
+            if one is None or two is None or np.isnan(one).any():
+                continue
+            away = float(np.abs(one[:3, 3] - two[:3, 3]).max())
+            if away > 1e-4 * max(self._reach(joint), 1e-2) + _OF_DISTANCE * float(np.abs(one[:3, 3]).max()):
+                yield self._told(index, "joint", f"the anchor of '{{}}' on body {side} is {away:.4g} m away.")
+            elif np.abs(one[:3, :3] - two[:3, :3]).max() > _OF_AXES:
+                yield self._told(index, "joint", f"the axes of '{{}}' on body {side} point elsewhere.")
+
+    @staticmethod
+    def _reach(joint: usd_physics.Joint) -> float:
+        return max(float(np.linalg.norm(joint.resolved(f"local_pos{side}"))) for side in (0, 1))
+
+    def _frame(self, joint: usd_physics.Joint, side: int, facts: Facts) -> frames.Matrix | None:
+        """World frame (4, 4) of a side of a joint; None if its body is no prim with physics."""
+        target = getattr(joint, f"body{side}")
+        position, rotation = joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
+        if not target:
+            return frames.world_frame(None, position, rotation)
+        place = self.by_place.get(self.in_file(target[0]) if facts is self.shown else target[0])
+        return None if place is None else frames.world_frame(facts.worlds[place], position, rotation)
+
+
+def _is_number(value: object) -> bool:
+    numbers: Iterable[object] = value if isinstance(value, tuple) else (value,)
+    return all(isinstance(part, int | float) and not isinstance(part, bool) for part in numbers)

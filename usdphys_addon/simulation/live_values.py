@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Values that change while a world runs: how each reaches the world, and how a body is handed over between its
+animation and physics."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import animation, schema
+from ..core.animation import Key
+from ..core.frames import Matrix
+from ..core.model import PhysicsModel, Prim
+from ..core.schema import Vector
+from ..core.schemas import usd_physics
+from .layout import gravity_of
+from .switches import ROLES, is_led
+from .vendor_settings import animates
+
+if TYPE_CHECKING:
+    from .world import World
+
+#: Frames of an animation from which the velocity of a body is known when physics takes it over.
+_REMEMBERED = 3
+
+
+def apply(world: World, prim: Prim, name: str, fields: Collection[str]) -> None:
+    """Give a running world new values of a schema. name: with instance. fields: those that have changed."""
+    value, path = prim.schemas[name], prim.path
+    instance = schema.split_applied(name)[1]
+    has_joint = path in world.joints
+    if isinstance(value, usd_physics.DriveAPI):
+        if has_joint:
+            world.set_drive(path, instance, **{item.field: value.resolved(item.field) for item in value.attributes})
+    elif isinstance(value, usd_physics.MaterialAPI):
+        world.set_friction(
+            path, *(value.resolved(one) for one in ("dynamic_friction", "restitution", "static_friction"))
+        )
+    elif isinstance(value, usd_physics.MassAPI):
+        if value.resolved("mass") > 0.0:
+            world.set_mass(path, value.resolved("mass"))
+    elif isinstance(value, usd_physics.Joint | usd_physics.LimitAPI):
+        if has_joint and "joint_enabled" in fields:
+            world.set_joint_enabled(path, bool(value.resolved("joint_enabled")))
+        if has_joint and set(fields) - {"joint_enabled"}:
+            world.set_joint_ranges(prim)
+    elif isinstance(value, usd_physics.PhysicsScene):
+        world.set_gravity(gravity_of(value), path)
+    elif isinstance(value, usd_physics.CollisionAPI):
+        world.set_collider_enabled(path, bool(value.resolved("collision_enabled")))
+    elif name == "PhysxSurfaceVelocityAPI":
+        world.set_surface_velocity(prim)
+
+
+# --------------------------------------------------------------------------- hand-over
+
+
+class _Way:
+    """Where its animation has a body, the last few times that it was asked."""
+
+    def __init__(self) -> None:
+        self.moments: deque[float] = deque(maxlen=_REMEMBERED)
+        self.places: deque[Matrix] = deque(maxlen=_REMEMBERED)
+        self.turns: deque[Matrix] = deque(maxlen=_REMEMBERED)
+
+    def note(self, moment: float, place: Matrix, turn: Matrix) -> None:
+        if self.moments and not moment > self.moments[-1] + 1e-9:
+            if moment < self.moments[-1] - 1e-9:
+                self.__init__()  # type: ignore[misc]
+            else:
+                self.moments.pop(), self.places.pop(), self.turns.pop()
+        self.moments.append(moment)
+        self.places.append(np.array(place, float))
+        self.turns.append(np.array(turn, float))
+
+    def velocity(self) -> tuple[Vector, Vector]:
+        """Linear and angular velocity at the last moment: of the curve through the last three places."""
+        if len(self.moments) < 2:
+            return (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        weights = _slope(np.array(self.moments))
+        last = self.turns[-1]
+        turned = np.array([rotation_vector(turn, last) for turn in self.turns])
+        linear, angular = weights @ np.array(self.places), -(weights @ turned)
+        return _vector(linear), _vector(angular)
+
+
+def _vector(numbers: Matrix) -> Vector:
+    x, y, z = numbers.tolist()
+    return x, y, z
+
+
+def _slope(moments: Matrix) -> Matrix:
+    """Weights (n,) of values at n moments, two or three, whose sum is the slope at the last of the curve through them.
+
+    Of the polynomial of Lagrange.
+    """
+    last = moments[-1]
+    weights = np.zeros(len(moments))
+    for row, moment in enumerate(moments):
+        others = np.delete(moments, row)
+        below = np.prod(moment - others)
+        weights[row] = sum(np.prod(last - np.delete(others, skipped)) for skipped in range(len(others))) / below
+    return weights
+
+
+def rotation_vector(first: Matrix, second: Matrix) -> Matrix:
+    """The turn (3,), rad, in the world that leads from one quaternion (w first) to another."""
+    a, b, c, d = (float(part) for part in first)
+    w, x, y, z = (float(part) for part in second)
+    # second * conjugate(first)
+    real = w * a + x * b + y * c + z * d
+    turn = np.array((-w * b + x * a - y * d + z * c, -w * c + y * a - z * b + x * d, -w * d + z * a - x * c + y * b))
+    if real < 0.0:
+        real, turn = -real, -turn
+    size = float(np.linalg.norm(turn))
+    return turn * (2.0 * np.arctan2(size, real) / size) if size > 1e-12 else 2.0 * turn
+
+
+@dataclass(slots=True)
+class _Blend:
+    """How far a body is from its animation when that takes it: (3,), m, and a quaternion. left, steps: of time."""
+
+    offset: Matrix
+    turn: Matrix
+    left: int
+    steps: int
+
+
+@dataclass(slots=True)
+class HandOver:
+    """Bodies of a world that animation and physics move in turn.
+
+    blend: steps of time in which a body goes over to its animation. A body that nothing animates stays where it is.
+    """
+
+    world: World
+    blend: int = 0
+    _ways: dict[str, _Way] = field(default_factory=dict)
+    _blends: dict[str, _Blend] = field(default_factory=dict)
+
+    def note(self, moment: float, path: str, place: Matrix, turn: Matrix) -> None:
+        """Where the animation has a body now: (3,), m, and (4,), w first."""
+        self._ways.setdefault(path, _Way()).note(moment, place, turn)
+
+    def switch(self, prim: Prim) -> None:
+        """Let physics or animation move a body from here on, as its prim says."""
+        path, row = prim.path, self.world.index(prim.path)
+        led = is_led(prim)
+        if led == bool(self.world.kinematic[row]):
+            return
+        way = self._ways.get(path)
+        if not led:
+            self._blends.pop(path, None)
+            self.world.release_body(path, *(way.velocity() if way is not None else _Way().velocity()))
+            return
+        self.world.lead_body(path)
+        if way is not None and self.blend > 0:
+            here, turn = self.world.positions[row], self.world.rotations[row]
+            away = quaternion_product(turn, _conjugate(way.turns[-1]))
+            self._blends[path] = _Blend(here - way.places[-1], away, self.blend, self.blend)
+
+    def goal(self, path: str, place: Matrix, turn: Matrix) -> tuple[Matrix, Matrix]:
+        """Where a body is to be in the next step of time, for which its animation has this place."""
+        blend = self._blends.get(path)
+        if blend is None:
+            return place, turn
+        blend.left -= 1
+        if blend.left <= 0:
+            del self._blends[path]
+            return place, turn
+        part = blend.left / blend.steps
+        part = part * part * (3.0 - 2.0 * part)
+        identity = np.array((1.0, 0.0, 0.0, 0.0))
+        away = part * blend.turn * (1.0 if blend.turn[0] >= 0.0 else -1.0) + (1.0 - part) * identity
+        return place + part * blend.offset, quaternion_product(away / np.linalg.norm(away), turn)
+
+
+def _conjugate(turn: Matrix) -> Matrix:
+    return np.asarray(turn) * (1.0, -1.0, -1.0, -1.0)
+
+
+def quaternion_product(first: Matrix, second: Matrix) -> Matrix:
+    """Products (..., 4) of quaternions (w, x, y, z)."""
+    a, b, c, d = np.moveaxis(np.asarray(first, float), -1, 0)
+    w, x, y, z = np.moveaxis(np.asarray(second, float), -1, 0)
+    return np.stack(
+        (a * w - b * x - c * y - d * z, a * x + b * w + c * z - d * y, a * y - b * z + c * w + d * x,
+         a * z + b * y - c * x + d * w),
+        axis=-1,
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- while it runs
+
+
+class LiveValues:
+    """The animated values of a model, handed to the world that was built of it.
+
+    Numbers hold at the end of a step of time, as the places of animated bodies do. A switch holds from the moment on at
+    which it was set, which is the start of the next step.
+    """
+
+    def __init__(self, world: World, model: PhysicsModel, blend: int = 0, moment: float = 0.0) -> None:
+        """blend: see `HandOver`. moment: s, of the start. The model is changed with the values."""
+        self.world, self.model = world, model
+        self.hand_over = HandOver(world, blend)
+        for path in world.switching & set(world.paths):
+            row = world.index(path)
+            self.hand_over.note(moment, path, world.positions[row], world.rotations[row])
+        self._switches: dict[Key, Any] = {}
+
+    def value(self, key: Key) -> Any:
+        """What a value is now; None if it is not there."""
+        prim = self.model.prims.get(key.path)
+        held = prim.schemas.get(key.schema) if prim is not None else None
+        return None if held is None else getattr(held, key.field)
+
+    def begin(self) -> None:
+        """A step of time begins: what was switched before holds now."""
+        switches, self._switches = self._switches, {}
+        self._apply(switches)
+
+    def set(self, values: Mapping[Key, Any]) -> None:
+        """The values at the end of the step of time."""
+        known = {key: value for key, value in values.items() if self._animates(key)}
+        self._switches = {key: value for key, value in known.items() if animation.is_switch(value)}
+        self._apply({key: value for key, value in known.items() if key not in self._switches})
+
+    def _animates(self, key: Key) -> bool:
+        prim = self.model.prims.get(key.path)
+        held = prim.schemas.get(key.schema) if prim is not None else None
+        return held is not None and animates(key.schema, schema.attribute_of(type(held), key.field))
+
+    def _apply(self, values: Mapping[Key, Any]) -> None:
+        for prim, name, fields in self.model.put(values):
+            if name == usd_physics.RigidBodyAPI.usd_name and not fields.isdisjoint(ROLES):
+                if prim.path in self.world.switching:
+                    self.hand_over.switch(prim)
+            else:
+                apply(self.world, prim, name, fields)
