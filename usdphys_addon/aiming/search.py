@@ -20,10 +20,12 @@ Searcher = Generator[Floats, Floats, None]
 _FIRST = 5
 #: Spread of samples near the best point, for each tolerance that it misses by; distance of starts of descents.
 _NEAR, _APART = 2e-3, 0.04
+#: Looks near a best point that does not become much better, after which the search goes elsewhere.
+_LOOKS = 2
 #: Difference by which derivatives are taken.
 _STEP = 2e-3
 #: Steps of a descent, and those in vain after which it ends; both far from the goal and near it, in tolerances.
-_STEPS, _VAIN, _VAIN_NEAR, _CLOSE = 14, 2, 5, 8.0
+_STEPS, _VAIN, _VAIN_NEAR, _CLOSE = 14, 2, 4, 1.4
 #: Part of the range that a step of a descent goes at most.
 _REACH = 0.25
 
@@ -49,10 +51,15 @@ def searcher(start: Floats, seed: int) -> Searcher:
     offset, number = rng.random(count), 0
     tried = [_Tried(start, (yield start))]
     used: list[_Tried] = []
+    # Looks near the best point since it became much better; a kink may hold it.
+    looks, known = 0, np.inf
     while True:
         best = min(tried, key=lambda one: one.size)
         point = (offset + number * strides) % 1.0
-        if number % 3 == 2:
+        if best.size < 0.8 * known:
+            looks, known = 0, best.size
+        if number % 3 == 2 and looks < _LOOKS:
+            looks += 1
             point = np.clip(best.point + rng.normal(0.0, np.clip(_NEAR * best.size, _NEAR, 0.1), count), 0.0, 1.0)
         number += 1
         sample = _Tried(point, (yield point))
@@ -61,7 +68,7 @@ def searcher(start: Floats, seed: int) -> Searcher:
             continue
         fresh = [one for one in tried if not any(_is_used_up(one, other) for other in used)]
         # The best point often lies at a kink that holds it: every second descent begins at the new sample.
-        at = min(fresh, key=lambda one: one.size) if fresh and number % 2 else sample
+        at = min(fresh, key=lambda one: one.size) if fresh and number % 2 and looks < _LOOKS else sample
         found = yield from _descent(at)
         used += [at, min([at, *found], key=lambda one: one.size)]
         tried += found
