@@ -166,11 +166,11 @@ def _tried(
             continue
         row = run.paths.index(target.path)
         residuals.append(target.residual(run.positions[target.frame, row], run.rotations[target.frame, row]))
-    run.misses = [_miss(residual) for residual in residuals]
+    run.misses = [miss_of(residual) for residual in residuals]
     return run, residuals
 
 
-def _miss(residual: Floats) -> float:
+def miss_of(residual: Floats) -> float:
     """The larger of the distance and the angle, in tolerances."""
     return max(float(np.linalg.norm(residual[at : at + 3])) for at in range(0, len(residual), 3))
 
