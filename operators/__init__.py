@@ -46,7 +46,8 @@ from .outcome import report_refusals
 _MODULES = (
     action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf,
     export_usd, export_layer, import_urdf, import_usd, inspector, joint_freedoms, joint_tools, manual, mirror,
-    from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure, vendor,
+    from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure,
+    vendor,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
 _MENUS = {

@@ -13,6 +13,7 @@ from . import generate
 #: (pattern of what the mouse is over, page), in the form of Blender's own manual maps; the first that fits counts.
 PAGES = (
     ("bpy.ops.usdphys.preview*", "preview.html"),
+    ("bpy.ops.usdphys.aim*", "preview.html"),
     ("bpy.ops.usdphys.settle*", "generators.html"),
     *((f"bpy.ops.{cls.bl_idname}*", "generators.html") for cls in generate.CLASSES),
     ("bpy.ops.usdphys.inspect*", "tasks/arm.html"),
