@@ -139,7 +139,7 @@ class Kernel:
         return 200
 
     def SetInformationJobObject(self, job, kind, limits_, size):  # noqa: N802
-        found = limits_._obj
+        found = limits_.contents
         assert kind == 9 and size == ctypes.sizeof(found) == 144
         self.jobs[job]["limits"] = found
         return 1
@@ -152,7 +152,7 @@ class Kernel:
     def QueryInformationJobObject(self, job, kind, answer, _size, _length):  # noqa: N802
         assert kind == 9
         held = self.jobs[job]["limits"]
-        answer._obj.peak_job_memory = min(self.taken, held.job_memory) if held.basic.flags & 0x200 else 0
+        answer.contents.peak_job_memory = min(self.taken, held.job_memory) if held.basic.flags & 0x200 else 0
         return 1
 
     def CloseHandle(self, handle):  # noqa: N802
@@ -161,8 +161,8 @@ class Kernel:
         return 1
 
     def GlobalMemoryStatusEx(self, status):  # noqa: N802
-        assert status._obj.size == 64
-        status._obj.sizes[0] = 1 << 35
+        assert status.contents.size == 64
+        status.contents.sizes[0] = 1 << 35
         return 1
 
 

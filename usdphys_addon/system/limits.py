@@ -117,12 +117,12 @@ class MacGauge(Gauge):
 
     def _of(self, pid: int) -> int:
         usage = (ctypes.c_uint8 * self._SIZE)()
-        if self._library.proc_pid_rusage(ctypes.c_int(pid), ctypes.c_int(self._USAGE), ctypes.byref(usage)):
+        if self._library.proc_pid_rusage(ctypes.c_int(pid), ctypes.c_int(self._USAGE), ctypes.pointer(usage)):
             return 0
         total = int.from_bytes(bytes(usage)[self._FOOTPRINT : self._FOOTPRINT + 8], sys.byteorder)
         children = (ctypes.c_int * self._MOST_CHILDREN)()
         found = self._library.proc_listpids(
-            ctypes.c_uint32(self._BY_PARENT), ctypes.c_uint32(pid), ctypes.byref(children),
+            ctypes.c_uint32(self._BY_PARENT), ctypes.c_uint32(pid), ctypes.pointer(children),
             ctypes.c_int(ctypes.sizeof(children)),
         )  # fmt: skip
         count = max(0, found) // ctypes.sizeof(ctypes.c_int)
@@ -171,7 +171,7 @@ class WindowsJob(Gauge):
         limits.job_memory = int(self._ABOVE * most)
         process = kernel.OpenProcess(self._RIGHTS, False, pid) if self._job else None
         is_set = process and kernel.SetInformationJobObject(
-            self._job, self._EXTENDED, ctypes.byref(limits), ctypes.sizeof(limits)
+            self._job, self._EXTENDED, ctypes.pointer(limits), ctypes.sizeof(limits)
         )
         is_in = is_set and kernel.AssignProcessToJobObject(self._job, process)
         if process:
@@ -183,7 +183,7 @@ class WindowsJob(Gauge):
     def taken(self) -> int:
         found = JobLimits()
         if not self._kernel.QueryInformationJobObject(
-            self._job, self._EXTENDED, ctypes.byref(found), ctypes.sizeof(found), None
+            self._job, self._EXTENDED, ctypes.pointer(found), ctypes.sizeof(found), None
         ):
             return 0
         return int(found.peak_job_memory)
@@ -203,7 +203,7 @@ class _MemoryStatus(ctypes.Structure):
 def of_windows(kernel: Any) -> int:
     """Bytes of memory of a machine with Windows. kernel: kernel32."""
     status = _MemoryStatus(ctypes.sizeof(_MemoryStatus))
-    return int(status.sizes[0]) if kernel.GlobalMemoryStatusEx(ctypes.byref(status)) else 0
+    return int(status.sizes[0]) if kernel.GlobalMemoryStatusEx(ctypes.pointer(status)) else 0
 
 
 def libproc() -> Any:

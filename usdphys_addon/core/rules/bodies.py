@@ -57,10 +57,13 @@ def nested_body(facts: Facts) -> Iterator[Finding]:
     if nested:
         prim, other = nested[0]
         count = len(nested) - 1
-        more = f"; {count} more {'bodies are' if count > 1 else 'body is'} below another" if count else ""
-        yield Finding(
-            prim, f"{prim.display} is a rigid body below the rigid body {other.display}{more}.", {"other": name(other)}
-        )
+        one, two = prim.display, other.display
+        text = f"{one} is a rigid body below the rigid body {two}."
+        if count == 1:
+            text = f"{one} is a rigid body below the rigid body {two}; 1 more body is below another."
+        elif count:
+            text = f"{one} is a rigid body below the rigid body {two}; {count} more bodies are below another."
+        yield Finding(prim, text, {"other": name(other)})
 
 
 # --------------------------------------------------------------------------- mass
