@@ -100,9 +100,8 @@ def varied(model: PhysicsModel, texts: Iterable[str]) -> list[list[Freedom]]:
         axes = [_AXES.index(match["axis"])] if match["axis"] else []
         groups = _meant(model, match["path"], match["name"], axes, low, high)
         if not groups:
-            where = f"'{match['path']}'" if match["path"] else "No prim"
-            verb = "has no" if match["path"] else "has a"
-            raise UsageError(f"'{text}': {where} {verb} value '{match['name']}' that is authored and can be varied.")
+            name, where = match["name"], match["path"] or "the file"
+            raise UsageError(f"'{text}': '{name}' is no number of a schema that is applied in {where}; nothing varies.")
         found += groups
     return found
 
