@@ -15,6 +15,7 @@ from ..usdphys_addon.system import faults
 from . import (
     action_bar,
     add_physics,
+    aim,
     batch,
     batch_files,
     checks,
@@ -43,9 +44,10 @@ from .outcome import report_refusals
 
 #: In the order of registration.
 _MODULES = (
-    action_bar, add_physics, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf, export_usd,
-    export_layer, import_urdf, import_usd, inspector, joint_freedoms, joint_tools, manual, mirror, from_rigid_bodies,
-    pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure, vendor,
+    action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf,
+    export_usd, export_layer, import_urdf, import_usd, inspector, joint_freedoms, joint_tools, manual, mirror,
+    from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure,
+    vendor,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
 _MENUS = {

@@ -130,6 +130,7 @@ class USDPHYS_MT_object(bpy.types.Menu):
         layout.separator()
         _draw(layout, BATCH)
         layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
+        layout.operator("usdphys.aim", icon="PIVOT_CURSOR")
         layout.separator()
         for name, label, icon, _ in TOOLS:
             layout.menu(f"USDPHYS_MT_{name}", text=label, icon=icon)

@@ -61,6 +61,7 @@ class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
         if preview_guard.problem():
             draw_text(layout, preview_guard.problem(), "ERROR")
         layout.operator("usdphys.preview_apply", icon="CHECKMARK")
+        layout.operator("usdphys.aim", icon="PIVOT_CURSOR")
         layout.use_property_split = True
         layout.use_property_decorate = False
         column = layout.column()

@@ -451,7 +451,6 @@ def held_by_static() -> None:
 _JOINT = "J.joint"
 
 
-#: (code, build, paths that the fix changes)
 def in_both_worlds() -> None:
     obj = body()
     bpy.ops.rigidbody.world_add()
@@ -459,6 +458,7 @@ def in_both_worlds() -> None:
     bpy.ops.rigidbody.object_add()
 
 
+#: (code, build, paths that the fix changes)
 BROKEN: list[tuple[str, Callable[[], Any], set[str]]] = [
     ("BlenderSimulatesToo", in_both_worlds, set()),
     ("MassInvalidValues", with_mass(mass=-1, density=3), {f"{_MASS}.mass"}),

@@ -1027,7 +1027,7 @@ def test_play_is_pause_while_it_plays(monkeypatch):
     layout = drawn("preview", "VIEW_3D")
     assert [one.name for one in layout.buttons()] == [
         "usdphys.preview_play", "usdphys.preview_step", "usdphys.preview_reset",
-        *["usdphys.engine_bake"] * len(programs()), "usdphys.preview_apply",
+        *["usdphys.engine_bake"] * len(programs()), "usdphys.preview_apply", "usdphys.aim",
     ]  # fmt: skip
     for is_playing, text in ((True, "Pause"), (False, "Play")):
         with monkeypatch.context() as patch:
@@ -1260,7 +1260,7 @@ def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
         (bpy.types.USDPHYS_PT_actions, [*actions, "usdphys.add_physics"]), (bpy.types.USDPHYS_MT_pie, actions),
         (bpy.types.USDPHYS_PT_batch, batch),
         (bpy.types.USDPHYS_MT_object,
-         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual", "usdphys.report_bug"]),
+         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.aim", "usdphys.manual", "usdphys.report_bug"]),
     ):  # fmt: skip
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected

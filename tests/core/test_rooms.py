@@ -17,6 +17,7 @@ ROOMS = {
     "usd": ("usdphys_addon/usd",),
     "gltf": ("usdphys_addon/gltf",),
     "simulation": ("usdphys_addon/simulation",),
+    "aiming": ("usdphys_addon/aiming",),
     "worker": ("usdphys_addon/worker",),
     "bridge": ("usdphys_addon/bridge",),
     "exchange": ("usdphys_addon/exchange",),
@@ -52,6 +53,7 @@ WITHOUT_BLENDER = (
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",
     "usdphys_addon/simulation/gains",
+    "usdphys_addon/aiming",
     "usdphys_addon/bridge/identity/names.py",
     "usdphys_addon/bridge/identity/match.py",
 )

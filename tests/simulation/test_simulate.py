@@ -224,3 +224,68 @@ def test_notices_go_to_stderr(tmp_path, capfd) -> None:
     captured = capfd.readouterr()
     assert "PlaneMoves" in captured.err
     assert "PlaneMoves" not in captured.out
+
+
+def test_runs_with_varied_friction_slide_less_the_more_there_is(tmp_path, capfd) -> None:
+    """A box that is thrown over a floor slides v^2 / (2 mu g)."""
+    source = tmp_path / "slide.usda"
+    source.write_text(SLIDE, encoding="utf-8")
+    poses = tmp_path / "runs.json"
+    arguments = ["--seconds", "3", "--fps", "60", "--vary", "friction=0.3..0.7", "--runs", "8", "--json", str(poses)]
+    assert cli.main(["simulate", str(source), *arguments]) == 0
+    first = poses.read_text(encoding="utf-8")
+    runs = json.loads(first)["runs"]
+    assert len(runs) == 8
+    for run in runs:
+        friction = run["values"]["/World/Matter:dynamic_friction"]
+        assert friction == run["values"]["/World/Matter:static_friction"] and 0.3 <= friction <= 0.7
+        way = run["bodies"]["/World/Box"]["translation"]
+        assert way[-1][0] - way[0][0] == pytest.approx(3.0**2 / (2 * friction * G), rel=0.06)
+    assert cli.main(["simulate", str(source), *arguments, "--seed", "0"]) == 0
+    assert poses.read_text(encoding="utf-8") == first
+    assert "8 runs of 181 frames, 2 values varied" in capfd.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["--vary", "friction=0..1"], "add --json"), (["--vary", "colour=0..1", "--json", "x.json"], "colour"),
+        (["--vary", "friction=0..1", "--json", "x.json", "--out", "x.usda"], "leave out --out"),
+    ],
+)  # fmt: skip
+def test_variations_that_cannot_be_made_are_refused(tmp_path, monkeypatch, capfd, arguments, part) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "slide.usda").write_text(SLIDE, encoding="utf-8")
+    assert cli.main(["simulate", "slide.usda", "--seconds", "1", *arguments]) != 0
+    assert part in capfd.readouterr().err
+    assert not (tmp_path / "x.json").exists()
+
+
+SLIDE = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Z"
+)
+def Xform "World"
+{
+    def Plane "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"])
+    {
+        uniform token axis = "Z"
+        rel material:binding:physics = </World/Matter>
+    }
+    def Cube "Box" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "MaterialBindingAPI"])
+    {
+        double size = 1
+        vector3f physics:velocity = (3, 0, 0)
+        double3 xformOp:translate = (0, 0, 0.25)
+        float3 xformOp:scale = (2, 2, 0.5)
+        uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]
+        rel material:binding:physics = </World/Matter>
+    }
+    def Material "Matter" (prepend apiSchemas = ["PhysicsMaterialAPI"])
+    {
+        float physics:dynamicFriction = 0.5
+        float physics:staticFriction = 0.5
+    }
+}
+"""

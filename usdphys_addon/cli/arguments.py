@@ -248,5 +248,5 @@ def _positive(text: str) -> float:
 #: Types of arguments, by their name in arguments.toml.
 _TYPES: dict[str, Callable[[str], Any]] = {
     "count": _count, "unit": _unit, "patience": _patience, "retries": _retries, "frame_rate": _frame_rate,
-    "positive": _positive,
+    "positive": _positive, "int": int,
 }  # fmt: skip

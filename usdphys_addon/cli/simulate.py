@@ -24,6 +24,7 @@ from .output import folders_made, output_to_stderr, print_issues, summarise, tel
 
 if TYPE_CHECKING:
     from ..bridge.reading import SceneReading
+    from ..core.model import PhysicsModel
     from ..exchange.usd_export import ExportOptions
     from ..formats import Format
     from ..simulation.record import Recording
@@ -40,8 +41,58 @@ def simulate_file(options: argparse.Namespace) -> int:
     layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
+    if options.vary:
+        from . import vary
+
+        vary.check_options(options)
     with folders_made(options, options.out, options.json):
-        return _simulate_into(options, source)
+        return _vary_into(options, source) if options.vary else _simulate_into(options, source)
+
+
+def _vary_into(options: argparse.Namespace, source: Format) -> int:
+    """Simulate a file with many values, and write the runs. Returns the exit status."""
+    from . import vary
+
+    _check_outputs(options)
+    choices = choices_of(options)
+    formats.check_choices(options.file, choices)
+    if source.as_stage is not None:
+        with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
+            print_issues(options, issues, warn)
+            model, fps = _model_of_stage(options, file)
+            text, line = vary.runs_of(options, model, fps, model.units)
+    else:
+        import bpy
+
+        from ..bridge import scene_read
+        from ..exchange import blend_file, usd_export
+
+        with blend_file.properties_registered(), output_to_stderr():
+            print_issues(options, source.load(options.file, source.options()), warn)
+            scene: Any = bpy.context.scene
+            scene.frame_set(scene.frame_start)
+            fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
+            model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
+            text, line = vary.runs_of(options, model, fps, usd_export.stage_options(scene)[0])
+    _write_text(Path(options.json), text)
+    summarise(options, f"{options.file}: {line}")
+    return 0
+
+
+def _model_of_stage(options: argparse.Namespace, file: str) -> tuple[PhysicsModel, float]:
+    """The model of a USD file at its first frame, with the prims marked that time samples move; frames a second."""
+    formats.expose_pxr()
+    from ..usd import read as usd_read
+    from ..usd import time_samples
+
+    with usd_read.damage_refused(file):
+        stage = usd_read.open_stage(file)
+        clock = time_samples.Clock(stage, options.fps)
+        model = usd_read.read_stage(stage)
+        time_samples.move_to(stage, model, clock.at(0))
+        for path in time_samples.animated(stage, tuple(model.prims)):
+            model.prims[path].is_animated = True
+    return model, clock.fps
 
 
 def _simulate_into(options: argparse.Namespace, source: Format) -> int:

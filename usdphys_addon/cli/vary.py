@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""`simulate --vary`: many runs of a file with values at random from ranges, as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+import numpy as np
+
+from ..aiming import aim, freedoms
+from ..core.errors import InputError, UsageError
+from ..core.model import PhysicsModel
+from ..core.units import StageUnits
+from ..core.words import counted
+from ..simulation.engine import PREVIEW
+from ..simulation.record import Recording, engine_silenced, refuse_lost
+
+
+def check_options(options: argparse.Namespace) -> None:
+    """Refuse options that contradict `--vary`. Raises UsageError."""
+    if options.out or options.engine != PREVIEW:
+        raise UsageError("--vary writes JSON and simulates in the preview; leave out --out and --engine.")
+    if not options.json:
+        raise UsageError("--vary writes its runs as JSON; add --json with the name of a file.")
+
+
+def runs_of(options: argparse.Namespace, model: PhysicsModel, fps: float, units: StageUnits) -> tuple[str, str]:
+    """Simulate a model again and again. Returns (the runs as JSON, a line about them).
+
+    Each run has its values, in SI units and radians, and the poses of all bodies as `--json` of a single run has them.
+    Raises InputError, for animated models too, and UsageError.
+    """
+    moved = [path for path, prim in model.prims.items() if prim.is_animated]
+    if moved or model.animated:
+        what = moved[0] if moved else next(iter(model.animated))
+        raise InputError(f"'{what}' is animated, which --vary does not follow; remove the animation, or leave it out.")
+    refuse_lost(model)
+    groups = freedoms.varied(model, options.vary)
+    setup = aim.Setup(model, 1.0 / fps, substeps=options.substeps, quality=options.quality)
+    frame = max(1, round(options.seconds * fps))
+    names = [one.text for group in groups for one in group]
+    runs: list[dict[str, Any]] = []
+    with engine_silenced():
+        for run in aim.variations(setup, groups, frame, options.runs, options.seed):
+            nowhere, still = np.empty((0, 0, 4, 4)), np.zeros(len(run.paths), bool)
+            recording = Recording(fps, run.paths, still, nowhere, run.positions, run.rotations)
+            runs.append({"values": dict(zip(names, run.values.tolist(), strict=True)), **recording.as_json(units)})
+    line = f"{counted(len(runs), 'run')} of {counted(frame + 1, 'frame')}, {counted(len(names), 'value')} varied"
+    try:
+        return json.dumps({"seed": options.seed, "runs": runs}, allow_nan=False), line
+    except ValueError as error:
+        raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
