@@ -64,7 +64,7 @@ class USDPHYS_PG_variant(KnownNames, bpy.types.PropertyGroup):
     )
 
 
-class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  # type: ignore[misc]
+class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):
     """Import a USD file with its physics into the scene"""
 
     bl_idname = "usdphys.import_usd"
@@ -221,7 +221,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):  #
 
         if not isinstance(error, TooManyPrimsError) or self.asks_first or not self.is_in_window(bpy.context):
             return super().failed(error)
-        bpy.ops.usdphys.import_usd(
+        bpy.ops.usdphys.import_usd(  # type: ignore[attr-defined]
             "INVOKE_DEFAULT", filepath=self.filepath, convert_units=self.convert_units, attach=self.attach,
             prim_path=self.prim_path, variants=";".join(self.changed_choices()), pack=self.pack,
             asks_first=True,

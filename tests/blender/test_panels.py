@@ -1489,6 +1489,7 @@ def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
         "up_axis",
         "hierarchy",
         "layers",
+        "instanceable",
         "runtimes",
         "physx_words",
         "strict",
@@ -1575,7 +1576,7 @@ def test_an_import_shows_what_is_in_the_file(tmp_path):
         assert part.check(bpy.context)
         assert not part.check(bpy.context)
         part.draw(bpy.context)
-        assert layout.props(part) == ["attach", "convert_units", "prim_path"]
+        assert layout.props(part) == ["attach", "convert_units", "prim_path", "pack"]
         (variant,) = part.variant_sets
         assert layout.props(variant) == ["choice"]
         assert layout.prop_of(variant, "choice").text == "Robot color"
@@ -1678,7 +1679,7 @@ def test_options_of_geometry_are_grey_where_only_physics_is_read():
     for attach in (False, True):
         layout = drawn_operator("usdphys.import_usd", attach=attach)
         greyed = {one.name: not one.is_active for one in layout.all("prop")}
-        assert greyed == {"attach": False, "convert_units": attach, "prim_path": attach}
+        assert greyed == {"attach": False, "convert_units": attach, "prim_path": attach, "pack": attach}
 
 
 # --------------------------------------------------------------------------- preferences
@@ -1706,7 +1707,7 @@ def test_preferences_show_every_setting_once(monkeypatch):
         assert set(shown) == known
         assert len(shown) == len(known)
         boxes = {part.labels()[0]: part.props() for part in layout_parts(layout) if part.kind == "box"}
-        assert boxes["Export"] == ["export_units", "export_hierarchy", "export_format"]
+        assert boxes["Export"] == ["export_units", "export_hierarchy", "export_format", "prove_exports"]
         assert boxes["Preview of New Files"] == ["preview_frequency", "preview_substeps", "preview_with_timeline"]
         assert len(boxes["Overlay"]) == 5
         assert "Shortcuts" in boxes
