@@ -294,6 +294,8 @@ class _Comparison:
             wanted = {self.in_file(path) for path in here or ()}
             # What is no longer below a prim is added to the collections that it is in.
             return wanted <= set(now or ()) if item.field == "includes" else wanted == set(now or ())
+        # What is of another type has no effect in either.
+        here, now = (one if one is not None and item.allows(one) else None for one in (here, now))
         if now is not None and item.space == "local" and isinstance(now, tuple | float):
             ratio = self._ratio(index)
             now = with_elements(item.value, now, lambda part: part * ratio)

@@ -78,11 +78,11 @@ def open_stage(path: str | Path) -> Usd.Stage:
     except Exception as error:
         raise InputError(f"'{path}' is not a USD file that can be read{_reason(error)}.") from error
     check_rates(stage)
-    _say_units_as_doubles(stage)
+    say_units_as_doubles(stage)
     return stage
 
 
-def _say_units_as_doubles(stage: Usd.Stage) -> None:
+def say_units_as_doubles(stage: Usd.Stage) -> None:
     """Blender 2.8 and 2.9 wrote units into crate files as floats, which USD refuses: the session layer has doubles."""
     for name, ask in _UNITS.items():
         try:

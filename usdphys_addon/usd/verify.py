@@ -105,6 +105,7 @@ def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) ->
     """
     cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers() if layer}
     stage = Usd.Stage.Open(str(file))
+    usd_read.say_units_as_doubles(stage)
     for layer in stage.GetUsedLayers() if cached else ():
         if layer.identifier in cached and layer == stage.GetRootLayer():
             layer.Reload(force=True)
