@@ -175,8 +175,8 @@ def test_an_asset_that_is_divided_is_proven_as_a_whole(imported, monkeypatch, di
     name = {"layers": "split", "runtimes": "divide"}[divided]
     original = getattr(module, name)
 
-    def spoiled(whole, target):
-        found = original(whole, target)
+    def spoiled(whole, target, **options):
+        found = original(whole, target, **options)
         stage = Usd.Stage.Open(str(target))
         spoil(stage)
         stage.Save()
