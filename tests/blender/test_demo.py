@@ -94,7 +94,7 @@ def test_playground_values_reach_the_file(demo, tmp_path):
 
 def test_rigid_bodies_are_converted_and_exported(demo, tmp_path):
     demo.build_rigid_bodies()
-    converted = blender_rigid_bodies.convert_scene(bpy.context.scene)
+    converted = blender_rigid_bodies.convert_scene(bpy.context.scene, takes_out=True)
     assert (converted.bodies, converted.joints) == (demo.PARSED_RIGID["RigidBody"], 5)
     result = usd_export.export_usd(bpy.context, tmp_path / "rigid.usda", usd_export.ExportOptions())
     assert errors(result.issues) == []

@@ -103,7 +103,7 @@ def _convert_in_blender(
         if options.from_rigid_bodies:
             from ..authoring import blender_rigid_bodies
 
-            for note in blender_rigid_bodies.convert_scene(scene).notes:
+            for note in blender_rigid_bodies.convert_scene(scene, takes_out=True).notes:
                 tell_note(options, note, "usdphys: note: ")
         assert target.write is not None  # as `check_conversion` says
         with console.without_scratch_names():

@@ -251,8 +251,8 @@ def _vnode_of(watched: _Watched, placement: Any, by_name: dict[str, Any]) -> Any
     """The node that the exporter makes of a placement whose names do not tell it; None if there is none."""
     if placement.instance is None:
         return by_name.get(placement.obj.name)
-    if placement.parent is not None:
-        return watched.vnodes.get(placement.chain)
+    if placement.parent is not None and (found := watched.vnodes.get(placement.chain)) is not None:
+        return found
     # Geometry nodes have made it: nothing but its place tells it from the others.
     same = watched.instances.get((placement.instance[0], placement.matrix.tobytes()))
     return same.pop() if same else None
