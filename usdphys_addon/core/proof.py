@@ -128,9 +128,10 @@ def issues_of(found: Sequence[Mismatch]) -> list[Issue]:
     for kind in dict.fromkeys(one.kind for one in found):
         same = [one for one in found if one.kind == kind]
         more = f" The same holds for {counted(len(same) - _NAMED, 'other prim')}." if len(same) > _NAMED else ""
+        differences = f"{same[0].text}{more}"
         issues.append(Issue(
             "FileDiffers", "error", same[0].path, same[0].label,
-            f"The written file is not what Blender shows: {same[0].text}{more}",
+            f"The written file is not what Blender shows: {differences}",
             "Do not rely on this file; export in another form, and report the scene as a bug.",
         ))  # fmt: skip
     return issues
