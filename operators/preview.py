@@ -245,6 +245,8 @@ def _start_soon() -> None:
 
 def register() -> None:
     preview_guard.after_start.append(_listen_soon)
+    # Loading a file frees the windows with their timers.
+    jobs.on_load.append(_end_listening)
     if not bpy.app.background:
         preview_guard.after_slice.append(_start_soon)
 
@@ -252,12 +254,14 @@ def register() -> None:
 def unregister() -> None:
     preview_guard.after_start.remove(_listen_soon)
     preview_guard.after_slice.clear()
-    if _timers:
-        _end_listening()
+    jobs.on_load.remove(_end_listening)
+    _end_listening()
 
 
 def _end_listening() -> None:
     """Blender drops the modal operators of an add-on that is disabled without another call to them."""
+    if not _timers:
+        return
     manager: Any = bpy.context.window_manager
     for timer in _timers:
         manager.event_timer_remove(timer)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Edits of structure on an imported scene: the world of the written file is the world that Blender shows."""
 
+import itertools
+
 import bmesh
 import bpy
 import numpy as np
@@ -134,10 +136,14 @@ def file_bounds(file):
     return np.array([box.GetMin(), box.GetMax()])
 
 
+def turns(*names):
+    """(first, second, form): each pair with one of the forms, in turn, so that each meets each form."""
+    pairs = list(itertools.product(*names))
+    return [(*pair, list(FORMS)[(number + number // len(names[-1])) % len(FORMS)]) for number, pair in enumerate(pairs)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("operation", OPERATIONS)
-@pytest.mark.parametrize("type_name", GPRIMS)
+@pytest.mark.parametrize(("type_name", "operation", "form"), turns(GPRIMS, OPERATIONS))
 def test_a_gprim_stays_what_blender_shows(tmp_path, type_name, operation, form):
     import_text(tmp_path, source_of(type_name))
     chosen("Shape")

@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 
 #: Rounding of a local transform in 32 bits, relative to its largest number.
 _NOISE = 2e-6
+#: Bounds of a mesh, as an approximation, that are the gprim which it is in the file.
+_BOUNDS = {"Sphere": "boundingSphere", "Cube": "boundingCube"}
 
 
 @authored_poses.authored()
@@ -545,10 +547,11 @@ class _Comparison:
         """True for a collider that was a gprim in the source, and is now the mesh of its object."""
         before, after = self.old.prims.get(path), self.new.prims.get(path)
         type_name = before.type_name if before is not None else self.old.other_types.get(path, "")
-        return (
-            type_name in usd_geom.GPRIM_TYPES
-            and after is not None and after.get(usd_physics.CollisionAPI) is not None and after.type_name == "Mesh"
-        )  # fmt: skip
+        if type_name not in usd_geom.GPRIM_TYPES or after is None or after.type_name != "Mesh":
+            return False
+        mesh = after.get(usd_physics.MeshCollisionAPI)
+        is_it_itself = not self.edited[path].data and mesh is not None and mesh.approximation == _BOUNDS.get(type_name)
+        return after.get(usd_physics.CollisionAPI) is not None and not is_it_itself
 
     def _takes_geometry(self, path: str, obj: Object) -> bool:
         """True if the changed data of an object can be written to its prim; reports where it cannot."""
