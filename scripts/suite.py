@@ -20,6 +20,7 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -205,10 +206,14 @@ def core() -> Iterator[Run]:
 
 
 def on_every_bpy(suite: str, order: int) -> Iterator[Run]:
+    """A suite in each Blender; a slow test in one of them, unless EVERY_TEST is set: three times they take too long."""
+    groups = venvs.runnable_bpy()
     for group in venvs.BPY_GROUPS:
         name = f"{suite}-{group}"
-        if venvs.python_for(group):
-            yield Run(name, lambda name=name, group=group: pytest(name, group, f"tests/{suite}"), order)
+        if group in groups:
+            share = {} if os.environ.get("EVERY_TEST") else {"SLOW_SHARE": f"{groups.index(group)}/{len(groups)}"}
+            work = partial(pytest, name, group, f"tests/{suite}", variables={**os.environ, **share})
+            yield Run(name, work, order)
         else:
             reason = f"no Python {venvs.PYTHON_OF[group]} on this machine"
             yield Run(name, lambda name=name, reason=reason: record(name, "skipped", reason), order)

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,19 @@ import bpy
 
 if hasattr(bpy.utils, "expose_bundled_modules"):
     bpy.utils.expose_bundled_modules()
+
+
+def pytest_collection_modifyitems(config, items):
+    """Of the slow tests, those of this Blender: SLOW_SHARE=1/3 stands for the second of three."""
+    number, _, count = os.environ.get("SLOW_SHARE", "").partition("/")
+    if not count:
+        return
+    others = {
+        item for item in items
+        if item.get_closest_marker("slow") and zlib.crc32(item.nodeid.encode()) % int(count) != int(number)
+    }  # fmt: skip
+    config.hook.pytest_deselected(items=list(others))
+    items[:] = [item for item in items if item not in others]
 
 
 @pytest.fixture(scope="session", autouse=True)
