@@ -156,12 +156,19 @@ def _sides(shape: Any) -> tuple[float, float]:
     return max(min(sides), 0.1 * max(sides)), max(sides)
 
 
+_STRAIGHT = np.eye(3)
+
+
 def _radius(placed: Placed, frame: Matrix | None) -> float:
     """Distance (m) from the origin of its body within which a shape is."""
     shape, center, turn = placed
-    own = frames.transform(np.zeros(3) if center is None else center, turn)
-    box = shape.compute_aabb(isometry(own if frame is None else frame @ own))
-    return float(np.linalg.norm(np.maximum(np.abs(box.mins.to_tuple()), np.abs(box.maxs.to_tuple()))))
+    place = Isometry3.identity()
+    is_off = center is not None and np.any(center)
+    if frame is not None or is_off or (turn is not None and not np.array_equal(turn, _STRAIGHT)):
+        own = frames.transform(np.zeros(3) if center is None else center, turn)
+        place = isometry(own if frame is None else frame @ own)
+    box = shape.compute_aabb(place)
+    return math.hypot(*[max(-low, high) for low, high in zip(box.mins.to_tuple(), box.maxs.to_tuple(), strict=True)])
 
 
 def _clamped(velocity: Matrix) -> Matrix:

@@ -114,17 +114,19 @@ def _unite_near(sets: _Sets, rows: Rows, places: Matrix, reaches: Matrix) -> Non
             sets.unite(int(rows[one]), int(rows[other]))
     #: Of each cell: bodies that are one set already, together.
     cells: dict[tuple[int, ...], list[list[int]]] = defaultdict(list)
-    for one in solid[reaches[solid] <= 4.0 * size].tolist():
-        low, high = places[one] - reaches[one], places[one] + reaches[one]
-        spans = [range(math.floor(a / size), math.floor(b / size) + 1) for a, b in zip(low, high, strict=True)]
-        row = int(rows[one])
-        for cell in itertools.product(*spans):
+    narrow = solid[reaches[solid] <= 4.0 * size]
+    lows, highs = (
+        np.floor((places[narrow] + side * reaches[narrow, None]) / size).astype(int).tolist() for side in (-1.0, 1.0)
+    )
+    numbers, at, reach = rows.tolist(), places.tolist(), reaches.tolist()
+    for one, low, high in zip(narrow.tolist(), lows, highs, strict=True):
+        row = numbers[one]
+        for cell in itertools.product(*[range(a, b + 1) for a, b in zip(low, high, strict=True)]):
             own, apart = [one], []
             for members in cells[cell]:
-                root = sets.find(int(rows[members[0]]))
+                root = sets.find(numbers[members[0]])
                 if root != sets.find(row):
-                    away = np.linalg.norm(places[members] - places[one], axis=1)
-                    if not (away < reaches[members] + reaches[one]).any():
+                    if not any(math.dist(at[one], at[other]) < reach[one] + reach[other] for other in members):
                         apart.append(members)
                         continue
                     sets.unite(row, root)
