@@ -146,7 +146,7 @@ class Listener:
     def end(self, context: bpy.types.Context, status: set[Any]) -> set[Any]:
         timer, self._timer = self._timer, None
         listening.discard(self._window)
-        if timer is not None:
+        if timer in _timers:  # not where a file was loaded, which has ended it
             _timers.remove(timer)
             context.window_manager.event_timer_remove(timer)
         context.workspace.status_text_set(None)

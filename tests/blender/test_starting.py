@@ -303,7 +303,9 @@ class Window(operators.Player):
 @pytest.fixture
 def window(clock):
     clock.per_look = operators.SLICE / (STEPS - 0.5)
-    yield Window()
+    made = Window()
+    yield made
+    made.cancel(made)
     operators.listening.clear()
 
 
@@ -368,16 +370,13 @@ def test_a_script_gets_the_whole_start_at_once(crates, window):
     assert preview_guard.current().is_playing and window.texts == [operators.GRAB_HINT]
 
 
-def test_a_first_step_is_prepared_in_slices_too_and_shows_one_frame(crates, clock):
-    clock.per_look = operators.SLICE / (STEPS - 0.5)
-    window = Window()
+def test_a_first_step_is_prepared_in_slices_too_and_shows_one_frame(crates, window):
     window.play = types.MethodType(operators.USDPHYS_OT_preview_step.play, window)
     assert window.invoke(window, None) == {"RUNNING_MODAL"} and preview_guard.current() is None
     while preview_guard.current() is None:
         assert window.event("TIMER") == {"RUNNING_MODAL"}
     assert preview_guard.current().world.time == pytest.approx(1 / bpy.context.scene.render.fps, rel=0.3)
     assert not preview_guard.current().is_playing
-    operators.listening.clear()
 
 
 def play_timeline():
