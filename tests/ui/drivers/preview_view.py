@@ -74,6 +74,8 @@ def steps():
     scene = bpy.context.scene
     scene.frame_set(1)
     scene.frame_start, scene.frame_end = 1, 250
+    # What is keyed would have the timeline lead.
+    scene.usdphys.preview.by_clock = True
     bpy.ops.object.select_all(action="DESELECT")
     bpy.context.view_layer.objects.active = None
     yield 0.5
