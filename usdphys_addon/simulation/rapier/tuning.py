@@ -60,7 +60,7 @@ STATIC_STIFFNESS = tuned(
 )  # fmt: skip
 DAMPING_RATIO = tuned(
     "DAMPING_RATIO", 10.0, 1.0, "Damping ratio of contacts as springs.",
-    "Not proven: with a ratio of 1 a cube of 20 g jumped out from below 2 kg, until the stiffness of a column went by the "
+    "Not proven: with a ratio of 1 a cube of 20 g jumped out from below 2 kg, until columns went by the "
     "real masses. All accuracies were measured with it.",
     "",
 )  # fmt: skip
