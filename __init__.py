@@ -45,16 +45,18 @@ def _modules() -> list[ModuleType]:
     return [import_module(name, __package__) for name in _MODULES]
 
 
+#: What is registered now. Where a Python with bpy ends, Blender disables its extensions after `unregister`.
+_registered: list[ModuleType] = []
+
+
 def register() -> None:
-    registered: list[ModuleType] = []
     try:
         for module in _modules():
             module.register()
-            registered.append(module)
+            _registered.append(module)
     except Exception:
         # Classes left registered would prevent enabling the add-on again.
-        for module in reversed(registered):
-            module.unregister()
+        unregister()
         raise
     # Blender disables its extensions before it ends. A Python with bpy does not, and that of 4.5 ends with a
     # segmentation fault, or never, where a class is still registered.
@@ -64,5 +66,5 @@ def register() -> None:
 
 def unregister() -> None:
     atexit.unregister(unregister)
-    for module in reversed(_modules()):
-        module.unregister()
+    while _registered:
+        _registered.pop().unregister()
