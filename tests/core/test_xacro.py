@@ -70,7 +70,7 @@ def test_eval_takes_arguments_by_name_and_commands_as_functions(expanded, text, 
         expanded(f'{declared}<link name="$(eval nobody)"/>')
 
 
-LEFT = ('<xacro:nothing_here a="1"/>', '<xacro:include filename="$(find nowhere)/x.xacro"/>',
+LEFT = ('<xacro:nothing_here a="1"/>', '<xacro:include filename="$(find no_such_package)/x.xacro"/>',
         '<gazebo reference="${prefix}arm"/>', '<xacro:if value="${unknown}"><link name="c"/></xacro:if>')  # fmt: skip
 
 
@@ -154,7 +154,7 @@ def test_names_of_an_included_file_can_have_a_namespace(expanded):
 @pytest.mark.parametrize(
     "inside",
     ['<link name="${nowhere}"/>', '<xacro:nowhere/>', '<link name="${1 +}"/>', '<link name="${"/>',
-     '<link name="$(find nowhere)"/>', '<link name="$(arg nowhere)"/>', '<link name="$(env HOME)"/>',
+     '<link name="$(find no_such_package)"/>', '<link name="$(arg nowhere)"/>', '<link name="$(env HOME)"/>',
      '<xacro:include filename="nowhere.xacro"/>', '<xacro:if value="maybe"><link name="a"/></xacro:if>',
      '<xacro:property name="a" value="${a}"/><link name="${a}"/>',
      '<xacro:macro name="m" params="x"><xacro:m x="1"/></xacro:macro><xacro:m x="1"/>',
