@@ -186,7 +186,8 @@ def needs_of(
     ]  # fmt: skip
     return Needs(
         is_busy, bounces, bool(joints), breaks, breaks and _has_loop(joints), any(map(is_axle, joints)),
-        any(map(_has_armature, joints)), any(facts.bond for facts in joints), contacts, _unit(_median(extents), len(rows)),
+        any(map(_has_armature, joints)), any(facts.bond for facts in joints), contacts,
+        _unit(_median(extents), len(rows)),
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from ...core.schema import Vector
 from ...core.steps import gains
 from ..engine import Setup
 from ..layout import Body, contact_material
-from .bodies import BodyMaker
+from .bodies import BodyMaker, place_of
 from .constraints import matrix_of
 from .contact_hook import Grip
 from .matter import Geometries, Weigher
@@ -41,8 +41,8 @@ class Stock:
     """templates: of bodies that are equal but for their place. template_of (n,): its number, of each body.
 
     sizes, masses (t,): m and kg, of the templates; 0 without colliders, or of a kinematic body. is_dynamic, radii (n,):
-    of the bodies. positions, turns: of the bodies, as the solver takes them. surfaces: physics materials that were changed while the
-    world ran, by path: friction, restitution, static friction.
+    of the bodies. positions, turns: of the bodies, as the solver takes them. surfaces: physics materials that were
+    changed while the world ran, by path: friction, restitution, static friction.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -139,7 +139,7 @@ class Stock:
             if placed is None:
                 continue
             material = contact_material(layout.model, prim, notices)
-            builder = self._maker.collider(prim, placed, material)
+            builder = self._maker.collider(prim, placed[0], material, place_of(placed))
             pose = Isometry3(tuple(place.position.tolist()), Rotation3(*place.quaternion))
             self.statics.append(Static(prim.path, pose, builder, material.material, material.restitution))
 
