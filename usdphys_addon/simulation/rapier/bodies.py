@@ -149,7 +149,7 @@ def place_of(placed: Placed, frame: Matrix | None = None) -> Isometry3 | None:
     _, center, turn = placed
     if center is None and turn is None:
         return None if frame is None else isometry(frame)
-    if frame is None and turn is None:
+    if center is not None and frame is None and turn is None:
         return Isometry3(tuple(center.tolist()))
     own = frames.transform(np.zeros(3) if center is None else center, turn)
     return isometry(own if frame is None else frame @ own)
