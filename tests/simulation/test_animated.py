@@ -485,3 +485,38 @@ def test_a_snapshot_holds_who_is_led() -> None:
         case.world.step()
     assert case.where(before)[-1, 2] < -1.0
     assert case.world.positions[0, 2] == 0.0
+
+
+@pytest.mark.parametrize("start", [1.0, 4.0])
+def test_a_led_body_takes_its_mass_and_has_it_once_it_is_released(start: float) -> None:
+    case = Case()
+    case.scene(0.0)
+    case.ball(kinematic_enabled=True)
+    case.ball("/Other", at=place(1.0), velocity=(-2.0, 0.0, 0.0))
+    case.animate("/Ball", "PhysicsRigidBodyAPI", "kinematic_enabled", (0.0, True), (0.1, False))
+    case.animate("/Ball", "PhysicsMassAPI", "mass", (0.0, start), (0.05, 3.0))
+    where = case.where(case.run(1.5))
+    # The impact keeps the momentum: both move on as one, or apart.
+    other = case.where(case.run(1.5), "/Other")
+    speeds = [(path[-1, 0] - path[-31, 0]) / (30 * STEP) for path in (where, other)]
+    assert 3.0 * speeds[0] + speeds[1] == pytest.approx(-2.0, rel=0.01) and speeds[0] < -0.3
+
+
+def test_the_animated_mass_of_a_kinematic_body_changes_nothing() -> None:
+    case = Case()
+    case.scene()
+    case.ball(kinematic_enabled=True)
+    case.animate("/Ball", "PhysicsMassAPI", "mass", (0.0, 1.0), (1.0, 3.0))
+    assert np.ptp(case.where(case.run(0.5)), axis=0).max() == 0.0
+
+
+def test_the_animated_mass_of_a_collider_is_named() -> None:
+    case = Case()
+    case.scene()
+    case.add("/Body", "Xform", RigidBodyAPI())
+    case.add("/Body/Part", "Sphere", CollisionAPI(), Sphere(radius=0.1), MassAPI(mass=1.0))
+    case.animate("/Body/Part", "PhysicsMassAPI", "mass", (0.0, 1.0), (1.0, 3.0))
+    case.run(0.5)
+    assert case.world is not None
+    found = [issue for issue in case.world.notices if issue.code == "AnimatedStill"]
+    assert len(found) == 1 and "'Mass'" in found[0].message

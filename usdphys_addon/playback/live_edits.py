@@ -87,7 +87,10 @@ def are_live(edits: Difference) -> bool:
                     return False
             elif not schema.attribute_of(type(value), field).live:
                 return False
-            if isinstance(value, usd_physics.MassAPI) and not (value.mass or 0.0) > 0.0:
+            # The mass of a collider is a part of that of its body, which is summed up once.
+            if isinstance(value, usd_physics.MassAPI) and not (
+                (value.mass or 0.0) > 0.0 and edit.prim.get(usd_physics.RigidBodyAPI)
+            ):
                 return False
     return True
 

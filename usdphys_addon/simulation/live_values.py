@@ -41,7 +41,7 @@ def apply(world: World, prim: Prim, name: str, fields: Collection[str]) -> None:
             path, *(value.resolved(one) for one in ("dynamic_friction", "restitution", "static_friction"))
         )
     elif isinstance(value, usd_physics.MassAPI):
-        if value.resolved("mass") > 0.0:
+        if value.resolved("mass") > 0.0 and world.weighs(path):
             world.set_mass(path, value.resolved("mass"))
     elif isinstance(value, usd_physics.Joint | usd_physics.LimitAPI):
         if has_joint and "joint_enabled" in fields:

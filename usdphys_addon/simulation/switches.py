@@ -68,7 +68,9 @@ def report_still(model: PhysicsModel, notices: Notices) -> None:
         if prim is None or key.schema not in prim.schemas:
             continue
         attribute = schema.attribute_of(type(prim.schemas[key.schema]), key.field)
-        if not animates(key.schema, attribute):
+        # The mass of a collider is a part of that of its body, which is summed up once.
+        is_part = key.schema == usd_physics.MassAPI.usd_name and prim.get(usd_physics.RigidBodyAPI) is None
+        if is_part or not animates(key.schema, attribute):
             notices.add(
                 "AnimatedStill", prim,
                 f"{prim.display} has its '{attribute.label}' animated by {samples.by}, which cannot change while the "

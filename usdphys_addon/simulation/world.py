@@ -378,9 +378,14 @@ class World:
 
     def set_mass(self, path: str, mass: float) -> None:
         """Set the mass, kg, of a dynamic body; its inertia follows. Raises KeyError for other bodies or mass <= 0."""
-        if self.kinematic[self._index[path]] or not mass > 0.0:
+        if not self.weighs(path) or not mass > 0.0:
             raise KeyError(path)
         self._engine_of(path).set_mass(path, mass)
+
+    def weighs(self, path: str) -> bool:
+        """True for a body whose mass matters: a dynamic one, or one of `switching`."""
+        row = self._index.get(path)
+        return row is not None and (path in self.switching or not self.kinematic[row])
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
         """Switch a joint on or off; a broken joint stays broken. Raises KeyError for one that is not simulated."""

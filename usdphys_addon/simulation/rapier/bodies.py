@@ -94,17 +94,19 @@ class BodyMaker:
                 continue
             frame = None
             if prim is not body.prim and not np.array_equal(prim.world, body.prim.world):
-                place, back = self.places.of(prim), body.rotation.T
-                frame = frames.transform(back @ (place.position - body.position), back @ place.rotation)
+                own, back = self.places.of(prim), body.rotation.T
+                frame = frames.transform(back @ (own.position - body.position), back @ own.rotation)
             material = contact_material(self.model, prim, self.notices)
-            collider = self.collider(prim, placed, material, frame)
+            shape, place = placed[0], place_of(placed, frame)
+            collider = self.collider(prim, shape, material, place)
             if body.is_kinematic:
                 # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
                 # circle it then pushes the other off. It does not for colliders with a hook; there is none.
                 collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
             template.colliders.append(collider)
-            template.sides.append(_sides(placed[0]))
-            template.radius = max(template.radius, _radius(placed, frame))
+            box = shape.compute_aabb(Isometry3.identity())
+            template.sides.append(_sides(box))
+            template.radius = max(template.radius, _radius(box if place is None else shape.compute_aabb(place)))
             template.materials.append(material.material)
             template.bounce = max(template.bounce, material.restitution)
         return template
@@ -120,9 +122,8 @@ class BodyMaker:
                 f"the specification, and {speeds[1]:.3g} m/s in PhysX and Newton.",
             )  # fmt: skip
 
-    def collider(self, prim: Prim, placed: Placed, material: ContactMaterial, frame: Matrix | None = None) -> Any:
-        """A collider builder. frame: pose (4, 4) of the prim in its body; None: identity."""
-        shape, center, turn = placed
+    def collider(self, prim: Prim, shape: Any, material: ContactMaterial, place: Isometry3 | None) -> Any:
+        """A collider builder. place: see `place_of`."""
         friction_mode, restitution_mode = combine_modes(self.model, material.material)
         self.grips[material.material] = Grip(material.static_friction, material.friction, friction_mode)
         builder = (
@@ -135,39 +136,33 @@ class BodyMaker:
         )
         if is_trigger(prim):
             builder = builder.sensor(True)
-        if frame is None and turn is None:
-            if center is not None:
-                builder = builder.position(Isometry3(tuple(center.tolist())))
-        elif center is not None or turn is not None:
-            own = frames.transform(np.zeros(3) if center is None else center, turn)
-            builder = builder.position(isometry(own if frame is None else frame @ own))
-        elif frame is not None:
-            builder = builder.position(isometry(frame))
+        if place is not None:
+            builder = builder.position(place)
         mask = self.masks.get(prim.path)
         if mask is not None:
             builder = builder.collision_groups(InteractionGroups(Group(mask.member), Group(mask.meets)))
         return builder
 
 
-def _sides(shape: Any) -> tuple[float, float]:
-    """The shortest and the longest side of the bounding box of a shape; a plate counts as a tenth as thick as long."""
-    box = shape.compute_aabb(Isometry3.identity())
+def place_of(placed: Placed, frame: Matrix | None = None) -> Isometry3 | None:
+    """Pose of a shape in its body; None: identity. frame: pose (4, 4) of its prim there; None: identity."""
+    _, center, turn = placed
+    if center is None and turn is None:
+        return None if frame is None else isometry(frame)
+    if center is not None and frame is None and turn is None:
+        return Isometry3(tuple(center.tolist()))
+    own = frames.transform(np.zeros(3) if center is None else center, turn)
+    return isometry(own if frame is None else frame @ own)
+
+
+def _sides(box: Any) -> tuple[float, float]:
+    """The shortest and the longest side of a bounding box; a plate counts as a tenth as thick as long."""
     sides = [float(high - low) for high, low in zip(box.maxs.to_tuple(), box.mins.to_tuple(), strict=True)]
     return max(min(sides), 0.1 * max(sides)), max(sides)
 
 
-_STRAIGHT = np.eye(3)
-
-
-def _radius(placed: Placed, frame: Matrix | None) -> float:
-    """Distance (m) from the origin of its body within which a shape is."""
-    shape, center, turn = placed
-    place = Isometry3.identity()
-    is_off = center is not None and np.any(center)
-    if frame is not None or is_off or (turn is not None and not np.array_equal(turn, _STRAIGHT)):
-        own = frames.transform(np.zeros(3) if center is None else center, turn)
-        place = isometry(own if frame is None else frame @ own)
-    box = shape.compute_aabb(place)
+def _radius(box: Any) -> float:
+    """Distance (m) from the origin within which a bounding box is."""
     return math.hypot(*[max(-low, high) for low, high in zip(box.mins.to_tuple(), box.maxs.to_tuple(), strict=True)])
 
 

@@ -36,8 +36,7 @@ FEW = 8
 
 def grouped(setup: Setup, stock: Stock) -> list[tuple[Rows, Needs]]:
     """The dynamic bodies of each world, as rows."""
-    weighs = np.array([template.weight is not None for template in stock.templates], bool)
-    chosen = np.flatnonzero(weighs[stock.template_of]) if len(weighs) else np.zeros(0, np.int64)
+    chosen = np.flatnonzero(stock.is_dynamic)
     positions = np.array(stock.positions, float).reshape(-1, 3)
     are_alike = not setup.joints and len(np.unique(stock.template_of[chosen])) < 2
     if len(chosen) < 2 or are_alike or not setup.layout.names.isdisjoint((GEAR, RACK)):
@@ -85,8 +84,8 @@ def _clusters(setup: Setup, stock: Stock, chosen: Rows, positions: Matrix) -> li
         ends = [row for row in (*ends_of[facts.path], *ends_of.get(rule.leader if rule else "", ())) if row in dynamic]
         for other in ends[1:]:
             sets.unite(ends[0], other)
-    radii = np.array([template.radius for template in stock.templates], float)[stock.template_of[chosen]]
-    _unite_near(sets, chosen, _across(positions[chosen], np.asarray(setup.gravity, float)), NEAR * radii)
+    across = _across(positions[chosen], np.asarray(setup.gravity, float))
+    _unite_near(sets, chosen, across, NEAR * stock.radii[chosen])
     found: dict[int, list[int]] = defaultdict(list)
     for row in chosen.tolist():
         found[sets.find(row)].append(row)
@@ -170,23 +169,25 @@ def needs_of(
 ) -> Needs:  # fmt: skip
     """What the dynamic bodies in these rows need as one cluster. positions (n, 3): of all bodies of the scene."""
     quality = QUALITIES[setup.quality]
-    kinds = stock.template_of[rows]
     bounces = stock.bounces(rows)
     is_busy = bounces or any(not facts.bond for facts in joints)
     breaks = any(facts.breaks for facts in joints)
-    sizes = np.array([template.size for template in stock.templates], float)[kinds]
-    sized = sizes > 0.0
-    counts = np.bincount(kinds[sized], minlength=len(stock.templates))
-    found = [(number, template) for number, template in zip(counts.tolist(), stock.templates, strict=True) if number]
+    kinds, counts = np.unique(stock.template_of[rows], return_counts=True)
+    sized = stock.sizes[kinds] > 0.0
+    kinds, counts = kinds[sized], counts[sized]
     contacts = contact_steps(
         quality, setup.time_step / quality.steps_in(setup.time_step, is_busy, setup.substeps),
-        math.hypot(*setup.gravity), [0.0 if template.weight is None else template.weight.mass for _, template in found],
-        [template.size for _, template in found], _column(setup, stock, rows, joints, positions), int(counts.sum()),
+        math.hypot(*setup.gravity), stock.masses[kinds].tolist(), stock.sizes[kinds].tolist(),
+        _column(setup, stock, rows, joints, positions), int(counts.sum()),
     )  # fmt: skip
-    length = _median([(longer, number) for number, template in found for _, longer in template.sides])
+    extents = [
+        (longer, number) for kind, number in zip(kinds.tolist(), counts.tolist(), strict=True)
+        for _, longer in stock.templates[kind].sides
+    ]  # fmt: skip
     return Needs(
         is_busy, bounces, bool(joints), breaks, breaks and _has_loop(joints), any(map(is_axle, joints)),
-        any(map(_has_armature, joints)), any(facts.bond for facts in joints), contacts, _unit(length, len(rows)),
+        any(map(_has_armature, joints)), any(facts.bond for facts in joints), contacts,
+        _unit(_median(extents), len(rows)),
     )  # fmt: skip
 
 
@@ -216,9 +217,8 @@ def _column(
     jointed = {path for facts in joints for path in (facts.body0, facts.body1)}
     if len(rows) > tuning.CROWD + len(jointed) or not up.any():
         return 0.0
-    templates = [stock.templates[kind] for kind in stock.template_of[rows].tolist()]
-    sizes = np.array([template.size for template in templates], float)
-    masses = np.array([0.0 if template.weight is None else template.weight.mass for template in templates], float)
+    kinds = stock.template_of[rows]
+    sizes, masses = stock.sizes[kinds], stock.masses[kinds]
     free = (sizes > 0.0) & (masses > 0.0)
     if jointed:
         paths = list(setup.bodies)

@@ -69,11 +69,7 @@ class GroupedSpace(Engine):
     def build(self) -> Iterator[float]:
         with panics_named():
             yield from self._stock.fill()
-        kinds = self._stock.template_of
-        weighs = np.array([template.weight is not None for template in self._stock.templates], bool)
-        self._still = np.flatnonzero(~weighs[kinds]) if len(kinds) else np.zeros(0, np.int64)
-        self._radii = np.array([template.radius for template in self._stock.templates], float)[kinds]
-        self._weighs = weighs[kinds] if len(kinds) else np.zeros(0, bool)
+        self._still = np.flatnonzero(~self._stock.is_dynamic)
         for rows, needs in grouped(self._setup, self._stock):
             own, setup = self._part(rows)
             space = SolverSpace(setup, self._stock, own, needs)
@@ -108,7 +104,7 @@ class GroupedSpace(Engine):
         if self._body_owners is None:
             self._body_owners = {
                 self.paths[row]: space for space, rows in zip(self.spaces, self._rows, strict=True)
-                for row in rows[self._weighs[rows]].tolist()
+                for row in rows[self._stock.is_dynamic[rows]].tolist()
             }  # fmt: skip
         return self._body_owners[body]
 
@@ -155,7 +151,7 @@ class GroupedSpace(Engine):
     def velocities(self) -> Floats:
         if len(self.spaces) == 1:
             return self.spaces[0].velocities()
-        found = np.zeros((len(self._radii), 6))
+        found = np.zeros((len(self.paths), 6))
         for space, rows in zip(self.spaces, self._rows, strict=True):
             found[rows] = space.velocities()
         return found
@@ -183,9 +179,10 @@ class GroupedSpace(Engine):
         for number in (first, second):
             rows = self._rows[number]
             speeds = np.linalg.norm(self.spaces[number].velocities()[:, :3], axis=1)
-            solid = self._weighs[rows] & (self._radii[rows] > 0.0) & np.isfinite(positions[rows]).all(axis=1)
+            radii = self._stock.radii[rows]
+            solid = self._stock.is_dynamic[rows] & (radii > 0.0) & np.isfinite(positions[rows]).all(axis=1)
             rows, speeds = rows[solid], speeds[solid]
-            reach = (1.0 + MARGIN) * self._radii[rows] + AHEAD * step * (speeds + gravity * step)
+            reach = (1.0 + MARGIN) * radii[solid] + AHEAD * step * (speeds + gravity * step)
             sides.append((positions[rows], reach, float(speeds.max(initial=0.0))))
         gap = _gap(*sides[0][:2], *sides[1][:2])
         if gap <= 0.0:
@@ -197,7 +194,7 @@ class GroupedSpace(Engine):
 
     def _unite(self, first: int, second: int, positions: Floats) -> None:
         rows = np.union1d(self._rows[first], self._rows[second])
-        dynamic = rows[self._weighs[rows]]
+        dynamic = rows[self._stock.is_dynamic[rows]]
         own, setup = self._part(dynamic)
         needs = needs_of(setup, self._stock, dynamic, setup.joints, positions)
         space = SolverSpace(setup, self._stock, own, needs, (self.spaces[first], self.spaces[second]))

@@ -15,7 +15,7 @@ from ...core.schema import Vector
 from ...core.steps import gains
 from ..engine import Setup
 from ..layout import Body, contact_material
-from .bodies import BodyMaker
+from .bodies import BodyMaker, place_of
 from .constraints import matrix_of
 from .contact_hook import Grip
 from .matter import Geometries, Weigher
@@ -40,8 +40,9 @@ class Static:
 class Stock:
     """templates: of bodies that are equal but for their place. template_of (n,): its number, of each body.
 
-    positions, turns: of the bodies, as the solver takes them. surfaces: physics materials that were changed while the
-    world ran, by path: friction, restitution, static friction.
+    sizes, masses (t,): m and kg, of the templates; 0 without colliders, or of a kinematic body. is_dynamic, radii (n,):
+    of the bodies. positions, turns: of the bodies, as the solver takes them. surfaces: physics materials that were
+    changed while the world ran, by path: friction, restitution, static friction.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -108,6 +109,11 @@ class Stock:
             yield len(numbers) - told
             told = float(len(numbers))
         self.template_of = np.array(numbers, np.int64)
+        self.sizes = np.array([template.size for template in self.templates], float)
+        weights = [template.weight for template in self.templates]
+        self.masses = np.array([0.0 if weight is None else weight.mass for weight in weights], float)
+        self.is_dynamic = np.array([weight is not None for weight in weights], bool)[self.template_of]
+        self.radii = np.array([template.radius for template in self.templates], float)[self.template_of]
 
     def _template(self, body: Body, key: Hashable, weigher: Weigher) -> Generator[float, None, tuple[int, float]]:
         """The template of a body, by its key in `Twins` if others may have the same; and what the steps have told."""
@@ -133,7 +139,7 @@ class Stock:
             if placed is None:
                 continue
             material = contact_material(layout.model, prim, notices)
-            builder = self._maker.collider(prim, placed, material)
+            builder = self._maker.collider(prim, placed[0], material, place_of(placed))
             pose = Isometry3(tuple(place.position.tolist()), Rotation3(*place.quaternion))
             self.statics.append(Static(prim.path, pose, builder, material.material, material.restitution))
 
