@@ -178,6 +178,12 @@ def test_a_damaged_pack_is_a_sentence(tmp_path, alone, damage):
     assert not (tmp_path / "back").exists()
 
 
+def test_an_import_names_what_it_cannot_pack(alone, monkeypatch):
+    monkeypatch.setattr(packed_source, "pack", lambda scene, source: [alone.with_name("far.png")])
+    result = usd_import.import_usd(bpy.context, alone, usd_import.ImportOptions(pack=True))
+    assert ["far.png" in issue.message for issue in result.issues if issue.code == "SourceNotPacked"] == [True]
+
+
 def test_packing_twice_is_packing_once(tmp_path, alone):
     imported(alone, pack=True)
     size = packed_source.size(bpy.context.scene)

@@ -4,6 +4,7 @@
 import struct
 import zlib
 
+import bpy
 import pytest
 from usdphys_ext.usdphys_addon import formats
 
@@ -53,6 +54,15 @@ def robot(tmp_path):
         (place / "body.obj").write_text(MESH)
     (folder / "robot.urdf").write_text(ROBOT)
     return folder / "robot.urdf"
+
+
+def test_a_packed_image_of_the_same_name_is_not_taken_for_a_file_on_the_disk(tmp_path, robot):
+    formats.URDF.load(str(robot), formats.RobotChoices())
+    packed = next(one for one in bpy.data.images if one.filepath.endswith("other/skin.png"))
+    packed.pack()
+    formats.USD.write(str(tmp_path / "robot.usda"), formats.WriteOptions(form="composed"))
+    found = {file.read_bytes() for file in (tmp_path / "textures").iterdir()}
+    assert found == {image(b"\xff\0\0"), image(b"\0\xff\0")}
 
 
 @pytest.mark.parametrize("options", [{}, {"meters_per_unit": 0.01}, {"form": "composed"}, {"hierarchy": "flat"}])

@@ -137,17 +137,6 @@ def issues_of(found: Sequence[Mismatch]) -> list[Issue]:
     return issues
 
 
-def facts_of(model: PhysicsModel, wanted: Sequence[str], _alike: Sequence[object] = ()) -> Facts:
-    """The facts of a model about the prims at some paths."""
-    prims = [model.prims.get(path) for path in wanted]
-    facts = _facts([prim or Prim(path) for prim, path in zip(prims, wanted, strict=True)])
-    missing = [prim is None for prim in prims]
-    facts.worlds[missing] = np.nan
-    facts.schemas = [None if prim is None else frozenset(prim.schemas) for prim in prims]
-    facts.prims, facts.counts = prims, summary.counts(model)
-    return facts
-
-
 def _facts(prims: Sequence[Prim]) -> Facts:
     worlds = np.array([prim.world for prim in prims], float).reshape(-1, 4, 4)
     boxes = np.full((len(prims), 2, 3), np.nan)

@@ -117,7 +117,7 @@ def is_robot(scene: Scene) -> bool:
 def save_blend(file: str) -> None:
     """Save the open file under a name. The target is replaced at the end, in one step.
 
-    Images of a robot are packed: those of other scenes stay where the user has them.
+    If a scene is a robot, all images of the file are packed; else they stay where the user has them.
     """
     target = refuse_own_files(Path(file).absolute())
     if any(is_robot(scene) for scene in bpy.data.scenes):

@@ -64,14 +64,17 @@ def _copied(folder: Path, asset: str) -> str:
 
 
 def _packed(file: Path) -> bytes | None:
-    """What the scene has packed of an image file. The .blend may have moved since, so the end of the path decides."""
-    found, most = None, 0
+    """What the scene has packed of an image file. The .blend may have moved since, so the end of the path decides.
+
+    None where the image with the most alike path is not packed: one of the same name elsewhere is another one.
+    """
+    found, most = None, (0, False)
     for image in bpy.data.images:
         pairs = zip(reversed(file.parts), reversed(PurePath(image.filepath.lstrip("/")).parts), strict=False)
         alike = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
-        if image.packed_file and alike > most:
-            found, most = image.packed_file.data, alike
-    return found
+        if alike and (alike, bool(image.packed_file)) > most:
+            found, most = image.packed_file, (alike, bool(image.packed_file))
+    return found.data if found is not None else None
 
 
 def pack_all() -> None:

@@ -96,7 +96,8 @@ def _export_runtimes(
         what = "an asset of layers" if options.layers else what
         raise InputError(f"'{target.name}' is {what}, which has no runtime variants; choose one of the two.")
     require_usd()
-    from ..usd import asset_layers, runtime_variants
+    from ..usd import runtime_variants
+    from ..usd.files import layers
 
     known = runtime_variants.replaceable(target)
     inputs = source_export.files_of_source(context.scene)
@@ -107,7 +108,7 @@ def _export_runtimes(
         left, weighed = runtime_variants.divide(whole, folder / target.name)
         _prove(folder / target.name, target, result, options)
         replace_together(folder, target, known)
-    asset_layers.reload((target, *runtime_variants.replaceable(target)))
+    layers.reload((target, *runtime_variants.replaceable(target)))
     result.path = target
     if weighed:
         result.issues.append(Issue(
@@ -139,6 +140,7 @@ def _export_layers(
         raise InputError("A layer over another file cannot be an asset of layers as well; choose one of the two.")
     require_usd()
     from ..usd import asset_layers
+    from ..usd.files import layers
 
     inputs = source_export.files_of_source(context.scene)
     for file in (target, *asset_layers.payload_folder(target)[1]):
@@ -153,7 +155,7 @@ def _export_layers(
             asset_layers.split(whole, folder / target.name, instances=options.instanceable)
             _prove(folder / target.name, target, result, options)
             replace_together(folder, target, replaceable)
-    asset_layers.reload((target, *(target.parent / name).rglob("*.usd*")))
+    layers.reload((target, *(target.parent / name).rglob("*.usd*")))
     result.path = target
     return result
 

@@ -277,7 +277,11 @@ class _Landing:
         memory.objects, memory.meters = "\n".join(found.objects), repr(self.scene_meters)
         packed_source.drop(scene)
         if self.options.pack:
-            packed_source.pack(scene, self.path)
+            result.issues += [
+                Issue("SourceNotPacked", "warning", "", "", f"'{file}' is left out: it lies on another drive.",
+                      "Move it to the drive of the imported file, and import again.")
+                for file in packed_source.pack(scene, self.path)
+            ]  # fmt: skip
         units = model.units
         memory.units = f"{units.meters_per_unit!r} {units.kilograms_per_unit!r} {units.up_axis}"
         _take_units(scene, model)

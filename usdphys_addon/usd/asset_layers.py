@@ -101,14 +101,6 @@ def split(whole: Path, interface: Path, *, instances: bool = False) -> None:
             layer.Export(str(file))
 
 
-def reload(files: Iterable[Path]) -> None:
-    """Read layers again that USD has open and that were replaced."""
-    for file in files:
-        cached = Sdf.Layer.Find(str(file))
-        if cached:
-            cached.Reload(force=True)
-
-
 @cache
 def _namespaces() -> frozenset[str]:
     """First namespaces of all properties of physics."""

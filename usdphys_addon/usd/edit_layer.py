@@ -25,7 +25,7 @@ from . import read as usd_read
 from . import scene_edits, unit_conversion, verify
 from .carry_fields import PRIM_FIELDS, copy_fields, relative_path
 from .composition import VariantChoice, refuse_parts, select_variants, write_selections
-from .files import packages
+from .files import layers, packages
 from .physics_edits import Editor
 from .scene_edits import SceneEdits
 
@@ -240,6 +240,4 @@ def _save(
         # Without the place in OpenUSD's code, and the name of the scratch file.
         reason = next(iter(re.findall(r" : '(.*)'", str(error))), "").split(" /")[0]
         raise OutputError(f"'{target}' could not be written ({reason}); the old file is untouched.") from error
-    cached = Sdf.Layer.Find(str(target))
-    if cached:
-        cached.Reload(force=True)
+    layers.reload([target])

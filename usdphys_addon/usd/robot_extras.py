@@ -13,7 +13,7 @@ from pxr import Usd, UsdGeom, UsdLux
 
 from ..core import frames, paths
 from ..core.model import PhysicsModel, Prim
-from ..core.schema import INSTANCE, Schema
+from ..core.schema import Schema, attribute_of, split_applied
 from ..core.schemas import usd_physics
 from ..core.validate import Issue
 from ..core.words import named
@@ -199,14 +199,12 @@ def _unwritten(prim: Prim) -> Iterator[str]:
     for kind, field, plain in _UNWRITTEN:
         for name, value in prim.schemas.items():
             if isinstance(value, kind) and (got := getattr(value, field)) is not None and got not in plain:
-                attribute = next(one for one in value.attributes if one.field == field)
-                yield attribute.usd.replace(INSTANCE, name.partition(":")[2])
+                yield attribute_of(type(value), field).usd_name(split_applied(name)[1])
     for name, value in prim.schemas.items():
-        base = name.partition(":")[0]
+        base, instance = split_applied(name)
         if base.startswith(("Physics", "MassAPI")) or value.kind == "typed":
             continue
         written = _WRITTEN.get(base)
-        extra = [attribute.usd for attribute, _ in value.authored() if attribute.field not in (written or ())]
+        extra = [one.usd_name(instance) for one, _ in value.authored() if one.field not in (written or ())]
         if extra:
-            short = [one.replace(INSTANCE, name.partition(":")[2]) for one in extra]
-            yield f"{base} ({named(short)})" if written is None else named(short)
+            yield f"{base} ({named(extra)})" if written is None else named(extra)

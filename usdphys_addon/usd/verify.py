@@ -22,6 +22,7 @@ from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
 from . import opinions as usd_opinions
 from . import read as usd_read
+from .files import layers
 
 #: OpenUSD 25.08 has moved it.
 _CrateInfo: Any = getattr(Sdf, "CrateInfo", None) or Usd.CrateInfo
@@ -103,17 +104,9 @@ def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) ->
 
     Values are read of one prim of each kind, and places and shapes of all.
     """
-    cached = {layer.identifier for layer in Sdf.Layer.GetLoadedLayers() if layer}
+    layers.reload([file])
     stage = Usd.Stage.Open(str(file))
     usd_read.say_units_as_doubles(stage)
-    for layer in stage.GetUsedLayers() if cached else ():
-        if layer.identifier in cached and layer == stage.GetRootLayer():
-            layer.Reload(force=True)
-    return facts_of_stage(stage, wanted, alike)
-
-
-def facts_of_stage(stage: Usd.Stage, wanted: Sequence[str], alike: Sequence[object]) -> proof.Facts:
-    """`facts_of_file` of an open stage."""
     units = usd_read.stage_units(stage)
     found = [stage.GetPrimAtPath(path) for path in wanted]
     held = [_schemas_of(prim) if prim else None for prim in found]

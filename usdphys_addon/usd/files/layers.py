@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import glob
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,14 @@ from pxr import Ar, Sdf, Tf, Usd
 
 from ...system import arcs
 from ...system.files import regular
+
+
+def reload(files: Iterable[Path]) -> None:
+    """Read layers again that USD has open and that were replaced on the disk."""
+    for file in files:
+        cached = Sdf.Layer.Find(str(file))
+        if cached:
+            cached.Reload(force=True)
 
 
 def open_all(path: str, cached: Collection[str]) -> list[Sdf.Layer]:

@@ -21,6 +21,7 @@ from ...core.rules.base import Target
 from ...system.files import replacing, scratch_file
 from .. import edit_layer
 from .. import read as usd_read
+from ..files import layers
 from . import layer_text
 
 
@@ -104,9 +105,7 @@ def write_in_place(file: Path, write: Callable[[Path], object]) -> bool:
                 shutil.copyfile(made, scratch)
             else:
                 scratch.write_bytes(text.encode("utf-8", "surrogateescape"))
-    cached = Sdf.Layer.Find(str(file))
-    if cached:
-        cached.Reload(force=True)
+    layers.reload([file])
     return is_text and text is None
 
 
