@@ -541,7 +541,7 @@ def blame(inputs: Path, tell: Tell) -> None:
                         ("inspect", str(inputs / "stage.usda"))):  # fmt: skip
             judge(f"{command[0]} without bpy", *command, PYTHONPATH=str(nothing))
         for name, target in (("no temporary folder", {"TMPDIR": "/dev/null", "TEMP": "/dev/null", "TMP": "/dev/null"}),
-                             ("no home", {"HOME": "/nowhere"})):  # fmt: skip
+                             ("no home", {"HOME": str(folder / "nowhere")})):  # fmt: skip
             judge(name, "convert", str(inputs / "scene.blend"), str(folder / "out.usdz"), **target)
 
 
