@@ -47,7 +47,7 @@ PAGE = 4096
 OLD = b"what was there before\n"
 #: It names what may be replaced together with it.
 OLD_GLTF = b'{"asset": {"version": "2.0"}, "buffers": [{"uri": "out.bin"}], "images": [{"uri": "Checks.png"}]}'
-BAD = ("torn", "lost", "lie", "left", "fault", "ran", "memory", "time", "crash", "silent")
+BAD = ("torn", "lost", "ran", *hostile.BAD)
 MAKE = """
 import os
 import sys
@@ -149,7 +149,7 @@ def command_of(name: str, inputs: Path, target: Path) -> list[str]:
         (inputs / "jobs.jsonl").write_text(json.dumps(job))
     parts = COMMANDS[name][0].split()
     arguments = [part.replace("{in}", str(inputs)).replace("{out}", str(target)) for part in parts]
-    return [*program_of(), *arguments]
+    return [*hostile.program(), *arguments]
 
 
 def is_new(target: Path, whole: int) -> bool:
@@ -384,7 +384,7 @@ def small(_inputs: Path, tell: Tell) -> None:
                 path = makers[name](folder)
                 for arguments, out in hostile.commands(path, folder, [".blend"]):
                     found = hostile.run(arguments, folder)
-                    detail = f"{name}: status {found[0]}, {found[1]:.0f} s, {found[2] >> 20} MB"
+                    detail = f"{name}: status {found.status}, {found.seconds:.0f} s, {found.memory >> 20} MB"
                     tell("small", f"{kind} {arguments[0]}", hostile.judged(found, arguments, out), detail)
 
 
@@ -401,21 +401,24 @@ def trust(inputs: Path, tell: Tell) -> None:
             options = {"seconds": 0.1, "engine": "newton", name: str(program)}
             (folder / "jobs.jsonl").write_text(json.dumps({**job, "options": options}))
             found = hostile.run(["batch", str(folder / "jobs.jsonl"), "--workers", "1"], folder)
-            tell(
-                "trust", f"option {name}", "ran" if marker.exists() else "fault" if found[0] == 3 else "", str(found[0])
-            )
-        below = folder / "below"
+            outcome = "ran" if marker.exists() else "fault" if found.status == 3 else ""
+            tell("trust", f"option {name}", outcome, f"status {found.status}")
+        below, made_file = folder / "below", folder / "below" / "made.usdz"
         below.mkdir()
-        for uri in ("../secret.png", str(secret), f"file://{secret}", "%2e%2e/secret.png"):
+        shutil.copy(secret, below / "own.png")
+        # The first one is beside the glTF file, and shows that an image which is taken is seen.
+        for uri in ("own.png", "../secret.png", str(secret), f"file://{secret}", "%2e%2e/secret.png"):
             document = hostile.gltf_scene(
                 images=[{"uri": uri}], textures=[{"source": 0}],
                 materials=[{"pbrMetallicRoughness": {"baseColorTexture": {"index": 0}}}],
             )  # fmt: skip
             (below / "s.gltf").write_text(json.dumps(document))
             (below / "t.bin").write_bytes(hostile.TRIANGLE)
-            found = hostile.run(["convert", str(below / "s.gltf"), str(below / "made.usdz")], folder)
-            is_taken = (below / "made.usdz").exists() and secret.read_bytes() in (below / "made.usdz").read_bytes()
-            tell("trust", f"image {uri[:3]}", "ran" if is_taken else "fault" if found[0] == 3 else "", str(found[0]))
+            made_file.unlink(missing_ok=True)
+            found = hostile.run(["convert", str(below / "s.gltf"), str(made_file)], folder)
+            is_taken, is_own = made_file.exists() and secret.read_bytes() in made_file.read_bytes(), uri == "own.png"
+            wrong = "lost" if is_own and not is_taken else "ran" if is_taken and not is_own else ""
+            tell("trust", f"image {uri[:3]}", wrong or ("fault" if found.status == 3 else ""), f"status {found.status}")
 
 
 def leavings(inputs: Path, tell: Tell) -> None:
@@ -444,7 +447,7 @@ def leavings(inputs: Path, tell: Tell) -> None:
             (child / "log.txt").write_text("x")
             os.utime(child, (time.time() - 2 * files.FORGOTTEN,) * 2)
             environment = {**os.environ, "TMPDIR": system}
-            subprocess.run([*program_of(), *command], capture_output=True, check=False, env=environment)
+            subprocess.run([*hostile.program(), *command], capture_output=True, check=False, env=environment)
             for name, age, is_gone in beside:
                 kept = (folder / name).exists()
                 tell("leavings", command[0], "left" if kept and is_gone else "lost" if not kept and not is_gone else "",
@@ -504,7 +507,7 @@ def blame(inputs: Path, tell: Tell) -> None:
 
         def judge(name: str, *arguments: str, **environment: str) -> None:
             done = subprocess.run(
-                [*program_of(), *arguments], capture_output=True, check=False, env={**os.environ, **environment}
+                [*hostile.program(), *arguments], capture_output=True, check=False, env={**os.environ, **environment}
             )
             tell("blame", name, "fault" if done.returncode not in (0, 1, 2) else "", f"status {done.returncode}")
 
@@ -541,13 +544,8 @@ def blame(inputs: Path, tell: Tell) -> None:
                         ("inspect", str(inputs / "stage.usda"))):  # fmt: skip
             judge(f"{command[0]} without bpy", *command, PYTHONPATH=str(nothing))
         for name, target in (("no temporary folder", {"TMPDIR": "/dev/null", "TEMP": "/dev/null", "TMP": "/dev/null"}),
-                             ("no home", {"HOME": "/nowhere"})):  # fmt: skip
+                             ("no home", {"HOME": str(folder / "nowhere")})):  # fmt: skip
             judge(name, "convert", str(inputs / "scene.blend"), str(folder / "out.usdz"), **target)
-
-
-def program_of() -> list[str]:
-    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from usdphys_addon.cli import run; run()"
-    return [sys.executable, "-c", start]
 
 
 #: Kinds that need no command of `COMMANDS`.
@@ -625,4 +623,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stdout.flush()
+    os._exit(status)  # bpy may hang while Python ends

@@ -8,8 +8,8 @@ that nothing stands behind, text that nests, packed zeros, references in circles
 through `inspect`, and through `convert` to the formats of --convert, each in a process of its own.
 
 Bad is a command that takes more than 2 GB (memory), more than 60 s of the processor or is ended after ten minutes
-(time), ends by a signal (crash), with 3 (fault), or without its sentence (silent), or leaves an output beside a failure
-(left).
+(time), ends by a signal (crash), with 3 (fault), or without its sentence (silent), leaves an output beside a failure
+(left), or succeeds without its output (lie).
 Prints `name value unit` per figure and a line for each bad run; with --check, exit status 1 where there is one.
 """
 
@@ -31,13 +31,15 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 #: Bytes and seconds of the processor that a command may take, seconds after which it is ended, bytes likewise.
 MEMORY, SECONDS, PATIENCE, MOST = 2 << 30, 60.0, 600.0, 6 << 30
 #: Bytes that it may write into a file: one that prints without end fills no disk.
 WRITTEN = 1 << 30
+#: What a run can be called, see above.
+BAD = ("memory", "time", "crash", "fault", "silent", "left", "lie")
 #: Makes a file in a folder, with what it refers to, and returns its path.
 Maker = Callable[[Path], Path]
 
@@ -330,13 +332,20 @@ def levels(count: int, width: int, arc: str, more: str = "") -> str:
     return f'{found}def Xform "World" (\n    {arc} = </L1>\n)\n{{\n}}\n'
 
 
+def layer_of(content: str) -> Any:
+    import bpy
+
+    bpy.utils.expose_bundled_modules()
+    from pxr import Sdf
+
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.ImportFromString(content)
+    return layer
+
+
 def as_crate(content: str, name: str = "s.usdc") -> Maker:
     def make(folder: Path) -> Path:
-        from pxr import Sdf
-
-        layer = Sdf.Layer.CreateAnonymous(".usda")
-        layer.ImportFromString(content)
-        layer.Export(str(folder / name))
+        layer_of(content).Export(str(folder / name))
         return folder / name
 
     return make
@@ -367,10 +376,9 @@ def wide(attribute: str, zero: str, count: int) -> Maker:
     """A crate with an array of equal values, which it packs."""
 
     def make(folder: Path) -> Path:
-        from pxr import Sdf, Vt
+        layer = layer_of(HEAD + WIDE)
+        from pxr import Vt
 
-        layer = Sdf.Layer.CreateAnonymous(".usda")
-        layer.ImportFromString(HEAD + WIDE)
         kinds = {"int": Vt.IntArray, "float": Vt.FloatArray, "point3f": Vt.Vec3fArray}
         layer.GetAttributeAtPath(f"/World/{attribute}").default = kinds[zero](count)
         layer.Export(str(folder / "s.usdc"))
@@ -514,14 +522,30 @@ def commands(path: Path, folder: Path, formats: list[str]) -> Iterator[tuple[lis
             yield ["convert", str(path), str(out)], out
 
 
-def run(arguments: list[str], folder: Path) -> tuple[int, float, int, str]:
-    """(exit status, seconds of the processor, bytes, what it said) of a command, ended where it takes far too much."""
+class Ended(NamedTuple):
+    """How a command has ended. seconds: of the processor. exceeded: what it took far too much of, or ""."""
+
+    status: int
+    seconds: float
+    memory: int
+    printed: str
+    exceeded: str
+
+
+def program() -> list[str]:
+    """The start of a command line."""
+    from usdphys_addon.batch import worker
+
+    return worker.program(sys.executable, str(ROOT))
+
+
+def run(arguments: list[str], folder: Path) -> Ended:
+    """Run a command, which is ended where it takes far too much."""
     from usdphys_addon.system import limits
 
-    start = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from usdphys_addon.cli import run; run()"
     with (folder / "said.txt").open("wb") as said:
         process = subprocess.Popen(
-            [sys.executable, "-c", start, *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd=folder,
+            [*program(), *arguments], stdin=subprocess.DEVNULL, stdout=said, stderr=said, cwd=folder,
             start_new_session=True,
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (WRITTEN, WRITTEN)),
         )  # fmt: skip
@@ -533,18 +557,21 @@ def run(arguments: list[str], folder: Path) -> tuple[int, float, int, str]:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(0, size - (1 << 20)))
         printed = stream.read().decode(errors="replace")
-    return process.returncode, usage.ru_utime + usage.ru_stime, usage.ru_maxrss << 10, printed
+    seconds = usage.ru_utime + usage.ru_stime
+    return Ended(process.returncode, seconds, usage.ru_maxrss << 10, printed, watch.exceeded)
 
 
-def judged(found: tuple[int, float, int, str], arguments: list[str], out: Path | None) -> str:
-    """What is bad about a run, or ""."""
-    status, seconds, memory, printed = found
-    lines = [line for line in printed.splitlines() if line.startswith("usdphys: error: ")]
-    says_jobs = arguments[0] == "batch" and "failed" in printed
+def judged(found: Ended, arguments: list[str], out: Path | None) -> str:
+    """One of BAD, or ""."""
+    status = found.status
+    lines = [line for line in found.printed.splitlines() if line.startswith("usdphys: error: ")]
+    says_jobs = arguments[0] == "batch" and "failed" in found.printed
     return next((name for holds, name in (
-        (memory > MEMORY, "memory"), (seconds > SECONDS, "time"), (status < 0, "crash"),
-        (status not in (0, 1, 2) or "Traceback (most recent" in printed, "fault"),
+        (found.memory > MEMORY or "memory" in found.exceeded, "memory"),
+        (found.seconds > SECONDS or found.exceeded, "time"), (status < 0, "crash"),
+        (status not in (0, 1, 2) or "Traceback (most recent" in found.printed, "fault"),
         (status != 0 and len(lines) != 1 and not says_jobs, "silent"), (status != 0 and out and out.exists(), "left"),
+        (status == 0 and out and not out.exists(), "lie"),
     ) if holds), "")  # fmt: skip
 
 
@@ -558,9 +585,6 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="exit with 1 where a run is bad")
     options = parser.parse_args()
     sys.path.insert(0, str(ROOT))
-    import bpy
-
-    bpy.utils.expose_bundled_modules()
     found: Counter[str] = Counter()
     most_seconds, most_memory = 0.0, 0
     for kind in options.kinds or KINDS:
@@ -579,20 +603,20 @@ def main() -> int:
                     outcome = judged(result, arguments, out)
                     found["runs"] += 1
                     found[outcome or "good"] += 1
-                    most_seconds, most_memory = max(most_seconds, result[1]), max(most_memory, result[2])
+                    most_seconds, most_memory = max(most_seconds, result.seconds), max(most_memory, result.memory)
                     if outcome:
-                        told = " ".join(result[3].split())[-300:]
-                        taken = f"{result[1]:.1f} s, {result[2] >> 20} MB"
+                        told = " ".join(result.printed.split())[-300:]
+                        taken = f"{result.seconds:.1f} s, {result.memory >> 20} MB"
                         what = f"{outcome} {kind} '{name}' {arguments[0]}"
-                        print(f"{what}: status {result[0]}, {taken}: {told}", flush=True)
+                        print(f"{what}: status {result.status}, {taken}: {told}", flush=True)
                         if options.keep:
                             options.keep.mkdir(parents=True, exist_ok=True)
                             path.replace(options.keep / f"{kind}_{name.replace(' ', '_')}{path.suffix}")
                             break
-    for figure in ("files", "runs", "good", "memory", "time", "crash", "fault", "silent", "left"):
+    for figure in ("files", "runs", "good", *BAD):
         print(f"{figure} {found[figure]} 1")
     print(f"longest {most_seconds:.1f} s\nlargest {most_memory >> 20} MB")
-    bad = sum(found[name] for name in ("memory", "time", "crash", "fault", "silent", "left"))
+    bad = sum(found[name] for name in BAD)
     sys.stdout.flush()
     os._exit(1 if options.check and bad else 0)  # bpy may hang while Python ends
 

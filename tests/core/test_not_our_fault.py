@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd
 from usdphys_ext.usdphys_addon import cli
+from usdphys_ext.usdphys_addon.batch import worker
 from usdphys_ext.usdphys_addon.cli import arguments
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Prim
@@ -130,13 +131,14 @@ def test_a_bpy_that_lacks_a_library_of_the_system_is_no_fault_of_the_program(tmp
     (tmp_path / "bpy.py").write_text("raise ImportError('libGL.so.1: cannot open shared object file')")
     (tmp_path / "a.usda").write_text("#usda 1.0\n")
     (tmp_path / "a.blend").write_bytes(b"BLENDER-v405")
-    program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); from usdphys_addon.cli import run; run()"
+    program = worker.program(sys.executable, str(ROOT))
     for command in (["convert", "a.usda", "b.blend"], ["validate", "a.blend"], ["inspect", "a.usda"]):
         done = subprocess.run(
-            [sys.executable, "-c", program, *command], capture_output=True, text=True, check=False, cwd=tmp_path,
+            [*program, *command], capture_output=True, text=True, check=False, cwd=tmp_path,
             env={**os.environ, "PYTHONPATH": str(tmp_path)},
         )  # fmt: skip
-        assert done.returncode in (0, 1), done.stderr
+        # Only reading a .usda could do without Blender.
+        assert done.returncode == 1 or (command[0] == "inspect" and done.returncode == 0), done.stderr
         assert done.returncode == 0 or "libGL.so.1" in done.stderr + done.stdout
 
 

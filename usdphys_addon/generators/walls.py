@@ -106,7 +106,7 @@ def _spread(options: WallOptions, across: int, course: int, brick: int) -> float
     if not is_below_ends or options.is_bonded:
         return 0.0
     middle = (across - 2) / 2.0
-    return _OUTWARDS * (brick - middle) / middle if middle else 0.0
+    return _OUTWARDS * (brick - middle) / middle
 
 
 def _places(options: WallOptions, size: Any) -> list[tuple[Any, float]]:

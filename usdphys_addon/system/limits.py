@@ -67,7 +67,7 @@ class Gauge:
         return 0
 
     def close(self) -> None:
-        """The process has ended, or is to go on by itself."""
+        """Measure it no more. On Windows this ends it, if it has not ended."""
 
 
 def gauge(pid: int, most: int) -> Gauge:
