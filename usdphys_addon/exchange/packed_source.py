@@ -74,9 +74,12 @@ def stand_in(scene: Scene) -> Path | None:
     Their paths would lead into that folder, in what is written from it.
     """
     data = scene.usdphys.source.get(_KEY, b"")
-    if not data or _archive(data).comment != _ALONE:
+    if not data or (archive := _archive(data)).comment != _ALONE:
         return None
-    return _extract(scene, _temporary() / f"{zlib.crc32(data):08x}")
+    folder = _temporary() / f"{zlib.crc32(data):08x}"
+    made = folder / _names(archive)[0]
+    # An export asks several times.
+    return made if made.is_file() else _extract(scene, folder)
 
 
 def is_stand_in(source: Path) -> bool:
@@ -94,13 +97,19 @@ def _archive(data: bytes) -> ZipFile:
         raise InputError(f"The imported USD that is packed in the .blend is damaged: {error}.") from error
 
 
-def _extract(scene: Scene, folder: Path) -> Path:
-    archive = _archive(scene.usdphys.source.get(_KEY, b""))
+def _names(archive: ZipFile) -> list[str]:
+    """The paths of the packed files, that of the USD first. Raises InputError where one leads out of a folder."""
     names = archive.namelist()
     for name in names:
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name or ":" in name:
             raise InputError(f"'{name}' is packed in the .blend under a path that leads out of the folder.")
+    return names
+
+
+def _extract(scene: Scene, folder: Path) -> Path:
+    archive = _archive(scene.usdphys.source.get(_KEY, b""))
+    names = _names(archive)
     try:
         contents = {folder / name: archive.read(name) for name in names}
     except (BadZipFile, zlib.error, NotImplementedError) as error:

@@ -550,8 +550,8 @@ class _Comparison:
         if type_name not in usd_geom.GPRIM_TYPES or after is None or after.type_name != "Mesh":
             return False
         mesh = after.get(usd_physics.MeshCollisionAPI)
-        is_it_itself = not self.edited[path].data and mesh is not None and mesh.approximation == _BOUNDS.get(type_name)
-        return after.get(usd_physics.CollisionAPI) is not None and not is_it_itself
+        is_its_bounds = not self.edited[path].data and mesh is not None and mesh.approximation == _BOUNDS.get(type_name)
+        return after.get(usd_physics.CollisionAPI) is not None and not is_its_bounds
 
     def _takes_geometry(self, path: str, obj: Object) -> bool:
         """True if the changed data of an object can be written to its prim; reports where it cannot."""
