@@ -7,6 +7,7 @@ import math
 import shutil
 import struct
 import sys
+import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -606,11 +607,13 @@ def test_images_of_a_robot_go_along_and_the_file_is_whole_in_another_place(tmp_p
         if isinstance(asset, Sdf.AssetPath):
             assert not Path(asset.path).is_absolute()
             material = UsdShade.Material(prim.GetParent()).GetPrim().GetName()
-            if target.suffix != ".usdz":
-                found[material] = Path(asset.resolvedPath).read_bytes()
+            package, _, inner = asset.resolvedPath.partition("[")
+            assert package.startswith(str(tmp_path / "elsewhere"))
+            if inner:
+                with zipfile.ZipFile(package) as archive:
+                    found[material] = archive.read(inner.removesuffix("]"))
             else:
-                assert asset.resolvedPath.startswith(str(tmp_path / "elsewhere"))
-                found[material] = contents[material]
+                found[material] = Path(package).read_bytes()
     assert found == contents
     assert str(tmp_path).encode() not in b"".join(
         file.read_bytes() for file in (tmp_path / "elsewhere").rglob("*.usda")
