@@ -265,8 +265,8 @@ class SolverSpace(Engine):
                 if sizes[number] > 0.0:
                     self.physics.rigid_bodies[self.handles[path]].soft_ccd_prediction = 0.5 * sizes[number]
 
-    def _set_sleep(self) -> None:
-        """Set how slow each body must be to fall asleep."""
+    def _set_sleep(self, only: Collection[str] | None = None) -> None:
+        """Set how slow each body must be to fall asleep. only: the paths of those for which it may have changed."""
         parameters, bodies = self.physics.integration_parameters, self.physics.rigid_bodies
         is_pulled = any(self.gravity)
         # The solver compares squares of speeds, and multiplies one side by the length unit.
@@ -278,7 +278,7 @@ class SolverSpace(Engine):
         for handle, speed in drive_speeds(self.constraints):
             slowest[handle] = min(speed, slowest.get(handle, math.inf))
         for (path, handle), number in zip(self.handles.items(), self._template_of.tolist(), strict=True):
-            if path in self.weights:
+            if path in self.weights and (only is None or path in only):
                 body, most = bodies[handle], slowest.get(handle, math.inf)
                 activation = body.activation
                 move, turn = wanted[number]
@@ -772,7 +772,7 @@ class SolverSpace(Engine):
 
     def _joint_changed(self, constraint: Constraint) -> None:
         """Update caches and wake the bodies after a change of a joint."""
-        self._set_sleep()
+        self._set_sleep((constraint.facts.body0, constraint.facts.body1))
         self._upkeep = None
         self.loads.forget()
         self.bonds.forget()
