@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.aiming import aim
 from usdphys_ext.usdphys_addon.aiming.aim import Run, Setup, Target, aim_steps, run_with, variations
 from usdphys_ext.usdphys_addon.aiming.freedoms import PLACE, Freedom, varied, with_values
 from usdphys_ext.usdphys_addon.core.errors import InputError, UsageError
@@ -146,6 +147,16 @@ def test_a_search_without_a_solution_gives_its_best_run():
     model = room(np.random.default_rng(1))
     best, count = searched(Setup(model, STEP), velocities("/Ball"), [Target("/Ball", 30, (90.0, 0, 1))], most_runs=40)
     assert count == 40 and best.miss > 1.0 and np.isfinite(best.values).all()
+
+
+def test_a_scene_that_no_run_can_simulate_says_why(monkeypatch):
+    def lost(*_arguments):
+        raise InputError("the ball is nowhere")
+
+    monkeypatch.setattr(aim, "run_with", lost)
+    model = room(np.random.default_rng(1))
+    with pytest.raises(InputError, match="the ball is nowhere"):
+        searched(Setup(model, STEP), velocities("/Ball"), [Target("/Ball", 30, (1.0, 0, 1))], most_runs=5)
 
 
 def test_values_that_nobody_owns_are_searched_together():

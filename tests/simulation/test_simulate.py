@@ -226,6 +226,14 @@ def test_notices_go_to_stderr(tmp_path, capfd) -> None:
     assert "PlaneMoves" not in captured.out
 
 
+def test_variations_say_what_is_not_simulated_as_written_once(tmp_path, capfd) -> None:
+    file = File()
+    file.add(file.body("Thing", geometry=file.shape("Shape", "Plane", ())))
+    arguments = ("--vary", "place.z=1..2", "--runs", 3, "--json", tmp_path / "runs.json")
+    assert simulate(tmp_path, file.text(), "--seconds", 0.1, *arguments) == 0
+    assert capfd.readouterr().err.count("PlaneMoves") == 1
+
+
 def test_runs_with_varied_friction_slide_less_the_more_there_is(tmp_path, capfd) -> None:
     """A box that is thrown over a floor slides v^2 / (2 mu g)."""
     source = tmp_path / "slide.usda"

@@ -14,6 +14,7 @@ from ..core import frames
 from ..core.errors import EngineError, InputError
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
+from ..core.validate import Issue
 from ..simulation.engine import PREVIEW
 from ..simulation.record import Movers, record
 from ..simulation.world import World
@@ -72,7 +73,8 @@ class Setup:
 class Run:
     """values (n,): of the freedoms. positions (f, b, 3), rotations (f, b, 4): of all bodies at all frames, SI.
 
-    misses: by target, in tolerances. paths: of the bodies.
+    misses: by target, in tolerances. paths: of the bodies. notices: of the world, about unstable bodies, too.
+    error: why the engine has lost it; then it has no bodies.
     """
 
     values: Floats
@@ -80,6 +82,8 @@ class Run:
     positions: Floats
     rotations: Floats
     misses: list[float] = field(default_factory=list)
+    notices: list[Issue] = field(default_factory=list)
+    error: InputError | EngineError | None = None
 
     @property
     def miss(self) -> float:
@@ -97,7 +101,7 @@ def run_with(setup: Setup, freedoms: Sequence[Freedom], values: Floats, frame: i
     every = setup.steps_per_frame
     return Run(
         np.asarray(values, np.float32).astype(float), recording.paths, recording.positions[::every],
-        recording.rotations[::every],
+        recording.rotations[::every], notices=world.notices,
     )  # fmt: skip
 
 
@@ -108,7 +112,7 @@ def aim_steps(
 
     The first run has the values of the model. Closing the generator ends the search: the caller has the runs. Bodies
     whose freedoms are theirs alone are searched side by side, in the same runs. Raises InputError if nothing may
-    change, or a target's body is not simulated.
+    change, or a target's body is not simulated, and what the engine raises where it can simulate none of the runs.
     """
     if not freedoms or not targets:
         raise InputError("Aiming needs a target for a body, and a value that may change.")
@@ -144,6 +148,8 @@ def aim_steps(
             kept[at] = None
             points[at] = searchers[at].send(np.concatenate([residuals[row] for row in rows]))
     assert best is not None
+    if best.error is not None:  # all runs have one, or another would be better
+        raise best.error
     return best
 
 
@@ -153,8 +159,8 @@ def _tried(
     """A run, and its residuals by target. A run that the engine loses misses all of them."""
     try:
         run = run_with(setup, freedoms, values, last)
-    except (InputError, EngineError):
-        run = Run(values, (), np.zeros((last + 1, 0, 3)), np.zeros((last + 1, 0, 4)))
+    except (InputError, EngineError) as error:
+        run = Run(values, (), np.zeros((last + 1, 0, 3)), np.zeros((last + 1, 0, 4)), error=error)
     missing = next((one.path for one in targets if run.paths and one.path not in run.paths), None)
     if missing is not None:
         raise InputError(f"'{missing}' has a target, but is no body that is simulated.")

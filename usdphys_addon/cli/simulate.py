@@ -60,7 +60,7 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
             model, fps = _model_of_stage(options, file)
-            text, line = vary.runs_of(options, model, fps, model.units)
+            text, line, notices = vary.runs_of(options, model, fps, model.units)
     else:
         import bpy
 
@@ -72,9 +72,11 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
             scene: Any = bpy.context.scene
             scene.frame_set(scene.frame_start)
             fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
-            model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
-            text, line = vary.runs_of(options, model, fps, usd_export.stage_options(scene)[0])
+            reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+            print_issues(options, reading.issues, warn)
+            text, line, notices = vary.runs_of(options, reading.model, fps, usd_export.stage_options(scene)[0])
     _write_text(Path(options.json), text)
+    print_issues(options, notices, warn)
     summarise(options, f"{options.file}: {line}")
     return 0
 

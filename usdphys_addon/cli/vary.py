@@ -13,6 +13,7 @@ from ..aiming import aim, freedoms
 from ..core.errors import InputError, UsageError
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
+from ..core.validate import Issue
 from ..core.words import counted
 from ..simulation.engine import PREVIEW
 from ..simulation.record import Recording, engine_silenced, refuse_lost
@@ -26,8 +27,10 @@ def check_options(options: argparse.Namespace) -> None:
         raise UsageError("--vary writes its runs as JSON; add --json with the name of a file.")
 
 
-def runs_of(options: argparse.Namespace, model: PhysicsModel, fps: float, units: StageUnits) -> tuple[str, str]:
-    """Simulate a model again and again. Returns (the runs as JSON, a line about them).
+def runs_of(
+    options: argparse.Namespace, model: PhysicsModel, fps: float, units: StageUnits
+) -> tuple[str, str, list[Issue]]:
+    """Simulate a model again and again. Returns (the runs as JSON, a line about them, the notices of all worlds).
 
     Each run has its values, in SI units and radians, and the poses of all bodies as `--json` of a single run has them.
     Raises InputError, for animated models too, and UsageError.
@@ -42,13 +45,15 @@ def runs_of(options: argparse.Namespace, model: PhysicsModel, fps: float, units:
     frame = max(1, round(options.seconds * fps))
     names = [one.text for group in groups for one in group]
     runs: list[dict[str, Any]] = []
+    notices: dict[tuple[str, str], Issue] = {}
     with engine_silenced():
         for run in aim.variations(setup, groups, frame, options.runs, options.seed):
             nowhere, still = np.empty((0, 0, 4, 4)), np.zeros(len(run.paths), bool)
+            notices.update(((one.code, one.path), one) for one in reversed(run.notices))
             recording = Recording(fps, run.paths, still, nowhere, run.positions, run.rotations)
             runs.append({"values": dict(zip(names, run.values.tolist(), strict=True)), **recording.as_json(units)})
     line = f"{counted(len(runs), 'run')} of {counted(frame + 1, 'frame')}, {counted(len(names), 'value')} varied"
     try:
-        return json.dumps({"seed": options.seed, "runs": runs}, allow_nan=False), line
+        return json.dumps({"seed": options.seed, "runs": runs}, allow_nan=False), line, list(notices.values())
     except ValueError as error:
         raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
