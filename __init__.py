@@ -45,7 +45,8 @@ def _modules() -> list[ModuleType]:
     return [import_module(name, __package__) for name in _MODULES]
 
 
-#: What is registered now. Where a Python with bpy ends, Blender disables its extensions after `unregister`.
+#: The modules that are registered now, so that a second `unregister` does nothing. Where bpy is a module of Python,
+#: two call it: `atexit`, and Blender, which disables its extensions as it ends.
 _registered: list[ModuleType] = []
 
 

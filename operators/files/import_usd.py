@@ -11,7 +11,7 @@ from ...usdphys_addon.bridge.known_names import KnownNames
 from ...usdphys_addon.bridge.language import tr
 from ...usdphys_addon.bridge.typed_props import BoolProperty, CollectionProperty, StringProperty
 from ...usdphys_addon.core.words import counted, phrase, tally
-from ...usdphys_addon.viewport.wrapped_text import draw_text
+from ...usdphys_addon.viewport.wrapped_text import DIALOG, DIALOG_LINE, draw_text
 from .usd_file import USD_FILTER, SteppedImport
 
 #: Larger files, bytes, are not opened for the overview in the file browser.
@@ -107,7 +107,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):
             return set(ImportHelper.invoke(self, context, event))
         return set(
             context.window_manager.invoke_props_dialog(
-                self, width=400, title=tr("This File Is Very Large"), confirm_text=tr("Open Anyway")
+                self, width=DIALOG, title=tr("This File Is Very Large"), confirm_text=tr("Open Anyway")
             )
         )
 
@@ -129,7 +129,7 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):
     def draw(self, _context: bpy.types.Context) -> None:
         layout = self.split_layout()
         if self.asks_first:
-            draw_text(layout.column(align=True), _question(self.filepath), "QUESTION")
+            draw_text(layout.column(align=True), _question(self.filepath), "QUESTION", length=DIALOG_LINE)
             return
         column = layout.column()
         column.prop(self, "attach")

@@ -274,6 +274,35 @@ def test_samples_are_at_keys_of_linear_curves_and_else_at_frames(tmp_path: Any) 
     assert times() == list(range(FIRST, LAST + 1))
 
 
+@pytest.mark.parametrize("values", [(1.0, 5.0), (1.5, 5.25)])
+def test_a_number_that_jumps_does_not_change_before(values: Any, tmp_path: Any) -> None:
+    mass = home_of("PhysicsMassAPI")
+    for frame, value in zip((FIRST, LAST), values, strict=True):
+        mass.mass = value
+        mass.keyframe_insert("mass", frame=frame)
+    for curve, _ in animated.curves_of(mass.id_data):
+        for point in curve.keyframe_points:
+            point.interpolation = "CONSTANT"
+    usd_export.export_usd(bpy.context, tmp_path / "a.usda", usd_export.ExportOptions(animation=True))
+    stage = Usd.Stage.Open(str(tmp_path / "a.usda"))
+    (found,) = [prim.GetAttribute("physics:mass") for prim in stage.Traverse() if prim.HasAttribute("physics:mass")]
+    assert [found.Get(frame) for frame in (FIRST, LAST - 1, LAST)] == pytest.approx([values[0], *values])
+
+
+def test_gravity_that_is_switched_on_does_not_grow_before(tmp_path: Any) -> None:
+    scene = bpy.context.scene
+    scenes.solid("Ball", shape="SPHERE")
+    for frame, value in ((FIRST, False), (LAST, True)):
+        scene.use_gravity = value
+        scene.keyframe_insert("use_gravity", frame=frame)
+    scene.frame_set(FIRST)
+    usd_export.export_usd(bpy.context, tmp_path / "a.usda", usd_export.ExportOptions(animation=True))
+    stage = Usd.Stage.Open(str(tmp_path / "a.usda"))
+    name = "physics:gravityMagnitude"
+    (found,) = [prim.GetAttribute(name) for prim in stage.Traverse() if prim.HasAttribute(name)]
+    assert [found.Get(frame) for frame in (FIRST, LAST - 1, LAST)] == pytest.approx([0.0, 0.0, 9.81], rel=1e-5)
+
+
 @pytest.mark.parametrize("fps", [(24, 1.0), (60, 1.0), (30, 1.001)])
 @pytest.mark.parametrize("start", [0, 1, 100])
 @pytest.mark.parametrize("remap", [(100, 100), (100, 200)])

@@ -30,6 +30,8 @@ _ROLES = frozenset({"usdphys.rigid_body.kinematic_enabled", "usdphys.rigid_body.
 #: Of Blender's own scene.
 _GRAVITY = ("gravity", "use_gravity")
 _GRAVITY_FIELDS = ("gravity_direction", "gravity_magnitude")
+#: Blender's default, in its units.
+_EARTH = (0.0, 0.0, -9.81)
 
 
 def _animation_of(owner: ID) -> AnimData | None:
@@ -242,6 +244,3 @@ def gravity_of(scene: Scene, meters: float, *, is_explicit: bool = False) -> usd
         return made(gravity_magnitude=0.0) if not is_explicit else made((0.0, 0.0, -1.0), 0.0)
     x, y, z = (part / size for part in gravity)
     return made(gravity_direction=(x, y, z), gravity_magnitude=size * meters)
-
-
-_EARTH = (0.0, 0.0, -9.81)

@@ -118,7 +118,7 @@ def simulated() -> Iterator[Object]:
 
 
 def issues_of_export() -> list[Issue]:
-    """What is wrong with an export by Blender's own exporter now. That of this add-on is made in `authored`."""
+    """What is wrong with an export by Blender's own exporter now: those of this add-on put the authored poses first."""
     from ..core.validate import Issue
 
     names = [obj.name for obj in simulated()]
@@ -221,26 +221,29 @@ def put(objects: Iterable[Object] | None = None) -> Poses:
 
 def put_back(shown: Poses) -> None:
     """Undo `put`."""
+    _show(shown)
+    _Moment.depth -= 1
+
+
+def _show(shown: Poses) -> None:
     known = {obj.session_uid: obj for obj in bpy.data.objects} if shown else {}
     for uid, location, quaternion in shown:
         obj = known.get(uid)
         if obj is not None:
             freed(obj)
             obj.location, obj.rotation_quaternion = location, quaternion
-    _Moment.depth -= 1
 
 
 @contextmanager
 def authored() -> Iterator[None]:
     """All objects have their authored transforms inside of the block, or of the function that it decorates."""
-    _Moment.depth += 1
     shown = put()
     try:
         _evaluate(shown)
         yield
     finally:
-        put_back(shown)
-        _evaluate(shown)
+        _show(shown)
+        _evaluate(shown)  # before the moment is over: else the preview takes this update for an edit
         _Moment.depth -= 1
 
 

@@ -190,14 +190,9 @@ def _keys_of(curve: FCurve) -> Iterable[float]:
     points = sorted(curve.keyframe_points, key=lambda point: float(point.co[0]))
     for before, point in zip((None, *points), points, strict=False):
         frame = round(float(point.co[0]), 6)
-        if before is not None and before.interpolation == "CONSTANT" and not _is_switch(curve):
+        if before is not None and before.interpolation == "CONSTANT":
             yield round(frame - _JUMP, 6)
         yield frame
-
-
-def _is_switch(curve: FCurve) -> bool:
-    """True for a curve of whole numbers: time samples of such values are held anyway."""
-    return all(float(point.co[1]).is_integer() and point.interpolation == "CONSTANT" for point in curve.keyframe_points)
 
 
 def _thinned(samples: Samples) -> Samples:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import bpy
@@ -103,14 +103,10 @@ def aim_steps(context: Context, body: Object, target: Object, options: AimOption
     context.view_layer.update()
     # What is authored is what counts: read it again.
     authored = scene_read.read_scene(context.evaluated_depsgraph_get()).model
-    again = aim.run_with(aim.Setup(authored, *_rest(setup)), [], np.zeros(0), frame)
+    again = aim.run_with(replace(setup, model=authored), [], np.zeros(0), frame)
     row = again.paths.index(path)
     miss = aim.miss_of(wanted.residual(again.positions[frame, row], again.rotations[frame, row]))
     return Aimed(count, miss, miss <= 1.0)
-
-
-def _rest(setup: aim.Setup) -> tuple[float, int, int, str, str]:
-    return setup.time_step, setup.steps_per_frame, setup.substeps, setup.quality, setup.engine
 
 
 def _path_of(reading: SceneReading, body: Object) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import bpy
 import numpy as np
 from bpy.types import Depsgraph, Object
 from numpy.typing import NDArray
@@ -29,9 +28,9 @@ _DEFORMED = 0.01
 
 def issues_of_muted(names: list[str], path_of: Mapping[str, str]) -> list[Issue]:
     """What would move the objects, which must be freed, and is muted while they are simulated."""
-    found = []
+    found, known = [], objects_by_name(with_linked=True)
     for name in names:
-        before = authored_poses.stored(bpy.data.objects[name])
+        before = authored_poses.stored(known[name])
         if before is None:
             continue
         muted = [f"the constraint '{constraint}'" for constraint in before.constraints]
@@ -60,13 +59,16 @@ class OtherMovers:
         self._writes = 0
         self.issues: list[Issue] = []
         self._named: set[str] = set()
-        self._boxes = {name: _box(obj) for name in names if (obj := bpy.data.objects[name]).modifiers}
+        known = objects_by_name(with_linked=True)
+        self._boxes = {name: _box(known[name]) for name in names if known[name].modifiers}
+
+    def is_due(self) -> bool:
+        """Count a write of the objects. True for the first, the second, the fourth, the eighth ..."""
+        self._writes += 1
+        return not self._writes & (self._writes - 1)
 
     def look(self, depsgraph: Depsgraph, names: list[str], worlds: NDArray[np.float64]) -> None:
         """Note the objects that are not at `worlds` (n, 4, 4), Blender units, or whose meshes are not as they were."""
-        self._writes += 1
-        if self._writes & (self._writes - 1):
-            return
         known = objects_by_name(with_linked=True)
         for name, world in zip(names, worlds, strict=True):
             obj: Any = known.get(name)

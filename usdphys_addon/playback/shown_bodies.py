@@ -174,7 +174,7 @@ class ShownBodies:
             else:
                 gone = self._writer.write(self._scaled_matrices()[rows], changed[rows])
             context.view_layer.update()
-            if changed.any():
+            if changed.any() and self._others.is_due():
                 self._others.look(context.evaluated_depsgraph_get(), self._writer.names, self._scaled_matrices()[rows])
         finally:
             self.is_writing = False

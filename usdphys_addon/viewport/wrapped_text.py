@@ -16,6 +16,9 @@ from ..bridge.language import tr
 #: margins and icon, and of a character.
 _LINE, OPERATION_LINE = 32, 40
 _MARGINS, _CHARACTER = 76, 6.4
+#: Width of a dialog, pixels, and characters per line in it: while it is drawn, the region is that below it.
+DIALOG = 400
+DIALOG_LINE = int((DIALOG - _MARGINS) / _CHARACTER)
 
 
 def draw_text(layout: UILayout, text: str, icon: str, taken: int = 0, length: int = 0) -> None:
