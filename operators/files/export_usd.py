@@ -94,7 +94,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
 
         source = bpy.path.basename(context.scene.usdphys.source.filepath)
         if source:
-            icon = "PACKAGE" if packed_source.size(context.scene) else "FILE"
+            icon = "PACKAGE" if packed_source.is_packed(context.scene) else "FILE"
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon=icon)
             layout.prop(self, "form")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),

@@ -15,10 +15,10 @@ from .. import needs
 from ..outcome import finish
 
 
-def _packed(context: bpy.types.Context) -> int:
+def _is_packed(context: bpy.types.Context) -> bool:
     from ...usdphys_addon.exchange import packed_source
 
-    return packed_source.size(context.scene)
+    return packed_source.is_packed(context.scene)
 
 
 class USDPHYS_OT_pack_source(bpy.types.Operator):
@@ -58,7 +58,7 @@ class USDPHYS_OT_unpack_source(bpy.types.Operator):
     directory = StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE"})
     filter_folder = BoolProperty(default=True, options={"HIDDEN", "SKIP_SAVE"})
 
-    poll = needs.poll((_packed, "No imported USD is packed in this .blend"))
+    poll = needs.poll((_is_packed, "No imported USD is packed in this .blend"))
 
     def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
         context.window_manager.fileselect_add(self)
@@ -74,7 +74,9 @@ class USDPHYS_OT_unpack_source(bpy.types.Operator):
 
 
 def draw_menu(menu: bpy.types.Menu, context: bpy.types.Context) -> None:
-    layout, size = menu.layout, _packed(context)
+    from ...usdphys_addon.exchange import packed_source
+
+    layout, size = menu.layout, packed_source.size(context.scene)
     layout.separator()
     layout.operator(USDPHYS_OT_pack_source.bl_idname)
     text = phrase("Unpack Imported USD ({size} MB)", size=f"{size / 1e6:.2f}") if size else "Unpack Imported USD"

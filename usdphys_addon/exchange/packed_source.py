@@ -52,6 +52,11 @@ def drop(scene: Scene) -> None:
     scene.usdphys.source.pop(_KEY, None)
 
 
+def is_packed(scene: Scene) -> bool:
+    """True where the scene has packed files; `size` copies them to find that out."""
+    return _KEY in scene.usdphys.source
+
+
 def size(scene: Scene) -> int:
     """Bytes that the packed files of a scene take in the .blend; 0 where it has none."""
     return len(scene.usdphys.source.get(_KEY, b""))

@@ -194,7 +194,7 @@ def _obstacle(scene: Scene, options: ExportOptions) -> tuple[str, str]:
             "Leave out the options of Blender's exporter to write the imported file with the edits.",
         )
     if reason := _lost_source(scene, source, memory):
-        return reason, packed_source.UNPACK if packed_source.size(scene) else _IMPORT_AGAIN
+        return reason, packed_source.UNPACK if packed_source.is_packed(scene) else _IMPORT_AGAIN
     if options.hierarchy != "nested":
         return (
             f"the hierarchy '{options.hierarchy}' is chosen",

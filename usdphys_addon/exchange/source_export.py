@@ -85,7 +85,7 @@ def source_of(scene: Scene) -> Path | None:
     file = Path(bpy.path.abspath(memory.filepath))
     if file.suffix.lower() not in USD_SUFFIXES:
         return None
-    is_packed = packed_source.size(scene) > 0
+    is_packed = packed_source.is_packed(scene)
     if (file.is_file() and not (is_packed and first_changed(memory.files, file.parent))) or not memory.files:
         return file
     for above in Path(bpy.data.filepath).parents[:3] if bpy.data.filepath else ():
