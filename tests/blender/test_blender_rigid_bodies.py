@@ -10,6 +10,7 @@ import pytest
 from usdphys_ext.usdphys_addon.authoring import blender_rigid_bodies
 from usdphys_ext.usdphys_addon.authoring.blender_rigid_bodies import convert_scene
 from usdphys_ext.usdphys_addon.bridge import scene_read
+from usdphys_ext.usdphys_addon.bridge.animated import curves_of
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 
 LINEAR = ("lin_x", "lin_y", "lin_z")
@@ -159,6 +160,25 @@ def test_body_asleep_as_in_blender(scene):
     awake = add_box("Awake", location=(5, 0, 0), use_deactivation=False, use_start_deactivated=True)
     assert simulate(10, asleep)[-1, 2, 3] == 0
     assert simulate(10, awake)[-1, 2, 3] < -0.1
+
+
+@pytest.mark.parametrize("is_modified", [False, True])
+def test_keys_have_their_easing_and_modifiers_are_named(scene, is_modified):
+    box = add_box("Heavy", mass=1.0)
+    for frame, mass in ((1, 1.0), (21, 5.0)):
+        box.rigid_body.mass = mass
+        box.rigid_body.keyframe_insert("mass", frame=frame)
+    ((curve, _),) = curves_of(box)
+    curve.keyframe_points[0].interpolation, curve.keyframe_points[0].easing = "BOUNCE", "EASE_IN"
+    if is_modified:
+        curve.modifiers.new("CYCLES")
+    result = convert_scene(scene)
+    assert bool([note for note in result.notes if "Animated, Enabled and Mass" in str(note)]) == is_modified
+    (made,) = [one for one, _ in curves_of(box) if one.data_path.startswith("usdphys")]
+    # Within the keys the cycles change nothing.
+    assert [made.evaluate(frame) for frame in (1, 6, 11, 21)] == pytest.approx(
+        [curve.evaluate(frame) for frame in (1, 6, 11, 21)]
+    )
 
 
 @pytest.mark.parametrize("how", ["keys", "driver"])

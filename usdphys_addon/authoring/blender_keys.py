@@ -38,6 +38,7 @@ def copy_animation(obj: Object) -> bool:
             data: Any = obj.animation_data
             data.drivers.from_existing(src_driver=curve).data_path = home
         else:
+            is_whole = is_whole and not curve.modifiers  # which are not copied
             _copy(curve, new_curve(obj, home))
     return is_whole
 
@@ -47,7 +48,8 @@ def _copy(source: Any, target: Any) -> None:
     points = source.keyframe_points
     target.keyframe_points.add(len(points))
     for old, new in zip(points, target.keyframe_points, strict=True):
-        new.co, new.interpolation = old.co, old.interpolation
+        new.co, new.interpolation, new.easing = old.co, old.interpolation, old.easing
+        new.amplitude, new.back, new.period = old.amplitude, old.back, old.period
         new.handle_left_type, new.handle_right_type = old.handle_left_type, old.handle_right_type
         new.handle_left, new.handle_right = old.handle_left, old.handle_right
     target.extrapolation = source.extrapolation

@@ -175,14 +175,16 @@ class _Converter:
             is_enabled = self.world.enabled
             # Taken out of the world, objects are where they are authored.
             self.world.enabled = is_enabled and not takes_out
-            # Evaluate first: bounding boxes and matrices are read from the evaluated objects.
-            self.scene.view_layers[0].update()
-            for obj in self.chosen(self.bodies, "rigid_body"):
-                self.convert_object(obj)
-            self.convert_groups()
-            for obj in self.chosen(self.constraints, "rigid_body_constraint"):
-                self.convert_constraint(obj)
-            self.world.enabled = is_enabled
+            try:
+                # Evaluate first: bounding boxes and matrices are read from the evaluated objects.
+                self.scene.view_layers[0].update()
+                for obj in self.chosen(self.bodies, "rigid_body"):
+                    self.convert_object(obj)
+                self.convert_groups()
+                for obj in self.chosen(self.constraints, "rigid_body_constraint"):
+                    self.convert_constraint(obj)
+            finally:
+                self.world.enabled = is_enabled
             self.note_world(starts_now=not takes_out)
             for obj in self.chosen(self.bodies, "rigid_body") if takes_out else ():
                 if how := take_out(self.scene, obj):
