@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from pxr import Sdf, Usd, UsdGeom, Vt
 
 from ..core import paths
@@ -105,12 +106,11 @@ def _fill(prim: Usd.Prim, across: int, cell: float | None, meters: float) -> Fil
 def _author(layer: Sdf.Layer, mesh: Usd.Prim, filled: Filled) -> None:
     """Add the TetMesh to a layer over that of the mesh, at the same place."""
     spec = Sdf.CreatePrimInLayer(layer, filled.tets)
-    spec.specifier, spec.typeName = Sdf.SpecifierDef, "TetMesh"
+    spec.specifier = Sdf.SpecifierDef
     for above in paths.ancestors_of(filled.tets):
         layer.GetPrimAtPath(above).specifier = Sdf.SpecifierOver
     lattice = filled.lattice
-    for name, type_, value in tet_attributes(lattice.points, lattice.tets, lattice.surface):
-        Sdf.AttributeSpec(spec, name, type_).default = value
+    write(spec, lattice.points, lattice.tets, lattice.surface)
     Sdf.AttributeSpec(spec, "purpose", Sdf.ValueTypeNames.Token, Sdf.VariabilityUniform).default = UsdGeom.Tokens.guide
     for attribute in mesh.GetAuthoredAttributes():
         name = attribute.GetName()
@@ -124,13 +124,15 @@ def _author(layer: Sdf.Layer, mesh: Usd.Prim, filled: Filled) -> None:
             layer.SetTimeSample(item.path, time, attribute.Get(time))
 
 
-def tet_attributes(
-    points: np.ndarray, tets: np.ndarray, surface: np.ndarray
-) -> Iterable[tuple[str, Sdf.ValueTypeName, object]]:
-    """(name, type, value) of the attributes of a TetMesh. points: (n, 3). tets: (t, 4). surface: (s, 3)."""
-    names = Sdf.ValueTypeNames
-    numbers = points.astype(np.float32)
-    yield "points", names.Point3fArray, Vt.Vec3fArray.FromNumpy(numbers)
-    yield "tetVertexIndices", names.Int4Array, Vt.Vec4iArray.FromNumpy(tets.astype(np.int32))
-    yield "surfaceFaceVertexIndices", names.Int3Array, Vt.Vec3iArray.FromNumpy(surface.astype(np.int32))
-    yield "extent", names.Float3Array, Vt.Vec3fArray.FromNumpy(np.stack([numbers.min(axis=0), numbers.max(axis=0)]))
+def write(spec: Sdf.PrimSpec, points: NDArray[Any], tets: NDArray[Any], surface: NDArray[Any]) -> None:
+    """Make a prim a TetMesh. points: (n, 3). tets: (t, 4) of positive volume. surface: (s, 3), their outer faces."""
+    spec.typeName = "TetMesh"
+    names, numbers = Sdf.ValueTypeNames, points.astype(np.float32)
+    for name, type_, value in (
+        ("points", names.Point3fArray, Vt.Vec3fArray.FromNumpy(numbers)),
+        ("tetVertexIndices", names.Int4Array, Vt.Vec4iArray.FromNumpy(tets.astype(np.int32))),
+        ("surfaceFaceVertexIndices", names.Int3Array, Vt.Vec3iArray.FromNumpy(surface.astype(np.int32))),
+        ("extent", names.Float3Array, Vt.Vec3fArray.FromNumpy(np.stack([numbers.min(axis=0), numbers.max(axis=0)]))),
+    ):
+        item = spec.attributes.get(name) or Sdf.AttributeSpec(spec, name, type_)
+        item.default = value

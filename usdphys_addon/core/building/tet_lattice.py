@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from ..words import phrase
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -81,7 +82,9 @@ def fill(points: Floats, triangles: Ints, cell: float) -> TetLattice:
     joined = same.reshape(-1)[triangles]
     is_face = (joined != np.roll(joined, 1, axis=1)).all(axis=1)
     if number := open_edges(joined[is_face]):
-        raise InputError(f"The mesh has {number} open edges; close it, for example with Remesh or Fill Holes.")
+        raise InputError(phrase(
+            "The mesh has {number} open edges; close it, for example with Remesh or Fill Holes.", number=number
+        ))  # fmt: skip
     corners = points[triangles[is_face]]
     volume = abs(float(np.linalg.det(corners - used.mean(axis=0)).sum() / 6.0))
     low, size = used.min(axis=0), np.ptp(used, axis=0)
