@@ -29,7 +29,7 @@ def new_mesh(name: str, points: NDArray[Any], tets: NDArray[Any], surface: NDArr
 
 def has_tets(mesh: Any) -> bool:
     """True for mesh data that was made of tetrahedra, whether or not they still fit."""
-    return isinstance(mesh, bpy.types.Mesh) and TETS in mesh
+    return isinstance(mesh, bpy.types.Mesh) and TETS in mesh.keys()
 
 
 def tets_of(mesh: Any, points: int) -> NDArray[np.int64] | None:

@@ -114,7 +114,7 @@ def _use_inner(is_used: NDArray[np.bool_], corners: Floats, origin: Floats, cell
             found = middles.copy()
             for end in ends:
                 found |= at_corner[_corner_of(shape, axis, end)]
-            is_used[(*lower, axis, edge)] |= found
+            is_used[..., axis, edge][lower] |= found
 
 
 def _ends(shape: tuple[int, ...], axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
@@ -189,8 +189,8 @@ def _inside(points: Floats, lattice: TetLattice) -> Floats:
     """Points in cells of the lattice; those outside are moved to its corner, where no tetrahedron is."""
     places = (points - lattice.origin) / lattice.cell
     shape = np.array(lattice.index.shape[:3])
-    is_in = ((places >= 1.0) & (places <= shape - 1.0)).all(axis=1)
-    return np.where(is_in[:, None], places, 0.5)
+    is_in = ((places >= 1.0) & (places <= shape - 1.0)).all(axis=1, keepdims=True)
+    return np.where(is_in, places, 0.5)
 
 
 def _keys(places: Floats, shape: tuple[int, ...]) -> tuple[Ints, ...]:
