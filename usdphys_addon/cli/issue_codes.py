@@ -17,7 +17,7 @@ FILE_CODES = frozenset({
     "GltfJointSkipped", "GltfMassIgnored", "GltfMeshCompressed", "GltfMirrored", "GltfMotionKept",
     "GltfMotionUnknown", "GltfNested", "GltfNotExported", "GltfNotSaid", "GltfOldForm", "GltfOtherScenes",
     "GltfPlaneAsMesh", "GltfShapeUnknown", "GltfSheared", "GltfSkinned", "GltfTapered", "GltfTriggerKept",
-    "GltfUnread", "GroupTargetMissing", "GroupUndefined", "JointBodyMissing", "MeshColliderTwice", "NameChanged",
+    "GltfUnread", "GroupTargetMissing", "GroupUndefined", "IsaacRobotMissing", "JointBodyMissing", "MeshColliderTwice", "NameChanged",
     "NameClash", "NewerVersion", "NotExported", "OwnerMissing", "PreviewExported", "RosInertialIncomplete",
     "RosLimitMissing",
     "RosMimicMissing", "RosNameTwice", "RosSeveralRoots", "ScriptsNotRun", "SrdfLinkMissing", "StageTimes",
