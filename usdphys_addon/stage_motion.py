@@ -3,11 +3,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .core import animation
 from .core.qualities import NORMAL
@@ -64,14 +67,20 @@ def simulate_stage(
     return StageMotion(model, world, recording, movers, clock)
 
 
-def write_cache(stage: Any, target: Path, motion: StageMotion, recording: Recording) -> None:
+def write_cache(
+    stage: Any, target: Path, motion: StageMotion, recording: Recording,
+    points: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
+) -> None:  # fmt: skip
     """Write a layer over a stage with the poses of all dynamic bodies as time samples. Raises OutputError.
 
-    recording: that of the motion, or of another simulator.
+    recording: that of the motion, or of another simulator. points: of deformables (f, k, 3) by path, m, in the world
+    with Z up.
     """
     from .usd import time_samples
 
     dynamic = ~recording.kinematic
     dynamic |= np.array([path in motion.world.switching for path in recording.paths], bool)
     paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
-    time_samples.write_bake(stage, target, paths, recording.in_stage(motion.model.units)[:, dynamic], motion.clock)
+    units = motion.model.units
+    placed = {path: each @ units.to_z_up / units.meters_per_unit for path, each in points.items()}
+    time_samples.write_bake(stage, target, paths, recording.in_stage(units)[:, dynamic], motion.clock, placed)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import formats
 from ..core.errors import InputError, OutputError, UsageError
-from ..core.units import StageUnits, checked_frame_rate
+from ..core.units import SI, StageUnits, checked_frame_rate
 from ..core.words import counted
 from ..simulation.engine import PREVIEW, programs, solvers
 from ..system.console import say, warn
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..formats import Format
     from ..simulation.record import Recording
     from ..simulation.world import World
+    from ..stage_motion import StageMotion
 
 
 #: The highest number of a frame in Blender.
@@ -253,11 +254,12 @@ def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Rec
         with_loads=_wants_loads(options), engine=_solver(options),
     )  # fmt: skip
     recording, units = motion.recording, motion.model.units
+    points: dict[str, Any] = {}
     if not _runs_here(options):
         changing = (*motion.movers, *(key.path for key in motion.model.animated))
-        recording = _hand_off(options, stage, motion.world, recording, units, changing)
+        recording, points = _hand_off(options, stage, motion, changing)
     if options.out:
-        stage_motion.write_cache(stage, Path(options.out), motion, recording)
+        stage_motion.write_cache(stage, Path(options.out), motion, recording, points)
     return motion.world, recording, units
 
 
@@ -275,25 +277,57 @@ def _wants_loads(options: argparse.Namespace) -> bool:
 
 
 def _hand_off(
-    options: argparse.Namespace, stage: Any, world: World, preview: Recording, units: StageUnits, movers: Sequence[str]
-) -> Recording:
-    """The motion of an opened stage in another simulator, and on stderr how far the preview is from it."""
+    options: argparse.Namespace, stage: Any, motion: StageMotion, movers: Sequence[str]
+) -> tuple[Recording, dict[str, Any]]:
+    """The motion of an opened stage in another simulator, and on stderr how far the preview is from it.
+
+    Returns the recording of its bodies, and the points of deformables by path, see `external.deformed`.
+    """
     from ..simulation.engines import external
 
-    file, name = Path(stage.GetRootLayer().realPath), programs()[options.engine].name
-    with external.Run(options.engine, options.engine_python, file, len(preview.positions) - 1, world.time_step) as run:
-        run.wait()
-        poses = run.poses(units)
+    preview, world, model = motion.recording, motion.world, motion.model
+    name = programs()[options.engine].name
+    soft, _ = model.deformables() if model.deformables is not None else ([], [])
+    with work_folder() as folder:
+        file, units = Path(stage.GetRootLayer().realPath), model.units
+        if soft and options.engine != "newton":
+            tell_note(options, f"{name} simulates deformables on a GPU only: here they are left out.", "warning: ")
+            soft = []
+        elif soft:
+            tell_note(options, f"{name} uses its solver VBD for {counted(len(soft), 'deformable')}, which is slow.")
+            if not units.is_like(SI):
+                file, units = _in_metres(stage, folder), SI
+        steps = len(preview.positions) - 1
+        with external.Run(options.engine, options.engine_python, file, steps, world.time_step) as run:
+            run.wait()
+            poses = run.poses(units)
     recording, unknown = external.recording_of(preview, poses)
+    points = external.deformed(poses, soft)
     if movers:
         tell_note(
             options, f"{name} gets the file as it is at the start: what is animated stands still there.", "warning: "
         )
-    for path in unknown:
+    for path in [*unknown, *(one.path for one in soft if one.path not in points)]:
         tell_note(options, f"{name} reports no body at '{path}'; it stays where it is.", "warning: ")
-    for line in external.told(external.differences(recording, preview), options.engine, recording.fps):
+    found = external.differences(recording, preview)
+    for line in external.told(found, options.engine, recording.fps) if found or not points else ():
         tell_note(options, line)
-    return recording
+    for path, each in points.items():
+        tell_note(options, f"  {path}: moves by up to {external.farthest(each):.4g} m")
+    return recording, points
+
+
+def _in_metres(stage: Any, folder: Path) -> Path:
+    """A flat copy of a stage in metres with Z up: Newton's contacts of deformables are in metres, whatever the file."""
+    from ..usd import read as usd_read
+    from ..usd import unit_conversion
+
+    file = folder / "in_metres.usda"
+    stage.Flatten().Export(str(file))
+    flat = usd_read.open_stage(file)
+    unit_conversion.convert(flat, SI)
+    flat.GetRootLayer().Save()
+    return file
 
 
 def _simulate_scene(options: argparse.Namespace, reading: SceneReading) -> tuple[World, Recording]:

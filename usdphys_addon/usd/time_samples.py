@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,8 +94,13 @@ def move_to(stage: Usd.Stage, model: PhysicsModel, time: Usd.TimeCode) -> None:
         model.prims[path].world = world
 
 
-def write_bake(stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock) -> None:
+def write_bake(
+    stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock,
+    points: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
+) -> None:  # fmt: skip
     """Write a layer over the stage's root layer with time samples: worlds (f, n, 4, 4) in the stage's units and axes.
+
+    points: of deformables (f, k, 3) in the world, by path.
 
     The file is replaced atomically. Raises OutputError if it cannot be written.
     """
@@ -103,12 +109,29 @@ def write_bake(stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDA
         with replacing(target, verify=lambda scratch: verify(scratch, target, expected)) as scratch:
             layer = Sdf.Layer.CreateNew(str(scratch))
             _fill(layer, stage, target, paths, worlds, clock)
+            for path, places in points.items():
+                _animate_points(layer, stage, path, places, clock)
             expected += outline(layer)
             if not layer.Save():
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
             del layer
     except Tf.ErrorException as error:
         raise OutputError(f"'{target}' could not be written; the old file is untouched.") from error
+
+
+def _animate_points(layer: Sdf.Layer, stage: Usd.Stage, path: str, places: NDArray[np.float64], clock: Clock) -> None:
+    """Write the points (f, k, 3) of a prim, in the world, as time samples in its space."""
+    prim = stage.GetPrimAtPath(path)
+    world = np.array(UsdGeom.XformCache(clock.at(0)).GetLocalToWorldTransform(prim))
+    local = (np.concatenate([places, np.ones((*places.shape[:2], 1))], axis=2) @ np.linalg.inv(world))[..., :3]
+    _break_instances(layer, stage, path)
+    over = Sdf.CreatePrimInLayer(layer, path)
+    attribute = Sdf.AttributeSpec(over, "points", Sdf.ValueTypeNames.Point3fArray)
+    bounds = Sdf.AttributeSpec(over, "extent", Sdf.ValueTypeNames.Float3Array)
+    for frame, each in enumerate(local.astype(np.float32)):
+        layer.SetTimeSample(attribute.path, clock.baked(frame), Vt.Vec3fArray.FromNumpy(each))
+        ends = np.stack([each.min(axis=0), each.max(axis=0)])
+        layer.SetTimeSample(bounds.path, clock.baked(frame), Vt.Vec3fArray.FromNumpy(ends))
 
 
 def flatten(layer: Path, target: Path) -> None:
