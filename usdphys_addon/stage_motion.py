@@ -47,6 +47,9 @@ def simulate_stage(
     model = usd_read.read_stage(stage)
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
+    for path in time_samples.animated(stage, model.bodies):
+        # Its motion in the file counts, and no velocity that it keeps in glTF.
+        model.prims[path].is_animated = True
     with engine_silenced():
         start = clock.seconds(0)
         model.put(animation.at(model.animated, start))
@@ -72,6 +75,7 @@ def write_cache(stage: Any, target: Path, motion: StageMotion, recording: Record
     from .usd import time_samples
 
     dynamic = ~recording.kinematic
-    dynamic |= np.array([path in motion.world.switching for path in recording.paths], bool)
+    moves = motion.world.switching | motion.world.coasting.keys()
+    dynamic |= np.array([path in moves for path in recording.paths], bool)
     paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
     time_samples.write_bake(stage, target, paths, recording.in_stage(motion.model.units)[:, dynamic], motion.clock)

@@ -26,7 +26,8 @@ class LedBodies:
         self._world, self._shown, self._meters = world, shown, shown.meters
         self._hand_over = hand_over
         rows = list(zip(world.paths, shown.names, world.kinematic, strict=True))
-        self._bodies = [(path, name) for path, name, held in rows if held and name and path not in world.switching]
+        moves = world.switching | world.coasting.keys()
+        self._bodies = [(path, name) for path, name, held in rows if held and name and path not in moves]
         #: Those that are kinematic at times and have an animation to follow then.
         self._at_times = {path: name for path, name, _ in rows if name and path in shown.animated}
         self._places: dict[str, Any] = {}

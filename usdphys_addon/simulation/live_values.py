@@ -160,7 +160,8 @@ class HandOver:
         way = self._ways.get(path)
         if not led:
             self._blends.pop(path, None)
-            self.world.release_body(path, *(way.velocity() if way is not None else _Way().velocity()))
+            kept = self.world.coasting_velocity(path)
+            self.world.release_body(path, *(kept or (way if way is not None else _Way()).velocity()))
             return
         self.world.lead_body(path)
         if way is not None and self.blend > 0:

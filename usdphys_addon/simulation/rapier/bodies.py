@@ -11,6 +11,7 @@ import rapier3d
 from rapier3d import ActiveHooks, CoefficientCombineRule, Group, InteractionGroups, Isometry3
 
 from ...core import frames
+from ...core.coasting import keeps_velocity
 from ...core.frames import Matrix
 from ...core.model import Prim
 from ...core.schemas import usd_physics
@@ -78,10 +79,11 @@ class BodyMaker:
             weight, of_solver = yield from part(weigher.steps(body), 0.0, 0.5)
             builder = builder.additional_mass_properties(of_solver)
         elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
-            self.notices.add(
-                "KinematicVelocity", body.prim,
-                f"{body.prim.display} is kinematic; its initial velocity does nothing.",
-            )  # fmt: skip
+            if not keeps_velocity(body.prim) or body.prim.is_animated:
+                self.notices.add(
+                    "KinematicVelocity", body.prim,
+                    f"{body.prim.display} is kinematic; its initial velocity does nothing.",
+                )  # fmt: skip
         # Without this the solver slows each body to an eighth of a turn in a step, which is 900 turns a minute.
         solver_body = builder.allow_fast_rotation(True).build()
         template = Template(solver_body, weight, settings, surface_of(body.prim), bool(api.resolved("starts_asleep")))
