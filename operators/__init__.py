@@ -37,8 +37,8 @@ from . import (
     settle,
     structure,
     translations,
-    vendor,
     velocity_keys,
+    vendor,
 )
 from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd, pack_source
 from .outcome import report_refusals

@@ -47,7 +47,9 @@ def key_velocities(context: Context, objects: Iterable[Any]) -> int:
             spins = bool(motion.spin.any())
             spread = scene.frame_end - scene.frame_start
             numbers = range(spread + 1) if spins else (0, max(spread, 1))
-            worlds = _worlds(motion, prim.world, [number / rate for number in numbers], scene.unit_settings.scale_length)
+            worlds = _worlds(
+                motion, prim.world, [number / rate for number in numbers], scene.unit_settings.scale_length
+            )
             _key(obj, [scene.frame_start + number for number in numbers], worlds, spins)
             count += 1
             for name in VELOCITY:

@@ -127,7 +127,9 @@ GroupMembership = make_group(
 RigidBodyProperties = make_group(
     "RigidBodyProperties", "PhysicsRigidBodyAPI",
     {
-        "is_applied": is_applied("Rigid body"), **make_properties(usd_physics.RigidBodyAPI), "simulation_owner": _owner(),
+        "is_applied": is_applied("Rigid body"),
+        **make_properties(usd_physics.RigidBodyAPI),
+        "simulation_owner": _owner(),
         "keeps_velocity": bpy.props.BoolProperty(
             name="Keep Velocity", override=OVERRIDABLE,
             description="While it is kinematic and nothing animates it, the body moves on with its velocity, as in "

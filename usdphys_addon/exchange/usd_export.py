@@ -361,7 +361,9 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     has_skeletons = len(bpy.data.armatures) or len(bpy.data.shape_keys)
     coasting = [prim for prim in model.bodies.values() if coasting_of(model, prim) is not None]
-    is_read = animated or coasting or has_skeletons or hierarchy != "nested" or scene_of(depsgraph).usdphys.source.filepath
+    is_read = (
+        animated or coasting or has_skeletons or hierarchy != "nested" or scene_of(depsgraph).usdphys.source.filepath
+    )
     if job.until_saved is not None and not is_read:
         # Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew,
         # which takes a third of all writing.

@@ -280,7 +280,7 @@ def _animate(
             size.default = Gf.Vec3d(*scale.tolist())
             order.append(size.name)
     for name in order if is_only else ():
-        if (samples := layer.ListTimeSamplesForPath(over.path.AppendProperty(name))):
+        if samples := layer.ListTimeSamplesForPath(over.path.AppendProperty(name)):
             over.properties[name].default = layer.QueryTimeSample(over.path.AppendProperty(name), samples[0])
     tokens = Sdf.AttributeSpec(over, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
     tokens.default = Vt.TokenArray(order)

@@ -78,12 +78,14 @@ class BodyMaker:
                 builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
             weight, of_solver = yield from part(weigher.steps(body), 0.0, 0.5)
             builder = builder.additional_mass_properties(of_solver)
-        elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
-            if not keeps_velocity(body.prim) or body.prim.is_animated:
-                self.notices.add(
-                    "KinematicVelocity", body.prim,
-                    f"{body.prim.display} is kinematic; its initial velocity does nothing.",
-                )  # fmt: skip
+        elif (
+            moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity")))
+            and (not keeps_velocity(body.prim) or body.prim.is_animated)
+        ):  # fmt: skip
+            self.notices.add(
+                "KinematicVelocity", body.prim,
+                f"{body.prim.display} is kinematic; its initial velocity does nothing.",
+            )  # fmt: skip
         # Without this the solver slows each body to an eighth of a turn in a step, which is 900 turns a minute.
         solver_body = builder.allow_fast_rotation(True).build()
         template = Template(solver_body, weight, settings, surface_of(body.prim), bool(api.resolved("starts_asleep")))
