@@ -252,7 +252,7 @@ class PreviewSession:
         self.led.aim(context, steps)
         if self.animated:
             goals = self.values(context)
-            self._ramp = _Ramp({key: self.live.value(key) for key in goals}, goals, steps)
+            self._ramp = _Ramp({key: self.live.end(key) for key in goals}, goals, steps)
 
     def _take_values(self, context: Context) -> None:
         """Hand the animated values at the end of the next time step to the world."""

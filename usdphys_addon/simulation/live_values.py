@@ -206,8 +206,9 @@ def quaternion_product(first: Matrix, second: Matrix) -> Matrix:
 class LiveValues:
     """The animated values of a model, handed to the world that was built of it.
 
-    Numbers hold at the end of a step of time, as the places of animated bodies do. A switch holds from the moment on at
-    which it was set, which is the start of the next step.
+    Numbers hold at the end of a step of time, as the places of animated bodies do; those that act over the step, such
+    as speeds and accelerations, are those of its middle. A switch holds from the moment on at which it was set, which is
+    the start of the next step.
     """
 
     def __init__(self, world: World, model: PhysicsModel, blend: int = 0, moment: float = 0.0) -> None:
@@ -218,6 +219,12 @@ class LiveValues:
             row = world.index(path)
             self.hand_over.note(moment, path, world.positions[row], world.rotations[row])
         self._switches: dict[Key, Any] = {}
+        #: Of the end of the last step.
+        self._ends: dict[Key, Any] = {}
+
+    def end(self, key: Key) -> Any:
+        """What a value is at the end of the last step of time; None if it is not there."""
+        return self._ends.get(key, self.value(key))
 
     def value(self, key: Key) -> Any:
         """What a value is now; None if it is not there."""
@@ -234,7 +241,23 @@ class LiveValues:
         """The values at the end of the step of time."""
         known = {key: value for key, value in values.items() if self._animates(key)}
         self._switches = {key: value for key, value in known.items() if animation.is_switch(value)}
-        self._apply({key: value for key, value in known.items() if key not in self._switches})
+        numbers = {key: value for key, value in known.items() if key not in self._switches}
+        middles = {
+            key: animation.between(self.end(key), value, 0.5) if self._acts_over_time(key) else value
+            for key, value in numbers.items()
+        }  # fmt: skip
+        self._ends.update(numbers)
+        self._apply(middles)
+
+    def jump(self, values: Mapping[Key, Any]) -> None:
+        """The values at a moment that no step has led to."""
+        self._ends.update(values)
+        self.take(values)
+        self.begin()
+
+    def _acts_over_time(self, key: Key) -> bool:
+        held = self.model.prims[key.path].schemas[key.schema]
+        return schema.attribute_of(type(held), key.field).dimension.time < 0
 
     def _animates(self, key: Key) -> bool:
         prim = self.model.prims.get(key.path)
@@ -244,6 +267,7 @@ class LiveValues:
     def hand_again(self) -> None:
         """Give a world that was reset all values as they are now."""
         self._switches.clear()
+        self._ends.clear()
         self.hand_over.forget()
         fields: dict[tuple[str, str], set[str]] = {}
         for key in self.model.animated:
