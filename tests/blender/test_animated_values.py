@@ -518,7 +518,7 @@ def test_play_leads_the_timeline_where_something_is_animated() -> None:
     assert not clock_choice.leads_timeline(scene)
     animate(mass, "mass", "keyframes")
     assert clock_choice.leads_timeline(scene)
-    assert clock_choice.what_is_animated(scene) == "'Mass' of 'Ball' is animated by keyframes"
+    assert clock_choice.what_is_animated(scene) == "'Mass (kg)' of 'Ball' is animated by keyframes"
     preview.by_clock = True
     assert not clock_choice.leads_timeline(scene)
     preview.by_clock = False
