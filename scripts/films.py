@@ -165,11 +165,11 @@ def throw() -> None:
     ball.name = "Ball"
     select(ball)
     press("make_dynamic")
-    ball.usdphys.mass.is_applied, ball.usdphys.mass.mass = True, 8.0
+    ball.usdphys.mass.is_applied, ball.usdphys.mass.mass = True, 60.0
     # Round a point above the ground, ever faster, and let go on the way up.
     last = 26
     for frame in range(1, last + 4):
-        turn = 3.4 - 5.1 * ((frame - 1) / (last - 1)) ** 2
+        turn = 6.85 - 5.1 * ((frame - 1) / (last - 1)) ** 2
         ball.location = (-3.0 + 0.9 * math.cos(turn), 0.0, 1.4 + 0.9 * math.sin(turn))
         ball.keyframe_insert("location", frame=frame)
     body = ball.usdphys.rigid_body
@@ -209,8 +209,8 @@ ALL = {
     "chimney": Film(sample("CHIMNEY"), 3.0, (5.6, -4.6, 2.6), (0.0, 0.2, 1.05), 0.8),
     "ragdoll": Film(sample("RAGDOLL"), 4.0, (4.4, -5.2, 3.0), (0.0, -0.5, 1.2), 1.2),
     "servo": Film(servo, 3.6, (1.5, -6.6, 2.4), (1.35, 0.0, 1.2), 1.2),
-    "throw": Film(throw, 3.0, (-0.4, -7.4, 2.2), (-0.4, 0.0, 1.05), 1.5),
-    "aim": Film(aim, 2.6, (0.6, -6.4, 3.0), (-0.6, 0.0, 0.75), 1.1),
+    "throw": Film(throw, 2.8, (-0.7, -8.6, 2.3), (-0.7, 0.0, 1.1), 1.95),
+    "aim": Film(aim, 2.3, (0.4, -9.0, 3.2), (-0.6, 0.0, 1.75), 1.1),
     "arm": Film(arm, 2.6, (1.5, -6.2, 2.4), (1.35, 0.0, 1.15), 1.8),
 }
 
