@@ -160,6 +160,7 @@ def throw() -> None:
             crate = part("Crate", (1.3 + 0.46 * (column + 0.5 * row), 0.0, 0.2 + 0.41 * row), (0.4, 0.4, 0.4))
             select(crate)
             press("make_dynamic")
+            crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, 6.0
     bpy.ops.mesh.primitive_uv_sphere_add(radius=0.22)
     ball = bpy.context.object
     ball.name = "Ball"

@@ -416,9 +416,10 @@ def test_a_thrown_ball_flies_on_as_its_curves_threw_it(way: str, has_parent: boo
 
 @pytest.mark.parametrize("way", ["timeline", "bake", "simulate"])
 @pytest.mark.parametrize("is_relative", [False, True])
-@pytest.mark.parametrize("below", [False, True])
-def test_a_sword_leaves_the_hand_that_swings_it(way: str, is_relative: bool, below: bool) -> None:
-    """Parented to a bone, or below an Empty that is: it flies off with the speed of the swing."""
+@pytest.mark.parametrize("tie", ["bone", "below", "constraint", "influence"])
+def test_a_sword_leaves_the_hand_that_swings_it(way: str, is_relative: bool, tie: str) -> None:
+    """Parented to a bone, or below an Empty that is, or held by a constraint whose influence may end: it flies off with
+    the speed of the swing."""
     scene = bpy.context.scene
     scene.frame_end = end = 37
     rig = scenes.add("Rig", bpy.data.armatures.new("Rig"), location=(1.0, 0.0, 0.0))
@@ -440,12 +441,25 @@ def test_a_sword_leaves_the_hand_that_swings_it(way: str, is_relative: bool, bel
             point.interpolation = "LINEAR"
     scene.frame_set(FIRST)
     sword = scenes.solid("Sword", (0.1, 0.4, 0.05), shape="CUBE")
-    held = scenes.add("Grip") if below else sword
-    held.parent, held.parent_type, held.parent_bone = rig, "BONE", "Hand"
-    bpy.context.view_layer.update()
-    held.matrix_world = Matrix.Translation((1.0, 0.8, 0.0))
-    if below:
-        sword.parent = held
+    if tie in ("bone", "below"):
+        held = scenes.add("Grip") if tie == "below" else sword
+        held.parent, held.parent_type, held.parent_bone = rig, "BONE", "Hand"
+        bpy.context.view_layer.update()
+        held.matrix_world = Matrix.Translation((1.0, 0.8, 0.0))
+        if tie == "below":
+            sword.parent = held
+    else:
+        sword.location = (1.0, 0.8, 0.0)
+        holding = sword.constraints.new("CHILD_OF")
+        holding.target, holding.subtarget = rig, "Hand"
+        bpy.context.view_layer.update()
+        holding.inverse_matrix = (rig.matrix_world @ bone.matrix).inverted()
+        for frame, influence in ((FIRST, 1.0), (LAST, 0.0)) if tie == "influence" else ():
+            holding.influence = influence
+            holding.keyframe_insert("influence", frame=frame)
+        for curve, _ in animated.curves_of(sword):
+            for point in curve.keyframe_points:
+                point.interpolation = "CONSTANT"
     body = sword.usdphys.rigid_body
     for frame, value in ((FIRST, True), (LAST, False)):
         body.kinematic_enabled = value
@@ -475,7 +489,9 @@ def test_a_sword_leaves_the_hand_that_swings_it(way: str, is_relative: bool, bel
         places[frame] = np.array(sword.matrix_world.translation)
     for frame in (FIRST + 3, LAST - 1):
         np.testing.assert_allclose(places[frame], held_at(frame), atol=1e-4)
-    assert np.linalg.norm(places[end] - wanted) < 0.01 * np.linalg.norm(wanted - held_at(LAST))
+    # Where the tie ends with the hold, its last place is not known, and is that of a parabola.
+    share = 0.015 if tie == "influence" else 0.01
+    assert np.linalg.norm(places[end] - wanted) < share * np.linalg.norm(wanted - held_at(LAST))
 
 
 def test_a_ball_that_was_handed_over_is_where_it_was_once_the_preview_stops() -> None:

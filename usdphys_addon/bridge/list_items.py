@@ -17,7 +17,7 @@ def remove_item(items: Any, index: int) -> None:
     collections = [data.drivers]
     pairs = {(strip.action, strip.action_slot) for track in data.nla_tracks for strip in track.strips}
     for action, slot in pairs | {(data.action, data.action_slot)}:
-        for layer in action.layers if action is not None and slot is not None else ():
+        for layer in action.layers if action is not None and slot is not None and action.is_editable else ():
             bags = (strip.channelbag(slot) for strip in layer.strips)
             collections += [bag.fcurves for bag in bags if bag is not None]
     for curves in collections:

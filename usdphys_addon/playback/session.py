@@ -249,9 +249,10 @@ class PreviewSession:
         """Let animated bodies and values reach what they are now in so many time steps."""
         # What was switched leaves its animation as that was until now.
         self.live.begin()
+        goals = self.values(context)
+        self.live.expect(goals)
         self.led.aim(context, steps)
         if self.animated:
-            goals = self.values(context)
             self._ramp = _Ramp({key: self.live.end(key) for key in goals}, goals, steps)
 
     def _take_values(self, context: Context) -> None:
