@@ -50,6 +50,9 @@ def simulate_stage(
     model = usd_read.read_stage(stage)
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
+    for path in time_samples.animated(stage, model.bodies):
+        # Its motion in the file counts, and no velocity that it keeps in glTF.
+        model.prims[path].is_animated = True
     with engine_silenced():
         start = clock.seconds(0)
         model.put(animation.at(model.animated, start))
@@ -79,7 +82,8 @@ def write_cache(
     from .usd import time_samples
 
     dynamic = ~recording.kinematic
-    dynamic |= np.array([path in motion.world.switching for path in recording.paths], bool)
+    moves = motion.world.switching | motion.world.coasting.keys()
+    dynamic |= np.array([path in moves for path in recording.paths], bool)
     paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
     units = motion.model.units
     placed = {path: each @ units.to_z_up / units.meters_per_unit for path, each in points.items()}

@@ -44,7 +44,7 @@ HOMES: list[tuple[type[schema.Schema], Any, set[str]]] = [
 
 #: What our groups hold beside the attributes of the schemas.
 OUR_OWN = {
-    "RigidBodyProperties": {"is_applied"},
+    "RigidBodyProperties": {"is_applied", "keeps_velocity"},
     "MassProperties": {"is_applied"},
     "MaterialProperties": {"is_applied"},
     "ArticulationRootProperties": {"is_applied"},

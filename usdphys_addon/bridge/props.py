@@ -126,7 +126,16 @@ GroupMembership = make_group(
 
 RigidBodyProperties = make_group(
     "RigidBodyProperties", "PhysicsRigidBodyAPI",
-    {"is_applied": is_applied("Rigid body"), **make_properties(usd_physics.RigidBodyAPI), "simulation_owner": _owner()},
+    {
+        "is_applied": is_applied("Rigid body"),
+        **make_properties(usd_physics.RigidBodyAPI),
+        "simulation_owner": _owner(),
+        "keeps_velocity": bpy.props.BoolProperty(
+            name="Keep Velocity", override=OVERRIDABLE,
+            description="While it is kinematic and nothing animates it, the body moves on with its velocity, as in "
+            "glTF. USD gets it as animation",
+        ),
+    },
 )  # fmt: skip
 MassProperties = make_group(
     "MassProperties", "PhysicsMassAPI", {"is_applied": is_applied("Mass"), **make_properties(usd_physics.MassAPI)}

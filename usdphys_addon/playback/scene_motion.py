@@ -16,6 +16,7 @@ from ..simulation.engine import PREVIEW
 from ..simulation.live_values import LiveValues
 from ..simulation.record import Changing, Recording, engine_silenced, frame_count, record, refuse_lost
 from ..simulation.world import World
+from .led_bodies import ties_of
 
 
 def simulate_scene(
@@ -44,7 +45,10 @@ def simulate_scene(
     if animated:
         blend = round(scene.usdphys.preview.blend_frames * fps / rate)
         live = LiveValues(world, model, blend)
-        values = Changing(live, lambda _frame: animated.now(bpy.context.evaluated_depsgraph_get()))
+        values = Changing(
+            live, lambda _frame: animated.now(bpy.context.evaluated_depsgraph_get()),
+            lambda path: ties_of(bpy.data.objects.get(labels[path]), bpy.context.evaluated_depsgraph_get()),
+        )  # fmt: skip
 
     def movers(frame: int) -> dict[str, Any]:
         if not moving and values is None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import collision_groups, mass, overlap, paths
+from ..coasting import keeps_velocity
 from ..frames import Matrix
 from ..joint_kinds import limits_of
 from ..model import Mesh, Prim, SpherePoints
@@ -532,7 +533,7 @@ def two_roots(facts: Facts) -> Iterator[Finding]:
 def kinematic_velocity(facts: Facts) -> Iterator[Finding]:
     for prim, body in facts.bodies:
         is_moving = any(body.velocity or ()) or any(body.angular_velocity or ())
-        if body.kinematic_enabled is True and is_moving:
+        if body.kinematic_enabled is True and is_moving and (prim.is_animated or not keeps_velocity(prim)):
             yield Finding(prim, f"{prim.display} is kinematic, so its velocity has no effect.")
 
 
