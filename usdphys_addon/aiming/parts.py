@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Which bodies can be aimed one by one: those that neither joints nor values that may change connect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
+from ..simulation.switches import is_led
+from .freedoms import Freedom
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What is searched together. freedoms, targets: their numbers. bodies: paths."""
+
+    freedoms: tuple[int, ...]
+    targets: tuple[int, ...]
+    bodies: frozenset[str]
+
+
+def parts_of(model: PhysicsModel, freedoms: Sequence[Freedom], targets: Sequence[str]) -> list[Part]:
+    """The parts of an aim. targets: the paths of their bodies.
+
+    It is one part where some have a target and nothing that may change, or the other way round: then they have to meet.
+    """
+    parents: dict[str, str] = {}
+
+    def root(path: str) -> str:
+        parents.setdefault(path, path)
+        while parents[path] != path:
+            path = parents[path]
+        return path
+
+    def join(paths: Sequence[str]) -> None:
+        for path in paths[1:]:
+            parents[root(path)] = root(paths[0])
+
+    ends = {path: _ends(model, path) for path in model.joints}
+    for both in ends.values():
+        join(both)
+    users: dict[str, list[str]] = {}
+    for path in model.colliders:
+        body = model.body_of(path)
+        for material in model.prims[path].materials if body is not None and not is_led(body) else ():
+            users.setdefault(material, []).append(body.path)
+    owners = []
+    for freedom in freedoms:
+        bodies = ends.get(freedom.path) or users.get(freedom.path) or [freedom.path]
+        join(bodies)
+        owners.append(bodies[0])
+    for path in targets:
+        root(path)
+    found = {}
+    for path in parents:
+        found.setdefault(root(path), set()).add(path)
+    result = []
+    for top, bodies in found.items():
+        columns = tuple(at for at, path in enumerate(owners) if root(path) == top)
+        rows = tuple(at for at, path in enumerate(targets) if root(path) == top)
+        if columns and rows:
+            result.append(Part(columns, rows, frozenset(bodies)))
+        elif columns or rows:
+            everything = tuple(range(len(freedoms))), tuple(range(len(targets)))
+            return [Part(*everything, frozenset(parents))]
+    return result
+
+
+def _ends(model: PhysicsModel, joint: str) -> list[str]:
+    """The bodies that physics moves of a joint."""
+    prim = model.prims[joint].get(usd_physics.Joint)
+    assert prim is not None
+    bodies = [model.body_of(path) for targets in (prim.body0, prim.body1) for path in (targets or ())[:1]]
+    return [body.path for body in bodies if body is not None and not is_led(body)]
+
+
+def apart(model: PhysicsModel, parts: Sequence[Part]) -> PhysicsModel:
+    """A copy of a model in which bodies of different parts pass through each other."""
+    name = usd_physics.FilteredPairsAPI.usd_name
+    prims = dict(model.prims)
+    others: tuple[str, ...] = ()
+    for part in parts:
+        for path in sorted(part.bodies & prims.keys()):
+            old = prims[path].get(usd_physics.FilteredPairsAPI) or usd_physics.FilteredPairsAPI()
+            pairs = (*(old.filtered_pairs or ()), *others)
+            prims[path] = replace(prims[path], schemas={**prims[path].schemas, name: old.copy(filtered_pairs=pairs)})
+        others += tuple(sorted(part.bodies & prims.keys()))
+    return replace(model, prims=prims)
