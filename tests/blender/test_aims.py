@@ -4,7 +4,9 @@
 import bpy
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.playback import aims, guard
+from usdphys_ext.usdphys_addon.bridge import scene_read
+from usdphys_ext.usdphys_addon.core.steps import finished
+from usdphys_ext.usdphys_addon.playback import aims, ghosts, guard
 
 
 def solid(name, location, half, *, moves=True):
@@ -65,26 +67,24 @@ def test_a_place_that_is_too_far_is_a_warning_and_the_best_values_are_kept():
     crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
     target = empty_at((50, 0, 0))
     select(crate, target)
-    result = None
-    steps = aims.aim_steps(bpy.context, crate, target, aims.AimOptions(16, speed=3.0, most_runs=30))
-    while True:
-        try:
-            next(steps)
-        except StopIteration as found:
-            result = found.value
-            break
-    assert not result.is_hit and result.runs == 30
+    wish = aims.Wish(crate, target, 16)
+    result = finished(aims.aim_steps(bpy.context, [wish], aims.Changes(speed=3.0), most_runs=30))
+    assert not result.met and result.runs == 30
     assert crate.usdphys.rigid_body.velocity[0] > 1.5
 
 
 def test_ending_the_search_keeps_the_best():
     crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
-    target = empty_at((3, 0, 0.5))
+    target = empty_at((9, 0, 0.5))
     select(crate, target)
-    steps = aims.aim_steps(bpy.context, crate, target, aims.AimOptions(20))
+    steps = aims.aim_steps(bpy.context, [aims.Wish(crate, target, 20)], aims.Changes(speed=4.0))
     for _ in range(5):
         next(steps)
+    family = ghosts.current()
+    assert len(family.ways) == 5 and family.ways[0].shape == (20, 1, 3)
+    assert family.ways[family.best][-1, 0, 0] == max(way[-1, 0, 0] for way in family.ways) > 1.0
     steps.close()
+    assert ghosts.current() is None
     assert crate.usdphys.rigid_body.velocity.length > 0.0
 
 
@@ -110,3 +110,145 @@ def test_what_cannot_be_aimed_is_refused(change, part):
     change(crate)
     with pytest.raises(RuntimeError, match=part):
         bpy.ops.usdphys.aim(frame=10)
+
+
+def scattered(count):
+    """Crates in a row on a floor, and Empties for them; selected."""
+    solid("Floor", (0, 0, -1), (9, 9, 1), moves=False)
+    bodies = [solid(f"Crate{number}", (0, number, 1), (0.1,) * 3) for number in range(count)]
+    targets = []
+    for number in range(count):
+        target = empty_at((1.0 + 0.5 * number, number + 0.2, 0.6))
+        target.name = f"Place{number}"
+        targets.append(target)
+    bpy.ops.object.select_all(action="DESELECT")
+    for obj in (*bodies, *targets):
+        obj.select_set(True)
+    bpy.context.view_layer.update()
+    return bodies, targets
+
+
+def test_each_body_lands_at_its_own_empty():
+    bodies, targets = scattered(4)
+    assert bpy.ops.usdphys.land_here(frame=14) == {"FINISHED"}
+    assert [target.usdphys.land_here.body for target in targets] == bodies
+    bpy.ops.object.select_all(action="DESELECT")
+    assert bpy.ops.usdphys.aim(speed=6.0) == {"FINISHED"}
+    guard.start(bpy.context, with_timeline=True)
+    for now in range(2, 15):
+        bpy.context.scene.frame_set(now)
+    places = [np.array(body.matrix_world.translation) for body in bodies]
+    guard.stop()
+    for place, target in zip(places, targets, strict=True):
+        assert np.linalg.norm(place - np.array(target.location)) < 0.03
+    # What is a target is no physics.
+    assert len(scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model.bodies) == 4
+
+
+def test_selected_targets_alone_are_aimed_at():
+    bodies, targets = scattered(2)
+    bpy.ops.usdphys.land_here(frame=14)
+    bpy.ops.object.select_all(action="DESELECT")
+    targets[1].select_set(True)
+    bpy.ops.usdphys.aim(speed=6.0)
+    assert bodies[1].usdphys.rigid_body.velocity.length > 0.0
+    assert not bodies[0].usdphys.rigid_body.is_property_set("velocity")
+
+
+def test_without_a_target_it_says_what_to_do():
+    bpy.ops.object.select_all(action="DESELECT")
+    with pytest.raises(RuntimeError, match="choose Land Here"):
+        bpy.ops.usdphys.aim()
+
+
+def test_a_target_whose_body_is_gone_is_named():
+    bodies, _ = scattered(1)
+    bpy.ops.usdphys.land_here(frame=14)
+    bpy.data.objects.remove(bodies[0])
+    with pytest.raises(RuntimeError, match="Place0"):
+        bpy.ops.usdphys.aim()
+
+
+def hinged_door(dof_type="REVOLUTE"):
+    """A door of 1 m on a hinge about Z at the origin, with a drive that has a stiffness. No gravity."""
+    scene = bpy.context.scene.usdphys.physics_scenes.add()
+    scene.gravity_magnitude = 0.0
+    door = solid("Door", (1, 0, 0), (0.1,) * 3)
+    hinge = empty_at((0, 0, 0))
+    hinge.name = "Hinge"
+    joint = hinge.usdphys.joint
+    joint.type, joint.axis, joint.body1 = dof_type, "Z", door
+    drive = joint.drives.angular if dof_type == "REVOLUTE" else joint.drives.linear
+    drive.is_applied, drive.stiffness, drive.damping = True, 10.0, 2.0
+    return door, hinge, drive
+
+
+@pytest.mark.parametrize(
+    ("kind", "changes", "place", "value"),
+    [
+        ("REVOLUTE", {"drive_angle": 2.0}, (np.cos(0.7), np.sin(0.7), 0.0), 0.7),
+        ("PRISMATIC", {"drive_distance": 2.0}, (1.0, 0.0, 0.7), 0.7),
+    ],
+)  # fmt: skip
+def test_the_target_of_a_drive_may_change(kind, changes, place, value):
+    door, _, drive = hinged_door(kind)
+    drive.stiffness, drive.damping = 1000.0, 100.0
+    target = empty_at(place)
+    select(door, target)
+    assert bpy.ops.usdphys.aim(frame=48, speed=0.0, at_rest=True, **changes) == {"FINISHED"}
+    assert drive.target_position == pytest.approx(value, abs=0.03)
+    assert not door.usdphys.rigid_body.is_property_set("velocity")
+    assert np.linalg.norm(played(door, 48) - np.array(place)) < 0.03
+
+
+def test_a_limit_may_change():
+    """A door that is thrown open stops where its limit is."""
+    door, hinge, drive = hinged_door()
+    drive.is_applied = False
+    hinge.usdphys.joint.revolute.lower_limit, hinge.usdphys.joint.revolute.upper_limit = 0.0, 0.3
+    door.usdphys.rigid_body.velocity = (0.0, 3.0, 0.0)
+    door.usdphys.mass.is_applied = True
+    target = empty_at((np.cos(0.8), np.sin(0.8), 0.0))
+    select(door, target)
+    bpy.ops.usdphys.aim(frame=20, tolerance=0.1, speed=0.0, limit_angle=1.0)
+    assert 0.6 < hinge.usdphys.joint.revolute.upper_limit < 1.3
+
+
+def test_one_undo_step_takes_an_aim_back():
+    crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
+    select(crate, empty_at((1.0, 0, 0.5)))
+    bpy.ops.ed.undo_push(message="before")
+    bpy.ops.usdphys.aim("EXEC_DEFAULT", True, frame=10)
+    assert bpy.data.objects["Crate"].usdphys.rigid_body.velocity.length > 1.0
+    bpy.ops.ed.undo()
+    assert not bpy.data.objects["Crate"].usdphys.rigid_body.is_property_set("velocity")
+
+
+def test_a_variation_that_is_chosen_is_what_plays():
+    solid("Floor", (0, 0, -1), (9, 9, 1), moves=False)
+    crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
+    select(crate, crate)
+    with pytest.raises(RuntimeError, match="vary values first"):
+        bpy.ops.usdphys.use_variation()
+    assert bpy.ops.usdphys.vary(frame=12, runs=5, speed=3.0, seed=2) == {"FINISHED"}
+    assert not crate.usdphys.rigid_body.is_property_set("velocity")
+    shown = ghosts.variations()
+    assert len(shown.ways) == 5 and len({way[-1].tobytes() for way in shown.ways}) == 5
+    bpy.ops.usdphys.choose_variation(step=-2)
+    assert shown.best == 3
+    end = shown.ways[3][-1, 0].copy()
+    assert bpy.ops.usdphys.use_variation() == {"FINISHED"}
+    assert ghosts.current() is None
+    assert np.linalg.norm(played(crate, 12) - end) < 1e-4
+
+
+def test_the_same_seed_varies_alike_and_drop_forgets():
+    crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
+    select(crate, crate)
+    ends = []
+    for seed in (1, 1, 2):
+        bpy.ops.usdphys.vary(frame=8, runs=2, seed=seed)
+        ends.append(np.array(ghosts.variations().ways).tobytes())
+    assert ends[0] == ends[1] != ends[2]
+    bpy.ops.usdphys.drop_variations()
+    assert ghosts.current() is None

@@ -280,11 +280,14 @@ def variations(
     setup: Setup, groups: Sequence[Sequence[Freedom]], frame: int, count: int, seed: int = 0
 ) -> Generator[Run, None, None]:
     """Runs until a frame with random values, evenly from the ranges; the freedoms of a group get the same number."""
-    rng = np.random.default_rng(seed)
     freedoms = [freedom for group in groups for freedom in group]
-    for _ in range(count):
-        parts = rng.random(len(groups))
-        values = [
-            one.low + part * (one.high - one.low) for group, part in zip(groups, parts, strict=True) for one in group
-        ]  # fmt: skip
-        yield run_with(setup, freedoms, np.array(values), frame)
+    for number in range(count):
+        yield run_with(setup, freedoms, random_values(groups, seed, number), frame)
+
+
+def random_values(groups: Sequence[Sequence[Freedom]], seed: int, number: int) -> Floats:
+    """The values of run `number` of a seed, by group."""
+    parts = np.random.default_rng((seed, number)).random(len(groups))
+    return np.array([
+        one.low + part * (one.high - one.low) for group, part in zip(groups, parts, strict=True) for one in group
+    ])  # fmt: skip

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
-from ..core.model import PhysicsModel
+from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from ..simulation.switches import is_led
 from .freedoms import Freedom
@@ -21,26 +22,60 @@ class Part:
     bodies: frozenset[str]
 
 
+class Connected(NamedTuple):
+    """paths: of bodies. joints: (prim, paths of the bodies on its sides that physics moves) by path."""
+
+    paths: frozenset[str]
+    joints: dict[str, tuple[Prim, frozenset[str]]]
+
+
+class _Ties:
+    """Bodies that are tied to each other, directly or by others."""
+
+    def __init__(self) -> None:
+        self._parents: dict[str, str] = {}
+
+    def root(self, path: str) -> str:
+        self._parents.setdefault(path, path)
+        while self._parents[path] != path:
+            path = self._parents[path]
+        return path
+
+    def tie(self, paths: Iterable[str]) -> None:
+        first, *others = map(self.root, paths)
+        for other in others:
+            self._parents[self.root(other)] = self.root(first)
+
+    def groups(self) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for path in self._parents:
+            found.setdefault(self.root(path), set()).add(path)
+        return found
+
+
+def connected(model: PhysicsModel, bodies: Iterable[str]) -> Connected:
+    """All bodies that joints connect with some, and all joints."""
+    ties, joints = _Ties(), {}
+    for path, prim in model.joints.items():
+        ends = _ends(model, path)
+        joints[path] = prim, frozenset(ends)
+        if ends:
+            ties.tie(ends)
+    wanted = {ties.root(path) for path in bodies}
+    found = [group for top, group in ties.groups().items() if top in wanted]
+    return Connected(frozenset().union(*found), joints)
+
+
 def parts_of(model: PhysicsModel, freedoms: Sequence[Freedom], targets: Sequence[str]) -> list[Part]:
     """The parts of an aim. targets: the paths of their bodies.
 
     It is one part where some have a target and nothing that may change, or the other way round: then they have to meet.
     """
-    parents: dict[str, str] = {}
-
-    def root(path: str) -> str:
-        parents.setdefault(path, path)
-        while parents[path] != path:
-            path = parents[path]
-        return path
-
-    def join(paths: Sequence[str]) -> None:
-        for path in paths[1:]:
-            parents[root(path)] = root(paths[0])
-
+    ties = _Ties()
     ends = {path: _ends(model, path) for path in model.joints}
     for both in ends.values():
-        join(both)
+        if both:
+            ties.tie(both)
     users: dict[str, list[str]] = {}
     for path in model.colliders:
         body = model.body_of(path)
@@ -49,22 +84,19 @@ def parts_of(model: PhysicsModel, freedoms: Sequence[Freedom], targets: Sequence
     owners = []
     for freedom in freedoms:
         bodies = ends.get(freedom.path) or users.get(freedom.path) or [freedom.path]
-        join(bodies)
+        ties.tie(bodies)
         owners.append(bodies[0])
     for path in targets:
-        root(path)
-    found = {}
-    for path in parents:
-        found.setdefault(root(path), set()).add(path)
+        ties.root(path)
     result = []
-    for top, bodies in found.items():
-        columns = tuple(at for at, path in enumerate(owners) if root(path) == top)
-        rows = tuple(at for at, path in enumerate(targets) if root(path) == top)
+    for top, group in ties.groups().items():
+        columns = tuple(at for at, path in enumerate(owners) if ties.root(path) == top)
+        rows = tuple(at for at, path in enumerate(targets) if ties.root(path) == top)
         if columns and rows:
-            result.append(Part(columns, rows, frozenset(bodies)))
+            result.append(Part(columns, rows, frozenset(group)))
         elif columns or rows:
             everything = tuple(range(len(freedoms))), tuple(range(len(targets)))
-            return [Part(*everything, frozenset(parents))]
+            return [Part(*everything, frozenset().union(*ties.groups().values()))]
     return result
 
 
