@@ -26,11 +26,9 @@ def steps():
         obj.select_set(True)
     bpy.context.view_layer.objects.active = target
     kit.area().spaces.active.show_region_ui = True
-    for region in kit.area().regions:
-        if region.type == "UI":
-            region.active_panel_category = "USD Physics"
     kit.open_panel(bpy.types.USDPHYS_PT_preview_aims)
     yield 0.5
+    kit.region("UI").active_panel_category = "USD Physics"
     view = kit.region()
     x, y = view.x + view.width // 2, view.y + view.height // 2
     with kit.in_view():
