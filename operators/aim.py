@@ -143,7 +143,9 @@ class USDPHYS_OT_aim(Changing, bpy.types.Operator):
                 "" if self.face == "NONE" else self.face, self.at_rest,
             ) for body, target in self._new_pairs(context)
         ] or aims.wishes_of(scene, context.selected_objects)  # fmt: skip
-        return self.run(context, aims.aim_steps(context, wishes, self.changes(), self.runs, self.seed))
+        is_beside = self.is_in_window(context)
+        steps = aims.aim_steps(context, wishes, self.changes(), self.runs, self.seed, is_beside=is_beside)
+        return self.run(context, steps)
 
     def done(self, result: Any) -> set[Any]:
         runs = counted(result.runs, "run")

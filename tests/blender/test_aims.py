@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Aim: the authored values make a body land where the Empty is, in any unit and below scaled parents."""
 
+import sys
+
 import bpy
 import numpy as np
 import pytest
+from usdphys_ext.usdphys_addon.aiming import beside
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core.steps import finished
 from usdphys_ext.usdphys_addon.playback import aims, ghosts, guard
@@ -252,3 +255,24 @@ def test_the_same_seed_varies_alike_and_drop_forgets():
     assert ends[0] == ends[1] != ends[2]
     bpy.ops.usdphys.drop_variations()
     assert ghosts.current() is None
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("python", [sys.executable, "/nowhere/python"])
+def test_a_long_search_goes_on_beside_blender_or_here_and_finds_the_same(python, monkeypatch):
+    crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
+    target = empty_at((30, 0, 0.5))
+    select(crate, target)
+    wish, changes = aims.Wish(crate, target, 14), aims.Changes(speed=4.0)
+    started = []
+    monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr(aims, "BesideSearch", lambda *given: started.append(beside.BesideSearch(*given)) or started[-1])
+    monkeypatch.setattr(aims, "SOON", 0.0)
+    found = []
+    for is_beside in (True, False):
+        result = finished(aims.aim_steps(bpy.context, [wish], changes, 12, is_beside=is_beside))
+        found.append((result.runs, tuple(crate.usdphys.rigid_body.velocity)))
+        crate.usdphys.rigid_body.property_unset("velocity")
+    assert found[0] == found[1] and found[0][0] == 12
+    assert len(started) == (0 if python == "/nowhere/python" else 1)
+    assert all(one.is_done for one in started)

@@ -13,14 +13,15 @@ import numpy as np
 from bpy.types import Context, Object, Scene
 
 from ..aiming import aim
+from ..aiming.beside import BesideSearch
 from ..aiming.freedoms import PLACE, Freedom, with_values
 from ..aiming.parts import connected
 from ..bridge import joint_frames, scene_read
 from ..bridge.property_units import PropertyWriter
 from ..bridge.reading import SceneReading
 from ..bridge.writing import unit_length
-from ..core import schema
-from ..core.errors import EngineError, InputError
+from ..core import clock, schema
+from ..core.errors import EngineError, InputError, OutputError
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
 from ..core.steps import Next
@@ -32,6 +33,8 @@ from .timeline import frame_rate, time_steps_per_frame
 #: The faces of a body, and the axes through them.
 FACES = {"X": (1, 0, 0), "-X": (-1, 0, 0), "Y": (0, 1, 0), "-Y": (0, -1, 0), "Z": (0, 0, 1), "-Z": (0, 0, -1)}
 _RIGID, _MATTER = usd_physics.RigidBodyAPI.usd_name, usd_physics.MaterialAPI.usd_name
+#: Seconds after which a search may go on in a process of its own.
+SOON = 1.0
 #: Angle between a face and the Z axis of its target, rad, that is still met.
 _ANGLE = math.radians(5.0)
 
@@ -266,24 +269,28 @@ def _about(prim: Prim, name: str, value: Any, field: str, reach: float) -> Freed
 
 
 def aim_steps(
-    context: Context, wishes: Sequence[Wish], changes: Changes, most_runs: int = 200, seed: int = 0
-) -> Generator[float, None, Aimed]:
+    context: Context, wishes: Sequence[Wish], changes: Changes, most_runs: int = 200, seed: int = 0, *,
+    is_beside: bool = False,
+) -> Generator[float, None, Aimed]:  # fmt: skip
     """Search values with which all wishes come true, and author them. Yields the completed fraction.
 
-    The simulation begins at the current frame. The paths of the bodies are ghosts meanwhile. Closing the generator
+    is_beside: a search that takes longer than `SOON` goes on in a process beside Blender. The simulation begins at the current frame. The paths of the bodies are ghosts meanwhile. Closing the generator
     authors the best values found until then. Raises InputError, with nothing changed.
     """
     scene = _Scene(context)
     targets = [scene.target(wish) for wish in wishes]
     paths = [target.path for target in targets]
     freedoms = [group[0] for group in scene.freedoms(paths, changes)]
-    search = aim.aim_steps(scene.setup, freedoms, targets, most_runs=most_runs, seed=seed)
+    search = _runs(scene.setup, freedoms, targets, most_runs, seed, is_beside)
     best: aim.Run | None = None
     count = 0
     family = ghosts.begin(context.scene.name, scene.meters)
     try:
         with engine_silenced():
             for run in search:
+                if run is None:
+                    yield Next(count / most_runs, about)
+                    continue
                 count += 1
                 is_better = best is None or run.miss < best.miss
                 best = run if is_better else best
@@ -302,6 +309,46 @@ def aim_steps(
             scene.author(freedoms, last.best)
     again = scene.again(max(target.frame for target in targets))
     return Aimed(count, [again.miss_of(target) for target in targets])
+
+
+def _runs(
+    setup: aim.Setup, freedoms: Sequence[Freedom], targets: Sequence[aim.Target], most_runs: int, seed: int,
+    is_beside: bool,
+) -> Generator[aim.Run | None, None, None]:  # fmt: skip
+    """The runs of a search; None while a process beside Blender makes the next one."""
+    search = aim.aim_steps(setup, freedoms, targets, most_runs=most_runs, seed=seed)
+    began, count = clock.now(), 0
+    for run in search:
+        count += 1
+        yield run
+        if is_beside and clock.now() - began > SOON:
+            break
+    else:
+        return
+    try:
+        other = BesideSearch(setup, freedoms, targets, most_runs, seed)
+    except OutputError:
+        yield from search
+        return
+    number = 0
+    try:
+        while True:
+            is_over, new = not other.is_running(), other.runs()
+            for run in new:
+                # It begins anew, with the same runs.
+                number += 1
+                if number > count:
+                    yield run
+            if is_over and not new:
+                break
+            yield None
+    finally:
+        other.close()
+    if not other.is_done:
+        for run in search:
+            count += 1
+            if count > number:
+                yield run
 
 
 # --------------------------------------------------------------------------- variations

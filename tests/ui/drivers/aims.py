@@ -1,12 +1,20 @@
 """Aims in a window: paths are drawn while they are searched, Esc keeps the best as one undo step, variations are chosen."""
 
+import os
 import sys
 from importlib import import_module
+from pathlib import Path
 
 sys.path.insert(0, "/share/drivers")
 
 import bpy
 import kit
+
+
+def searches_beside():
+    """True while a process of this one searches."""
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text(encoding="ascii").split()
+    return any(b"aiming.beside" in Path(f"/proc/{child}/cmdline").read_bytes() for child in children)
 
 
 def steps():
@@ -37,8 +45,12 @@ def steps():
         assert bpy.ops.usdphys.aim("INVOKE_DEFAULT", True, speed=6.0, runs=4000) == {"RUNNING_MODAL"}
     yield from kit.until(lambda: ghosts.current() is not None and len(ghosts.current().ways) > 25, "it searches")
     kit.shot("1-search")
+    yield from kit.until(searches_beside, "it goes on in a process beside Blender")
+    count = ghosts.current().change
+    yield from kit.until(lambda: ghosts.current().change > count + 5, "that sends its runs")
     yield from kit.key("ESC", x, y)
     yield from kit.until(lambda: ghosts.current() is None, "Esc ends it")
+    assert not searches_beside()
     ball = bpy.data.objects["Crate"]
     assert ball.usdphys.rigid_body.velocity[0] > 2.0
     yield 0.3
