@@ -15,7 +15,9 @@ from . import needs
 from .outcome import check_numbers, draw_rows, finish
 from .stepped import Stepped
 
-VARIATIONS: needs.Need = (lambda _context: ghosts.variations() is not None, "There are no variations; vary values first")
+VARIATIONS: needs.Need = (
+    lambda _context: ghosts.variations() is not None, "There are no variations; vary values first"
+)  # fmt: skip
 BODY: needs.Need = (
     lambda context: any(_is_body(obj) for obj in context.selected_objects), "Select one or more bodies first"
 )  # fmt: skip
@@ -52,12 +54,12 @@ class Changing(Stepped):
         name="Place", default=0.0, min=0.0, subtype="DISTANCE", description="How far the start may move along each axis"
     )
     friction = FloatProperty(
-        name="Friction", default=0.0, min=0.0, max=1.0, description="How far the friction of the bodies' materials may "
-        "change",
+        name="Friction", default=0.0, min=0.0, max=1.0,
+        description="How far the friction of the bodies' materials may change",
     )  # fmt: skip
     restitution = FloatProperty(
-        name="Restitution", default=0.0, min=0.0, max=1.0, description="How far the bounciness of the bodies' materials "
-        "may change",
+        name="Restitution", default=0.0, min=0.0, max=1.0,
+        description="How far the bounciness of the bodies' materials may change",
     )  # fmt: skip
     drive_angle = FloatProperty(
         name="Drive Angle", default=0.0, min=0.0, subtype="ANGLE",
@@ -160,8 +162,8 @@ class USDPHYS_OT_aim(Changing, bpy.types.Operator):
             )))  # fmt: skip
         else:
             self.report({"WARNING"}, tr(phrase(
-                "{met} of {count} targets are met after {runs}; the best values are kept. Allow more to change, or more "
-                "runs.", met=result.met, count=len(result.misses), runs=runs,
+                "{met} of {count} targets are met after {runs}; the best values are kept. Allow more to change, or "
+                "more runs.", met=result.met, count=len(result.misses), runs=runs,
             )))  # fmt: skip
         return {"FINISHED"}
 

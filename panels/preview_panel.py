@@ -223,4 +223,7 @@ class USDPHYS_PT_preview_bake(Sidebar, bpy.types.Panel):
         fitting.button(layout, "usdphys.preview_clear_bake", "X")
 
 
-CLASSES = (USDPHYS_PT_preview, USDPHYS_PT_preview_state, USDPHYS_PT_preview_notices, USDPHYS_PT_preview_aims, USDPHYS_PT_preview_bake)
+CLASSES = (
+    USDPHYS_PT_preview, USDPHYS_PT_preview_state, USDPHYS_PT_preview_notices, USDPHYS_PT_preview_aims,
+    USDPHYS_PT_preview_bake,
+)  # fmt: skip

@@ -19,7 +19,6 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from .aim_setups import BODY, STEP, Aim, add, bounced, cups, die, room, thrown, turned, velocities
 
 
-
 def searched(setup, freedoms, targets, **options) -> tuple[Run, int]:
     return Aim(setup, freedoms, targets).searched(**options)
 
@@ -30,7 +29,9 @@ def assert_met(wanted, best):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("kind", "seed"), [*((thrown, seed) for seed in range(8)), *((bounced, seed) for seed in range(4))])
+@pytest.mark.parametrize(
+    ("kind", "seed"), [*((thrown, seed) for seed in range(8)), *((bounced, seed) for seed in range(4))]
+)
 def test_a_ball_lands_at_a_target_four_metres_away(seed, kind):
     wanted = kind(seed)
     best, count = wanted.searched()
@@ -69,7 +70,7 @@ def test_a_body_comes_to_rest_where_it_is_to_be():
     add(model, "/Puck", usd_geom.Cube(size=0.2), transform((0, 0, 0.1)), friction=0.3)
     target = Target("/Puck", 90, (1.5, 0.4, 0.1), tolerance=0.02, at_rest=True)
     wanted = Aim(Setup(model, STEP), velocities("/Puck")[:2], [target])
-    best, count = wanted.searched()
+    best, _ = wanted.searched()
     assert_met(wanted, best)
     ends = wanted.again(best).positions[-5:, 0]
     assert np.abs(np.diff(ends, axis=0)).max() / STEP < 0.05

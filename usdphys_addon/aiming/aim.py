@@ -81,8 +81,8 @@ class Setup:
 class Run:
     """values (n,): of the freedoms. positions (f, b, 3), rotations (f, b, 4): of all bodies at all frames, SI.
 
-    frame_time: s. misses: by target, in tolerances. paths: of the bodies. notices: of the world, about unstable bodies, too.
-    best (n,): the best values until then. error: why the engine has lost it; then it has no bodies.
+    frame_time: s. misses: by target, in tolerances. paths: of the bodies. notices: of the world, about unstable bodies,
+    too. best (n,): the best values until then. error: why the engine has lost it; then it has no bodies.
     """
 
     values: Floats
@@ -164,7 +164,8 @@ def aim_steps(
     searches = []
     for at, part in enumerate(parts):
         columns = list(part.freedoms)
-        likely = _throws(setup, [freedoms[one] for one in columns], [targets[one] for one in part.targets], start[columns])
+        own, wanted = [freedoms[one] for one in columns], [targets[one] for one in part.targets]
+        likely = _throws(setup, own, wanted, start[columns])
         searches.append(_Search(part, start[columns], searcher(start[columns], seed + at, likely)))
     single = replace(setup, model=apart(setup.model, parts)) if len(parts) > 1 else setup
     is_apart = len(parts) > 1

@@ -128,7 +128,7 @@ def _same(value: Any) -> Any:
 
 
 def _portable(model: PhysicsModel) -> PhysicsModel:
-    """A copy of a model without functions of Blender: meshes are loaded, and schemas that nobody declares are left out."""
+    """A copy of a model without functions of Blender: meshes are loaded. Schemas that nobody declares are left out."""
     loaded: dict[int, Callable[[], Mesh | SpherePoints | None]] = {}
     prims = {}
     for path, prim in model.prims.items():

@@ -79,7 +79,9 @@ def parts_of(model: PhysicsModel, freedoms: Sequence[Freedom], targets: Sequence
     users: dict[str, list[str]] = {}
     for path in model.colliders:
         body = model.body_of(path)
-        for material in model.prims[path].materials if body is not None and not is_led(body) else ():
+        if body is None or is_led(body):
+            continue
+        for material in model.prims[path].materials:
             users.setdefault(material, []).append(body.path)
     owners = []
     for freedom in freedoms:

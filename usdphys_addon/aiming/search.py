@@ -52,7 +52,8 @@ def searcher(start: Floats, seed: int, likely: Sequence[Floats] = ()) -> Searche
     tried = [_Tried(start, (yield start))]
     used: list[_Tried] = []
     for point in likely:
-        tried.append(_Tried(point, (yield point)))
+        residual = yield point
+        tried.append(_Tried(point, residual))
     if likely:
         at = min(tried, key=lambda one: one.size)
         found = yield from _descent(at)

@@ -491,12 +491,13 @@ MaterialPhysicsProperties = make_group(
 
 #: In the order of registration: the targets of pointers come first.
 CLASSES: tuple[type[PropertyGroup], ...] = (
-    VendorRow, RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties,
-    MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties,
-    PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties,
-    LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties, LandHereProperties,
-    ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties, SourceProperties, StageProperties,
-    PreviewProperties, GltfProperties, ScenePhysicsProperties, MaterialPhysicsProperties,
+    VendorRow, RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties,
+    MassProperties, MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties,
+    RevoluteProperties, PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties,
+    AngularLimitProperties, LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties,
+    JointProperties, LandHereProperties, ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties,
+    SourceProperties, StageProperties, PreviewProperties, GltfProperties, ScenePhysicsProperties,
+    MaterialPhysicsProperties,
 )  # fmt: skip
 _OWNERS: tuple[tuple[Any, Any], ...] = (
     (bpy.types.Object, ObjectPhysicsProperties),

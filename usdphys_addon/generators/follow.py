@@ -55,8 +55,8 @@ class Following:
 def follow(context: Context, objects: Sequence[Object], options: FollowOptions) -> Following:
     """Let bodies follow their animation by springs until a hit. Raises InputError, with nothing changed.
 
-    An Empty gets the animation, as a kinematic body. A joint with critically damped springs pulls the body after it, and
-    breaks. The scene goes to its first frame, where the body begins with the velocity of its animation.
+    An Empty gets the animation, as a kinematic body. A joint with critically damped springs pulls the body after it,
+    and breaks. The scene goes to its first frame, where the body begins with the velocity of its animation.
     """
     for obj in objects:
         _check(obj)
@@ -80,8 +80,8 @@ def follow(context: Context, objects: Sequence[Object], options: FollowOptions) 
     by_name = {prim.label: path for path, prim in model.bodies.items()}
     joiner, made = joints.Joiner(context), []
     for obj, leader in zip(objects, leaders, strict=True):
-        place = frames.transform(obj.matrix_world.translation, frames.rotation_of(np.array(obj.matrix_world)))
-        joint = joiner.add("GENERIC", leader, obj, place)
+        where = frames.transform(obj.matrix_world.translation, frames.rotation_of(np.array(obj.matrix_world)))
+        joint = joiner.add("GENERIC", leader, obj, where)
         joint.name = f"{obj.name} Follow"
         weight = mass.mass_properties(model, by_name[obj.name])
         _pull(joint, weight.mass, max(weight.diagonal_inertia), options)
@@ -147,14 +147,14 @@ def _hand_over(obj: Any) -> Any:
     return leader
 
 
-def _pull(joint: Object, weight: float, inertia: float, options: FollowOptions) -> None:
+def _pull(joint: Any, weight: float, inertia: float, options: FollowOptions) -> None:
     """Give a joint critically damped springs, which break by a hit.
 
-    An impulse J changes the velocity of a body of mass m by J / m at once. Its damper, 2 m w, pulls with 2 w J then, and
-    the springs bear its weight besides.
+    An impulse J changes the velocity of a body of mass m by J / m at once. Its damper, 2 m w, pulls with 2 w J then,
+    and the springs bear its weight besides.
     """
     rate = 2.0 * math.pi * options.frequency
-    group = joint.usdphys.joint  # type: ignore[attr-defined]
+    group = joint.usdphys.joint
     group.exclude_from_articulation = True
     for dofs, amount in ((joints.TRANSLATIONS, weight), (joints.ROTATIONS, inertia)):
         for dof in dofs:

@@ -22,7 +22,7 @@ from ..bridge.reading import SceneReading
 from ..bridge.writing import unit_length
 from ..core import clock, schema
 from ..core.errors import EngineError, InputError, OutputError
-from ..core.model import PhysicsModel, Prim
+from ..core.model import Prim
 from ..core.schemas import usd_physics
 from ..core.steps import Next
 from ..core.words import phrase
@@ -274,8 +274,9 @@ def aim_steps(
 ) -> Generator[float, None, Aimed]:  # fmt: skip
     """Search values with which all wishes come true, and author them. Yields the completed fraction.
 
-    is_beside: a search that takes longer than `SOON` goes on in a process beside Blender. The simulation begins at the current frame. The paths of the bodies are ghosts meanwhile. Closing the generator
-    authors the best values found until then. Raises InputError, with nothing changed.
+    is_beside: a search that takes longer than `SOON` goes on in a process beside Blender. The simulation begins at the
+    current frame. The paths of the bodies are ghosts meanwhile. Closing the generator authors the best values found
+    until then. Raises InputError, with nothing changed.
     """
     scene = _Scene(context)
     targets = [scene.target(wish) for wish in wishes]
@@ -283,7 +284,7 @@ def aim_steps(
     freedoms = [group[0] for group in scene.freedoms(paths, changes)]
     search = _runs(scene.setup, freedoms, targets, most_runs, seed, is_beside)
     best: aim.Run | None = None
-    count = 0
+    count, about = 0, ""
     family = ghosts.begin(context.scene.name, scene.meters)
     try:
         with engine_silenced():
@@ -384,7 +385,10 @@ def vary_steps(
 
 
 def author_chosen(context: Context) -> int:
-    """Author the values of the chosen variation, and drop the others. Returns its number from 1 on. Raises InputError."""
+    """Author the values of the chosen variation, and drop the others. Returns its number, from 1 on.
+
+    Raises InputError.
+    """
     found = ghosts.variations()
     if found is None:
         raise InputError("There are no variations; vary values first.")

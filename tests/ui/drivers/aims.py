@@ -1,4 +1,4 @@
-"""Aims in a window: paths are drawn while they are searched, Esc keeps the best as one undo step, variations are chosen."""
+"""Aims in a window: paths are drawn meanwhile, Esc keeps the best as one undo step, and a variation is chosen."""
 
 import os
 import sys
