@@ -104,7 +104,6 @@ def test_a_place_may_change_and_nothing_else():
     ("change", "part"),
     [
         (lambda crate: setattr(crate.usdphys.rigid_body, "is_applied", False), "no rigid body"),
-        (lambda crate: crate.keyframe_insert("location"), "animat"),
     ],
 )
 def test_what_cannot_be_aimed_is_refused(change, part):
@@ -276,3 +275,54 @@ def test_a_long_search_goes_on_beside_blender_or_here_and_finds_the_same(python,
     assert found[0] == found[1] and found[0][0] == 12
     assert len(started) == (0 if python == "/nowhere/python" else 1)
     assert all(one.is_done for one in started)
+
+
+def keyed(obj, path, values):
+    """Keys with even changes between them. values: by frame."""
+    for frame, value in values.items():
+        owner, _, name = path.rpartition(".")
+        holder = obj.path_resolve(owner) if owner else obj
+        setattr(holder, name, value)
+        obj.keyframe_insert(path, frame=frame)
+    for layer in obj.animation_data.action.layers:
+        for curve in layer.strips[0].channelbag(obj.animation_data.action_slot).fcurves:
+            for point in curve.keyframe_points:
+                point.interpolation = "LINEAR"
+
+
+def test_what_is_animated_moves_in_the_runs_as_when_it_is_played():
+    """A crate on a sled that is keyed: at the end it is to be 0.5 m ahead of where the sled alone takes it."""
+    sled = solid("Sled", (0, 0, 0.9), (2.0, 0.5, 0.1))
+    sled.usdphys.rigid_body.kinematic_enabled = True
+    keyed(sled, "location", {1: (0, 0, 0.9), 31: (1.5, 0, 0.9)})
+    bpy.context.scene.frame_set(1)
+    crate = solid("Crate", (0, 0, 1.1), (0.1,) * 3)
+    target = empty_at((2.0, 0, 1.1))
+    select(crate, target)
+    assert bpy.ops.usdphys.aim(frame=30, speed=5.0, tolerance=0.03) == {"FINISHED"}
+    assert bpy.context.scene.frame_current == 1
+    assert np.linalg.norm(played(crate, 30) - np.array(target.location)) < 0.04
+
+
+def test_an_animated_value_is_followed_and_not_searched():
+    door, _, drive = hinged_door()
+    drive.stiffness, drive.damping = 1000.0, 100.0
+    hinge = bpy.data.objects["Hinge"]
+    keyed(hinge, "usdphys.joint.drives.angular.target_position", {1: 0.0, 25: 1.0})
+    bpy.context.scene.frame_set(1)
+    end = played(door, 30)
+    target = empty_at(end)
+    select(door, target)
+    assert bpy.ops.usdphys.aim(frame=30, speed=0.01, drive_angle=2.0) == {"FINISHED"}
+    assert not door.usdphys.rigid_body.is_property_set("velocity") or door.usdphys.rigid_body.velocity.length < 1e-6
+    with pytest.raises(RuntimeError, match="Nothing may change"):
+        bpy.ops.usdphys.aim(frame=30, speed=0.0, drive_angle=2.0)
+
+
+def test_a_body_whose_place_is_keyed_begins_there():
+    crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
+    keyed(crate, "location", {1: (0, 0, 1.0), 40: (5, 5, 5)})
+    bpy.context.scene.frame_set(1)
+    select(crate, empty_at((1, 0, 1)))
+    with pytest.raises(RuntimeError, match="Nothing may change"):
+        bpy.ops.usdphys.aim(frame=10, speed=0.0, place=2.0)

@@ -4,22 +4,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import frames
+from ..core.animation import Key
 from ..core.errors import EngineError, InputError
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..core.validate import Issue
 from ..simulation.engine import PREVIEW
 from ..simulation.layout import layout
-from ..simulation.live_values import rotation_vector
+from ..simulation.live_values import LiveValues, rotation_vector
 from ..simulation.notices import Notices
-from ..simulation.record import Movers, record
+from ..simulation.record import Changing, Movers, record
 from ..simulation.world import World
 from .freedoms import Freedom, with_values
 from .parts import Part, apart, parts_of
@@ -61,7 +63,9 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How runs are simulated. movers: of animated kinematic bodies, see `record`."""
+    """How runs are simulated. movers, animated: where animated bodies are, and the values that are animated, at the end
+    of each time step, see `record`. blend: time steps in which a body goes over to its animation.
+    """
 
     model: PhysicsModel
     time_step: float
@@ -70,6 +74,8 @@ class Setup:
     quality: str = NORMAL
     engine: str = PREVIEW
     movers: Movers | None = None
+    animated: Callable[[int], Mapping[Key, Any]] | None = None
+    blend: int = 0
 
     @property
     def frame_time(self) -> float:
@@ -135,7 +141,8 @@ def run_with(setup: Setup, freedoms: Sequence[Freedom], values: Floats, frame: i
     world = World(
         model, time_step=setup.time_step, substeps=setup.substeps, quality=setup.quality, engine=setup.engine
     )  # fmt: skip
-    recording = record(world, frame * setup.steps_per_frame, setup.movers)
+    changing = None if setup.animated is None else Changing(LiveValues(world, model, setup.blend), setup.animated)
+    recording = record(world, frame * setup.steps_per_frame, setup.movers, values=changing)
     every = setup.steps_per_frame
     return Run(
         np.asarray(values, np.float32).astype(float), recording.paths, recording.positions[::every],

@@ -6,6 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import getitem
 from typing import Any
 
 import bpy
@@ -21,13 +23,16 @@ from ..bridge.property_units import PropertyWriter
 from ..bridge.reading import SceneReading
 from ..bridge.writing import unit_length
 from ..core import clock, schema
+from ..core.animation import Key
 from ..core.errors import EngineError, InputError, OutputError
 from ..core.model import Prim
 from ..core.schemas import usd_physics
 from ..core.steps import Next
 from ..core.words import phrase
 from ..simulation.record import engine_silenced, refuse_lost
+from ..simulation.world import World
 from . import ghosts, guard
+from .scene_motion import Moving
 from .timeline import frame_rate, time_steps_per_frame
 
 #: The faces of a body, and the axes through them.
@@ -123,8 +128,6 @@ class _Scene:
         self.context, self.meters, self.first = context, unit_length(scene), int(scene.frame_current)
         self.reading: SceneReading = scene_read.read_scene(context.evaluated_depsgraph_get())
         self.model = self.reading.model
-        if self.model.animated or any(prim.is_animated for prim in self.model.prims.values()):
-            raise InputError("Aiming does not follow animation yet; bake or remove what is animated, and aim again.")
         refuse_lost(self.model)
         substeps = time_steps_per_frame(scene)
         self.setup = aim.Setup(
@@ -137,6 +140,28 @@ class _Scene:
             if path in self.model.bodies and site.instance is None and site.obj.name_full == body.name_full:
                 return path
         raise InputError(phrase("'{name}' is no rigid body; make it dynamic.", name=body.name))
+
+    def follow(self, last: int) -> None:
+        """Have runs of so many frames follow what is animated. Frames are set for that."""
+        scene: Any = self.context.scene
+        values, steps = self.reading.animated, self.setup.steps_per_frame
+        if not values and not any(prim.is_animated for prim in self.model.prims.values()):
+            return
+        with engine_silenced():
+            moving = Moving(scene, World(self.model, time_step=self.setup.time_step), self.model)
+        if not values and not moving:
+            return
+        places, found = [], []
+        for step in range(last * steps + 1):
+            scene.frame_set(self.first + step // steps, subframe=step % steps / steps)
+            places.append(moving.places())
+            found.append(values.now(self.context.evaluated_depsgraph_get()) if values else {})
+        scene.frame_set(self.first)
+        # A process beside this one takes lists, and no functions of Blender.
+        self.setup = replace(
+            self.setup, movers=partial(getitem, places), animated=partial(getitem, found) if values else None,
+            blend=scene.usdphys.preview.blend_frames * steps,
+        )  # fmt: skip
 
     def steps_until(self, frame: int) -> int:
         """Frames from the current one on."""
@@ -168,13 +193,22 @@ class _Scene:
         for prim, ends in bodies.joints.values():
             if ends & bodies.paths:
                 found += [[one] for one in self._of_joint(prim, changes)]
-        found = list({group[0].text: group for group in found if group[0].high > group[0].low}.values())
+        found = list({
+            group[0].text: group for group in found
+            if group[0].high > group[0].low and not self._is_animated(group[0])
+        }.values())  # fmt: skip
         if not found:
             names = ", ".join(f"'{self.model.prims[path].label}'" for path in dict.fromkeys(paths))
             raise InputError(
                 phrase("Nothing may change; allow a speed, a spin or a place of {names}, or its material.", names=names)
             )
         return found
+
+    def _is_animated(self, freedom: Freedom) -> bool:
+        """True for a value that its animation decides."""
+        if freedom.field == PLACE:
+            return self.model.prims[freedom.path].is_animated
+        return Key(freedom.path, freedom.name, freedom.field) in self.model.animated
 
     def _of_body(self, path: str, changes: Changes) -> list[list[Freedom]]:
         prim, meters = self.model.prims[path], self.model.units.meters_per_unit
@@ -282,6 +316,7 @@ def aim_steps(
     targets = [scene.target(wish) for wish in wishes]
     paths = [target.path for target in targets]
     freedoms = [group[0] for group in scene.freedoms(paths, changes)]
+    scene.follow(max(target.frame for target in targets))
     search = _runs(scene.setup, freedoms, targets, most_runs, seed, is_beside)
     best: aim.Run | None = None
     count, about = 0, ""
@@ -369,6 +404,7 @@ def vary_steps(
     paths = [scene.path_of(body) for body in bodies]
     groups = scene.freedoms(paths, changes)
     freedoms = [one for group in groups for one in group]
+    scene.follow(last)
     found = ghosts.begin(context.scene.name, scene.meters, freedoms)
     with engine_silenced():
         for number in range(runs):

@@ -18,6 +18,34 @@ from ..simulation.record import Changing, Recording, engine_silenced, frame_coun
 from ..simulation.world import World
 
 
+class Moving:
+    """The bodies and static colliders of a world that the animation of a scene moves."""
+
+    def __init__(self, scene: Any, world: World, model: PhysicsModel) -> None:
+        self._meters = scene.unit_settings.scale_length
+        known = objects_by_name(with_linked=True)
+        labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
+        self._labels = {
+            path: label for path, label in labels.items()
+            if label in known
+            and (path in world.static_colliders or world.kinematic[world.index(path)] or path in world.switching)
+            and model.prims[path].is_animated
+        }  # fmt: skip
+
+    def __bool__(self) -> bool:
+        return bool(self._labels)
+
+    def places(self) -> dict[str, Any]:
+        """Their world matrices (4, 4), m, in the current frame, by path."""
+        graph = bpy.context.evaluated_depsgraph_get()
+        found, objects = {}, objects_by_name(with_linked=True) if self._labels else {}
+        for path, label in self._labels.items():
+            matrix = np.array(objects[label].evaluated_get(graph).matrix_world)
+            matrix[:3, 3] *= self._meters
+            found[path] = matrix
+        return found
+
+
 def simulate_scene(
     scene: Any, model: PhysicsModel, seconds: float, fps: float, *, substeps: int = 0, quality: str = NORMAL,
     with_loads: bool = False, engine: str = PREVIEW, animated: AnimatedValues | None = None,
@@ -30,14 +58,7 @@ def simulate_scene(
     refuse_lost(model)
     with engine_silenced():
         world = World(model, time_step=1.0 / fps, substeps=substeps, quality=quality, engine=engine)
-    labels = {path: model.prims[path].label for path in (*world.paths, *world.static_colliders)}
-    known = objects_by_name(with_linked=True)
-    moving = [
-        path for path, label in labels.items()
-        if label in known
-        and (path in world.static_colliders or world.kinematic[world.index(path)] or path in world.switching)
-        and model.prims[path].is_animated
-    ]  # fmt: skip
+    moving = Moving(scene, world, model)
     start, rate = scene.frame_current, scene.render.fps / scene.render.fps_base
 
     values = None
@@ -51,13 +72,7 @@ def simulate_scene(
             return {}
         now = start + frame * rate / fps
         scene.frame_set(int(now), subframe=now - int(now))
-        graph = bpy.context.evaluated_depsgraph_get()
-        found, objects = {}, objects_by_name(with_linked=True)
-        for path in moving:
-            matrix = np.array(objects[labels[path]].evaluated_get(graph).matrix_world)
-            matrix[:3, 3] *= scene.unit_settings.scale_length
-            found[path] = matrix
-        return found
+        return moving.places()
 
     with engine_silenced():
         return world, record(world, frame_count(world, seconds), movers, with_loads=with_loads, values=values)
