@@ -259,6 +259,10 @@ def test_the_same_seed_varies_alike_and_drop_forgets():
 @pytest.mark.slow
 @pytest.mark.parametrize("python", [sys.executable, "/nowhere/python"])
 def test_a_long_search_goes_on_beside_blender_or_here_and_finds_the_same(python, monkeypatch):
+    sled = solid("Sled", (0, 0, 0.8), (0.5, 0.5, 0.1))
+    sled.usdphys.rigid_body.kinematic_enabled = True
+    keyed(sled, "location", {1: (0, 0, 0.8), 31: (1.5, 0, 0.8)})
+    bpy.context.scene.frame_set(1)
     crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
     target = empty_at((30, 0, 0.5))
     select(crate, target)

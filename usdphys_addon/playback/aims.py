@@ -6,8 +6,6 @@ from __future__ import annotations
 import math
 from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from operator import getitem
 from typing import Any
 
 import bpy
@@ -151,7 +149,8 @@ class _Scene:
             moving = Moving(scene, World(self.model, time_step=self.setup.time_step), self.model)
         if not values and not moving:
             return
-        places, found = [], []
+        places: list[dict[str, Any]] = []
+        found: list[dict[Key, Any]] = []
         for step in range(last * steps + 1):
             scene.frame_set(self.first + step // steps, subframe=step % steps / steps)
             places.append(moving.places())
@@ -159,7 +158,7 @@ class _Scene:
         scene.frame_set(self.first)
         # A process beside this one takes lists, and no functions of Blender.
         self.setup = replace(
-            self.setup, movers=partial(getitem, places), animated=partial(getitem, found) if values else None,
+            self.setup, movers=places.__getitem__, animated=found.__getitem__ if values else None,
             blend=scene.usdphys.preview.blend_frames * steps,
         )  # fmt: skip
 
