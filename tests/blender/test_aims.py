@@ -190,15 +190,19 @@ def hinged_door(dof_type="REVOLUTE"):
     [
         ("REVOLUTE", {"drive_angle": 2.0}, (np.cos(0.7), np.sin(0.7), 0.0), 0.7),
         ("PRISMATIC", {"drive_distance": 2.0}, (1.0, 0.0, 0.7), 0.7),
+        # A second has 24 frames, and the runs have 48: the angle, and the way, is that of the speed after 47 of them.
+        ("REVOLUTE", {"motor_spin": 2.0}, (np.cos(0.9), np.sin(0.9), 0.0), 0.9 * 24 / 47),
+        ("PRISMATIC", {"motor_speed": 2.0}, (1.0, 0.0, 0.9), 0.9 * 24 / 47),
     ],
 )  # fmt: skip
-def test_the_target_of_a_drive_may_change(kind, changes, place, value):
+def test_the_target_and_the_speed_of_a_drive_may_change(kind, changes, place, value):
     door, _, drive = hinged_door(kind)
-    drive.stiffness, drive.damping = 1000.0, 100.0
+    is_motor = next(iter(changes)).startswith("motor")
+    drive.stiffness, drive.damping = (0.0, 1e4) if is_motor else (1000.0, 100.0)
     target = empty_at(place)
     select(door, target)
-    assert bpy.ops.usdphys.aim(frame=48, speed=0.0, at_rest=True, **changes) == {"FINISHED"}
-    assert drive.target_position == pytest.approx(value, abs=0.03)
+    assert bpy.ops.usdphys.aim(frame=48, speed=0.0, at_rest=not is_motor, **changes) == {"FINISHED"}
+    assert (drive.target_velocity if is_motor else drive.target_position) == pytest.approx(value, abs=0.03)
     assert not door.usdphys.rigid_body.is_property_set("velocity")
     assert np.linalg.norm(played(door, 48) - np.array(place)) < 0.03
 
@@ -330,3 +334,20 @@ def test_a_body_whose_place_is_keyed_begins_there():
     select(crate, empty_at((1, 0, 1)))
     with pytest.raises(RuntimeError, match="Nothing may change"):
         bpy.ops.usdphys.aim(frame=10, speed=0.0, place=2.0)
+
+
+def test_the_bounciness_of_a_material_may_change():
+    """A ball that falls 1 m onto a floor of the same material comes up again as high as e squared says."""
+    floor = solid("Floor", (0, 0, -1), (9, 9, 1), moves=False)
+    ball = solid("Ball", (0, 0, 1.1), (0.1,) * 3)
+    matter = bpy.data.materials.new("Rubber")
+    matter.usdphys.physics_material.is_applied = True
+    matter.usdphys.physics_material.restitution = 0.2
+    for obj in (floor, ball):
+        obj.usdphys.physics_material = matter
+    # It falls for 0.45 s, and with e = 0.7 it is at the top 0.7 * 0.45 s later: 18.4 frames in all, and at 0.59 m.
+    target = empty_at((0, 0, 0.1 + 0.49))
+    select(ball, target)
+    assert bpy.ops.usdphys.aim(frame=19, tolerance=0.03, speed=0.0, restitution=0.8) == {"FINISHED"}
+    assert matter.usdphys.physics_material.restitution == pytest.approx(0.7, abs=0.04)
+    assert np.linalg.norm(played(ball, 19) - np.array(target.location)) < 0.04
