@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..core import frames
 from ..core.animation import Key
 from ..core.errors import EngineError, InputError
+from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..core.validate import Issue
@@ -21,7 +22,7 @@ from ..simulation.engine import PREVIEW
 from ..simulation.layout import layout
 from ..simulation.live_values import LiveValues, rotation_vector
 from ..simulation.notices import Notices
-from ..simulation.record import Changing, Movers, record
+from ..simulation.record import Changing, record
 from ..simulation.world import World
 from .freedoms import Freedom, with_values
 from .parts import Part, apart, parts_of
@@ -61,11 +62,19 @@ class Target:
         return 3 * ((self.place is not None) + (self.facing is not None) + 2 * self.at_rest)
 
 
+class Animation(NamedTuple):
+    """What is animated, at the start and at the end of each time step; empty without any.
+
+    places: world matrices (4, 4), m, of bodies and static colliders, by path. values: SI.
+    """
+
+    places: Sequence[Mapping[str, Matrix]]
+    values: Sequence[Mapping[Key, Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """How runs are simulated. movers, animated: where animated bodies are, and the values that are animated, at the end
-    of each time step, see `record`. blend: time steps in which a body goes over to its animation.
-    """
+    """How runs are simulated. animation: what they follow. blend: time steps in which a body goes over to it."""
 
     model: PhysicsModel
     time_step: float
@@ -73,8 +82,7 @@ class Setup:
     substeps: int = 0
     quality: str = NORMAL
     engine: str = PREVIEW
-    movers: Movers | None = None
-    animated: Callable[[int], Mapping[Key, Any]] | None = None
+    animation: Animation | None = None
     blend: int = 0
 
     @property
@@ -141,8 +149,10 @@ def run_with(setup: Setup, freedoms: Sequence[Freedom], values: Floats, frame: i
     world = World(
         model, time_step=setup.time_step, substeps=setup.substeps, quality=setup.quality, engine=setup.engine
     )  # fmt: skip
-    changing = None if setup.animated is None else Changing(LiveValues(world, model, setup.blend), setup.animated)
-    recording = record(world, frame * setup.steps_per_frame, setup.movers, values=changing)
+    places, live = setup.animation or Animation((), ())
+    changing = Changing(LiveValues(world, model, setup.blend), live.__getitem__) if live else None
+    steps = frame * setup.steps_per_frame
+    recording = record(world, steps, places.__getitem__ if places else None, values=changing)
     every = setup.steps_per_frame
     return Run(
         np.asarray(values, np.float32).astype(float), recording.paths, recording.positions[::every],

@@ -28,9 +28,8 @@ from ..core.schemas import usd_physics
 from ..core.steps import Next
 from ..core.words import phrase
 from ..simulation.record import engine_silenced, refuse_lost
-from ..simulation.world import World
 from . import ghosts, guard
-from .scene_motion import Moving
+from .scene_motion import animation_of
 from .timeline import frame_rate, time_steps_per_frame
 
 #: The faces of a body, and the axes through them.
@@ -141,26 +140,11 @@ class _Scene:
 
     def follow(self, last: int) -> None:
         """Have runs of so many frames follow what is animated. Frames are set for that."""
-        scene: Any = self.context.scene
-        values, steps = self.reading.animated, self.setup.steps_per_frame
-        if not values and not any(prim.is_animated for prim in self.model.prims.values()):
-            return
-        with engine_silenced():
-            moving = Moving(scene, World(self.model, time_step=self.setup.time_step), self.model)
-        if not values and not moving:
-            return
-        places: list[dict[str, Any]] = []
-        found: list[dict[Key, Any]] = []
-        for step in range(last * steps + 1):
-            scene.frame_set(self.first + step // steps, subframe=step % steps / steps)
-            places.append(moving.places())
-            found.append(values.now(self.context.evaluated_depsgraph_get()) if values else {})
-        scene.frame_set(self.first)
-        # A process beside this one takes lists, and no functions of Blender.
-        self.setup = replace(
-            self.setup, movers=places.__getitem__, animated=found.__getitem__ if values else None,
-            blend=scene.usdphys.preview.blend_frames * steps,
-        )  # fmt: skip
+        steps = self.setup.steps_per_frame
+        moments = [self.first + step / steps for step in range(last * steps + 1)]
+        found = animation_of(self.context.scene, self.model, self.reading.animated, moments)
+        blend = self.context.scene.usdphys.preview.blend_frames * steps
+        self.setup = replace(self.setup, animation=found, blend=blend)
 
     def steps_until(self, frame: int) -> int:
         """Frames from the current one on."""

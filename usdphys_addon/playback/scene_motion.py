@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import bpy
 import numpy as np
 
+from ..aiming.aim import Animation
 from ..bridge.animated import AnimatedValues
 from ..bridge.identity.remembered import objects_by_name
+from ..core.animation import Key
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..simulation.engine import PREVIEW
@@ -44,6 +47,25 @@ class Moving:
             matrix[:3, 3] *= self._meters
             found[path] = matrix
         return found
+
+
+def animation_of(
+    scene: Any, model: PhysicsModel, animated: AnimatedValues, moments: Sequence[float]
+) -> Animation | None:  # fmt: skip
+    """What is animated in a scene at frames; None if nothing is. The frames are set, at the end the first one again."""
+    if not animated and not any(prim.is_animated for prim in model.prims.values()):
+        return None
+    with engine_silenced():
+        moving = Moving(scene, World(model), model)
+    if not animated and not moving:
+        return None
+    places, values = list[dict[str, Any]](), list[dict[Key, Any]]()
+    for now in (*moments, moments[0]):
+        scene.frame_set(int(now), subframe=now - int(now))
+        places.append(moving.places())
+        if animated:
+            values.append(animated.now(bpy.context.evaluated_depsgraph_get()))
+    return Animation(places, values)
 
 
 def simulate_scene(
