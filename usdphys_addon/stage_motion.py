@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .aiming.aim import Animation
 from .core import animation
 from .core.qualities import NORMAL
 from .simulation.engine import PREVIEW
 from .simulation.live_values import LiveValues
-from .simulation.record import Changing, Recording, engine_silenced, frame_count, record, refuse_lost
+from .simulation.record import Animation, Changing, Recording, engine_silenced, frame_count, record, refuse_lost
 from .simulation.world import World
 
 if TYPE_CHECKING:

@@ -4,17 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core import frames
-from ..core.animation import Key
 from ..core.errors import EngineError, InputError
-from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..core.validate import Issue
@@ -22,7 +19,7 @@ from ..simulation.engine import PREVIEW
 from ..simulation.layout import layout
 from ..simulation.live_values import LiveValues, rotation_vector
 from ..simulation.notices import Notices
-from ..simulation.record import Changing, record
+from ..simulation.record import Animation, Changing, record
 from ..simulation.world import World
 from .freedoms import Freedom, with_values
 from .parts import Part, apart, parts_of
@@ -60,16 +57,6 @@ class Target:
     def size(self) -> int:
         """Numbers of a residual: three for the place, the direction, the velocity and the spin."""
         return 3 * ((self.place is not None) + (self.facing is not None) + 2 * self.at_rest)
-
-
-class Animation(NamedTuple):
-    """What is animated, at the start and at the end of each time step; empty without any.
-
-    places: world matrices (4, 4), m, of bodies and static colliders, by path. values: SI.
-    """
-
-    places: Sequence[Mapping[str, Matrix]]
-    values: Sequence[Mapping[Key, Any]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,12 +23,11 @@ from .inputs import choices_of
 from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
 if TYPE_CHECKING:
-    from ..aiming.aim import Animation
     from ..bridge.reading import SceneReading
     from ..core.model import PhysicsModel
     from ..exchange.usd_export import ExportOptions
     from ..formats import Format
-    from ..simulation.record import Recording
+    from ..simulation.record import Animation, Recording
     from ..simulation.world import World
 
 

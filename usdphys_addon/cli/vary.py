@@ -17,7 +17,7 @@ from ..core.units import StageUnits
 from ..core.validate import Issue
 from ..core.words import counted
 from ..simulation.engine import PREVIEW
-from ..simulation.record import Recording, engine_silenced, refuse_lost
+from ..simulation.record import Animation, Recording, engine_silenced, refuse_lost
 
 
 def check_options(options: argparse.Namespace) -> None:
@@ -35,7 +35,7 @@ def frame_of(options: argparse.Namespace, fps: float) -> int:
 
 
 def runs_of(
-    options: argparse.Namespace, model: PhysicsModel, fps: float, units: StageUnits, animation: aim.Animation | None
+    options: argparse.Namespace, model: PhysicsModel, fps: float, units: StageUnits, animation: Animation | None
 ) -> tuple[str, str, list[Issue]]:
     """Simulate a model again and again. Returns (the runs as JSON, a line about them, the notices of all worlds).
 

@@ -9,7 +9,6 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ..aiming.aim import Animation
 from ..bridge.animated import AnimatedValues
 from ..bridge.identity.remembered import objects_by_name
 from ..core.animation import Key
@@ -17,7 +16,7 @@ from ..core.model import PhysicsModel
 from ..core.qualities import NORMAL
 from ..simulation.engine import PREVIEW
 from ..simulation.live_values import LiveValues
-from ..simulation.record import Changing, Recording, engine_silenced, frame_count, record, refuse_lost
+from ..simulation.record import Animation, Changing, Recording, engine_silenced, frame_count, record, refuse_lost
 from ..simulation.world import World
 
 
