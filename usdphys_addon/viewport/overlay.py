@@ -22,7 +22,7 @@ BROKEN = (1.0, 0.06, 0.06, 1.0)
 CONTACT = (1.0, 0.35, 0.1, 1.0)
 GRABBED = (1.0, 1.0, 1.0, 0.9)
 #: Paths of the runs of a search or of variations, and that of the best or chosen one.
-GHOST, BEST = (0.55, 0.75, 1.0, 0.3), (1.0, 0.8, 0.15, 1.0)
+GHOST, BEST = (0.55, 0.75, 1.0, 0.6), (1.0, 0.8, 0.15, 1.0)
 WIDTH = 3.0
 #: Width of the rim of lines, pixels, its opacity, and the opacity of what is behind surfaces.
 RIM, RIM_OPACITY, BEHIND = 2.0, 0.35, 0.25
