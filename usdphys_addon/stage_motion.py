@@ -16,7 +16,7 @@ from .core import animation
 from .core.qualities import NORMAL
 from .simulation.engine import PREVIEW
 from .simulation.live_values import LiveValues
-from .simulation.record import Changing, Recording, engine_silenced, frame_count, record, refuse_lost
+from .simulation.record import Animation, Changing, Recording, engine_silenced, frame_count, record, refuse_lost
 from .simulation.world import World
 
 if TYPE_CHECKING:
@@ -57,17 +57,38 @@ def simulate_stage(
         start = clock.seconds(0)
         model.put(animation.at(model.animated, start))
         world = World(model, time_step=1.0 / clock.fps, substeps=substeps, quality=quality, engine=engine)
-        moved = [
-            path for path, kinematic in zip(world.paths, world.kinematic, strict=True)
-            if kinematic or path in world.switching
-        ]  # fmt: skip
-        movers = time_samples.animated(stage, (*moved, *world.static_colliders))
+        movers = _movers(stage, world)
         values = Changing(LiveValues(world, model), lambda frame: animation.at(model.animated, clock.seconds(frame)))
         recording = record(
             world, frame_count(world, seconds), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)),
             with_loads=with_loads, values=values if model.animated else None,
         )  # fmt: skip
     return StageMotion(model, world, recording, movers, clock)
+
+
+def _movers(stage: Any, world: World) -> tuple[str, ...]:
+    """Paths of the bodies and static colliders that time samples move."""
+    from .usd import time_samples
+
+    moved = [
+        path for path, kinematic in zip(world.paths, world.kinematic, strict=True)
+        if kinematic or path in world.switching
+    ]  # fmt: skip
+    return time_samples.animated(stage, (*moved, *world.static_colliders))
+
+
+def animation_of(stage: Any, model: PhysicsModel, clock: Clock, frames: int) -> Animation | None:
+    """What is animated in a stage at its first frames, None if nothing is. The model gets the values of the first."""
+    from .usd import time_samples
+
+    model.put(animation.at(model.animated, clock.seconds(0)))
+    with engine_silenced():
+        movers = _movers(stage, World(model))
+    if not movers and not model.animated:
+        return None
+    places = [time_samples.worlds_at(stage, movers, clock.at(frame)) for frame in range(frames + 1)]
+    values = [animation.at(model.animated, clock.seconds(frame)) for frame in range(frames + 1)]
+    return Animation(places, values if model.animated else [])
 
 
 def write_cache(

@@ -289,6 +289,33 @@ JointProperties = make_group(
     },
 )  # fmt: skip
 
+LandHereProperties = make_group(
+    "LandHereProperties",
+    "An Empty where a body is to be at a frame. It is for aims, and no physics.",
+    {
+        "is_applied": is_applied("Land Here"),
+        "body": _object("Body", "Body that is to be there"),
+        "frame": bpy.props.IntProperty(
+            name="At Frame", default=0, override=OVERRIDABLE,
+            description="Frame at which the body is there; 0: the last one",
+        ),
+        "tolerance": bpy.props.FloatProperty(
+            name="Tolerance", default=0.02, min=1e-5, subtype="DISTANCE", override=OVERRIDABLE,
+            description="Largest distance from the Empty",
+        ),
+        "use_place": bpy.props.BoolProperty(
+            name="Land Here", default=True, override=OVERRIDABLE, description="The body is to be where the Empty is",
+        ),
+        "face": bpy.props.EnumProperty(
+            name="Face", items=items_of("face of a body"), default="NONE", override=OVERRIDABLE,
+            description="Axis of the body that is to point along the Z axis of the Empty, within 5 degrees",
+        ),
+        "at_rest": bpy.props.BoolProperty(
+            name="At Rest", override=OVERRIDABLE, description="The body is to come to rest there",
+        ),
+    },
+)  # fmt: skip
+
 ObjectPhysicsProperties = make_group(
     "ObjectPhysicsProperties",
     "All physics of an object.",
@@ -306,6 +333,7 @@ ObjectPhysicsProperties = make_group(
         "physics_material_path": hidden_text(),
         # While the object shows a simulated pose; see `authored_poses`.
         "authored_transform": hidden_text(),
+        "land_here": pointer(LandHereProperties, "Land Here"),
         "vendor": rows_property(),
         "prim": pointer(RememberedPrim),
         **stamp(),
@@ -472,12 +500,13 @@ MaterialPhysicsProperties = make_group(
 
 #: In the order of registration: the targets of pointers come first.
 CLASSES: tuple[type[PropertyGroup], ...] = (
-    VendorRow, RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties,
-    MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties,
-    PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties,
-    LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties,
-    ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties, SourceProperties, StageProperties,
-    PreviewProperties, GltfProperties, ScenePhysicsProperties, MaterialPhysicsProperties,
+    VendorRow, RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties,
+    MassProperties, MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties,
+    RevoluteProperties, PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties,
+    AngularLimitProperties, LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties,
+    JointProperties, LandHereProperties, ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties,
+    SourceProperties, StageProperties, PreviewProperties, GltfProperties, ScenePhysicsProperties,
+    MaterialPhysicsProperties,
 )  # fmt: skip
 _OWNERS: tuple[tuple[Any, Any], ...] = (
     (bpy.types.Object, ObjectPhysicsProperties),

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..core.model import PhysicsModel
     from ..exchange.usd_export import ExportOptions
     from ..formats import Format
-    from ..simulation.record import Recording
+    from ..simulation.record import Animation, Recording
     from ..simulation.world import World
     from ..stage_motion import StageMotion
 
@@ -60,13 +60,14 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
     if source.as_stage is not None:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
-            model, fps = _model_of_stage(options, file)
-            text, line, notices = vary.runs_of(options, model, fps, model.units)
+            model, fps, animation = _model_of_stage(options, file)
+            text, line, notices = vary.runs_of(options, model, fps, model.units, animation)
     else:
         import bpy
 
         from ..bridge import scene_read
         from ..exchange import blend_file, usd_export
+        from ..playback import scene_motion
 
         with blend_file.properties_registered(), output_to_stderr():
             print_issues(options, source.load(options.file, source.options()), warn)
@@ -75,18 +76,26 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
             fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
             reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
             print_issues(options, reading.issues, warn)
-            text, line, notices = vary.runs_of(options, reading.model, fps, usd_export.stage_options(scene)[0])
+            rate = scene.render.fps / scene.render.fps_base
+            moments = [scene.frame_start + frame * rate / fps for frame in range(vary.frame_of(options, fps) + 1)]
+            animation = scene_motion.animation_of(scene, reading.model, reading.animated, moments)
+            units = usd_export.stage_options(scene)[0]
+            text, line, notices = vary.runs_of(options, reading.model, fps, units, animation)
     _write_text(Path(options.json), text)
     print_issues(options, notices, warn)
     summarise(options, f"{options.file}: {line}")
     return 0
 
 
-def _model_of_stage(options: argparse.Namespace, file: str) -> tuple[PhysicsModel, float]:
-    """The model of a USD file at its first frame, with the prims marked that time samples move; frames a second."""
+def _model_of_stage(options: argparse.Namespace, file: str) -> tuple[PhysicsModel, float, Animation | None]:
+    """The model of a USD file at its first frame, with the prims marked that time samples move; frames a second; what
+    is animated, until the last frame of variations.
+    """
     formats.expose_pxr()
+    from .. import stage_motion
     from ..usd import read as usd_read
     from ..usd import time_samples
+    from . import vary
 
     with usd_read.damage_refused(file):
         stage = usd_read.open_stage(file)
@@ -95,7 +104,7 @@ def _model_of_stage(options: argparse.Namespace, file: str) -> tuple[PhysicsMode
         time_samples.move_to(stage, model, clock.at(0))
         for path in time_samples.animated(stage, tuple(model.prims)):
             model.prims[path].is_animated = True
-    return model, clock.fps
+        return model, clock.fps, stage_motion.animation_of(stage, model, clock, vary.frame_of(options, clock.fps))
 
 
 def _simulate_into(options: argparse.Namespace, source: Format) -> int:

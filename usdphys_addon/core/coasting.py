@@ -16,27 +16,10 @@ from . import frames, mass
 from .frames import Matrix
 from .model import PhysicsModel, Prim
 from .schemas import usd_physics
+from .velocities import velocity_scale
 
 #: Key in the `motion` of `Prim.extras`, see `keeps_velocity`.
 KEEPS_VELOCITY = "keepsVelocity"
-#: A scale that is one of these ratios of length units, to SAME_RATIO, converts from one to another.
-_METERS = (1e-3, 1e-2, 0.1, 1.0, 1e3, 0.0254, 0.3048)
-UNIT_RATIOS = tuple(sorted({first / second for first in _METERS for second in _METERS} - {1.0, 10.0, 0.1, 12.0}))
-SAME_RATIO = 1e-4
-
-
-def velocity_scale(linear: Matrix) -> float:
-    """Factor of the velocity of a body, in its rotation: 1, or its scale if that converts length units, as a root
-    prim's may; negative for a mirrored prim, because a rotation cannot mirror.
-
-    linear: scale and shear of the prim (3, 3).
-    """
-    scale = frames.scale_of(linear)
-    sign = math.copysign(1.0, scale[0])
-    if not frames.is_uniform(np.abs(scale)):
-        return sign
-    size = float(abs(scale[0]))
-    return sign * size if any(abs(size / ratio - 1.0) < SAME_RATIO for ratio in UNIT_RATIOS) else sign
 
 
 def keeps_velocity(prim: Prim) -> bool:

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import deformables, frames
-from ..core.coasting import velocity_scale
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.rules.base import Above
 from ..core.schema import Quaternion
 from ..core.schemas import usd_physics
+from ..core.velocities import velocity_scale
 from .notices import Notices
 
 EARTH_GRAVITY = 9.81
@@ -68,7 +68,7 @@ class Body:
 
     @property
     def velocity_scale(self) -> float:
-        """See `core.coasting.velocity_scale`."""
+        """Factor of the body's velocity, in its rotation."""
         return velocity_scale(self.stretch)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -38,6 +38,18 @@ class Changing(NamedTuple):
 
 #: Returns world matrices (4, 4) of animated kinematic bodies and static colliders, by path, at a frame.
 Movers = Callable[[int], Mapping[str, Matrix]]
+
+
+class Animation(NamedTuple):
+    """What is animated, at the start and at the end of each time step; empty without any.
+
+    places: world matrices (4, 4), m, of bodies and static colliders, by path. values: SI.
+    """
+
+    places: Sequence[Mapping[str, Matrix]]
+    values: Sequence[Mapping[Key, Any]]
+
+
 #: Numbers that a recording keeps in memory, 0.8 GB, and how many there are for a body and a frame.
 _MOST_NUMBERS, _NUMBERS = 100_000_000, 23
 
