@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +30,8 @@ from . import damping, joints, shapes
 INFLUENCE = "ragdoll"
 #: Name of the constraints.
 CONSTRAINT = "Ragdoll"
+#: The driver of a constraint of inverse kinematics: its own influence, and what the ragdoll leaves of it.
+_SHARE = re.compile(rf"([0-9.e+-]+) \* \(1 - {INFLUENCE}\)")
 #: Gravity for what resists, m/s².
 _GRAVITY = 9.81
 #: At a damping of 1: resistance of a joint to its speed, by m sqrt(g l³) of the mass beyond it and the length of its
@@ -95,10 +99,7 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
         raise InputError(f"'{armature.name}' is linked; make a library override of it first.")
     if _followers(armature):
         raise InputError(f"The bones of '{armature.name}' follow a ragdoll already; remove it first.")
-    for bone in armature.pose.bones:
-        for item in [item for item in bone.constraints if item.name == CONSTRAINT]:
-            item.driver_remove("influence")
-            bone.constraints.remove(item)
+    _release(armature, lambda _target: True)
     context.view_layer.update()
     depsgraph = context.evaluated_depsgraph_get()
     meters = unit_length(context.scene)
@@ -448,11 +449,44 @@ def _left_behind(
 
 
 def _followers(armature: Object) -> list[tuple[Any, Any]]:
-    """(bone, constraint) of the bones that follow, parents first."""
+    """(bone, constraint) of the bones that follow, parents first. Bodies that were deleted lead nothing.
+
+    Joints and filtered pairs still point to such bodies, and keep them in the file.
+    """
     found = []
     for bone in armature.pose.bones:
-        found += [(bone, item) for item in bone.constraints if item.name == CONSTRAINT and item.target is not None]
+        found += [
+            (bone, item) for item in bone.constraints
+            if item.name == CONSTRAINT and item.target is not None and item.target.users_scene
+        ]  # fmt: skip
     return sorted(found, key=lambda pair: len(pair[0].parent_recursive))
+
+
+def followed(armature: Object) -> list[Any]:
+    """The objects that bones of an armature follow."""
+    return [item.target for _, item in _followers(armature)]
+
+
+def let_go(armature: Object, bodies: Set[int]) -> None:
+    """Let no bone follow these bodies any more, and give inverse kinematics its influence back. bodies: session_uid."""
+    _release(armature, lambda target: target is None or target.session_uid in bodies)
+
+
+def _release(armature: Any, is_gone: Callable[[Any], bool]) -> None:
+    """Remove what makes bones follow targets that are gone; of the last one, what the ragdoll drove as well."""
+    for bone in armature.pose.bones:
+        for item in [item for item in bone.constraints if item.name == CONSTRAINT and is_gone(item.target)]:
+            item.driver_remove("influence")
+            bone.constraints.remove(item)
+    if INFLUENCE not in armature or _followers(armature):
+        return
+    for curve in _drivers(armature):
+        found = _SHARE.fullmatch(curve.driver.expression)
+        if found is not None:
+            path = curve.data_path
+            armature.driver_remove(path)
+            armature.path_resolve(path.rpartition(".")[0]).influence = float(found[1])
+    del armature[INFLUENCE]
 
 
 def bake_bones(context: Context, start: int, end: int) -> tuple[int, int]:
