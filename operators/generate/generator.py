@@ -23,6 +23,7 @@ class Generator:
     report: Any
     layout: Any
     bl_options: Any = {"REGISTER", "UNDO"}
+    bl_label: str
     #: In the menu.
     icon = ""
     needs = (1, "Select one or more objects first")
@@ -65,7 +66,7 @@ class USDPHYS_OT_remove_generated(bpy.types.Operator):
 
     bl_idname = "usdphys.remove_generated"
     bl_label = "Remove Generated"
-    bl_options: Any = {"REGISTER", "UNDO"}  # noqa: RUF012
+    bl_options: Any = {"REGISTER", "UNDO"}
     icon = "TRASH"
     poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT)
 

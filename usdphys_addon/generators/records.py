@@ -293,7 +293,7 @@ def _delete(context: Context, going: Mapping[int, Object]) -> list[str]:
             for body in (obj.usdphys.joint.body0, obj.usdphys.joint.body1)
         ):
             bereft.append(obj.name)
-        pairs = obj.usdphys.filtered_pairs.filtered_pairs if "filtered_pairs" in obj.usdphys.keys() else ()
+        pairs: Any = obj.usdphys.filtered_pairs.filtered_pairs if "filtered_pairs" in obj.usdphys.keys() else ()
         for place in reversed(range(len(pairs))):
             if pairs[place].object is not None and pairs[place].object.session_uid in going:
                 pairs.remove(place)

@@ -23,7 +23,9 @@ from .placement import WorldScales
 
 T = TypeVar("T")
 Severity = Literal["error", "warning", "info"]
-Target = Literal["usd", "physx", "newton", "mujoco"]
+Target = Literal["usd", "physx", "newton", "mujoco", "havok", "godot"]
+#: Those that read glTF, which has no articulations.
+OF_GLTF: frozenset[Target] = frozenset({"havok", "godot"})
 Hierarchy = Literal["nested", "flat", "reset"]
 _NAMED_PATH = re.compile(r" \(/[^()]*\)")
 _TUPLES = {tuple, NoneType}
@@ -84,11 +86,11 @@ def rule(code: str) -> Callable[[RuleCheck], RuleCheck]:
     """Register the function of a code of rules.tsv, which has the severities and the texts.
 
     Severities: a target with an empty column skips the rule. mujoco is the reader of USD that MuJoCo has, mujoco-usd
-    4.0.0; "usd" there means that nothing was measured, and it is as for usd. fix: one imperative sentence; {X}: name
+    4.0.0, havok and godot read glTF; "usd" there means that nothing was measured, and it is as for usd. fix: one imperative sentence; {X}: name
     of the prim; others: `Finding.words`.
     """
     row = _table()[code]
-    named = {**row, "mujoco": row["usd"] if row["mujoco"] == "usd" else row["mujoco"]}
+    named = {target: row["usd"] if row[target] == "usd" else row[target] for target in get_args(Target)}
     severities = {target: cast(Severity, named[target]) for target in get_args(Target) if named[target]}
 
     def register(check: RuleCheck) -> RuleCheck:
