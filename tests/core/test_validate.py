@@ -16,7 +16,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
-from . import test_mujoco_rules, test_vendor_rules
+from . import test_gltf_reader_rules, test_mujoco_rules, test_vendor_rules
 
 NAN, INF = float("nan"), float("inf")
 CHECKERS = ("RigidBodyChecker", "ColliderChecker", "ArticulationChecker", "PhysicsJointChecker")
@@ -641,9 +641,9 @@ def test_severity_depends_on_the_target():
         for target in validate.TARGETS
     }
     for code, *expected in (
-        ("ColliderTriangleMeshDynamic", "warning", "error", "warning", "warning"),
-        ("NestedRigidBody", "info", "warning", "info", "info"),
-        ("ArticulationOnKinematicBody", "warning", "error", "warning", "warning"),
+        ("ColliderTriangleMeshDynamic", "warning", "error", "warning", *3 * ["warning"]),
+        ("NestedRigidBody", "info", "warning", "info", *3 * ["info"]),
+        ("ArticulationOnKinematicBody", "warning", "error", "warning", *3 * ["warning"]),
     ):
         assert [severities[target][code] for target in validate.TARGETS] == expected
     for hierarchy in ("flat", "reset"):
@@ -1083,6 +1083,7 @@ def test_every_code_has_a_case():
     }  # tests of their own, above
     of_vendors = {code for code, _, _ in (*test_vendor_rules.CASES, *test_vendor_rules.NEWTON_CASES)}
     of_vendors |= {code for code, _, _ in test_mujoco_rules.CASES}
+    of_vendors |= {case[0] for case in test_gltf_reader_rules.CASES}
     assert {row.code for row in validate.issue_table()} == tested | on_models | of_vendors
 
 

@@ -111,3 +111,11 @@ def long_row(facts: Facts) -> Iterator[Finding]:
             yield Finding(
                 body, f"{name(body)} hangs on {farthest[1] - 1} bodies in a row, whose joints stretch in Havok."
             )
+
+
+@rule("VelocityDriveFaster")
+def velocity_drive_faster(facts: Facts) -> Iterator[Finding]:
+    """Of 0.5, 1 and 2 m/s, 1.23 to 1.25, 2.4 to 2.5 and 4.8; with a damping of 10, 100 and 10,000, and of 1 and 10 kg."""
+    for prim, dof, drive in facts.applied(usd_physics.DriveAPI):
+        if drive.target_velocity and drive.damping and dof != "distance":
+            yield Finding(prim, f"The drive '{dof}' of {prim.display} runs 2.5 times as fast in Havok.", {"dof": dof})
