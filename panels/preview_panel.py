@@ -162,12 +162,15 @@ class USDPHYS_PT_preview_notices(Sidebar, bpy.types.Panel):
         session = preview_guard.current()
         if session is None:
             return
+        from ..usdphys_addon.core.rules.base import alike
+
         layout = self.layout
         # Warnings first.
-        notices = sorted(session.notices, key=lambda notice: notice.severity == "info")
-        for notice in notices[:MAX_ROWS]:
+        notices = sorted(alike(session.notices), key=lambda pair: pair[0].severity == "info")
+        for notice, number in notices[:MAX_ROWS]:
             column = layout.column(align=True)
-            draw_text(column, notice.short, ICONS[notice.severity])
+            text = tr(notice.short)
+            draw_text(column, f"{number} × {text}" if number > 1 else text, ICONS[notice.severity])
             draw_text(column, notice.fix, "FORWARD")
         if len(notices) > MAX_ROWS:
             layout.label(text=tr(phrase("and {count} more", count=len(notices) - MAX_ROWS)))

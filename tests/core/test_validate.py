@@ -1275,3 +1275,14 @@ def test_a_mirrored_body_and_its_shape_are_one_issue():
     body(stage).AddScaleOp().Set((-1, 1, 1))
     collider(stage)
     assert [path for code, path in found(usd_read.read_stage(stage)) if code == "NegativeScale"] == [B]
+
+
+@pytest.mark.parametrize("count", [1, 2, 31])
+def test_issues_that_say_the_same_of_different_prims_are_counted(count):
+    def issue(number: int, text: str) -> validate.Issue:
+        prim = f"'Box.{number}' (/Box_{number})"
+        return validate.Issue("Code", "info", f"/Box_{number}", f"Box.{number}", text.format(prim), "Fix it.")
+
+    same = [issue(number, "{} is heavy.") for number in range(count)]
+    others = [issue(0, "{} is light."), issue(1, "{} is light by 3.")]
+    assert base.alike([*same, *others]) == [(same[0], count), (others[0], 1), (others[1], 1)]

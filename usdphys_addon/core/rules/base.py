@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
@@ -50,6 +50,18 @@ class Issue:
     def short(self) -> str:
         """The message without the paths that follow names of objects."""
         return _NAMED_PATH.sub("", self.message)
+
+
+def alike(issues: Iterable[Issue]) -> list[tuple[Issue, int]]:
+    """The first of the issues that say the same of different prims, and how many say it; in their order."""
+    found: dict[tuple[str, ...], tuple[Issue, int]] = {}
+    for issue in issues:
+        said = issue.message
+        for name in (f"'{issue.label}' ({issue.path})", f"'{issue.label}'", issue.path):
+            said = said.replace(name, "")
+        key = (issue.code, issue.severity, said)
+        found[key] = (found[key][0], found[key][1] + 1) if key in found else (issue, 1)
+    return list(found.values())
 
 
 class Finding(NamedTuple):
