@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .bone_forms import named_by_form
 from .bone_names import Named, named
 
 Array = NDArray[np.float64]
@@ -262,6 +263,8 @@ def parts_of(bones: Sequence[Bone], detail: str = "MEDIUM") -> tuple[list[Part],
     become bodies bone by bone. Limbs that are cut into pieces become whole: the tails of their first bones move.
     """
     words = _by_joint(bones, [named(bone.name) for bone in bones])
+    if len({word.segment for word in words if word.segment in _LIMBS}) < 2 and (formed := named_by_form(bones)):
+        words = formed
     pieces = _join_split(bones, words)
     segments = _human(bones, words, detail)
     is_human = bool(segments)
