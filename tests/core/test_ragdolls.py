@@ -397,3 +397,29 @@ def test_an_unnamed_quadruped_and_a_lopsided_rig_are_no_humans():
         bone.head = bone.head * (1.0, 1.0, 0.6)
         bone.tail = bone.tail * (1.0, 1.0, 0.6)
     assert not ragdolls.parts_of(lopsided)[1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_box_of_a_foot_lies_on_its_sole_however_the_bone_is_tilted_and_rolled(seed):
+    """A foot is a wedge: high at the ankle, low at the toes. Its sole is rounded at the edges."""
+    random = np.random.default_rng(seed)
+    length, width, high = 0.25, 0.1, random.uniform(0.06, 0.12)
+    corners = [(x * width / 2, y, z) for x in (-1, 1) for y, z in (
+        (0.05, high), (-length, 0.02), (-length, 0.004), (-length + 0.01, 0.0), (-0.1, 0.0), (0.04, 0.0), (0.05, 0.004))]
+    points = np.array(corners)
+    tilt, roll = random.uniform(-0.2, 0.7), random.uniform(-np.pi, np.pi)
+    ahead = np.array((0.0, -np.cos(tilt), -np.sin(tilt)))
+    left = np.array((1.0, 0.0, 0.0))
+    side = np.cos(roll) * left + np.sin(roll) * np.cross(left, ahead)
+    bone = np.stack((side, ahead, np.cross(side, ahead)), axis=1)
+    bent = random.uniform(-0.4, 0.4)
+    down = np.array((0.0, np.sin(bent), -np.cos(bent)))
+    found = ragdolls.sole((points - (0.0, 0.0, 0.08)) @ bone, left @ bone, down @ bone)
+    turned = bone @ found
+    assert turned[:, 2] == pytest.approx((0.0, 0.0, 1.0), abs=0.06)
+    assert turned[:, 1] == pytest.approx((0.0, -1.0, 0.0), abs=0.06)
+    assert np.linalg.det(turned) == pytest.approx(1.0)
+
+
+def test_a_foot_without_vertices_has_no_sole():
+    assert ragdolls.sole(np.zeros((3, 3)), np.array((1.0, 0.0, 0.0)), np.array((0.0, 0.0, -1.0))) is None

@@ -128,6 +128,7 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
     places = [_even(np.array(evaluated.matrix_world @ poses[part.bone].matrix)) for part in parts]
     points = _points(context, armature, bones, parts, places)
     fits = []
+    axes = ragdolls.character_axes(bones, parts)
     for number, (part, place, own) in enumerate(zip(parts, places, points, strict=True)):
         scale = float(frames.scale_of(place)[0])
         is_end = number not in {other.above for other in parts}
@@ -135,8 +136,12 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
             ragdolls.aim_end(bones[part.bone], own, scale * meters)
         turn = bones[part.bone].turn
         length = ragdolls.reach(bones, parts, number) / (scale * meters)
-        found = ragdolls.fit(part.segment, length, own @ turn, is_end=is_end)
-        fits.append(found._replace(center=turn @ found.center, size=np.abs(turn) @ found.size))
+        lies = _sole(bones, parts, number, own, place, axes) if part.segment == "foot" else None
+        found = ragdolls.fit(part.segment, length, own @ (turn if lies is None else lies), is_end=is_end)
+        if lies is None:
+            fits.append(found._replace(center=turn @ found.center, size=np.abs(turn) @ found.size))
+        else:
+            fits.append(found._replace(center=lies @ found.center, turn=lies))
     volumes = [
         fit.volume * (float(frames.scale_of(place)[0]) * meters) ** 3 for fit, place in zip(fits, places, strict=True)
     ]
@@ -151,6 +156,15 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
         _follow(context, armature, bones, parts, bodies)
     shapes.select_only(context, bodies)
     return Ragdoll(armature, bodies, made, filtered, is_human)
+
+
+def _sole(bones: Any, parts: Any, number: int, points: Any, place: Any, axes: ragdolls.Axes) -> Any:
+    """The rotation of the box of a foot in the space of its bone; see `ragdolls.sole`."""
+    turn = frames.rotation_of(place)
+    above = parts[number].above
+    shank = bones[parts[above].bone] if above >= 0 and parts[above].segment == "shank" else None
+    down = -axes.up if shank is None else shank.tail - shank.head
+    return ragdolls.sole(points, turn.T @ axes.left, turn.T @ down)
 
 
 def _even(place: Any) -> Any:
@@ -224,7 +238,9 @@ def _bodies(
         obj.usdphys.mass.is_applied = True
         obj.usdphys.mass.mass = part.mass
         if fit.is_box:
-            shapes.give_box(obj, fit.size.tolist(), fit.center.tolist())
+            item = shapes.give_box(obj, fit.size.tolist(), fit.center.tolist())
+            if fit.turn is not None:
+                item.rotation = mathutils.Matrix(fit.turn.tolist()).to_quaternion()
         else:
             axis = "XYZ"[int(np.argmax(np.abs(bones[part.bone].turn[:, 1])))]
             shapes.give_capsule(obj, fit.radius, fit.height, axis, fit.center.tolist())
