@@ -14,7 +14,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast, get_args
 
-from .. import paths, schema, tables
+from .. import deformables, paths, schema, tables
+from ..deformables import Deformable, Pin
 from ..frames import Matrix
 from ..model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..schema import Attribute, Schema, SchemaT
@@ -94,15 +95,23 @@ def _table() -> dict[str, dict[str, str]]:
     return {row["code"]: row for row in tables.rows(Path(__file__).with_name("rules.tsv"))}
 
 
+@cache
+def _of_gltf() -> dict[str, dict[str, str]]:
+    """Severities for readers of glTF, where they are not those for usd."""
+    return {row["code"]: row for row in tables.rows(Path(__file__).with_name("gltf_readers.tsv"))}
+
+
 def rule(code: str) -> Callable[[RuleCheck], RuleCheck]:
     """Register the function of a code of rules.tsv, which has the severities and the texts.
 
     Severities: a target with an empty column skips the rule. mujoco is the reader of USD that MuJoCo has, mujoco-usd
-    4.0.0, havok and godot read glTF; "usd" there means that nothing was measured, and it is as for usd. fix: one imperative sentence; {X}: name
+    4.0.0, havok and godot read glTF; "usd" there means that nothing was measured, and it is as for usd; so for codes that
+    gltf_readers.tsv lacks. fix: one imperative sentence; {X}: name
     of the prim; others: `Finding.words`.
     """
     row = _table()[code]
-    named = {target: row["usd"] if row[target] == "usd" else row[target] for target in get_args(Target)}
+    found = {**row, **dict.fromkeys(OF_GLTF, "usd"), **_of_gltf().get(code, {})}
+    named = {target: row["usd"] if found[target] == "usd" else found[target] for target in get_args(Target)}
     severities = {target: cast(Severity, named[target]) for target in get_args(Target) if named[target]}
 
     def register(check: RuleCheck) -> RuleCheck:
@@ -275,7 +284,17 @@ class Facts:
 
     @cached_property
     def colliders(self) -> Entries[usd_physics.CollisionAPI]:
-        return self.all(usd_physics.CollisionAPI)
+        """Of rigid bodies and static ones: the shape of a deformable is its own."""
+        found = self.all(usd_physics.CollisionAPI)
+        if not any(map(deformables.kind_of, found.prims)):
+            return found
+        rigid = [(prim, value) for prim, value in found if not deformables.kind_of(prim)]
+        return Entries([prim for prim, _ in rigid], [value for _, value in rigid])
+
+    @cached_property
+    def deformables(self) -> tuple[list[Deformable], list[Pin]]:
+        """Deformables and their pins; empty if `check_geometry` is False."""
+        return self.model.deformables() if self.model.deformables is not None and self.check_geometry else ([], [])
 
     @cached_property
     def joints(self) -> Entries[usd_physics.Joint]:
