@@ -368,7 +368,7 @@ class Player(Listener):
         for notice, number in alike(self._session.notices):
             if notice.severity != "info":
                 said = tr(joined(" ", (notice.message, notice.fix)))
-                self.report({"WARNING"}, f"{number} × {said}" if number > 1 else said)
+                self.report({"WARNING"}, f"{number} \N{MULTIPLICATION SIGN} {said}" if number > 1 else said)
         self.play(context, session)
         if context.window is not None:
             jobs.add(listen_everywhere)

@@ -169,8 +169,8 @@ class USDPHYS_PT_preview_notices(Sidebar, bpy.types.Panel):
         notices = sorted(alike(session.notices), key=lambda pair: pair[0].severity == "info")
         for notice, number in notices[:MAX_ROWS]:
             column = layout.column(align=True)
-            text = tr(notice.short)
-            draw_text(column, f"{number} × {text}" if number > 1 else text, ICONS[notice.severity])
+            times = f"{number} \N{MULTIPLICATION SIGN} " if number > 1 else ""
+            draw_text(column, times + tr(notice.short), ICONS[notice.severity])
             draw_text(column, notice.fix, "FORWARD")
         if len(notices) > MAX_ROWS:
             layout.label(text=tr(phrase("and {count} more", count=len(notices) - MAX_ROWS)))

@@ -1094,7 +1094,7 @@ def test_notices_that_say_the_same_are_one_line_with_their_number(monkeypatch):
         for name in ("Rubber", *"ABCDEFGH")
     ])  # fmt: skip
     labels = drawn("preview_notices", "VIEW_3D").all("label")
-    assert [one.text for one in labels] == ["9 × 'Rubber' slips.", "Set it."]
+    assert [one.text for one in labels] == ["9 \N{MULTIPLICATION SIGN} 'Rubber' slips.", "Set it."]
 
 
 def test_the_bake_says_which_frames_it_takes():

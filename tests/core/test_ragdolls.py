@@ -404,8 +404,19 @@ def test_the_box_of_a_foot_lies_on_its_sole_however_the_bone_is_tilted_and_rolle
     """A foot is a wedge: high at the ankle, low at the toes. Its sole is rounded at the edges."""
     random = np.random.default_rng(seed)
     length, width, high = 0.25, 0.1, random.uniform(0.06, 0.12)
-    corners = [(x * width / 2, y, z) for x in (-1, 1) for y, z in (
-        (0.05, high), (-length, 0.02), (-length, 0.004), (-length + 0.01, 0.0), (-0.1, 0.0), (0.04, 0.0), (0.05, 0.004))]
+    corners = [
+        (x * width / 2, y, z)
+        for x in (-1, 1)
+        for y, z in (
+            (0.05, high),
+            (-length, 0.02),
+            (-length, 0.004),
+            (-length + 0.01, 0.0),
+            (-0.1, 0.0),
+            (0.04, 0.0),
+            (0.05, 0.004),
+        )
+    ]
     points = np.array(corners)
     tilt, roll = random.uniform(-0.2, 0.7), random.uniform(-np.pi, np.pi)
     ahead = np.array((0.0, -np.cos(tilt), -np.sin(tilt)))

@@ -17,14 +17,16 @@ from .bone_names import Named
 
 Array = NDArray[np.float64]
 
-#: As parts of the height of a rig: how far a bone may be from its mirror image; how high above the ground a leg may end;
-#: how long a limb is at least.
+#: As parts of the height of a rig: how far a bone may be from its mirror image; how high above the ground a leg may
+#: end; how long a limb is at least.
 _MIRRORED, _LOW, _LIMB = 0.03, 0.12, 0.15
 #: Part of the bones that must have a mirror image.
 _SYMMETRIC = 0.8
 #: How long an arm is at most, in lengths of a leg: wings are longer.
 _ARM = 1.6
 _OTHER = Named("", "", True)
+#: The segments of a limb, from the bone before its two longest ones.
+_LEG, _ARMS = ("", "thigh", "shank", "foot"), ("shoulder", "upper_arm", "forearm", "hand")
 
 
 class BoneLike(Protocol):
@@ -37,8 +39,8 @@ class BoneLike(Protocol):
 
 
 class _Limb(NamedTuple):
-    """One half of a pair. rows: its bones from the trunk outwards. other: those of the other half. start: the bone of the
-    trunk that it hangs on."""
+    """One half of a pair. rows: its bones from the trunk outwards. other: those of the other half. start: the bone of
+    the trunk that it hangs on."""
 
     rows: list[int]
     other: list[int]
@@ -159,9 +161,10 @@ class _Rig:
     def words(self, leg: _Limb, arm: _Limb, mirror: dict[int, int]) -> list[Named] | None:
         words = [_OTHER] * len(self.bones)
         left = self._left(leg)
-        for limb, segments in ((leg, ("", "thigh", "shank", "foot")), (arm, ("shoulder", "upper_arm", "forearm", "hand"))):
+        for limb, segments in ((leg, _LEG), (arm, _ARMS)):
             # The two longest bones that follow each other.
-            first = max(range(len(limb.rows) - 1), key=lambda at, rows=limb.rows: self._length(rows[at : at + 2]))
+            pairs = [self._length(limb.rows[at : at + 2]) for at in range(len(limb.rows) - 1)]
+            first = pairs.index(max(pairs))
             for rows in (limb.rows, limb.other):
                 side = "L" if float((self.bones[rows[first]].head - self._middle(limb)) @ left) > 0.0 else "R"
                 for place, segment in enumerate(segments, first - 1):

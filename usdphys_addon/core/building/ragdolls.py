@@ -548,8 +548,8 @@ def fit(segment: str, length: float, points: Array, *, is_end: bool = False) -> 
 def sole(points: Array, left: Array, down: Array) -> Array | None:
     """The rotation (3, 3) of a box that lies on the sole of a foot, in the space of its bone; None without a sole.
 
-    points: (n, 3) of its vertices. left: of the character. down: along the shank, to the foot. Columns: right, along the
-    sole, up from it.
+    points: (n, 3) of its vertices. left: of the character. down: along the shank, to the foot. Columns: right, along
+    the sole, up from it.
     """
     along = np.array([0.0, 1.0, 0.0])
     across = left - left[1] * along

@@ -105,12 +105,11 @@ def rule(code: str) -> Callable[[RuleCheck], RuleCheck]:
     """Register the function of a code of rules.tsv, which has the severities and the texts.
 
     Severities: a target with an empty column skips the rule. mujoco is the reader of USD that MuJoCo has, mujoco-usd
-    4.0.0, havok and godot read glTF; "usd" there means that nothing was measured, and it is as for usd; so for codes that
-    gltf_readers.tsv lacks. fix: one imperative sentence; {X}: name
-    of the prim; others: `Finding.words`.
+    4.0.0, havok and godot read glTF; "usd" there means that nothing was measured, and it is as for usd; so it is for
+    codes that gltf_readers.tsv lacks. fix: one imperative sentence; {X}: name of the prim; others: `Finding.words`.
     """
     row = _table()[code]
-    found = {**row, **dict.fromkeys(OF_GLTF, "usd"), **_of_gltf().get(code, {})}
+    found: dict[str, str] = {**row, **{target: "usd" for target in OF_GLTF}, **_of_gltf().get(code, {})}
     named = {target: row["usd"] if found[target] == "usd" else found[target] for target in get_args(Target)}
     severities = {target: cast(Severity, named[target]) for target in get_args(Target) if named[target]}
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ..model import Prim
 from ..schemas import usd_physics
-from .base import Facts, Finding, name, rule
+from .base import Facts, Finding, rule
 
 #: Bodies in a row, from what holds it, whose joints add up. Of equal bodies, 5 hung lower by 3 mm in 1 m, 11 by 16 mm in
 #: 2 m; a rope of 16 that was held at both ends by 0.13 m, and a bridge of 14 planks was 34 mm apart under a load.
@@ -109,7 +109,7 @@ def long_row(facts: Facts) -> Iterator[Finding]:
         if farthest[1] >= _LONG:
             body = facts.dynamic[farthest[0]]
             yield Finding(
-                body, f"{name(body)} hangs on {farthest[1] - 1} bodies in a row, whose joints stretch in Havok."
+                body, f"{body.display} hangs on {farthest[1] - 1} bodies in a row, whose joints stretch in Havok."
             )
 
 

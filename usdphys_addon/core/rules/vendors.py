@@ -308,7 +308,9 @@ def break_ignored(facts: Facts) -> Iterator[Finding]:
     if len(found) == 1:
         yield Finding(found[0], f"The joint {found[0].display} never breaks in {_there(facts)}.")
     elif found:
-        yield Finding(found[0], f"The joint {found[0].display} is one of {len(found)} that never break in {_there(facts)}.")
+        yield Finding(
+            found[0], f"The joint {found[0].display} is one of {len(found)} that never break in {_there(facts)}."
+        )
 
 
 @rule("SurfaceVelocityIgnored")
