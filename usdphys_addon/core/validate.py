@@ -16,7 +16,17 @@ import numpy as np
 from .errors import ValidationFailedError
 from .model import PhysicsModel
 from .rules import (
-    bodies, colliders, deformables, gltf_readers, groups, joint_frames, joints, mujoco, scene_setup, values, vendors,
+    bodies,
+    colliders,
+    deformables,
+    gltf_readers,
+    groups,
+    joint_frames,
+    joints,
+    mujoco,
+    scene_setup,
+    values,
+    vendors,
 )  # fmt: skip
 from .rules.base import RULES, Facts, Finding, Hierarchy, Issue, Rule, Severity, Target, name
 
@@ -109,8 +119,8 @@ def issue_table_text() -> str:
         "`python -m usdphys_addon.core.validate > docs/issue_codes.md`",
         "",
         "Codes of OpenUSD's own validators have the same names there. X is the prim or object with the issue.",
-        "`mujoco` is MuJoCo's own reader of USD (mujoco-usd 4.0.0). `havok` is Babylon.js with Havok and the KHR plugin, and",
-        "`godot` is Godot's own reader; both read glTF. Without a measurement, these columns are as `usd`.",
+        "`mujoco` is MuJoCo's own reader of USD (mujoco-usd 4.0.0). `havok` is Babylon.js with Havok and the KHR",
+        "plugin, and `godot` is Godot's own reader; both read glTF. Without a measurement, these columns are as `usd`.",
         "",
         f"| code | {' | '.join(TARGETS)} | what it means | what to do |",
         "|---|" + "---|" * (len(TARGETS) + 2),

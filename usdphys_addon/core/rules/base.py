@@ -109,7 +109,7 @@ def rule(code: str) -> Callable[[RuleCheck], RuleCheck]:
     codes that gltf_readers.tsv lacks. fix: one imperative sentence; {X}: name of the prim; others: `Finding.words`.
     """
     row = _table()[code]
-    found: dict[str, str] = {**row, **{target: "usd" for target in OF_GLTF}, **_of_gltf().get(code, {})}
+    found = row | {"havok": "usd", "godot": "usd"} | _of_gltf().get(code, {})
     named = {target: row["usd"] if found[target] == "usd" else found[target] for target in get_args(Target)}
     severities = {target: cast(Severity, named[target]) for target in get_args(Target) if named[target]}
 

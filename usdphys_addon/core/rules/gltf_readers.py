@@ -14,8 +14,8 @@ from ..model import Prim
 from ..schemas import usd_physics
 from .base import Facts, Finding, rule
 
-#: Bodies in a row, from what holds it, whose joints add up. Of equal bodies, 5 hung lower by 3 mm in 1 m, 11 by 16 mm in
-#: 2 m; a rope of 16 that was held at both ends by 0.13 m, and a bridge of 14 planks was 34 mm apart under a load.
+#: Bodies in a row, from what holds it, whose joints add up. Of equal bodies, 5 hung lower by 3 mm in 1 m, 11 by 16 mm
+#: in 2 m; a rope of 16 that was held at both ends by 0.13 m, and a bridge of 14 planks was 34 mm apart under a load.
 _LONG = 7
 
 
@@ -115,7 +115,7 @@ def long_row(facts: Facts) -> Iterator[Finding]:
 
 @rule("VelocityDriveFaster")
 def velocity_drive_faster(facts: Facts) -> Iterator[Finding]:
-    """Of 0.5, 1 and 2 m/s, 1.23 to 1.25, 2.4 to 2.5 and 4.8; with a damping of 10, 100 and 10,000, and of 1 and 10 kg."""
+    """Of 0.5, 1 and 2 m/s, 1.25, 2.4 and 4.8; with a damping of 10, 100 and 10,000, and of 1 and 10 kg."""
     for prim, dof, drive in facts.applied(usd_physics.DriveAPI):
         if drive.target_velocity and drive.damping and dof != "distance":
             yield Finding(prim, f"The drive '{dof}' of {prim.display} runs 2.5 times as fast in Havok.", {"dof": dof})
