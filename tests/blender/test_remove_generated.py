@@ -166,6 +166,16 @@ def test_two_ropes_on_a_post_go_one_by_one():
     assert {obj.name for obj in bpy.context.scene.objects} == {"Post", "Other", "Third"}
 
 
+def test_what_a_joint_of_the_user_holds_keeps_its_physics():
+    segments = made_rope()
+    lamp = scenes.solid("Lamp", location=(-2, 1, 1))
+    scenes.make_body(lamp)
+    scenes.add_joint("Chain", "SPHERICAL", bpy.data.objects["Post"], lamp)
+    select(segments[0])
+    bpy.ops.usdphys.remove_generated()
+    assert len(bpy.data.objects["Post"].usdphys.colliders) and not len(bpy.data.objects["Other"].usdphys.colliders)
+
+
 def test_without_anything_made_it_says_so():
     posts()
     with pytest.raises(RuntimeError, match="Nothing that a generator has made is selected"):

@@ -94,9 +94,11 @@ def remove(context: Context, objects: Sequence[Object]) -> Removed:
     holders = _holders(scene, going)
     # The last made first: it may have changed what an earlier one made.
     for item in reversed(chosen):
-        kept = _give_back(item, others, holders)
-        if kept:
-            notes.append(phrase("{names} was edited since then; these edits are kept.", names=named(kept)))
+        edited, needed = _give_back(item, others, holders)
+        if edited:
+            notes.append(phrase("{names} was edited since then; these edits are kept.", names=named(edited)))
+        if needed:
+            notes.append(phrase("{names} keeps its physics, which another joint needs.", names=named(needed)))
     collections = [one.collection for item in chosen for one in item.collections if one.collection is not None]
     notes += _delete(context, going)
     while empty := [one for one in collections if not one.objects and not one.children]:
@@ -198,18 +200,19 @@ def _hand_over(one: Any, item: Any, heir: Any) -> None:
     own.before = json.dumps(_encoded(_decoded(json.loads(one.before), item.references), heir.references))
 
 
-def _give_back(item: Any, others: Sequence[Any], holders: Mapping[int, int]) -> list[str]:
-    """Give changed data their former states back. Returns the names of those with edits, which stay.
+def _give_back(item: Any, others: Sequence[Any], holders: Mapping[int, int]) -> tuple[list[str], list[str]]:
+    """Give changed data their former states back. Returns the names of (those with edits, which stay; those that a
+    joint of the user needs as they are).
 
     What a joint of another construction needs, that one will give back. holders: see `_holders`.
     """
-    kept = []
+    edited, needed = [], []
     for one in item.changed:
         data = one.object or one.material
         if one.object is not None and (holder := holders.get(data.session_uid)) is not None:
             heir = next((each for each in others if any(made.object.session_uid == holder for made in each.made)), None)
             if heir is None:
-                kept.append(data.name)
+                needed.append(data.name)
             else:
                 _hand_over(one, item, heir)
             continue
@@ -224,8 +227,8 @@ def _give_back(item: Any, others: Sequence[Any], holders: Mapping[int, int]) -> 
             if now["materials"] == after["materials"]:
                 _restore_materials(data, _decoded(before["materials"], item.references))
         if is_edited:
-            kept.append(data.name)
-    return kept
+            edited.append(data.name)
+    return edited, needed
 
 
 def _restore_physics(data: Any, before: Any, after: Any, now: Any, references: Any) -> bool:
