@@ -368,9 +368,12 @@ class Player(Listener):
             status = self.play_timeline(context)
             return status if self._timer is None else self.end(context, status)
         self._session = session
-        for notice in self._session.notices:
+        from ..usdphys_addon.core.rules.base import alike
+
+        for notice, number in alike(self._session.notices):
             if notice.severity != "info":
-                self.report({"WARNING"}, tr(joined(" ", (notice.message, notice.fix))))
+                said = tr(joined(" ", (notice.message, notice.fix)))
+                self.report({"WARNING"}, f"{number} \N{MULTIPLICATION SIGN} {said}" if number > 1 else said)
         self.play(context, session)
         if context.window is not None:
             jobs.add(listen_everywhere)

@@ -161,12 +161,15 @@ class USDPHYS_PT_preview_notices(Sidebar, bpy.types.Panel):
         session = preview_guard.current()
         if session is None:
             return
+        from ..usdphys_addon.core.rules.base import alike
+
         layout = self.layout
         # Warnings first.
-        notices = sorted(session.notices, key=lambda notice: notice.severity == "info")
-        for notice in notices[:MAX_ROWS]:
+        notices = sorted(alike(session.notices), key=lambda pair: pair[0].severity == "info")
+        for notice, number in notices[:MAX_ROWS]:
             column = layout.column(align=True)
-            draw_text(column, notice.short, ICONS[notice.severity])
+            times = f"{number} \N{MULTIPLICATION SIGN} " if number > 1 else ""
+            draw_text(column, times + tr(notice.short), ICONS[notice.severity])
             draw_text(column, notice.fix, "FORWARD")
         if len(notices) > MAX_ROWS:
             layout.label(text=tr(phrase("and {count} more", count=len(notices) - MAX_ROWS)))

@@ -1072,7 +1072,7 @@ def test_the_state_is_shown_while_the_preview_runs(monkeypatch):
 def test_notices_are_shown_with_what_to_do_while_the_preview_runs_and_warnings_first(monkeypatch):
     """Of physics that is simulated differently; those of little weight too."""
     names = ("Rubber", *"ABCDEFGH")
-    notices = [Issue("StaticFriction", "info", f"/M/{name}", name, f"'{name}' (/M/{name}) slips.", "Set it.")
+    notices = [Issue(f"StaticFriction{name}", "info", f"/M/{name}", name, f"'{name}' (/M/{name}) slips.", "Set it.")
                for name in names]  # fmt: skip
     notices.append(Issue("MassRatio", "warning", "/Light", "Light", "'Light' (/Light) gives way.", "Add mass."))
     assert not is_shown(panel("preview_notices"), context("VIEW_3D"))
@@ -1086,6 +1086,15 @@ def test_notices_are_shown_with_what_to_do_while_the_preview_runs_and_warnings_f
         ("'Light' gives way.", "ERROR"), ("Add mass.", "FORWARD"), ("'Rubber' slips.", "INFO"), ("Set it.", "FORWARD"),
     ]  # fmt: skip
     assert labels[-1].text == "and 2 more" and len(labels) == 2 * 8 + 1
+
+
+def test_notices_that_say_the_same_are_one_line_with_their_number(monkeypatch):
+    run_session(monkeypatch, notices=[
+        Issue("StaticFriction", "info", f"/M/{name}", name, f"'{name}' (/M/{name}) slips.", "Set it.")
+        for name in ("Rubber", *"ABCDEFGH")
+    ])  # fmt: skip
+    labels = drawn("preview_notices", "VIEW_3D").all("label")
+    assert [one.text for one in labels] == ["9 \N{MULTIPLICATION SIGN} 'Rubber' slips.", "Set it."]
 
 
 def test_the_bake_says_which_frames_it_takes():

@@ -71,7 +71,8 @@ HOUSEKEEPING = {
     props.ObjectReference, props.GroupReference, props.GroupMembership, props.LimitsProperties,
     props.DrivesProperties, props.ObjectPhysicsProperties, props.StageProperties, props.ScenePhysicsProperties,
     props.MaterialPhysicsProperties, props.RememberedPrim, props.SourceProperties,
-    props.PreviewProperties, props.GltfProperties, props.VendorRow, props.LandHereProperties,
+    props.PreviewProperties, props.GltfProperties, props.VendorRow, props.LandHereProperties, props.DataReference,
+    props.ChangedData, props.ConstructionProperties,
 }  # fmt: skip
 KINDS = {
     "bool": ("BOOLEAN", 0), "token": ("ENUM", 0), "string": ("STRING", 0), "pathExpression": ("STRING", 0),

@@ -116,6 +116,29 @@ ObjectReference = make_group(
     "ObjectReference", "An object in a list, or the path of a prim that has no object.",
     {"object": _object("Object", "The object"), "path": hidden_text()},
 )  # fmt: skip
+DataReference = make_group(
+    "DataReference", "A data-block that a construction refers to.",
+    {
+        "object": _object("Object", "The object"),
+        "material": bpy.props.PointerProperty(type=bpy.types.Material, name="Material", override=OVERRIDABLE),
+        "collection": bpy.props.PointerProperty(type=bpy.types.Collection, name="Collection", override=OVERRIDABLE),
+    },
+)  # fmt: skip
+ChangedData = make_group(
+    "ChangedData", "What a generator changed: states before and after it as JSON, see `generators.records`.",
+    {
+        "object": _object("Object", "The object"),
+        "material": bpy.props.PointerProperty(type=bpy.types.Material, name="Material", override=OVERRIDABLE),
+        **_hidden_texts("before", "after"),
+    },
+)  # fmt: skip
+ConstructionProperties = make_group(
+    "ConstructionProperties", "What a generator made, so that it can be removed.",
+    {
+        "kind": hidden_text(), "made": list_of(ObjectReference), "changed": list_of(ChangedData),
+        "references": list_of(DataReference), "collections": list_of(DataReference),
+    },
+)  # fmt: skip
 GroupReference = make_group("GroupReference", "A collision group, by its name.", {})
 GroupMembership = make_group(
     "GroupMembership", "The object and all below it belong to the group of this name.",
@@ -487,6 +510,7 @@ ScenePhysicsProperties = make_group(
         "source": pointer(SourceProperties),
         "preview": pointer(PreviewProperties, "Preview"),
         "gltf": pointer(GltfProperties, "glTF"),
+        "constructions": list_of(ConstructionProperties),
         **stamp(),
     },
 )
@@ -500,7 +524,8 @@ MaterialPhysicsProperties = make_group(
 
 #: In the order of registration: the targets of pointers come first.
 CLASSES: tuple[type[PropertyGroup], ...] = (
-    VendorRow, RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties,
+    VendorRow, RememberedPrim, ObjectReference, DataReference, ChangedData, ConstructionProperties, GroupReference,
+    GroupMembership, RigidBodyProperties,
     MassProperties, MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties,
     RevoluteProperties, PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties,
     AngularLimitProperties, LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties,

@@ -20,7 +20,7 @@ from ..simulation.engine import PREVIEW, programs, solvers
 from ..system.console import say, warn
 from ..system.files import IMAGE_SUFFIXES, TEXT_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, work_folder
 from .inputs import choices_of
-from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
+from .output import folders_made, output_to_stderr, print_issues, print_notices, summarise, tell_note
 
 if TYPE_CHECKING:
     from ..bridge.reading import SceneReading
@@ -82,7 +82,7 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
             units = usd_export.stage_options(scene)[0]
             text, line, notices = vary.runs_of(options, reading.model, fps, units, animation)
     _write_text(Path(options.json), text)
-    print_issues(options, notices, warn)
+    print_notices(options, notices, warn)
     summarise(options, f"{options.file}: {line}")
     return 0
 
@@ -132,7 +132,7 @@ def _simulate_into(options: argparse.Namespace, source: Format) -> int:
         _write_text(Path(options.json), text)
     if _runs_here(options):
         # They say what the preview simulates in another way, which the other engines do not.
-        print_issues(options, world.notices, warn)
+        print_notices(options, world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
     found = f", {broken}, {unstable}" if _runs_here(options) else ""

@@ -89,7 +89,7 @@ def simulate_scene(
         live = LiveValues(world, model, blend)
         values = Changing(
             live, lambda _frame: animated.now(bpy.context.evaluated_depsgraph_get()),
-            lambda path: ties_of(bpy.data.objects.get(labels[path]), bpy.context.evaluated_depsgraph_get()),
+            lambda path: ties_of(bpy.data.objects.get(model.prims[path].label), bpy.context.evaluated_depsgraph_get()),
         )  # fmt: skip
 
     def movers(frame: int) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ..overlap import Solid
 from ..schema import ANGULAR_DOFS
 from ..schemas import usd_geom, usd_physics
 from ..words import joint_value_text, length_text
-from .base import Above, Facts, Finding, name, rule
+from .base import OF_GLTF, Above, Facts, Finding, name, rule
 
 _NO_TRIANGLES = np.zeros((0, 3), np.int64)
 #: Overlaps up to this part of the smaller collider are left to the solver; shapes other than boxes are estimated.
@@ -395,13 +395,17 @@ def mass_ratio(facts: Facts) -> Iterator[Finding]:
 
 
 def _joined(facts: Facts) -> list[tuple[Prim, Prim, Prim]]:
-    """(joint, first body, second body) of the joints between two moving bodies that are in no articulation."""
+    """(joint, first body, second body) of the joints between two moving bodies that are in no articulation.
+
+    glTF has none.
+    """
+    inside = facts.articulated if facts.target not in OF_GLTF else frozenset()
     found = []
     for prim, joint in facts.joints:
         first, second = _ends(facts.mover, joint)
         if first is None or second is None or first is second or joint.joint_enabled is False:
             continue
-        if first.path in facts.dynamic and second.path in facts.dynamic and prim.path not in facts.articulated:
+        if first.path in facts.dynamic and second.path in facts.dynamic and prim.path not in inside:
             found.append((prim, first, second))
     return found
 
