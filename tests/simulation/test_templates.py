@@ -161,8 +161,8 @@ def test_places_keep_position_and_rotation() -> None:
 def test_places_hold_world_matrices_of_any_memory(worlds: list[Any]) -> None:
     places = Places([Prim(f"/P{number}", world=world) for number, world in enumerate(worlds)])
     assert places.worlds.dtype == float and places.worlds.shape == (len(worlds), 4, 4)
-    for own, world in zip(places.worlds, worlds, strict=True):
-        assert np.array_equal(own, world)
+    for stacked, world in zip(places.worlds, worlds, strict=True):
+        assert np.array_equal(stacked, world)
 
 
 def test_twins_each_rest_on_their_side_have_their_mass_and_their_notices() -> None:

@@ -34,10 +34,7 @@ class CurveWriter:
         self.model, self.properties = model, properties
         #: (group, instance) that a schema was written to, by its identity.
         self._groups: dict[int, list[tuple[PropertyGroup, str]]] = defaultdict(list)
-        self._wanted = {
-            id(model.prims[key.path].schemas[key.schema]) for key in model.animated
-            if key.path in model.prims and key.schema in model.prims[key.path].schemas
-        }  # fmt: skip
+        self._wanted = {id(held.schema) for held in map(model.holder, model.animated) if held is not None}
         if self._wanted:
             properties.note = self._note
 
@@ -50,18 +47,18 @@ class CurveWriter:
         self.properties.note = None
         missing = []
         for key, samples in self.model.animated.items():
-            prim = self.model.prims.get(key.path)
-            value = prim.schemas.get(key.schema) if prim is not None else None
-            homes = [home for home in self._groups.get(id(value), ()) if key.field in home[0].bl_rna.properties]
-            if value is None or not homes:
+            held = self.model.holder(key)
+            groups = self._groups.get(id(held.schema), ()) if held is not None else ()
+            homes = [home for home in groups if key.field in home[0].bl_rna.properties]
+            if held is None or not homes:
                 missing.append(key)
+                continue
             for group, instance in homes:
-                self._key(group, instance, value, key.field, samples)
+                self._key(group, instance, held.schema, key.field, samples)
         return missing
 
-    def _key(self, group: Any, instance: str, value: Schema | None, field: str, samples: Samples) -> None:
+    def _key(self, group: Any, instance: str, value: Schema, field: str, samples: Samples) -> None:
         """Give a property the keys of samples. Frames are the time codes, as for all that Blender imports."""
-        assert value is not None
         rows = []
         # The field alone, and what its unit depends on: the group may hold a part of the schema only.
         alone = {value.mode_field: value.unit_mode} if value.mode_field else {}

@@ -220,9 +220,8 @@ class LiveValues:
 
     def value(self, key: Key) -> Any:
         """What a value is now; None if it is not there."""
-        prim = self.model.prims.get(key.path)
-        held = prim.schemas.get(key.schema) if prim is not None else None
-        return None if held is None else getattr(held, key.field)
+        held = self.model.holder(key)
+        return None if held is None else getattr(held.schema, key.field)
 
     def begin(self) -> None:
         """A step of time begins: what was switched before holds now."""
@@ -236,9 +235,8 @@ class LiveValues:
         self._apply({key: value for key, value in known.items() if key not in self._switches})
 
     def _animates(self, key: Key) -> bool:
-        prim = self.model.prims.get(key.path)
-        held = prim.schemas.get(key.schema) if prim is not None else None
-        return held is not None and animates(key.schema, schema.attribute_of(type(held), key.field))
+        held = self.model.holder(key)
+        return held is not None and animates(key.schema, held.attribute)
 
     def hand_again(self) -> None:
         """Give a world that was reset all values as they are now."""

@@ -303,7 +303,7 @@ class World:
                 velocity=tuple((rotation.T @ linear[row] / self._layout.bodies[own].velocity_scale).tolist()),
                 angular_velocity=tuple((rotation.T @ angular[row]).tolist()), starts_asleep=not self.awake[row],
             ))  # fmt: skip
-        owners = Above({path: model.prims[path] for path in shifts}, _cuts(model))
+        owners = Above({path: model.prims[path] for path in shifts}, model.resets)
         for path, prim in model.prims.items():
             owner = owners.at(path)
             if owner is not None:
@@ -313,9 +313,7 @@ class World:
         self, model: PhysicsModel, old_paths: Mapping[str, str] | None = None, motion: Motion | None = None
     ) -> PhysicsModel:
         """A copy of a model after `move_model`; the model is not modified."""
-        copied = replace(model, prims={})
-        for prim in model.prims.values():
-            copied.add(replace(prim, schemas=prim.schemas.copy()))
+        copied = model.copied()
         self.move_model(copied, old_paths, motion)
         return copied
 
@@ -627,10 +625,6 @@ class World:
                         weight.mass * float(linear[row] @ linear[row]) + float(spin @ weight.inertia @ spin)
                     )
         return found
-
-
-def _cuts(model: PhysicsModel) -> set[str]:
-    return {path for path, prim in model.prims.items() if prim.resets_xform_stack}
 
 
 # --------------------------------------------------------------------------- building

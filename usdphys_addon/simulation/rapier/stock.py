@@ -41,8 +41,8 @@ class Stock:
     """templates: of bodies that are equal but for their place. template_of (n,): its number, of each body.
 
     sizes, masses (t,): m and kg, of the templates; 0 without colliders, or of a kinematic body. is_dynamic, radii (n,):
-    of the bodies. positions (n, 3), turns: of the bodies, the latter as the solver takes them. surfaces: physics materials that were
-    changed while the world ran, by path: friction, restitution, static friction.
+    of the bodies. positions (n, 3), turns: of the bodies, the latter as the solver takes them. surfaces: physics
+    materials that were changed while the world ran, by path: friction, restitution, static friction.
     """
 
     def __init__(self, setup: Setup) -> None:

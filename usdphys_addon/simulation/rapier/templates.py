@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ...core import prototypes
 from ...core.frames import Matrix
 from ...core.model import Prim
-from ...core.schema import Vector
 from ...core.schemas import usd_physics
 from ..filters import Filters
 from ..layout import ROW, Body, Places
