@@ -61,12 +61,15 @@ def test_a_thrown_crate_is_at_the_empty_when_it_is_played(meters):
     assert np.linalg.norm(played(crate, 16) - np.array(target.location)) < 0.025 * unit
 
 
-def test_a_place_that_is_too_far_is_a_warning_and_the_best_values_are_kept():
-    crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
-    target = empty_at((50, 0, 0))
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_place_that_is_too_far_is_a_warning_and_the_best_values_are_kept(meters):
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    crate = solid("Crate", (0, 0, unit), (0.1 * unit,) * 3)
+    target = empty_at((50 * unit, 0, 0))
     select(crate, target)
     result = None
-    steps = aims.aim_steps(bpy.context, crate, target, aims.AimOptions(16, speed=3.0, most_runs=30))
+    steps = aims.aim_steps(bpy.context, crate, target, aims.AimOptions(16, speed=3.0 * unit, most_runs=30))
     while True:
         try:
             next(steps)
@@ -74,7 +77,8 @@ def test_a_place_that_is_too_far_is_a_warning_and_the_best_values_are_kept():
             result = found.value
             break
     assert not result.is_hit and result.runs == 30
-    assert crate.usdphys.rigid_body.velocity[0] > 1.5
+    velocity = crate.usdphys.rigid_body.velocity
+    assert velocity[0] > 1.5 * unit and max(map(abs, velocity)) <= 3.0001 * unit
 
 
 def test_ending_the_search_keeps_the_best():

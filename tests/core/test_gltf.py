@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import additions, filters, joints, known, names, read, vendor, write
+from usdphys_ext.usdphys_addon.gltf import additions, filters, joints, known, names, read, shapes, vendor, write
 from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
@@ -1281,3 +1281,15 @@ def test_drafts_of_khr_say_the_same_as_today(tmp_path):
         })  # fmt: skip
     assert len(models[0]) > 7
     assert models[1] == models[2] == models[0]
+
+
+@pytest.mark.parametrize("word", ["boundingCube", "boundingSphere"])
+def test_the_bounds_of_a_mesh_are_about_its_middle(word: str) -> None:
+    """A box of 2 x 4 x 6 m about (10, -20, 30)."""
+    corners = np.array(list(itertools.product((9.0, 11.0), (-22.0, -18.0), (27.0, 33.0))))
+    shape, place = shapes.bounds_of(Mesh(corners, np.zeros((0, 3), np.int64)), word)
+    assert place[:3, 3] == pytest.approx((10.0, -20.0, 30.0)) and np.array_equal(place[:3, :3], np.eye(3))
+    if word == "boundingCube":
+        assert (shape.kind, sorted(shape.sizes["size"])) == ("box", [2.0, 4.0, 6.0])
+    else:
+        assert (shape.kind, shape.sizes["radius"]) == ("sphere", pytest.approx(math.sqrt(1.0 + 4.0 + 9.0)))
