@@ -23,7 +23,7 @@ from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import additions, filters, joints, known, names, read, shapes, vendor, write
+from usdphys_ext.usdphys_addon.gltf import additions, filters, joints, known, names, read, shapes, unsaid, vendor, write
 from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
@@ -1293,3 +1293,18 @@ def test_the_bounds_of_a_mesh_are_about_its_middle(word: str) -> None:
         assert (shape.kind, sorted(shape.sizes["size"])) == ("box", [2.0, 4.0, 6.0])
     else:
         assert (shape.kind, shape.sizes["radius"]) == ("sphere", pytest.approx(math.sqrt(1.0 + 4.0 + 9.0)))
+
+
+@pytest.mark.parametrize("kind", [usd_physics.Joint, usd_physics.RevoluteJoint])
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_joint_that_gltf_knows_under_another_type_is_named(kind: type[usd_physics.Joint], is_kept: bool) -> None:
+    """A generic joint of which only one rotation is free comes back as a hinge, unless its settings are kept."""
+    model = PhysicsModel()
+    prim = model.add(Prim("/Joint", kind.usd_name, is_xformable=False))
+    prim.add(kind())
+    for dof in ("transX", "transY", "transZ", "rotY", "rotZ") if kind is usd_physics.Joint else ():
+        prim.add(usd_physics.LimitAPI(low=1.0, high=-1.0), dof)
+    if is_kept:
+        prim.extras["settings"] = joints.settings_of(prim, prim.schemas[kind.usd_name])
+    is_named = kind is usd_physics.Joint and not is_kept
+    assert [what for _, what in unsaid.facts(model)] == ["the type PhysicsJoint (its limits are written)"] * is_named
