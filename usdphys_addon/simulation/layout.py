@@ -163,7 +163,7 @@ def _stacked(matrices: list[Matrix]) -> Matrix:
     if {matrix.dtype for matrix in matrices} == {np.dtype(float)}:
         # As bytes it takes a sixth of the time.
         with suppress(TypeError):  # of matrices in another order of memory
-            return np.frombuffer(b"".join(matrices)).reshape(-1, 4, 4)
+            return np.frombuffer(b"".join(matrices)).reshape(-1, 4, 4)  # type: ignore[arg-type]
     return np.array(matrices, float).reshape(-1, 4, 4)
 
 
