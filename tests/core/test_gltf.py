@@ -1119,6 +1119,15 @@ def test_what_leads_out_of_its_buffer_is_refused_before_blender_reads_it(tmp_pat
         document(tmp_path, content(accessor, view, buffer)).check_assets()
 
 
+@pytest.mark.parametrize("view", [{"byteLength": -1}, {"byteOffset": -8}, {"byteLength": 1.5}, {"byteLength": "9"}])
+def test_a_view_that_no_accessor_uses_has_a_valid_length_and_offset(tmp_path, view):
+    views = {"bufferViews": [{"buffer": 0, "byteLength": 9}], "buffers": [{"uri": "data:;base64,AAAAAAAAAAAA"}]}
+    document(tmp_path, views).check_assets()
+    views["bufferViews"][0].update(view)
+    with pytest.raises(InputError, match="buffer view 0 has no valid length or offset"):
+        document(tmp_path, views).check_assets()
+
+
 @pytest.mark.parametrize(
     "change",
     [
