@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.playback import aims, guard
 
+from .scenes import select
+
 
 def solid(name, location, half, *, moves=True):
     mesh = bpy.data.meshes.new(name)
@@ -25,14 +27,6 @@ def empty_at(place):
     bpy.context.scene.collection.objects.link(target)
     target.location = place
     return target
-
-
-def select(body, target):
-    bpy.ops.object.select_all(action="DESELECT")
-    body.select_set(True)
-    target.select_set(True)
-    bpy.context.view_layer.objects.active = target
-    bpy.context.view_layer.update()
 
 
 def played(body, frame):

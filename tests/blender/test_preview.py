@@ -42,12 +42,6 @@ def raw():
     }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 def fallen(seconds):
     return 0.5 * 9.81 * seconds**2
 
