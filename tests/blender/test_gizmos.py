@@ -193,6 +193,12 @@ def test_the_centre_of_mass_has_a_handle_where_it_counts():
     assert not handle.is_set and np.allclose(handle.origin, (0, 0, 0), atol=1e-6)
 
 
+def test_what_is_at_no_place_has_none():
+    obj = scenes.solid("Body", shape="AUTO")
+    obj.usdphys.mass.center_of_mass = (0.1, math.nan, 0.3)
+    assert not by_key(obj)
+
+
 def test_an_object_that_is_scaled_to_nothing_has_none():
     obj = collider("CUBE", scale=(1, 1, 0))
     obj.usdphys.mass.is_applied = True
@@ -264,6 +270,19 @@ def test_limits_of_a_hinge_are_about_the_axis_of_its_frame():
         way = frame @ (math.sin(angle * DEGREE), 0.0, math.cos(angle * DEGREE))
         assert np.allclose(handles.unit(handle.point(VIEW) - (1, 2, 3)), way, atol=1e-6)
         assert handle.is_set and handle.value == pytest.approx(angle * DEGREE)
+
+
+@pytest.mark.parametrize("is_set", [True, False])
+def test_the_arcs_of_a_cone_go_to_both_sides_where_it_is_set(is_set):
+    joint = scenes.add_joint("Joint", "SPHERICAL", None, scenes.solid("Body"))
+    joint.usdphys.joint.axis = "X"
+    if is_set:
+        joint.usdphys.joint.spherical.cone_angle0_limit = 30 * DEGREE
+    guides = [guide for guide in shown(joint).guides if guide.role == "cone" and not guide.is_surface]
+    ways = guides[0].points / np.linalg.norm(guides[0].points, axis=1)[:, None]
+    ends = [math.acos(ways[0, 0]), math.acos(ways[-1, 0])]
+    assert ends[1] > 1 * DEGREE and ends[0] == pytest.approx(ends[1] if is_set else 0.0, abs=1e-6)
+    assert ends[1] == pytest.approx(30 * DEGREE) or not is_set
 
 
 def test_limits_of_a_slider_are_along_its_axis_in_world_lengths():
