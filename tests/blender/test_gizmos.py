@@ -193,12 +193,6 @@ def test_the_centre_of_mass_has_a_handle_where_it_counts():
     assert not handle.is_set and np.allclose(handle.origin, (0, 0, 0), atol=1e-6)
 
 
-def test_what_is_at_no_place_has_none():
-    obj = scenes.solid("Body", shape="AUTO")
-    obj.usdphys.mass.center_of_mass = (0.1, math.nan, 0.3)
-    assert not by_key(obj)
-
-
 def test_an_object_that_is_scaled_to_nothing_has_none():
     obj = collider("CUBE", scale=(1, 1, 0))
     obj.usdphys.mass.is_applied = True
