@@ -60,6 +60,13 @@ def _fresh_scene(extension):
     empty_scene()
 
 
+@pytest.fixture(autouse=True)
+def _no_session(monkeypatch, extension):
+    """End a preview that a test has started, before what it has patched is as it was."""
+    yield
+    importlib.import_module("usdphys_ext.usdphys_addon.playback.guard").stop()
+
+
 @pytest.fixture
 def slow_steps() -> None:
     """A test that asks for this has time steps that take too long; to others none does, however busy the machine is."""

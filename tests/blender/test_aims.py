@@ -11,6 +11,8 @@ from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.core.steps import finished
 from usdphys_ext.usdphys_addon.playback import aims, ghosts, guard
 
+from .scenes import select
+
 
 def solid(name, location, half, *, moves=True):
     mesh = bpy.data.meshes.new(name)
@@ -30,14 +32,6 @@ def empty_at(place):
     bpy.context.scene.collection.objects.link(target)
     target.location = place
     return target
-
-
-def select(body, target):
-    bpy.ops.object.select_all(action="DESELECT")
-    body.select_set(True)
-    target.select_set(True)
-    bpy.context.view_layer.objects.active = target
-    bpy.context.view_layer.update()
 
 
 def played(body, frame):
@@ -66,14 +60,18 @@ def test_a_thrown_crate_is_at_the_empty_when_it_is_played(meters):
     assert np.linalg.norm(played(crate, 16) - np.array(target.location)) < 0.025 * unit
 
 
-def test_a_place_that_is_too_far_is_a_warning_and_the_best_values_are_kept():
-    crate = solid("Crate", (0, 0, 1), (0.1,) * 3)
-    target = empty_at((50, 0, 0))
+@pytest.mark.parametrize("meters", [1.0, 0.01])
+def test_a_place_that_is_too_far_is_a_warning_and_the_best_values_are_kept(meters):
+    bpy.context.scene.unit_settings.scale_length = meters
+    unit = 1.0 / meters
+    crate = solid("Crate", (0, 0, unit), (0.1 * unit,) * 3)
+    target = empty_at((50 * unit, 0, 0))
     select(crate, target)
     wish = aims.Wish(crate, target, 16)
-    result = finished(aims.aim_steps(bpy.context, [wish], aims.Changes(speed=3.0), most_runs=30))
+    result = finished(aims.aim_steps(bpy.context, [wish], aims.Changes(speed=3.0 * unit), most_runs=30))
     assert not result.met and result.runs == 30
-    assert crate.usdphys.rigid_body.velocity[0] > 1.5
+    velocity = crate.usdphys.rigid_body.velocity
+    assert velocity[0] > 1.5 * unit and max(map(abs, velocity)) <= 3.0001 * unit
 
 
 def test_ending_the_search_keeps_the_best():

@@ -41,12 +41,6 @@ def state(obj):
     )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    guard.stop()
-
-
 def mixed_scene(chance):
     """Bodies in all rotation modes, with constraints, drivers, parents and Blender's own rigid bodies."""
     bpy.ops.rigidbody.world_add()

@@ -699,6 +699,23 @@ def test_a_code_has_one_fix():
         fix_table.fix("NoFloor", safe=True, label="Do nothing")(fixes.FIXES["NoFloor"].apply)
 
 
+def test_the_fix_of_a_missing_pair_leaves_the_others():
+    deleted_pair()
+    fixes.apply_fix(bpy.context.scene, the_issue("FilteredPairMissing"))
+    (row,) = bpy.data.objects["A"].usdphys.filtered_pairs.filtered_pairs
+    assert row.object == bpy.data.objects["C"]
+
+
+def test_the_fix_of_a_pair_with_a_hidden_object_asks_to_show_it():
+    rows, other = pairs(), body("B", location=(3, 0, 0))
+    rows.add().object = other
+    other.hide_viewport = True
+    bpy.context.view_layer.update()
+    with pytest.raises(InputError, match="'B', which is hidden"):
+        fixes.apply_fix(bpy.context.scene, the_issue("FilteredPairMissing"))
+    assert len(rows) == 1
+
+
 def test_fix_that_is_not_needed_says_so():
     mass(mass=2)
     with pytest.raises(RuntimeError, match="'A' no longer has this problem"):

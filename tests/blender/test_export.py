@@ -14,7 +14,7 @@ from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.core.errors import OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks
+from usdphys_ext.usdphys_addon.exchange import scene_export, usd_export, usd_hooks
 from usdphys_ext.usdphys_addon.usd import asset_layers, write
 
 from . import scenes
@@ -319,6 +319,22 @@ def test_meshes_of_an_instanceable_asset_are_instances_with_their_colliders(tmp_
     assert sum(len(obj.usdphys.colliders) for obj in bpy.data.objects) == 2
 
 
+def test_an_asset_in_which_no_mesh_can_be_an_instance_says_so(tmp_path):
+    """A mesh with materials by face stays a mesh."""
+    bpy.ops.mesh.primitive_monkey_add()
+    mesh, file = bpy.context.object.data, tmp_path / "head.usda"
+    for blocks in (False, True):
+        for name in ("Skin", "Eyes") if blocks else ():
+            mesh.materials.append(bpy.data.materials.new(name))
+            mesh.polygons[0].material_index = len(mesh.materials) - 1
+        options = usd_export.ExportOptions(layers=True, instanceable=True)
+        result = scene_export.export_scene(bpy.context, file, options)
+        stage = Usd.Stage.Open(str(file))
+        instances = sum(prim.IsInstance() for prim in stage.Traverse())
+        said = [issue.message for issue in result.issues if issue.code == "NoInstances"]
+        assert (instances, said) == ((0, ["The asset has no instances: no mesh can be one."]) if blocks else (1, []))
+
+
 def test_layered_assets_that_are_written_into_a_folder_at_the_same_time_take_folders_of_their_own(
     tmp_path, monkeypatch
 ):
@@ -329,7 +345,7 @@ def test_layered_assets_that_are_written_into_a_folder_at_the_same_time_take_fol
     def split_beside_another(whole, interface, **options):
         if names:
             bpy.ops.usdphys.export_usd(filepath=str(tmp_path / f"{names.pop()}.usda"), layers=True)
-        split(whole, interface, **options)
+        return split(whole, interface, **options)
 
     monkeypatch.setattr(asset_layers, "split", split_beside_another)
     assert bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "first.usda"), layers=True) == {"FINISHED"}

@@ -5,16 +5,10 @@ import bpy
 import pytest
 
 from . import scenes
+from .scenes import select
 
 #: (metres of a unit, size of things in metres by that of usual ones).
 PLACES = [(1.0, 1.0), (0.01, 1.0), (0.001, 1.0), (1.0, 0.05), (0.01, 0.05)]
-
-
-def select(*objects):
-    for obj in bpy.context.scene.objects:
-        obj.select_set(obj in objects)
-    bpy.context.view_layer.objects.active = objects[-1]
-    bpy.context.view_layer.update()
 
 
 def wheel(unit, x, y):

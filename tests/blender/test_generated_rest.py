@@ -7,19 +7,12 @@ import bpy
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import validate
-from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 from .test_ropes import bodies, widest_gap
 from .test_walls import floor, play, select
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
 
 
 def boxes(objects):

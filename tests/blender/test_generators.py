@@ -8,16 +8,9 @@ import numpy as np
 import pytest
 from usdphys_ext.panels import action_bar_panel as panels
 from usdphys_ext.usdphys_addon.authoring import generator_kinds
-from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 from .layout_recorder import draw
-
-
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
 
 
 def added(kind, **options):

@@ -266,6 +266,19 @@ def test_limits_of_a_hinge_are_about_the_axis_of_its_frame():
         assert handle.is_set and handle.value == pytest.approx(angle * DEGREE)
 
 
+@pytest.mark.parametrize("is_set", [True, False])
+def test_the_arcs_of_a_cone_go_to_both_sides_where_it_is_set(is_set):
+    joint = scenes.add_joint("Joint", "SPHERICAL", None, scenes.solid("Body"))
+    joint.usdphys.joint.axis = "X"
+    if is_set:
+        joint.usdphys.joint.spherical.cone_angle0_limit = 30 * DEGREE
+    guides = [guide for guide in shown(joint).guides if guide.role == "cone" and not guide.is_surface]
+    ways = guides[0].points / np.linalg.norm(guides[0].points, axis=1)[:, None]
+    ends = [math.acos(ways[0, 0]), math.acos(ways[-1, 0])]
+    assert ends[1] > 1 * DEGREE and ends[0] == pytest.approx(ends[1] if is_set else 0.0, abs=1e-6)
+    assert ends[1] == pytest.approx(30 * DEGREE) or not is_set
+
+
 def test_limits_of_a_slider_are_along_its_axis_in_world_lengths():
     joint = scenes.add_joint("Joint", "PRISMATIC", None, scenes.solid("Body"), location=(1, 2, 3), scale=(3, 3, 3))
     joint.usdphys.joint.axis, joint.usdphys.joint.prismatic.upper_limit = "Z", 0.5

@@ -13,20 +13,7 @@ from usdphys_ext.usdphys_addon.playback import joint_inspector
 
 from . import scenes
 from .layout_recorder import draw
-
-
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
-def select(*objects):
-    bpy.ops.object.select_all(action="DESELECT")
-    for obj in objects:
-        obj.select_set(True)
-        bpy.context.view_layer.objects.active = obj
-    bpy.context.view_layer.update()
+from .scenes import select
 
 
 def arm():

@@ -331,7 +331,9 @@ def test_closest_agrees_with_brute_force():
         apart = np.linalg.norm(clouds[0][:, None] - clouds[1][None], axis=2)
         row, column = np.unravel_index(apart.argmin(), apart.shape)
         sampled = (clouds[0][row] + clouds[1][column]) / 2
-        assert np.linalg.norm(closest_point.closest_point(*surfaces) - sampled) < 0.05
+        point, gap = closest_point.closest(*surfaces)
+        assert np.linalg.norm(point - sampled) < 0.05 and gap == pytest.approx(apart.min(), abs=0.05)
+        assert closest_point.closest(surfaces[0], surfaces[0])[1] == 0.0
 
 
 def test_closest_uses_what_modifiers_make():

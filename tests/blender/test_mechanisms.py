@@ -10,22 +10,9 @@ from usdphys_ext.usdphys_addon.core import mass
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
+from .scenes import select
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
-def select(*objects):
-    """The last one is active."""
-    for obj in bpy.context.scene.objects:
-        obj.select_set(obj in objects)
-    bpy.context.view_layer.objects.active = objects[-1]
-    bpy.context.view_layer.update()
 
 
 def joint():

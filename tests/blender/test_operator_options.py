@@ -27,10 +27,9 @@ from .test_joint_tools import link_back
 
 
 @pytest.fixture(autouse=True)
-def _no_session():
+def _no_checks():
     checks.forget()
     yield
-    preview_guard.stop()
     checks.forget()
 
 

@@ -30,10 +30,9 @@ def history() -> list[str]:
 
 
 @pytest.fixture(autouse=True)
-def _no_session():
+def _no_checks():
     checks.forget()
     yield
-    preview_guard.stop()
     checks.forget()
 
 

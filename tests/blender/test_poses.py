@@ -19,12 +19,6 @@ from . import scenes
 pytest.importorskip("rapier3d")
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 def crate(name: str = "Crate", **settings: Any) -> Any:
     obj = scenes.solid(name, np.full(3, 0.5), **settings)
     obj.usdphys.colliders[0].approximation = "convexHull"

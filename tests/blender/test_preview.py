@@ -42,14 +42,18 @@ def raw():
     }  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 def fallen(seconds):
     return 0.5 * 9.81 * seconds**2
+
+
+def test_a_scene_is_read_again_after_an_edit_and_not_without():
+    crate()
+    session = preview_guard.start(bpy.context)
+    run(session, 0.1)
+    for changed in (False, True, False):
+        if changed:
+            bpy.context.scene.gravity = (0.0, 0.0, -1.0)
+        assert session.has_edits is changed and session.take_edits(bpy.context) is changed
 
 
 @pytest.mark.parametrize("scale_length", [1.0, 0.01])

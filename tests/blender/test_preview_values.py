@@ -19,12 +19,6 @@ pytest.importorskip("rapier3d")
 CENTIMETRES = 0.01
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 def crate(name: str = "Crate", unit: float = 1.0, **settings: Any) -> Any:
     """A crate of a metre, made in a scene where a metre is so many Blender units."""
     obj = scenes.solid(name, np.full(3, 0.5) * unit, **settings)

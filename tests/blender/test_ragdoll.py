@@ -36,12 +36,6 @@ WOLF = (
 )  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 def add_armature(rows=BONES, unit=1.0, rename=lambda name: name):
     data = bpy.data.armatures.new("Rig")
     obj = scenes.add("Rig", data)

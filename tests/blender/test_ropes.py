@@ -8,18 +8,12 @@ import numpy as np
 import pytest
 from pxr import Gf, Usd, UsdGeom, UsdPhysics
 from usdphys_ext.usdphys_addon.core.building import rope_shapes
-from usdphys_ext.usdphys_addon.generators import ropes
+from usdphys_ext.usdphys_addon.generators import ropes, shapes
 from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 
 from . import scenes
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
 
 
 def select(*objects):
@@ -463,3 +457,11 @@ def test_linked_objects_are_named_and_get_no_physics_that_would_be_lost(tmp_path
             getattr(bpy.ops.usdphys, name)(**options)
         wanted.objects[2].select_set(True)
     assert len(bpy.data.objects) == 3 and not any(len(obj.usdphys.colliders) for obj in bpy.data.objects)
+
+
+def test_the_mesh_of_a_capsule_lies_on_the_capsule():
+    mesh = shapes.capsule("Capsule", 0.3, 1.0)
+    points = np.array([vertex.co[:] for vertex in mesh.vertices])
+    off_axis = points - np.clip(points, (-0.5, 0, 0), (0.5, 0, 0))
+    assert np.linalg.norm(off_axis, axis=1) == pytest.approx(0.3, abs=1e-6)
+    assert (points[:, 0].min(), points[:, 0].max()) == pytest.approx((-0.8, 0.8), abs=1e-6)

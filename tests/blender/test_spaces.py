@@ -30,12 +30,6 @@ def import_usd(path: Path, **options: Any) -> Any:
     return usd_import.import_usd(bpy.context, path, usd_import.ImportOptions(**options))
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 # --------------------------------------------------------------------------- planes
 
 #: Size along x, y and z of a plane that is 2 wide and 6 long. Source: the documentation of UsdGeomPlane.

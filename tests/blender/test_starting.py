@@ -22,12 +22,6 @@ STEPS = 7
 SLICE = 0.1
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 @pytest.fixture
 def crates():
     crate("Floor", (0, 0, -1), scale=(90, 90, 1)).usdphys.rigid_body.is_applied = False

@@ -14,12 +14,6 @@ from usdphys_ext.usdphys_addon.playback import guard as preview_guard
 from . import scenes
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 class Steps:
     def __init__(self, most):
         self.most, self.number = most, 0

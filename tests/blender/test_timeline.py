@@ -13,11 +13,9 @@ FPS = 24
 
 
 @pytest.fixture(autouse=True)
-def _no_session():
+def _rate():
     bpy.context.scene.render.fps = FPS
     bpy.context.scene.frame_set(1)
-    yield
-    preview_guard.stop()
 
 
 def solid(name, location, **changes):

@@ -17,12 +17,6 @@ from . import scenes
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 def select(*objects):
     for obj in bpy.context.scene.objects:
         obj.select_set(obj in objects)

@@ -20,12 +20,6 @@ FACES = [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1), (2, 3
          (1, 5, 7), (1, 7, 3)]  # fmt: skip
 
 
-@pytest.fixture(autouse=True)
-def _no_session():
-    yield
-    preview_guard.stop()
-
-
 def select(*objects):
     for obj in bpy.context.scene.objects:
         obj.select_set(obj in objects)

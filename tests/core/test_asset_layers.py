@@ -211,6 +211,20 @@ def test_opinions_of_sublayers_and_offsets_of_the_file_stay_in_their_order(tmp_p
 
 # --------------------------------------------------------------------------- instances
 
+
+@pytest.mark.parametrize(("below", "why"), [("", ""), ("\n    subLayers = [ @../../below.usda@ ]", "sublayers")])
+def test_a_file_with_sublayers_has_no_instances_and_that_is_said(tmp_path: Path, below: str, why: str) -> None:
+    (tmp_path / "below.usda").write_text("#usda 1.0\n")
+    folder = tmp_path / "made" / "Payload"
+    folder.mkdir(parents=True)
+    text = '#usda 1.0\n(\n    defaultPrim = "R"' + below + '\n)\ndef Xform "R"\n{\n    def Mesh "M"\n    {\n    '
+    (folder / "whole.usda").write_text(f"{text}{SQUARE}\n    }}\n}}\n")
+    interface = folder.parent / "robot.usda"
+    said = asset_layers.split(folder / "whole.usda", interface, instances=True)
+    assert (why in said) if why else said == ""
+    assert Usd.Stage.Open(str(interface)).GetPrimAtPath("/R/M").IsInstance() is not bool(why)
+
+
 SQUARE = """int[] faceVertexCounts = [4]
     int[] faceVertexIndices = [0, 1, 2, 3]
     point3f[] points = [(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0.5)]"""

@@ -221,6 +221,12 @@ def test_a_wire_lies_on_its_primitive(kind: str, axis: int) -> None:
     corners, edges = fitting.wire_of(shape)
     assert np.abs(outside(shape, corners)).max() < 1e-9
     assert {index for edge in edges for index in edge} == set(range(len(corners)))
+    starts, ends = corners[np.array(edges)].swapaxes(0, 1)
+    lengths = np.linalg.norm(ends - starts, axis=1)
+    # Short edges are chords of circles; straight sides lie on the primitive as a whole.
+    straight = lengths > 2 * 0.6 * np.sin(np.pi / 32) + 1e-9
+    assert np.abs(outside(shape, (starts + ends)[straight] / 2)).max(initial=0.0) < 1e-9
+    assert lengths.min() > 1e-9 or kind == "SPHERE"  # whose straight sides have no length
     reach = shape.size / 2 if kind == "BOX" else np.full(3, 0.6)
     if kind in ("CYLINDER", "CAPSULE"):
         reach[axis] = 0.85 + (0.6 if kind == "CAPSULE" else 0.0)

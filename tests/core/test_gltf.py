@@ -21,9 +21,9 @@ import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
-from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
+from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import additions, filters, joints, known, names, read, vendor, write
+from usdphys_ext.usdphys_addon.gltf import additions, filters, joints, known, names, read, shapes, unsaid, vendor, write
 from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
@@ -1119,6 +1119,15 @@ def test_what_leads_out_of_its_buffer_is_refused_before_blender_reads_it(tmp_pat
         document(tmp_path, content(accessor, view, buffer)).check_assets()
 
 
+@pytest.mark.parametrize("view", [{"byteLength": -1}, {"byteOffset": -8}, {"byteLength": 1.5}, {"byteLength": "9"}])
+def test_a_view_that_no_accessor_uses_has_a_valid_length_and_offset(tmp_path, view):
+    views = {"bufferViews": [{"buffer": 0, "byteLength": 9}], "buffers": [{"uri": "data:;base64,AAAAAAAAAAAA"}]}
+    document(tmp_path, views).check_assets()
+    views["bufferViews"][0].update(view)
+    with pytest.raises(InputError, match="buffer view 0 has no valid length or offset"):
+        document(tmp_path, views).check_assets()
+
+
 @pytest.mark.parametrize(
     "change",
     [
@@ -1281,3 +1290,30 @@ def test_drafts_of_khr_say_the_same_as_today(tmp_path):
         })  # fmt: skip
     assert len(models[0]) > 7
     assert models[1] == models[2] == models[0]
+
+
+@pytest.mark.parametrize("word", ["boundingCube", "boundingSphere"])
+def test_the_bounds_of_a_mesh_are_about_its_middle(word: str) -> None:
+    """A box of 2 x 4 x 6 m about (10, -20, 30)."""
+    corners = np.array(list(itertools.product((9.0, 11.0), (-22.0, -18.0), (27.0, 33.0))))
+    shape, place = shapes.bounds_of(Mesh(corners, np.zeros((0, 3), np.int64)), word)
+    assert place[:3, 3] == pytest.approx((10.0, -20.0, 30.0)) and np.array_equal(place[:3, :3], np.eye(3))
+    if word == "boundingCube":
+        assert (shape.kind, sorted(shape.sizes["size"])) == ("box", [2.0, 4.0, 6.0])
+    else:
+        assert (shape.kind, shape.sizes["radius"]) == ("sphere", pytest.approx(math.sqrt(1.0 + 4.0 + 9.0)))
+
+
+@pytest.mark.parametrize("kind", [usd_physics.Joint, usd_physics.RevoluteJoint])
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_a_joint_that_gltf_knows_under_another_type_is_named(kind: type[usd_physics.Joint], is_kept: bool) -> None:
+    """A generic joint of which only one rotation is free comes back as a hinge, unless its settings are kept."""
+    model = PhysicsModel()
+    prim = model.add(Prim("/Joint", kind.usd_name, is_xformable=False))
+    prim.add(kind())
+    for dof in ("transX", "transY", "transZ", "rotY", "rotZ") if kind is usd_physics.Joint else ():
+        prim.add(usd_physics.LimitAPI(low=1.0, high=-1.0), dof)
+    if is_kept:
+        prim.extras["settings"] = joints.settings_of(prim, prim.schemas[kind.usd_name])
+    is_named = kind is usd_physics.Joint and not is_kept
+    assert [what for _, what in unsaid.facts(model)] == ["the type PhysicsJoint (its limits are written)"] * is_named

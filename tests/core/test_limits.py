@@ -12,6 +12,7 @@ import sys
 import threading
 
 import pytest
+from assets import ROOT
 from usdphys_ext.usdphys_addon import cli
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
@@ -21,6 +22,12 @@ from usdphys_ext.usdphys_addon.system import isolate, limits
 linux_only = pytest.mark.skipif(sys.platform != "linux", reason="Linux says what a process takes")
 GROW = "taken = []\nwhile True: taken.append(b'x' * (1 << 20))"
 SLEEP = "import time\ntime.sleep(1000)"
+
+
+def test_a_watch_that_nobody_closes_does_not_keep_its_process_alive() -> None:
+    code = "import os\nfrom usdphys_addon.system.limits import Watch\nWatch(os.getpid(), print, 1 << 60)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, timeout=100, check=False)
+    assert done.returncode == 0
 
 
 @pytest.mark.parametrize(

@@ -555,6 +555,15 @@ def test_a_package_and_a_gltf_file_are_left_with_a_reason(tmp_path, capsys) -> N
     before = (tmp_path / "a.usdz").read_bytes()
     assert run(tmp_path / "a.usdz", "--fix") == 1
     assert "unpack it" in capsys.readouterr().out and (tmp_path / "a.usdz").read_bytes() == before
+    file = tmp_path / "a.gltf"
+    motion = {"KHR_physics_rigid_bodies": {"motion": {"mass": 2.0}}}
+    file.write_text(json.dumps({
+        "asset": {"version": "2.0"}, "nodes": [{"name": "A", "extensions": motion}], "scenes": [{"nodes": [0]}],
+        "extensionsUsed": list(motion),
+    }))  # fmt: skip
+    before = file.read_bytes()
+    run(file, "--fix")
+    assert "not written; change it by hand" in capsys.readouterr().out and file.read_bytes() == before
 
 
 def test_a_file_that_may_not_be_written_stays(tmp_path, capsys) -> None:

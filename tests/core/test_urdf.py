@@ -568,6 +568,32 @@ def test_nodes_of_collada_are_placed_parents_first_and_its_unit_counts(tmp_path)
     assert mesh.points.max(axis=0) == pytest.approx([0, 0.05, 0.01])
 
 
+@pytest.mark.parametrize(
+    ("opaque", "opacity"),
+    [("", 0.2), ("A_ONE", 0.2), ("A_ZERO", 0.8), ("RGB_ONE", 0.1), ("RGB_ZERO", 0.9), (None, 1.0)],
+)  # fmt: skip
+def test_the_opacity_of_collada_is_by_its_four_rules(tmp_path, opaque, opacity):
+    """A colour of 0.2 with an alpha of 0.4, of which a half counts."""
+    bound = '<bind_material><technique_common><instance_material symbol="m" target="#red"/></technique_common>'
+    text = dae_text(f'<instance_geometry url="#g">{bound}</bind_material></instance_geometry>')
+    mode = f' opaque="{opaque}"' if opaque else ""
+    clear = "" if opaque is None else (
+        f"<transparent{mode}><color>0.2 0.2 0.2 0.4</color></transparent>"
+        "<transparency><float>0.5</float></transparency>"
+    )  # fmt: skip
+    looks = (
+        '<library_materials><material id="red"><instance_effect url="#e"/></material></library_materials>'
+        '<library_effects><effect id="e"><profile_COMMON><technique><lambert><diffuse><color>1 0 0 1</color></diffuse>'
+        f"{clear}</lambert></technique></profile_COMMON></effect></library_effects><library_geometries>"
+    )
+    text = text.replace("<library_geometries>", looks).replace(
+        '<polylist count="6">', '<polylist count="6" material="m">'
+    )
+    (tmp_path / "a.dae").write_text(text)
+    (material,) = meshes.read_mesh(tmp_path / "a.dae").materials
+    assert material.color == pytest.approx((1.0, 0.0, 0.0, opacity))
+
+
 def test_colours_of_an_obj_are_those_of_its_mtl(tmp_path):
     (tmp_path / "a.mtl").write_text("newmtl red\nKd 1 0 0\nd 0.25\nnewmtl none\nKs 1 1 1\n")
     (tmp_path / "a.obj").write_text(

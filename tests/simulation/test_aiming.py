@@ -197,6 +197,17 @@ def test_places_friction_and_restitution_may_change_too():
     assert np.corrcoef(heights, bounces)[0, 1] > 0.8
 
 
+def test_what_resets_the_transform_stack_stays_where_a_body_above_it_is_moved():
+    model = PhysicsModel()
+    paths = ("/Ball", "/Ball/Skin", "/Ball/Loose", "/Ball/Loose/Part", "/Ballast")
+    for path in paths:
+        model.add(Prim(path, world=transform((1.0, 2.0, 3.0)), resets_xform_stack=path == "/Ball/Loose"))
+    model.prims["/Ball"].add(usd_physics.RigidBodyAPI())
+    moved = with_values(model, [Freedom("/Ball", "", PLACE, 0, 0.0, 9.0)], np.array([5.0]))
+    assert [moved.prims[path].world[0, 3] for path in paths] == [5.0, 5.0, 1.0, 1.0, 1.0]
+    assert all(prim.world[0, 3] == 1.0 for prim in model.prims.values())
+
+
 @pytest.mark.parametrize(
     ("text", "part"),
     [

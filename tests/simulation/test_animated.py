@@ -27,6 +27,7 @@ from usdphys_ext.usdphys_addon.core.schemas.usd_physics import (
     RigidBodyAPI,
     SphericalJoint,
 )
+from usdphys_ext.usdphys_addon.simulation import switches
 from usdphys_ext.usdphys_addon.simulation.live_values import LiveValues
 from usdphys_ext.usdphys_addon.simulation.record import Changing, Recording, record
 from usdphys_ext.usdphys_addon.simulation.world import World
@@ -520,3 +521,13 @@ def test_the_animated_mass_of_a_collider_is_named() -> None:
     assert case.world is not None
     found = [issue for issue in case.world.notices if issue.code == "AnimatedStill"]
     assert len(found) == 1 and "'Mass'" in found[0].message
+
+
+def test_a_joint_of_which_only_drives_are_animated_may_stay_in_reduced_coordinates() -> None:
+    keys = (
+        Key("/Driven", "PhysicsDriveAPI:angular", "damping"), Key("/Driven", "PhysicsDriveAPI:angular", "stiffness"),
+        Key("/Limited", "PhysicsDriveAPI:angular", "damping"), Key("/Limited", "PhysicsLimitAPI:rotX", "low"),
+        Key("/Switched", "PhysicsRevoluteJoint", "joint_enabled"),
+    )  # fmt: skip
+    model = PhysicsModel(animated={key: Samples() for key in keys})
+    assert switches.changing_joints(model) == {"/Limited", "/Switched"}

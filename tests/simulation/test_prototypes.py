@@ -272,3 +272,13 @@ def test_values_that_are_equal_and_not_the_same_are_not_shared() -> None:
     again.add(usd_physics.MassAPI(mass=1.0))
     sharing.share(again)
     assert again.schemas["PhysicsMassAPI"] is prims[0].schemas["PhysicsMassAPI"]
+
+
+def test_prims_with_other_schemas_have_another_number() -> None:
+    shared, first, second = usd_physics.RigidBodyAPI(), usd_physics.CollisionAPI(), usd_geom.Cube()
+    prims = [Prim(f"/P{number}") for number in range(4)]
+    for prim, schemas in zip(prims, ((shared, first), (shared, second), (shared,), (shared, first)), strict=True):
+        for schema in schemas:
+            prim.add(schema)
+    for chosen, wanted in ((prims, [0, 1, 2, 0]), (prims[:2], [0, 1]), ([prims[0], prims[3]], [0, 0]), ([], [])):
+        assert prototypes.numbers(chosen) == wanted

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from own_schemas import own
+from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.prototypes import SharedSchemas
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.filters import Filters
-from usdphys_ext.usdphys_addon.simulation.layout import layout
+from usdphys_ext.usdphys_addon.simulation.layout import Places, layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier.matter import Geometries
-from usdphys_ext.usdphys_addon.simulation.rapier.templates import Twins, poses
+from usdphys_ext.usdphys_addon.simulation.rapier.templates import Twins, turns_of
 
 from .author import CENTIMETERS, METERS, File, about
 from .helpers import codes, model_in, place, run, world_of
@@ -143,10 +145,24 @@ def test_places_keep_position_and_rotation() -> None:
     file = File(METERS)
     crate(file, "One", (1.5, -20.25, 300.0), about("X", 80))
     found = layout(model_in(file), Notices())
-    (position,), (rotation,) = poses(found.places, np.array([found.bodies[f"{W}/One"].row]))
-    assert position == pytest.approx((1.5, -20.25, 300.0))
+    rows = np.array([found.bodies[f"{W}/One"].row])
+    (position,), (rotation,) = found.places.positions[rows], turns_of(found.places, rows)
+    assert position.tolist() == pytest.approx((1.5, -20.25, 300.0))
     x, y, z, w = rotation
     assert (w, x, y, z) == pytest.approx((math.cos(math.radians(40)), math.sin(math.radians(40)), 0, 0), abs=1e-6)
+
+
+@pytest.mark.parametrize("worlds", [
+    [np.eye(4), np.diag((2.0, 2.0, 2.0, 1.0))],
+    [np.eye(4), np.asfortranarray(frames.transform(np.array((1.0, 2.0, 3.0)), frames.matrix_of(about("Z", 30))))],
+    [np.eye(4, dtype=np.float32), np.eye(4)],
+    [],
+], ids=["equal", "other order of memory", "single precision", "none"])  # fmt: skip
+def test_places_hold_world_matrices_of_any_memory(worlds: list[Any]) -> None:
+    places = Places([Prim(f"/P{number}", world=world) for number, world in enumerate(worlds)])
+    assert places.worlds.dtype == float and places.worlds.shape == (len(worlds), 4, 4)
+    for stacked, world in zip(places.worlds, worlds, strict=True):
+        assert np.array_equal(stacked, world)
 
 
 def test_twins_each_rest_on_their_side_have_their_mass_and_their_notices() -> None:

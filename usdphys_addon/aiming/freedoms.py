@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..core import schema
 from ..core.errors import UsageError
 from ..core.model import PhysicsModel, Prim
+from ..core.rules.base import Above
 
 Floats = NDArray[np.float64]
 #: Field by which the place of a body is meant: its position in the world, m.
@@ -53,9 +54,7 @@ class Freedom:
 
 def with_values(model: PhysicsModel, freedoms: Sequence[Freedom], values: Floats) -> PhysicsModel:
     """A copy of a model with other values (n,), in single precision, as files and Blender hold them."""
-    copied = replace(model, prims={})
-    for prim in model.prims.values():
-        copied.add(replace(prim, schemas=prim.schemas.copy()))
+    copied = model.copied()
     for freedom, value in zip(freedoms, np.asarray(values, np.float32).tolist(), strict=True):
         prim = copied.prims[freedom.path]
         if freedom.field == PLACE:
@@ -72,10 +71,10 @@ def with_values(model: PhysicsModel, freedoms: Sequence[Freedom], values: Floats
 
 
 def _move(model: PhysicsModel, body: Prim, axis: int, value: float) -> None:
-    """Move a body and the prims below it along an axis of the world."""
-    shift = value - body.world[axis, 3]
+    """Move a body, and the prims below it that move with it, along an axis of the world."""
+    shift, owners = value - body.world[axis, 3], Above({body.path: body}, model.resets)
     for prim in model.prims.values():
-        if prim.path == body.path or prim.path.startswith(f"{body.path}/"):
+        if owners.at(prim.path) is body:
             prim.world = prim.world.copy()
             prim.world[axis, 3] += shift
 

@@ -14,7 +14,7 @@ from bpy.types import ID, Context, FCurve, PropertyGroup, Scene
 
 from ..core.animation import Key, Samples, is_switch
 from ..core.model import PhysicsModel
-from ..core.schema import Schema, attribute_of
+from ..core.schema import Schema
 from ..core.vendor_schemas import may_be_keyed
 from . import vendor_rows
 from .animated import KEYFRAMES, AnimatedValues, Source, curves_of
@@ -36,10 +36,7 @@ class CurveWriter:
         self.model, self.properties = model, properties
         #: (group, instance) that a schema was written to, by its identity.
         self._groups: dict[int, list[tuple[PropertyGroup, str]]] = defaultdict(list)
-        self._wanted = {
-            id(model.prims[key.path].schemas[key.schema]) for key in model.animated
-            if key.path in model.prims and key.schema in model.prims[key.path].schemas
-        }  # fmt: skip
+        self._wanted = {id(held.schema) for held in map(model.holder, model.animated) if held is not None}
         #: (row of a vendor, from SI to its unit) that a value was written to, by the identity of its schema and field.
         self._rows: dict[tuple[int, str], list[tuple[Any, Callable[[Any], Any]]]] = defaultdict(list)
         if self._wanted:
@@ -58,22 +55,23 @@ class CurveWriter:
         self.properties.note = self.properties.note_row = None
         missing = []
         for key, samples in self.model.animated.items():
-            prim = self.model.prims.get(key.path)
-            value = prim.schemas.get(key.schema) if prim is not None else None
-            homes = [home for home in self._groups.get(id(value), ()) if key.field in home[0].bl_rna.properties]
-            is_keyed = value is not None and may_be_keyed(attribute_of(type(value), key.field))
-            rows = self._rows.get((id(value), key.field), []) if is_keyed else []
-            if value is None or not (homes or rows):
+            held = self.model.holder(key)
+            if held is None:
+                missing.append(key)
+                continue
+            homes = [home for home in self._groups.get(id(held.schema), ()) if key.field in home[0].bl_rna.properties]
+            is_keyed = may_be_keyed(held.attribute)
+            rows = self._rows.get((id(held.schema), key.field), []) if is_keyed else []
+            if not (homes or rows):
                 missing.append(key)
             for row, convert in rows:
                 self._key_row(row, convert, samples)
             for group, instance in homes:
-                self._key(group, instance, value, key.field, samples)
+                self._key(group, instance, held.schema, key.field, samples)
         return missing
 
-    def _key(self, group: Any, instance: str, value: Schema | None, field: str, samples: Samples) -> None:
+    def _key(self, group: Any, instance: str, value: Schema, field: str, samples: Samples) -> None:
         """Give a property the keys of samples. Frames are the time codes, as for all that Blender imports."""
-        assert value is not None
         rows = []
         # The field alone, and what its unit depends on: the group may hold a part of the schema only.
         alone = {value.mode_field: value.unit_mode} if value.mode_field else {}

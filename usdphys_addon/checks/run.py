@@ -34,7 +34,6 @@ DENSE_VERTICES = 2000
 
 _SEVERITIES = {"error": 0, "warning": 1, "info": 2}
 _CONVERTED = frozenset({"META", "FONT", "SURFACE", "CURVE"})
-_JOINTS = frozenset(joint_kinds.BY_TYPE_NAME)
 
 
 # --------------------------------------------------------------------------- objects by name
@@ -261,7 +260,8 @@ class Check:
         yield from places.steps()
         yield from reader.steps()
         issues = list(context.result.issues)
-        if not self.exact and sum(prim.type_name in _JOINTS for prim in context.model.prims.values()) > MAX_JOINTS:
+        joints = sum(prim.type_name in joint_kinds.BY_TYPE_NAME for prim in context.model.prims.values())
+        if not self.exact and joints > MAX_JOINTS:
             raise TooLargeError(f"More than {MAX_JOINTS} joints: checked on demand")
         points: dict[str, Any] = {}
         bounds: dict[str, Any] = {}

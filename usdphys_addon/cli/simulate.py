@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..bridge.reading import SceneReading
     from ..core.model import PhysicsModel
     from ..exchange.usd_export import ExportOptions
-    from ..formats import Format
+    from ..formats import Choices, Format
     from ..simulation.record import Animation, Recording
     from ..simulation.world import World
     from ..stage_motion import StageMotion
@@ -54,27 +54,19 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
     """Simulate a file with many values, and write the runs. Returns the exit status."""
     from . import vary
 
-    _check_outputs(options)
-    choices = choices_of(options)
-    formats.check_choices(options.file, choices)
+    choices = _checked_choices(options)
     if source.as_stage is not None:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
             model, fps, animation = _model_of_stage(options, file)
             text, line, notices = vary.runs_of(options, model, fps, model.units, animation)
     else:
-        import bpy
-
-        from ..bridge import scene_read
         from ..exchange import blend_file, usd_export
         from ..playback import scene_motion
 
         with blend_file.properties_registered(), output_to_stderr():
-            print_issues(options, source.load(options.file, source.options()), warn)
-            scene: Any = bpy.context.scene
-            scene.frame_set(scene.frame_start)
-            fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
-            reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+            scene, reading = _opened_scene(options, source)
+            fps = options.fps or _rate_of_scene(options, scene)
             print_issues(options, reading.issues, warn)
             rate = scene.render.fps / scene.render.fps_base
             moments = [scene.frame_start + frame * rate / fps for frame in range(vary.frame_of(options, fps) + 1)]
@@ -107,11 +99,34 @@ def _model_of_stage(options: argparse.Namespace, file: str) -> tuple[PhysicsMode
         return model, clock.fps, stage_motion.animation_of(stage, model, clock, vary.frame_of(options, clock.fps))
 
 
-def _simulate_into(options: argparse.Namespace, source: Format) -> int:
-    """Simulate a file and write its motion into folders that are there. Returns the exit status."""
+def _opened_scene(options: argparse.Namespace, source: Format) -> tuple[Any, SceneReading]:
+    """(scene, its physics) of a file that Blender opens, at its first frame."""
+    import bpy
+
+    from ..bridge import scene_read
+
+    print_issues(options, source.load(options.file, source.options()), warn)
+    scene: Any = bpy.context.scene
+    scene.frame_set(scene.frame_start)
+    return scene, scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
+
+
+def _rate_of_scene(options: argparse.Namespace, scene: Any) -> float:
+    """Frames a second. Raises InputError."""
+    return checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
+
+
+def _checked_choices(options: argparse.Namespace) -> Choices:
+    """The options of the format of the file. Raises InputError for these, and for outputs that cannot be written."""
     _check_outputs(options)
     choices = choices_of(options)
     formats.check_choices(options.file, choices)
+    return choices
+
+
+def _simulate_into(options: argparse.Namespace, source: Format) -> int:
+    """Simulate a file and write its motion into folders that are there. Returns the exit status."""
+    choices = _checked_choices(options)
     if source.as_stage is not None:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
@@ -180,14 +195,10 @@ def _simulate_blend(options: argparse.Namespace, source: Format) -> tuple[World,
     """Simulate a file that Blender opens from its first frame. The units are those of its stage, also without --out."""
     import bpy
 
-    from ..bridge import scene_read
     from ..exchange import usd_export
 
-    print_issues(options, source.load(options.file, source.options()), warn)
-    scene: Any = bpy.context.scene
-    scene.frame_set(scene.frame_start)
+    scene, reading = _opened_scene(options, source)
     units, hierarchy = usd_export.stage_options(scene)
-    reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     is_animated = bool(reading.model.animated) or any(prim.is_animated for prim in reading.model.prims.values())
     wanted = usd_export.ExportOptions(units, hierarchy, animation=is_animated)
     if options.out:
@@ -210,7 +221,7 @@ def _simulate_exported(options: argparse.Namespace, wanted: ExportOptions) -> tu
     formats.expose_pxr()
     target = blend_file.refuse_own_files(Path(options.out).absolute())
     scene: Any = bpy.context.scene
-    rate = checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
+    rate = _rate_of_scene(options, scene)
     if scene.frame_start + options.seconds * rate > _LAST_FRAME:
         raise UsageError(f"Blender has no frames after {_LAST_FRAME}; choose fewer --seconds.")
     scene.frame_end = scene.frame_start + math.ceil(options.seconds * rate)

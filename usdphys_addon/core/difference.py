@@ -103,22 +103,21 @@ def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
 def take_animated(old: PhysicsModel, new: PhysicsModel) -> None:
     """Give what is animated as in the old model its value there, whatever it is at the moment of the new one."""
     for key in old.animated.keys() & new.animated.keys():
-        held = [model.prims[key.path].schemas.get(key.schema) for model in (old, new) if key.path in model.prims]
-        if len(held) == 2 and held[0] is not None and held[1] is not None:
-            attribute = schema.attribute_of(type(held[1]), key.field)
-            if same(old.animated[key], new.animated[key], partial(same_value, attribute)):
-                new.put({key: getattr(held[0], key.field)})
+        before, after = old.holder(key), new.holder(key)
+        if before is None or after is None:
+            continue
+        if same(old.animated[key], new.animated[key], partial(same_value, after.attribute)):
+            new.put({key: getattr(before.schema, key.field)})
 
 
 def _compare_animation(found: Difference, old: PhysicsModel, new: PhysicsModel) -> None:
     """Add the edits of animation. A value that is edited itself is no longer animated."""
     for key in dict.fromkeys((*old.animated, *new.animated)):
         was, now = old.animated.get(key), new.animated.get(key)
-        prim = new.prims.get(key.path)
-        value = prim.schemas.get(key.schema) if prim is not None else None
-        if prim is None or value is None:
+        held = new.holder(key)
+        if held is None:
             continue
-        attribute = schema.attribute_of(type(value), key.field)
+        prim, value, attribute = held
         if key.path in found.added:
             if now is not None and not attribute.uniform:
                 found.animated[key] = now

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from . import paths, schema
 from .animation import Key, Samples
 from .frames import Matrix
-from .schema import Schema, SchemaT
+from .schema import Attribute, Schema, SchemaT
 from .schemas import usd_geom, usd_physics
 from .units import SI, StageUnits
 
@@ -119,6 +119,14 @@ class Prim:
         return f"'{self.label}' ({self.path})" if self.label else self.path
 
 
+class Holder(NamedTuple):
+    """Where a value of a model is: on a prim, in a schema, as an attribute of it."""
+
+    prim: Prim
+    schema: Schema
+    attribute: Attribute
+
+
 @dataclass(slots=True)
 class PhysicsModel:
     """All prims that take part in the physics, by path, in the order of the stage.
@@ -194,6 +202,11 @@ class PhysicsModel:
             if prim is not None:
                 yield prim
 
+    @property
+    def resets(self) -> set[str]:
+        """Paths of the prims that reset the transform stack: they do not move with what is above."""
+        return {path for path, prim in self.prims.items() if prim.resets_xform_stack}
+
     def body_of(self, path: str) -> Prim | None:
         """The nearest rigid body at or above a path; the search ends at a prim that resets the transform stack."""
         name = usd_physics.RigidBodyAPI.usd_name
@@ -217,13 +230,25 @@ class PhysicsModel:
             and owner.path == body_path
         ]
 
+    def holder(self, key: Key) -> Holder | None:
+        """Where the value of a key is; None where the model has no such prim, or the prim no such schema."""
+        prim = self.prims.get(key.path)
+        value = None if prim is None else prim.schemas.get(key.schema)
+        if prim is None or value is None:
+            return None
+        return Holder(prim, value, schema.attribute_of(type(value), key.field))
+
+    def copied(self) -> PhysicsModel:
+        """A copy whose prims may be changed. It shares schemas and matrices, which are replaced and never changed."""
+        prims = {path: replace(prim, schemas=prim.schemas.copy()) for path, prim in self.prims.items()}
+        return replace(self, prims=prims)
+
     def put(self, values: Mapping[Key, Any]) -> list[tuple[Prim, str, set[str]]]:
         """Replace animated values. Returns (prim, name of the schema, fields) of those that have changed."""
         changes: dict[tuple[str, str], dict[str, Any]] = {}
         for key, value in values.items():
-            prim = self.prims.get(key.path)
-            old = None if prim is None else prim.schemas.get(key.schema)
-            if old is not None and getattr(old, key.field) != value:
+            held = self.holder(key)
+            if held is not None and getattr(held.schema, key.field) != value:
                 changes.setdefault((key.path, key.schema), {})[key.field] = value
         made = []
         for (path, name), fields in changes.items():

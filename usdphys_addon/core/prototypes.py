@@ -54,11 +54,12 @@ def numbers(prims: Sequence[Prim]) -> list[int]:
     columns: list[list[Any]] = [list(map(get, prims)) for get in _VALUES]
     if any(map(_EXTRAS, prims)):
         columns.append(list(map(repr, map(_EXTRAS, prims))))
-    names = set(map(tuple, held))
-    if len(names) > 1:
+    try:
+        if len(set(map(len, held))) > 1:
+            raise KeyError
+        columns += [list(map(id, map(itemgetter(name), held))) for name in chain(*held[:1])]
+    except KeyError:
         columns.append([(*schemas, *map(id, schemas.values())) for schemas in held])
-    else:
-        columns += [list(map(id, map(itemgetter(name), held))) for name in chain(*names)]
     return numbered(columns)
 
 

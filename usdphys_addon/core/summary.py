@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from . import deformables, mass, schema
+from . import deformables, mass
+from .joint_kinds import BY_TYPE_NAME
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
@@ -22,8 +23,6 @@ _COUNTED = {
     "PhysicsJoint": "joints", "PhysicsCollisionGroup": "groups", "PhysicsMaterialAPI": "materials",
     "PhysicsArticulationRootAPI": "articulations", **dict.fromkeys(deformables.KINDS, "deformables"),
 }  # fmt: skip
-#: Names of the schemas of joints.
-_JOINTS = frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, usd_physics.Joint))
 
 
 def counts(model: PhysicsModel) -> dict[str, int]:
@@ -38,7 +37,7 @@ def counts_of_names(numbers: Mapping[str, int]) -> dict[str, int]:
     """Number of prims of each kind. numbers: of prims with each schema, by its name."""
     found = dict.fromkeys(_COUNTED.values(), 0)
     for name, number in numbers.items():
-        kind = "joints" if name in _JOINTS else _COUNTED.get(name)
+        kind = "joints" if name in BY_TYPE_NAME else _COUNTED.get(name)
         if kind is not None:
             found[kind] += number
     return found

@@ -152,7 +152,12 @@ def _export_layers(
         result = _export_one(context, whole, unproven, form, physics_only=physics_only)
         with asset_layers.claimed(target) as (name, replaceable):
             whole = (folder / "made").rename(folder / name) / whole.name
-            asset_layers.split(whole, folder / target.name, instances=options.instanceable)
+            if missing := asset_layers.split(whole, folder / target.name, instances=options.instanceable):
+                result.issues.append(Issue(
+                    "NoInstances", "warning", "", "", f"The asset has no instances: {missing}.",
+                    "See which meshes can be instances under 'An asset of layers' in the manual, or switch "
+                    "'Instanceable' off.",
+                ))  # fmt: skip
             _prove(folder / target.name, target, result, options)
             replace_together(folder, target, replaceable)
     layers.reload((target, *(target.parent / name).rglob("*.usd*")))

@@ -26,7 +26,6 @@ from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.proof import Proof
 from ..core.runtimes import add_physx_words
-from ..core.schema import attribute_of
 from ..core.schemas import usd_geom, usd_physics
 from ..core.units import StageUnits, remembered_units, shortest
 from ..core.validate import Hierarchy, Issue, refuse_errors
@@ -470,27 +469,20 @@ def _report_values_written(model: PhysicsModel, issues: list[Issue]) -> None:
 
 def _varying(model: PhysicsModel) -> list[tuple[Key, str]]:
     """(key, label) of the animated values that USD lets vary."""
-    found = []
-    for key in model.animated:
-        prim = model.prims.get(key.path)
-        value = prim.schemas.get(key.schema) if prim is not None else None
-        if value is not None and not (attribute := attribute_of(type(value), key.field)).uniform:
-            found.append((key, attribute.label))
-    return found
+    holders = [(key, model.holder(key)) for key in model.animated]
+    return [(key, held.attribute.label) for key, held in holders if held is not None and not held.attribute.uniform]
 
 
 def report_uniform(model: PhysicsModel, frame: float, issues: list[Issue]) -> None:
     """Report animated values that USD does not let vary."""
     for key, samples in model.animated.items():
-        prim = model.prims.get(key.path)
-        value = prim.schemas.get(key.schema) if prim is not None else None
-        if prim is None or value is None or not attribute_of(type(value), key.field).uniform:
+        held = model.holder(key)
+        if held is None or not held.attribute.uniform:
             continue
-        label = attribute_of(type(value), key.field).label
         issues.append(Issue(
-            "AnimatedUniform", "warning", key.path, prim.label,
-            f"'{label}' of {prim.display} is animated by {samples.by}, but uniform in USD: the value at frame "
-            f"{frame:g} was written.", "Remove its animation.",
+            "AnimatedUniform", "warning", key.path, held.prim.label,
+            f"'{held.attribute.label}' of {held.prim.display} is animated by {samples.by}, but uniform in USD: the "
+            f"value at frame {frame:g} was written.", "Remove its animation.",
         ))  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..core import paths, schema, vendor_schemas
+from ..core.joint_kinds import BY_TYPE_NAME
 from ..core.model import PhysicsModel, Prim
 from ..core.prototypes import schemas_key
 from ..core.schema import Attribute, Schema
@@ -39,7 +40,7 @@ _OF_COLLIDERS = (usd_physics.MassAPI.usd_name, usd_physics.FilteredPairsAPI.usd_
 _ALONE = frozenset({
     usd_physics.ArticulationRootAPI.usd_name, usd_physics.PhysicsScene.usd_name, usd_physics.CollisionGroup.usd_name,
     usd_physics.MaterialAPI.usd_name,
-    *(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, usd_physics.Joint)),
+    *BY_TYPE_NAME,
 })  # fmt: skip
 #: Remembered texts, by path and by the names of their properties.
 Texts = Mapping[str, Mapping[str, str]]

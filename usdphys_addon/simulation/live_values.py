@@ -260,9 +260,8 @@ class LiveValues:
 
     def value(self, key: Key) -> Any:
         """What a value is now; None if it is not there."""
-        prim = self.model.prims.get(key.path)
-        held = prim.schemas.get(key.schema) if prim is not None else None
-        return None if held is None else getattr(held, key.field)
+        held = self.model.holder(key)
+        return None if held is None else getattr(held.schema, key.field)
 
     def expect(self, values: Mapping[Key, Any]) -> None:
         """What is switched by the values at the end of the step, before anything is noted of it."""
@@ -301,9 +300,8 @@ class LiveValues:
         return schema.attribute_of(type(held), key.field).dimension.time < 0
 
     def _animates(self, key: Key) -> bool:
-        prim = self.model.prims.get(key.path)
-        held = prim.schemas.get(key.schema) if prim is not None else None
-        return held is not None and animates(key.schema, schema.attribute_of(type(held), key.field))
+        held = self.model.holder(key)
+        return held is not None and animates(key.schema, held.attribute)
 
     def hand_again(self) -> None:
         """Give a world that was reset all values as they are now."""

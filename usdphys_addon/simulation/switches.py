@@ -23,8 +23,7 @@ def switching(model: PhysicsModel) -> frozenset[str]:
 
 
 def _is_body(model: PhysicsModel, key: Key) -> bool:
-    prim = model.prims.get(key.path)
-    return prim is not None and key.schema == usd_physics.RigidBodyAPI.usd_name and key.schema in prim.schemas
+    return key.schema == usd_physics.RigidBodyAPI.usd_name and model.holder(key) is not None
 
 
 def is_led(prim: Prim) -> bool:
@@ -64,10 +63,10 @@ def changing_joints(model: PhysicsModel) -> set[str]:
 def report_still(model: PhysicsModel, notices: Notices) -> None:
     """Name each animated value that the simulation takes only once."""
     for key, samples in model.animated.items():
-        prim = model.prims.get(key.path)
-        if prim is None or key.schema not in prim.schemas:
+        held = model.holder(key)
+        if held is None:
             continue
-        attribute = schema.attribute_of(type(prim.schemas[key.schema]), key.field)
+        prim, _, attribute = held
         # The mass of a collider is a part of that of its body, which is summed up once.
         is_part = key.schema == usd_physics.MassAPI.usd_name and prim.get(usd_physics.RigidBodyAPI) is None
         if is_part or not animates(key.schema, attribute):

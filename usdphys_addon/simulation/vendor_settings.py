@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import mass, schema, vendor_schemas
+from ..core.joint_kinds import BY_TYPE_NAME
 from ..core.joint_settings import GEAR, RACK, following
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Attribute
@@ -58,7 +59,7 @@ _SILENT = frozenset({
 _PHYSICAL = frozenset({
     usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name, usd_physics.MaterialAPI.usd_name,
     usd_physics.PhysicsScene.usd_name,
-    *(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, usd_physics.Joint)),
+    *BY_TYPE_NAME,
 })  # fmt: skip
 _FOLLOWING = ("NewtonMimicAPI", "PhysxMimicJointAPI")
 #: Schemas whose attributes are about motion, and so are worth a notice.

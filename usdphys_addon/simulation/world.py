@@ -150,8 +150,8 @@ class World:
 
     def _set_switches(self, model: PhysicsModel) -> None:
         """Bring what is switched by animation to its state at the start."""
-        for path in self.switching & self._index.keys():
-            if switches.is_led(model.prims[path]):
+        for path in self.switching:
+            if path in self._index and switches.is_led(model.prims[path]):
                 self.lead_body(path)
         for key in model.animated:
             collider = model.prims[key.path].get(usd_physics.CollisionAPI) if key.path in model.prims else None
@@ -326,7 +326,7 @@ class World:
                 velocity=tuple((rotation.T @ linear[row] / self._layout.bodies[own].velocity_scale).tolist()),
                 angular_velocity=tuple((rotation.T @ angular[row]).tolist()), starts_asleep=not self.awake[row],
             ))  # fmt: skip
-        owners = Above({path: model.prims[path] for path in shifts}, _cuts(model))
+        owners = Above({path: model.prims[path] for path in shifts}, model.resets)
         for path, prim in model.prims.items():
             owner = owners.at(path)
             if owner is not None:
@@ -336,9 +336,7 @@ class World:
         self, model: PhysicsModel, old_paths: Mapping[str, str] | None = None, motion: Motion | None = None
     ) -> PhysicsModel:
         """A copy of a model after `move_model`; the model is not modified."""
-        copied = replace(model, prims={})
-        for prim in model.prims.values():
-            copied.add(replace(prim, schemas=prim.schemas.copy()))
+        copied = model.copied()
         self.move_model(copied, old_paths, motion)
         return copied
 
@@ -660,10 +658,6 @@ class World:
         return found
 
 
-def _cuts(model: PhysicsModel) -> set[str]:
-    return {path for path, prim in model.prims.items() if prim.resets_xform_stack}
-
-
 # --------------------------------------------------------------------------- building
 
 
@@ -705,17 +699,17 @@ def _built(engines: Iterable[Engine], setups: Sequence[Setup]) -> Steps[None]:
 
 def _report_missing(chosen: Solver, found: Layout, setups: Sequence[Setup], notices: Notices) -> None:
     """Name what the model needs and the engine is not able to do, each with the first prim that needs it."""
-    joints = [joint.prim for setup in setups for joint in setup.joints]
     dynamic = [body for body in found.bodies.values() if not body.is_kinematic]
-    asked = {
-        Ability.MOTION: [body.prim for body in dynamic],
-        Ability.CONTACTS: [prim for body in dynamic for prim in body.colliders],
-        Ability.JOINTS: joints,
-        Ability.LOADS: [joint.prim for setup in setups for joint in setup.joints if joint.breaks],
+    joints = [joint for setup in setups for joint in setup.joints]
+    asked: dict[Ability, Iterable[Prim]] = {
+        Ability.MOTION: (body.prim for body in dynamic),
+        Ability.CONTACTS: (prim for body in dynamic for prim in body.colliders),
+        Ability.JOINTS: (joint.prim for joint in joints),
+        Ability.LOADS: (joint.prim for joint in joints if joint.breaks),
     }
     for ability, prims in asked.items():
-        if prims and ability not in chosen.abilities:
-            notices.add("EngineLimits", prims[0], f"{chosen.name} does not {ability}, which {prims[0].display} needs.")
+        if ability not in chosen.abilities and (prim := next(iter(prims), None)) is not None:
+            notices.add("EngineLimits", prim, f"{chosen.name} does not {ability}, which {prim.display} needs.")
 
 
 def _filters(found: Layout, joints: list[JointFacts], articulations: list[Tree], notices: Notices) -> Filters:

@@ -79,17 +79,21 @@ def claimed(target: Path) -> Iterator[tuple[str, list[Path]]]:
             (target.parent / name).rmdir()
 
 
-def split(whole: Path, interface: Path, *, instances: bool = False) -> None:
+def split(whole: Path, interface: Path, *, instances: bool = False) -> str:
     """Write the layers of an asset beside a USD file that holds it all, and the interface a folder above.
 
     whole: in the folder of the payload, with its images in `textures`. instances: of meshes with their colliders; see
-    `instanceable`. Raises OutputError.
+    `instanceable`. Returns why there are no instances, if they are wanted; else "". Raises OutputError.
     """
     folder, source = whole.parent, Sdf.Layer.OpenAsAnonymous(str(whole))
     shared: set[str] = set()
-    if instances and not len(source.subLayerPaths):
+    missing = ""
+    if instances and len(source.subLayerPaths):
+        missing = "the file has sublayers, which would hide the meshes that instances share"
+    elif instances:
         shared = instanceable.wrap(source, _is_shape)
         source.Export(str(whole))
+        missing = "" if shared else "no mesh can be one"
     layers = _Splitter(source, folder, shared).write(interface)
     _compare(whole, interface)
     whole.unlink()
@@ -99,6 +103,7 @@ def split(whole: Path, interface: Path, *, instances: bool = False) -> None:
     for file, layer in layers.items():
         if _moved(layer):
             layer.Export(str(file))
+    return missing
 
 
 @cache

@@ -16,8 +16,9 @@ from typing import Any, Protocol
 import numpy as np
 from pxr import Sdf, Tf, Usd, UsdGeom, Vt
 
-from ..core import proof, schema, summary
+from ..core import proof, summary
 from ..core.errors import OutputError
+from ..core.joint_kinds import BY_TYPE_NAME
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
 from . import opinions as usd_opinions
@@ -95,9 +96,6 @@ def prove(file: Path, result: Provable, *, strict: bool) -> None:
 
 # --------------------------------------------------------------------------- facts
 
-#: Names of schemas of which each prim has its own values; of others the writer goes by their prototype.
-_OWN_VALUES = frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, usd_physics.Joint))
-
 
 def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) -> proof.Facts:
     """The facts of a USD file about the prims at some paths. alike: equal for prims that are written alike.
@@ -118,7 +116,8 @@ def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) ->
         if schemas is None:
             continue
         worlds[index] = usd_read.despite_broken_ops(cache.GetLocalToWorldTransform, prim)
-        is_own = not schemas.isdisjoint(_OWN_VALUES)
+        # Each joint has its own values; for others the writer goes by their prototype.
+        is_own = not schemas.isdisjoint(BY_TYPE_NAME)
         representatives.setdefault(wanted[index] if is_own else (alike[index], schemas), wanted[index])
         if usd_physics.CollisionAPI.usd_name in schemas and "Mesh" in schemas:
             points = prim.GetAttribute("points").Get()

@@ -68,12 +68,11 @@ def write_samples(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits
     layer = stage.GetEditTarget().GetLayer()
     writer = SpecWriter(layer, stage_units)
     for key, samples in model.animated.items():
-        prim = model.prims.get(key.path)
-        value, spec = prim.schemas.get(key.schema) if prim else None, layer.GetPrimAtPath(key.path)
-        if prim is None or value is None or spec is None or schema.attribute_of(type(value), key.field).uniform:
+        held, spec = model.holder(key), layer.GetPrimAtPath(key.path)
+        if held is None or spec is None or held.attribute.uniform:
             continue
-        instance = instance_of(value, key.schema, prim.type_name)
-        writer.samples(spec, value, instance, key.field, samples, stage.GetTimeCodesPerSecond())
+        instance = instance_of(held.schema, key.schema, held.prim.type_name)
+        writer.samples(spec, held.schema, instance, key.field, samples, stage.GetTimeCodesPerSecond())
 
 
 class _Content(NamedTuple):

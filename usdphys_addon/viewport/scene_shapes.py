@@ -267,8 +267,7 @@ class _Builder:
             if prim.get(usd_physics.RigidBodyAPI).resolved("rigid_body_enabled")  # type: ignore[union-attr]
         }  # fmt: skip
         self.colliders = model.colliders
-        cuts = {path for path, prim in model.prims.items() if prim.resets_xform_stack}
-        self.owners = Above(self.bodies, cuts)
+        self.owners = Above(self.bodies, model.resets)
         self.places = Places({**self.bodies, **self.colliders}.values())
         self.carried: dict[str, list[Prim]] = defaultdict(list)
         for path, prim in self.colliders.items():

@@ -320,7 +320,7 @@ class Facts:
 
     @cached_property
     def resets(self) -> set[str]:
-        return {prim.path for prim in self.model.prims.values() if prim.resets_xform_stack}
+        return self.model.resets
 
     @cached_property
     def owner(self) -> Above:

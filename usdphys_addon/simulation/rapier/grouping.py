@@ -37,11 +37,10 @@ FEW = 8
 def grouped(setup: Setup, stock: Stock) -> list[tuple[Rows, Needs]]:
     """The dynamic bodies of each world, as rows."""
     chosen = np.flatnonzero(stock.is_dynamic)
-    positions = np.array(stock.positions, float).reshape(-1, 3)
     are_alike = not setup.joints and len(np.unique(stock.template_of[chosen])) < 2
     if len(chosen) < 2 or are_alike or not setup.layout.names.isdisjoint((GEAR, RACK)):
-        return [(chosen, needs_of(setup, stock, chosen, setup.joints, positions))]
-    clusters = _clusters(setup, stock, chosen, positions)
+        return [(chosen, needs_of(setup, stock, chosen, setup.joints, stock.positions))]
+    clusters = _clusters(setup, stock, chosen)
     found: dict[Needs, list[int]] = defaultdict(list)
     #: Of single bodies, by their templates.
     known: dict[int, Needs] = {}
@@ -50,7 +49,7 @@ def grouped(setup: Setup, stock: Stock) -> list[tuple[Rows, Needs]]:
         if len(rows) == 1 and not joints and kind in known:
             needs = known[kind]
         else:
-            needs = needs_of(setup, stock, np.array(rows, np.int64), joints, positions)
+            needs = needs_of(setup, stock, np.array(rows, np.int64), joints, stock.positions)
             if len(rows) == 1 and not joints:
                 known[kind] = needs
         found[needs] += rows
@@ -74,7 +73,7 @@ class _Sets:
         self._above[max(first, second)] = min(first, second)
 
 
-def _clusters(setup: Setup, stock: Stock, chosen: Rows, positions: Matrix) -> list[list[int]]:
+def _clusters(setup: Setup, stock: Stock, chosen: Rows) -> list[list[int]]:
     rows_of = dict(zip(setup.bodies, range(len(setup.bodies)), strict=True))
     dynamic = set(chosen.tolist())
     sets = _Sets(len(rows_of))
@@ -84,7 +83,7 @@ def _clusters(setup: Setup, stock: Stock, chosen: Rows, positions: Matrix) -> li
         ends = [row for row in (*ends_of[facts.path], *ends_of.get(rule.leader if rule else "", ())) if row in dynamic]
         for other in ends[1:]:
             sets.unite(ends[0], other)
-    across = _across(positions[chosen], np.asarray(setup.gravity, float))
+    across = _across(stock.positions[chosen], np.asarray(setup.gravity, float))
     _unite_near(sets, chosen, across, NEAR * stock.radii[chosen])
     found: dict[int, list[int]] = defaultdict(list)
     for row in chosen.tolist():

@@ -139,6 +139,7 @@ class SolverSpace(Engine):
 
     def _build(self, setup: Setup) -> None:
         time_step, filters = self.time_step, setup.filters
+        self.physics.integration_parameters.length_unit = self._needs.length
         self._add_bodies()
         if self._earlier:
             self._place_again()
@@ -158,7 +159,8 @@ class SolverSpace(Engine):
         self._tune()
         if self._needs.has_wheels:
             self._soften_wheels()
-        self._set_sleep()
+        if self.constraints:
+            self._set_sleep({path for item in self.constraints for path in (item.facts.body0, item.facts.body1)})
         self._kept_up()
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
@@ -242,7 +244,6 @@ class SolverSpace(Engine):
     def _tune(self) -> None:
         parameters = self.physics.integration_parameters
         parameters.dt = self.time_step / self.substeps
-        parameters.length_unit = self._needs.length
         parameters.normalized_max_linear_velocity = CLAMP / parameters.length_unit
         contacts = self._needs.contacts
         parameters.num_solver_iterations = contacts.small_steps
@@ -271,24 +272,28 @@ class SolverSpace(Engine):
 
     def _set_sleep(self, only: Collection[str] | None = None) -> None:
         """Set how slow each body must be to fall asleep. only: the paths of those for which it may have changed."""
-        parameters, bodies = self.physics.integration_parameters, self.physics.rigid_bodies
-        is_pulled = any(self.gravity)
-        # The solver compares squares of speeds, and multiplies one side by the length unit.
-        unit = math.sqrt(parameters.length_unit)
-        wanted = [
-            thresholds(item.size, is_heavy=is_pulled and item.settings.gravity != 0.0) for item in self._templates
-        ]
+        bodies, wanted = self.physics.rigid_bodies, self._thresholds()
         slowest: dict[Any, float] = {}
         for handle, speed in drive_speeds(self.constraints):
             slowest[handle] = min(speed, slowest.get(handle, math.inf))
         for (path, handle), number in zip(self.handles.items(), self._template_of.tolist(), strict=True):
             if path in self.weights and (only is None or path in only):
-                body, most = bodies[handle], slowest.get(handle, math.inf)
-                activation = body.activation
                 move, turn = wanted[number]
-                activation.linear_threshold = min(move, most) / unit
-                activation.angular_threshold = min(turn, most)
-                body.activation = activation
+                most = slowest.get(handle, math.inf)
+                self._stay_awake_above(bodies[handle], min(move, most), min(turn, most))
+
+    def _thresholds(self) -> list[tuple[float, float]]:
+        """`thresholds` of bodies without drives, by template."""
+        is_pulled = any(self.gravity)
+        return [thresholds(item.size, is_heavy=is_pulled and item.settings.gravity != 0.0) for item in self._templates]
+
+    def _stay_awake_above(self, body: Any, move: float, turn: float) -> None:
+        """Set the speeds, m/s and rad/s, below which one of the solver's bodies may fall asleep."""
+        activation = body.activation
+        # The solver compares squares of speeds, and multiplies one side by the length unit.
+        activation.linear_threshold = move / math.sqrt(self.physics.integration_parameters.length_unit)
+        activation.angular_threshold = turn
+        body.activation = activation
 
     def _soften_contacts(self, rate: float) -> None:
         """Set how contacts yield. rate: how many of its own sizes the fastest body moves in a second."""
@@ -350,6 +355,11 @@ class SolverSpace(Engine):
     def _add_bodies(self) -> None:
         """Add bodies and static colliders, and keep what is needed of them beside the solver."""
         numbers = self._template_of.tolist()
+        slow = self._thresholds()
+        for number in set(numbers):
+            if self._templates[number].weight is not None:
+                # Before the body is added as often as there are twins: one by one takes an eighth of the build.
+                self._stay_awake_above(self._templates[number].body, *slow[number])
         self.handles = dict(zip(self.paths, self._stock.add_bodies(self.physics, self._rows), strict=True))
         self.static_handles = self._stock.add_statics(self.physics)
         self._static_materials = {static.path: static.material for static in self._stock.statics}

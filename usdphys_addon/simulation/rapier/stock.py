@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapier3d import Isometry3, RigidBody, Rotation3
 
-from ...core.schema import Vector
+from ...core.frames import Matrix
 from ...core.steps import gains
 from ..engine import Setup
 from ..layout import Body, contact_material
@@ -20,7 +20,7 @@ from .constraints import matrix_of
 from .contact_hook import Grip
 from .matter import Geometries, Weigher
 from .shapes import shape_steps
-from .templates import Template, Twins, poses
+from .templates import Template, Twins, turns_of
 
 #: Equal bodies that are made in one step of the build.
 TOGETHER = 100
@@ -41,8 +41,8 @@ class Stock:
     """templates: of bodies that are equal but for their place. template_of (n,): its number, of each body.
 
     sizes, masses (t,): m and kg, of the templates; 0 without colliders, or of a kinematic body. is_dynamic, radii (n,):
-    of the bodies. positions, turns: of the bodies, as the solver takes them. surfaces: physics materials that were
-    changed while the world ran, by path: friction, restitution, static friction.
+    of the bodies. positions (n, 3), turns: of the bodies, the latter as the solver takes them. surfaces: physics
+    materials that were changed while the world ran, by path: friction, restitution, static friction.
     """
 
     def __init__(self, setup: Setup) -> None:
@@ -50,7 +50,7 @@ class Stock:
         self._maker = BodyMaker(setup.layout, setup.filters, setup.notices)
         self.templates: list[Template] = []
         self.template_of: NDArray[np.int64] = np.zeros(0, np.int64)
-        self.positions: list[Vector] = []
+        self.positions: Matrix = np.zeros((0, 3))
         self.turns: list[Any] = []
         self.statics: list[Static] = []
         self.surfaces: dict[str, tuple[float, float | None, float | None]] = {}
@@ -84,7 +84,7 @@ class Stock:
         weigher = Weigher(model, geometries)
         bodies = list(setup.bodies.values())
         twins = Twins(bodies, places, geometries, setup.filters, model.angular_precision)
-        self.positions, self.turns = poses(places, twins.rows)
+        self.positions, self.turns = places.positions[twins.rows], turns_of(places, twins.rows)
         made: dict[int, int] = {}
         numbers: list[int] = []
         told, before, number = 0.0, None, 0
@@ -156,14 +156,17 @@ class Stock:
         """Add the bodies in these rows to a world of the solver. Returns their handles."""
         add, turn, number, handles = physics.add_body, None, -1, []
         body: Any = None
-        for row, kind in zip(rows.tolist(), self.template_of[rows].tolist(), strict=True):
+        turns = map(self.turns.__getitem__, rows.tolist())
+        # The solver takes tuples sooner than lists.
+        places = zip(*self.positions[rows].T.tolist(), strict=True)
+        for kind, place, own in zip(self.template_of[rows].tolist(), places, turns, strict=True):
             if kind != number:
                 number, turn = kind, None
                 body, colliders = self.templates[kind].body, self.templates[kind].colliders
             # Both as one pose take four times as long.
-            body.translation = self.positions[row]
-            if self.turns[row] is not turn:
-                body.rotation = turn = self.turns[row]
+            body.translation = place
+            if own is not turn:
+                body.rotation = turn = own
             handles.append(add(body, colliders))
         return handles
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from ...core import prototypes
 from ...core.frames import Matrix
 from ...core.model import Prim
-from ...core.schema import Vector
 from ...core.schemas import usd_physics
 from ..filters import Filters
 from ..layout import ROW, Body, Places
@@ -180,11 +179,7 @@ def _rounded(matrices: Matrix, precision: float) -> list[bytes]:
     return found
 
 
-def poses(places: Places, rows: NDArray[np.int64]) -> tuple[list[Vector], list[Any]]:
-    """Where prims are, for the solver, which takes tuples sooner than lists: positions, and quaternions with w last.
-
-    Prims that are turned alike share the object of the latter.
-    """
+def turns_of(places: Places, rows: NDArray[np.int64]) -> list[Any]:
+    """How prims are turned, for the solver: quaternions with w last. Prims that are turned alike share the object."""
     turns = list(zip(*places.turns[:, (1, 2, 3, 0)].T.tolist(), strict=True))
-    positions: list[Any] = list(zip(*places.positions[rows].T.tolist(), strict=True))
-    return positions, list(map(turns.__getitem__, places.form_of[rows].tolist()))
+    return list(map(turns.__getitem__, places.form_of[rows].tolist()))
