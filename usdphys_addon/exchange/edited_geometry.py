@@ -18,6 +18,7 @@ from ..bridge.identity.names import SourcePaths
 from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.placements import Placement
 from ..core.errors import OutputError
+from . import tet_prims
 from .hook_calls import handled_by
 from .usd_export import refuse_crash
 
@@ -76,6 +77,7 @@ class Geometry:
         layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
         if layer is None:
             raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
+        tet_prims.write(layer)
         self.edits.geometry = layer
         specs = _object_specs(layer)
         for placement in self.placements:
@@ -88,7 +90,7 @@ class Geometry:
         edits = import_notes.edits_of(changed, self.sources.materials)
         for path, obj, edited in zip(self.chosen.changed, changed, edits, strict=True):
             mesh = _data_spec(specs.get(obj.name))
-            if mesh is not None and mesh.typeName == "Mesh":
+            if mesh is not None and mesh.typeName in ("Mesh", "TetMesh"):
                 self.edits.meshes[path] = MeshEdit(str(mesh.path), edited.parts)
         for path, placement in self.chosen.properties.items():
             spec = specs.get(placement.obj.name)
