@@ -76,8 +76,8 @@ class USDPHYS_Preferences(  # noqa: N801
         update=_switch_hooks,
     )
     prove_exports = BoolProperty(
-        name="Check Written USD Files",
-        description="Read each exported USD file again and name what is not as Blender shows it; takes about a seventh "
+        name="Check Written Files",
+        description="Read each exported file again and name what is not as Blender shows it; takes about a seventh "
         "of the export",
         default=True,
     )

@@ -149,7 +149,7 @@ def measure(wanted: Any) -> bench.Rows:
         for links in (250, 500):
             stages[links] = Path(folder) / f"tree{links}.usdc"
             plan = robot_files.plan_robot(Path(folder) / f"tree{links}.urdf", options)
-            robot_files.write_stage(plan, options, stages[links])
+            robot_files.write_stage(plan, robot_files.assets_of(plan, options), stages[links])
         # Blender alone: while the add-on is enabled, its hook adds the physics to each import.
         extension.unregister()
         for links, stage in stages.items():

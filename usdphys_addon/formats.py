@@ -385,7 +385,7 @@ def _write_robot(file: str, options: WriteOptions) -> ExportResult:
 
     from .exchange import urdf_export
 
-    return urdf_export.export_urdf(bpy.context, file, options.ros_package)
+    return urdf_export.export_urdf(bpy.context, file, options.ros_package, strict=options.strict)
 
 
 # --------------------------------------------------------------------------- glTF
@@ -441,7 +441,7 @@ _FOR_ROS = {"ros": _check_for_ros}
 _ROBOT_WITHOUT_BLENDER = {USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_attributes"}))}
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, RobotChoices, as_stage=_robot_as_stage,
-    checks=_FOR_ROS, heeds=frozenset({"ros_package"}), conversions=_ROBOT_WITHOUT_BLENDER,
+    checks=_FOR_ROS, heeds=frozenset({"ros_package", "strict"}), conversions=_ROBOT_WITHOUT_BLENDER,
 )  # fmt: skip
 XACRO = Format(
     "xacro file", (".xacro",), _load_robot, _read_robot, None, RobotChoices, as_stage=_robot_as_stage, checks=_FOR_ROS,

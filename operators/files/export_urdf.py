@@ -31,7 +31,7 @@ class USDPHYS_OT_export_urdf(UsdFileOperator, bpy.types.Operator, ExportHelper):
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import urdf_export
 
-        result = urdf_export.export_urdf(context, self.filepath, self.package.strip())
+        result = urdf_export.export_urdf(context, self.filepath, self.package.strip(), proves=self.proves())
         self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 

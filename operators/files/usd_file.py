@@ -30,6 +30,14 @@ class UsdFileOperator:
         layout.use_property_decorate = False
         return layout
 
+    @staticmethod
+    def proves() -> bool:
+        """True where the preferences have written files read again."""
+        from ... import preferences
+
+        chosen = preferences.current(bpy.context)
+        return chosen is None or bool(chosen.prove_exports)
+
     def report_result(self, template: str, result: Any) -> None:
         """Report the warnings of an import or export, and the numbers of bodies, colliders and joints."""
         from ...usdphys_addon.core.words import joined, phrase, tally
@@ -89,11 +97,3 @@ class UsdExportOperator(UsdFileOperator):
             self.filepath += self.filename_ext
             return True
         return False
-
-    @staticmethod
-    def proves() -> bool:
-        """True where the preferences have written files read again."""
-        from ... import preferences
-
-        chosen = preferences.current(bpy.context)
-        return chosen is None or bool(chosen.prove_exports)

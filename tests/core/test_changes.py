@@ -94,8 +94,9 @@ def test_the_same(compare):
          "'/World/Hinge': physics:body1 is not set; was ['/World/Door']."),
         ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint", "'/World/Hinge': type is PhysicsPrismaticJoint; was "
          "PhysicsRevoluteJoint."),
-        ('"Hinge"', '"Pin"', "'/World/Pin' has physics now: PhysicsRevoluteJoint with PhysicsRevoluteJoint, "
-         "PhysicsDriveAPI:angular."),
+        ('"Hinge"', '"Pin"', "'/World/Hinge' is at '/World/Pin' now."),
+        ("float physics:upperLimit = 90", "float physics:upperLimit = 90\n}\ndef PhysicsFixedJoint \"Weld\" {\n",
+         "'/World/Weld' has physics now: PhysicsFixedJoint with PhysicsFixedJoint."),
     ],
 )  # fmt: skip
 def test_a_difference_is_named(compare, old, new, sentence):

@@ -92,8 +92,19 @@ def triangles_of(mesh: bpy.types.Mesh, meters: float) -> Mesh | None:
 
 def is_written_undeformed(obj: bpy.types.Object) -> bool:
     """True if Blender's USD exporter writes a mesh without what shapes it: keys, bones or a subdivision at the end."""
+    return bool(options_to_write_as_shown(obj))
+
+
+def options_to_write_as_shown(obj: bpy.types.Object) -> dict[str, Any]:
+    """Options with which Blender's USD exporter writes the evaluated mesh of an object; none where it does anyway."""
     if obj.type != "MESH":
-        return False
+        return {}
     shown = [modifier.type for modifier in obj.modifiers if modifier.show_viewport]
-    keys: Any = getattr(obj.data, "shape_keys", None)
-    return bool(keys) or "ARMATURE" in shown or shown[-1:] == ["SUBSURF"]
+    options: dict[str, Any] = {}
+    if getattr(obj.data, "shape_keys", None):
+        options["export_shapekeys"] = False
+    if "ARMATURE" in shown:
+        options["export_armatures"] = False
+    if shown[-1:] == ["SUBSURF"]:
+        options["export_subdivision"] = "TESSELLATE"
+    return options

@@ -131,7 +131,7 @@ def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
 
 def _outputs(options: argparse.Namespace) -> list[str]:
     """The files that a command writes."""
-    names = [getattr(options, name, None) for name in ("output", "out", "json")]
+    names = [getattr(options, name, None) for name in ("output", "out", "json", "receipt")]
     return [name for name in names if isinstance(name, str)]
 
 
@@ -146,7 +146,7 @@ def _check_names(options: argparse.Namespace) -> None:
         Path.cwd()
     except FileNotFoundError as error:
         raise InputError("The working folder does not exist any more; change to another one.") from error
-    for name in ("file", "input", "first", "second", "output", "onto", "out", "json", "jobs"):
+    for name in ("file", "input", "first", "second", "output", "onto", "out", "json", "jobs", "receipt"):
         value = getattr(options, name, None)
         if isinstance(value, str):
             if "://" in value and not Path(value).exists():

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import argparse
+import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import formats
 from ..core.errors import UsageError
-from ..core.words import tally
+from ..core.words import counted, tally
 from ..system import blender, console
 from ..system.console import warn
-from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts
+from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts, replacing
 from .inputs import choices_of
 from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
@@ -41,14 +43,17 @@ def convert_file(options: argparse.Namespace) -> int:
     wanted = _write_options(options)
     _check_convert_options(options, target, wanted)
     direct = None if blender.is_here() else _conversion_without_blender(options, source, target, wanted)
-    with folders_made(options, options.output):
+    with folders_made(options, options.output, options.receipt):
         if options.ros_package:
             from ..urdf import ros_package
 
             ros_package.package_around(Path(options.output).absolute(), options.ros_package.strip())
         checked(Path(options.output), [options.input, *([options.onto] if options.onto else [])])
+        if options.receipt:
+            checked(Path(options.receipt), [options.input, options.output])
+        changed: dict[str, int] | None = None
         if direct is None:
-            issues, counts = _convert_in_blender(options, source, target, load, wanted)
+            issues, counts, changed = _convert_in_blender(options, source, target, load, wanted)
         else:
             with output_to_stderr():
                 issues, counts = direct.run(options.input, load, options.output, wanted)
@@ -56,6 +61,8 @@ def convert_file(options: argparse.Namespace) -> int:
         from ..usd import isaac_robot
 
         issues = [*issues, *isaac_robot.add_to_file(Path(options.output), options.isaac_robot)]
+    if options.receipt:
+        _write_receipt(options, issues, counts, changed)
     print_issues(options, issues, warn)
     found = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
     summarise(options, f"{options.output}: {found or ('no edits' if options.form == 'layer' else 'no physics')}")
@@ -89,11 +96,12 @@ def _conversion_without_blender(
 
 def _convert_in_blender(
     options: argparse.Namespace, source: Format, target: Format, load: Any, wanted: formats.WriteOptions
-) -> tuple[list[Issue], dict[str, int]]:
-    """Load a file into Blender and write the scene. Returns (issues of writing, number of prims by kind).
+) -> tuple[list[Issue], dict[str, int], dict[str, int] | None]:
+    """Load a file into Blender and write the scene. Returns (issues of writing, number of prims by kind, what differs
+    from the imported file).
 
-    Of a layer, the first of these is the number of edited prims.
-    """
+    Of a layer, the first of these numbers is that of edited prims.
+    """  # fmt: skip
     import bpy
 
     from ..exchange import blend_file
@@ -112,7 +120,25 @@ def _convert_in_blender(
         assert target.write is not None  # as `check_conversion` says
         with console.without_scratch_names():
             result = target.write(options.output, wanted)
-    return result.issues, {**({"edited prims": result.edited} if result.edited else {}), **result.counts}
+    counts = {**({"edited prims": result.edited} if result.edited else {}), **result.counts}
+    return result.issues, counts, result.changed
+
+
+def _write_receipt(
+    options: argparse.Namespace, issues: list[Issue], counts: dict[str, int], changed: dict[str, int] | None
+) -> None:  # fmt: skip
+    """Write what was written as JSON: numbers, what differs from the imported file, and issues."""
+    said = None
+    if changed is not None:
+        listed = ", ".join(counted(number, kind) for kind, number in changed.items())
+        said = f"{listed}; nothing else" if listed else "nothing"
+    content = {
+        "input": options.input, "output": options.output, "counts": counts, "changed": changed, "text": said,
+        "proven": not any(issue.code == "FileDiffers" for issue in issues),
+        "issues": [asdict(issue) for issue in issues],
+    }  # fmt: skip
+    with replacing(Path(options.receipt).absolute(), inputs=[options.input, options.output]) as scratch:
+        scratch.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
 
 
 def _flag_of(options: argparse.Namespace, name: str) -> str:

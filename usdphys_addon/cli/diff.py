@@ -24,7 +24,8 @@ def diff_files(options: argparse.Namespace) -> int:
         takes = formats.format_of(other).takes
         formats.check_choices(file, {name: value for name, value in choices.items() if name not in takes})
     with model_in(options.first, choices) as (first, _), model_in(options.second, choices) as (second, _):
-        found = list(changes.changes(first, second))
+        same = formats.format_of(options.first) is formats.format_of(options.second)
+        found = list(changes.changes(first, second, same_format=same))
     if options.json:
         lines = [asdict(change) for change in found]
         say(json.dumps({"first": options.first, "second": options.second, "differences": lines}, allow_nan=False))

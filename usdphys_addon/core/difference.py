@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -98,6 +100,35 @@ def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
     _compare_animation(found, old, new)
     found.removed = tuple(sorted(path for path in removed if not paths.is_below_any(path, removed)))
     return found
+
+
+def nouns(found: Difference, old: PhysicsModel) -> Counter[str]:
+    """What kinds of things the edits change, such as "mass" or "upper limit", and how many. old: before them."""
+    counts: Counter[str] = Counter()
+    for path, edit in found.edits.items():
+        of_prim = set()
+        for name, changed in (*edit.values, *edit.cleared):
+            value = edit.prim.schemas.get(name)
+            if name in edit.added or value is None:
+                continue
+            attribute = schema.attribute_of(type(value), changed)
+            before = old.prims[path].schemas.get(name) if path in old.prims else None
+            after = None if (name, changed) in edit.cleared else getattr(value, changed)
+            if before is None or not same_value(attribute, getattr(before, changed), after) or edit.samples:
+                of_prim.add("joint frame" if attribute.body is not None else _noun(attribute.usd_name()))
+        counts.update(of_prim)
+        counts["schema"] += len(edit.added) + len(edit.removed)
+        counts["type"] += edit.type_name is not None
+        counts["purpose"] += edit.purpose is not None
+        counts["physics material"] += edit.binding is not None
+    counts["new prim"] += len(found.added)
+    counts["deleted prim"] += len(found.removed)
+    return +counts
+
+
+def _noun(usd_name: str) -> str:
+    """ "upper limit" of "physics:upperLimit"."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", usd_name.rpartition(":")[2]).lower()
 
 
 def take_animated(old: PhysicsModel, new: PhysicsModel) -> None:

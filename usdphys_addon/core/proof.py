@@ -25,9 +25,9 @@ from .value_types import with_elements
 from .words import counted
 
 #: Largest deviation of a corner of a collider, as a share of its size, and of its distance from the origin.
-_OF_SIZE, _OF_DISTANCE = 1e-4, 1e-5
+OF_SIZE, OF_DISTANCE = 1e-4, 1e-5
 #: Largest deviation of an axis of a prim without a shape, and of a number that 32-bit floats and units have changed.
-_OF_AXES, _OF_VALUE = 1e-3, 1e-4
+OF_AXES, _OF_VALUE = 1e-3, 1e-4
 _CORNERS = np.array([(x, y, z, 1.0) for x in (0, 1) for y in (0, 1) for z in (0, 1)])
 _FRAME_FIELDS = frozenset({"local_pos0", "local_pos1", "local_rot0", "local_rot1"})
 #: Schemas of prims whose place matters.
@@ -75,9 +75,14 @@ class Proof:
     moving: paths of what the file has the motion of; places there and below are not compared.
     moves: of paths in the model to those in the file, one step after the other. left_out: paths in the model of prims
     that are not in the file, about which the export has said so. without: names of schemas that are written elsewhere.
+    local_units: of a file that keeps its own places, which are not compared: the length of its local unit as a multiple
+    of the one in Blender. Frames of joints are compared as values there.
     """
 
-    def __init__(self, model: PhysicsModel, *, moving: Set[str] = frozenset(), without: Collection[str] = ()) -> None:
+    def __init__(
+        self, model: PhysicsModel, *, moving: Set[str] = frozenset(), without: Collection[str] = (),
+        local_units: float | None = None,
+    ) -> None:  # fmt: skip
         ends = {
             target for prim in model.joints.values() if (joint := prim.get(usd_physics.Joint)) is not None
             for target in (*(joint.body0 or ()), *(joint.body1 or ()))
@@ -94,6 +99,7 @@ class Proof:
         self.shown = _facts(self.prims)
         if moving:
             self.shown.worlds[[bool(paths.nearest(prim.path, moving)) for prim in self.prims]] = np.nan
+        self.local_units = local_units
         self.counts = summary.counts(model)
         self.moves: list[Mapping[str, str]] = []
         self.left_out: Set[str] = frozenset()
@@ -105,7 +111,7 @@ class Proof:
         prims = list(compress(self.prims, kept))
         places = [self.in_file(prim.path) for prim in prims]
         written = read(places, [(prim.type_name, *map(id, prim.schemas.values())) for prim in prims])
-        found = list(_Comparison(prims, shown, places, written, self.in_file).run())
+        found = list(_Comparison(prims, shown, places, written, self.in_file, self.local_units).run())
         return [*found, *self._surplus(written.counts, bool(self.left_out) or bool(found))], written.counts
 
     def in_file(self, path: str) -> str:
@@ -122,16 +128,21 @@ class Proof:
                 yield Mismatch("count", "", "", f"it has {there} {kind}, and Blender shows {here}.")
 
 
-def issues_of(found: Sequence[Mismatch]) -> list[Issue]:
-    """One issue for each kind of deviation, with an example and the number of the others."""
+def issues_of(found: Sequence[Mismatch], *, is_of_robot: bool = False) -> list[Issue]:
+    """One issue for each kind of deviation, with an example and the number of the others.
+
+    is_of_robot: the file was made of a robot, and Blender was not asked.
+    """
     issues = []
     for kind in dict.fromkeys(one.kind for one in found):
         same = [one for one in found if one.kind == kind]
         more = f" The same holds for {counted(len(same) - _NAMED, 'other prim')}." if len(same) > _NAMED else ""
         differences = f"{same[0].text}{more}"
+        said = f"The written file is not what Blender shows: {differences}"
+        if is_of_robot:
+            said = f"The written file is not what the robot says: {differences}"
         issues.append(Issue(
-            "FileDiffers", "error", same[0].path, same[0].label,
-            f"The written file is not what Blender shows: {differences}",
+            "FileDiffers", "error", same[0].path, same[0].label, said,
             "Do not rely on this file; export in another form, and report the scene as a bug.",
         ))  # fmt: skip
     return issues
@@ -189,8 +200,10 @@ class _Comparison:
     """
 
     def __init__(
-        self, prims: Sequence[Prim], shown: Facts, places: Sequence[str], written: Facts, in_file: Callable[[str], str]
+        self, prims: Sequence[Prim], shown: Facts, places: Sequence[str], written: Facts,
+        in_file: Callable[[str], str], local_units: float | None,
     ) -> None:  # fmt: skip
+        self.local_units, self.is_placed = local_units, local_units is None
         self.places, self.shown, self.written, self.in_file = places, shown, written, in_file
         self.labels = [prim.label or prim.name for prim in prims]
         self.by_place = {place: index for index, place in enumerate(places)}
@@ -207,10 +220,11 @@ class _Comparison:
             if lost := (self.shown.schemas[index] or frozenset()) - written:
                 yield self._told(index, "missing", f"'{{}}' has no {', '.join(sorted(lost))} in it.")
                 continue
-            if off[index] > sizes[index]:
+            if self.is_placed and off[index] > sizes[index]:
                 yield self._displaced(index, off[index])
             yield from self._values(index)
-            yield from self._joint(index)
+            if self.is_placed:
+                yield from self._joint(index)
             materials = frozenset(self.in_file(path) for path in self.shown.materials[index])
             if lost := materials.difference(self.written.materials[index]):
                 yield self._told(index, "material", f"'{{}}' is not bound to '{paths.name_of(min(lost))}' in it.")
@@ -236,7 +250,7 @@ class _Comparison:
         off = np.abs(corners[0] - corners[1]).max(axis=(1, 2))
         size = np.ptp(corners[0], axis=1).max(axis=1)
         shapeless = np.isnan(self.shown.boxes).any(axis=(1, 2))
-        allowed = np.where(shapeless, _OF_AXES, _OF_SIZE * size) + _OF_DISTANCE * np.abs(corners[0]).max(axis=(1, 2))
+        allowed = np.where(shapeless, OF_AXES, OF_SIZE * size) + OF_DISTANCE * np.abs(corners[0]).max(axis=(1, 2))
         # Where other prims are does not matter.
         off[[names is None or _PLACED.isdisjoint(names) for names in self.shown.schemas]] = 0.0
         off[np.isnan(self.shown.worlds).any(axis=(1, 2))] = 0.0
@@ -247,8 +261,8 @@ class _Comparison:
             np.abs(np.ptp(facts.boxes[index], axis=0) * frames.scale_of(facts.worlds[index]))
             for facts in (self.shown, self.written)
         ]  # fmt: skip
-        if np.isfinite(sizes[0]).all() and not np.allclose(sizes[0], sizes[1], rtol=_OF_AXES, equal_nan=False):
-            there, here = (" x ".join(f"{edge:.4g}" for edge in size) for size in sizes[::-1])
+        if np.isfinite(sizes[0]).all() and not np.allclose(sizes[0], sizes[1], rtol=OF_AXES, equal_nan=False):
+            there, here = (size_text(size) for size in sizes[::-1])
             return self._told(index, "shape", f"the collider of '{{}}' measures {there} m in it, and {here} m here.")
         return self._told(index, "place", f"'{{}}' is {distance:.4g} m away from its place.")
 
@@ -278,7 +292,7 @@ class _Comparison:
 
     def _is_same(self, item: Attribute, value: Schema, there: Schema, index: int) -> bool:
         here, now = getattr(value, item.field), getattr(there, item.field)
-        if item.field in _FRAME_FIELDS or (here is None and now is None):
+        if (self.is_placed and item.field in _FRAME_FIELDS) or (here is None and now is None):
             return True
         if item.is_relationship:
             wanted = {self.in_file(path) for path in here or ()}
@@ -300,6 +314,8 @@ class _Comparison:
 
     def _ratio(self, index: int) -> float:
         """Scale of a prim in the file, as a multiple of the one in Blender: units can be a scale."""
+        if self.local_units is not None:
+            return 1.0 / self.local_units
         scales = [abs(frames.determinant(facts.worlds[index])) for facts in (self.written, self.shown)]
         return float((scales[0] / scales[1]) ** (1.0 / 3.0)) if scales[1] > 0.0 and scales[0] > 0.0 else 1.0
 
@@ -316,9 +332,9 @@ class _Comparison:
             if one is None or two is None or np.isnan(one).any():
                 continue
             away = float(np.abs(one[:3, 3] - two[:3, 3]).max())
-            if away > 1e-4 * max(self._reach(joint), 1e-2) + _OF_DISTANCE * float(np.abs(one[:3, 3]).max()):
+            if away > 1e-4 * max(self._reach(joint), 1e-2) + OF_DISTANCE * float(np.abs(one[:3, 3]).max()):
                 yield self._told(index, "joint", f"the anchor of '{{}}' on body {side} is {away:.4g} m away.")
-            elif np.abs(one[:3, :3] - two[:3, :3]).max() > _OF_AXES:
+            elif np.abs(one[:3, :3] - two[:3, :3]).max() > OF_AXES:
                 yield self._told(index, "joint", f"the axes of '{{}}' on body {side} point elsewhere.")
 
     @staticmethod
@@ -333,6 +349,11 @@ class _Comparison:
             return frames.world_frame(None, position, rotation)
         place = self.by_place.get(self.in_file(target[0]) if facts is self.shown else target[0])
         return None if place is None else frames.world_frame(facts.worlds[place], position, rotation)
+
+
+def size_text(edges: Iterable[float]) -> str:
+    """Edges as "1 x 2 x 3"."""
+    return " x ".join(f"{edge:.4g}" for edge in edges)
 
 
 def _is_number(value: object) -> bool:

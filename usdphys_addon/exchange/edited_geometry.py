@@ -15,6 +15,7 @@ from bpy.types import Context, Material, Object
 from ..bridge import import_notes
 from ..bridge.identity import remembered
 from ..bridge.identity.names import SourcePaths
+from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.placements import Placement
 from ..core.errors import OutputError
 from . import tet_prims
@@ -31,16 +32,24 @@ if TYPE_CHECKING:
 class Chosen:
     """Objects that Blender has to write, by path in the source.
 
-    changed: their geometry. looks: only for their materials. properties: only for their custom properties.
+    merged: paths of objects whose mesh is a collider and one prim with them, as in the source. changed: their geometry.
+    looks: only for their materials. properties: only for their custom properties.
     """
 
     new: dict[str, Placement] = field(default_factory=dict)
+    merged: frozenset[str] = frozenset()
     changed: dict[str, Placement] = field(default_factory=dict)
     looks: dict[str, Placement] = field(default_factory=dict)
     properties: dict[str, Placement] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.new or self.changed or self.looks or self.properties)
+
+    def as_shown(self) -> dict[str, Any]:
+        """Options of Blender's exporter with which colliders have the shape that is shown."""
+        shaped = [placement for path, placement in {**self.new, **self.changed}.items() if path in self.merged]
+        found = [options_to_write_as_shown(placement.obj) for placement in shaped]
+        return {"export_subdivision": "TESSELLATE"} if any("export_subdivision" in one for one in found) else {}
 
 
 class Geometry:
@@ -64,7 +73,7 @@ class Geometry:
         objects = [placement.obj for placement in placements.values()]
         refuse_crash(objects)
         with _selected(self.context, objects):
-            _write_geometry(file)
+            _write_geometry(file, chosen.as_shown())
         layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
         if layer is None:
             raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
@@ -159,15 +168,18 @@ def _selected(context: Context, objects: list[Object]) -> Iterator[None]:
         view_layer.objects.active = active
 
 
-def _write_geometry(file: Path) -> None:
-    """Have Blender write the selected objects with plain local transforms and lengths in Blender units."""
+def _write_geometry(file: Path, options: dict[str, Any]) -> None:
+    """Have Blender write the selected objects with plain local transforms and lengths in Blender units.
+
+    options: further ones of its exporter.
+    """
     with handled_by("on_export", lambda _context: True):
         try:
             bpy.ops.wm.usd_export(
                 filepath=str(file), check_existing=False, selected_objects_only=True, export_animation=False,
                 evaluation_mode="VIEWPORT", use_instancing=False, root_prim_path="", export_custom_properties=True,
                 author_blender_name=True, allow_unicode=True, rename_uvmaps=False, convert_world_material=False,
-                export_shapekeys=False, export_armatures=False,
+                export_shapekeys=False, export_armatures=False, **options,
             )  # fmt: skip
         except RuntimeError as error:
             raise OutputError(f"Blender's USD exporter failed: {str(error).strip()}") from error

@@ -24,10 +24,11 @@ from ..bridge.writing import unit_length
 from ..core import frames, summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
+from ..core.proof import issues_of
 from ..core.validate import Issue, refuse_errors
-from ..gltf import keep, names, scaling
+from ..gltf import keep, names, scaling, verify
 from ..gltf import write as gltf_write
-from ..gltf.additions import WriteOptions
+from ..gltf.additions import WriteOptions, Written
 from ..gltf.document import SUFFIXES, Document
 from ..system.collector import gc_paused
 from ..system.console import printed_on_success
@@ -69,12 +70,14 @@ class GltfExport:
     """One export. issues, counts: what was found and written."""
 
     def __init__(
-        self, options: WriteOptions, *, checks: bool = True, is_own: bool = False, is_still: bool = False
+        self, options: WriteOptions, *, checks: bool = True, is_own: bool = False, is_still: bool = False,
+        proves: bool = True,
     ) -> None:  # fmt: skip
         """checks: look for mistakes in the physics, which takes as long as writing it. is_own: the file gets metres.
 
-        is_still: name the objects that move over time.
+        is_still: name the objects that move over time. proves: hold the file against the scene, see `core.likeness`.
         """
+        self.proves = proves
         self.options, self.checks, self.is_own, self.is_still = options, checks, is_own, is_still
         self.scenes: list[_Watched] = []
         self.issues: list[Issue] = []
@@ -186,6 +189,7 @@ class GltfExport:
                 document.save(file)
             return
         before = len(document.nodes)
+        written = Written()
         is_kept = self.options.keeps_usd and len(wanted) == 1 and not self.options.is_flat
         options = replace(self.options, keeps_usd=is_kept)
         for watched in wanted:
@@ -204,6 +208,9 @@ class GltfExport:
             beside.nodes, beside.made = wanted[0].nodes, before
             keep.put(document, wanted[0].reading.model, beside)
         document.save(file)
+        # Of several scenes, only the first is read again.
+        if self.proves and len(wanted) == 1:
+            self.issues += issues_of(verify.differences(Path(file), wanted[0].reading.model, written))
 
     def _stand_before(self, document: Document, watched: _Watched, path: str) -> None:
         """Give the physics of a camera or lamp a node above: in glTF these look along another axis, and are turned."""
@@ -272,19 +279,20 @@ def _only_by_name(vnodes: dict[tuple[str, ...], Any]) -> dict[str, Any]:
 @gc_paused(ages=True)
 @authored_poses.authored()
 def export_gltf(
-    context: Context, file: str | Path, options: WriteOptions, *, strict: bool = False, **native: Any
+    context: Context, file: str | Path, options: WriteOptions, *, strict: bool = False, proves: bool = True,
+    **native: Any,
 ) -> ExportResult:  # fmt: skip
     """Write the open scene with its physics. The target is replaced at the end, or stays as it was.
 
-    strict: write nothing where there are errors. native: options of Blender's own exporter. Raises InputError,
-    OutputError and ValidationFailedError.
+    strict: write nothing where there are errors. proves: see `GltfExport`. native: options of Blender's own exporter.
+    Raises InputError, OutputError and ValidationFailedError.
     """
     target = Path(bpy.path.abspath(str(file))).absolute()
     if target.suffix.lower() not in SUFFIXES:
         raise OutputError(f"'{target}' is no glTF file name; end it with one of {', '.join(SUFFIXES)}.")
     checked(target)
     require_blenders_gltf()
-    job = GltfExport(options, is_own=True, is_still=not native.get("export_animations"))
+    job = GltfExport(options, is_own=True, is_still=not native.get("export_animations"), proves=proves)
     made: list[gltf_calls.ExportExtension] = []
 
     def make() -> gltf_calls.ExportExtension:

@@ -28,7 +28,11 @@ def _prepare(gltf: Any) -> None:
 
 def _make_job() -> gltf_export.GltfExport | None:
     settings = _settings()
-    return gltf_export.GltfExport(gltf_export.options_of(settings), checks=False) if settings.is_exported else None
+    if not settings.is_exported:
+        return None
+    addon: Any = bpy.context.preferences.addons.get((__package__ or "").rsplit(".", 2)[0])
+    proves = addon is None or addon.preferences is None or bool(addon.preferences.prove_exports)
+    return gltf_export.GltfExport(gltf_export.options_of(settings), checks=False, proves=proves)
 
 
 def extension(name: str) -> Any:

@@ -173,13 +173,14 @@ def _export(
     result = ExportResult(target, issues, summary.counts(reading.model))
     if form == "layer":
         result.edited = 0
-    result.proof = comparison.proof() if not physics_only else None
+    result.proof = comparison.proof(physics_only=physics_only)
     with scratch_folder(checked(target, [source])) as folder:
         found = None if physics_only else comparison.scene_edits(folder)
         if found is not None:
             found.textures = partial(brought, folder, target)
             gone = frozenset(found.removed)
             edits.removed = tuple(path for path in edits.removed if not paths.nearest(path, gone))
+        result.changed = _changed(edits, comparison.old, found)
         written = edit_layer.write_edits(
             source, target, form, edits, found, units=units, variants=variants, converted=converted,
             check=partial(usd_verify.prove, result=result, strict=strict) if proves else None,
@@ -222,6 +223,23 @@ def _export(
         units = converted._replace(local_meters_per_unit=units.meters_per_unit)
         report_conversion(reading.model, units, written.unconverted, result.issues)
     return result
+
+
+def _changed(edits: Difference, old: PhysicsModel, found: SceneEdits | None) -> dict[str, int]:
+    """How many things of which kind differ from the source."""
+    from ..core.difference import nouns
+
+    counts = nouns(edits, old)
+    if found is not None:
+        new = {*edits.added, *found.objects}
+        counts["new prim"], counts["deleted prim"] = len(new), len({*edits.removed, *found.removed})
+        counts["place"] += len(found.transforms.keys() - new)
+        counts["other path"] += len(found.moves)
+        counts["mesh"] += len(found.meshes)
+        counts["look"] += len(found.materials)
+        counts["material"] += len(found.bindings)
+        counts["set of custom properties"] += len(found.properties)
+    return dict(sorted((+counts).items()))
 
 
 def _told_apart(issues: list[Issue], old: PhysicsModel) -> list[Issue]:
@@ -337,10 +355,21 @@ class _Comparison:
 
     # ------------------------------------------------------------------ physics
 
-    def proof(self) -> Proof:
-        """What Blender shows, at the paths of the file that is written."""
-        proof = Proof(self.new, moving=moving_paths(self.reading))
-        proof.moves.append(self.moves)
+    def proof(self, *, physics_only: bool) -> Proof:
+        """What Blender shows, at the paths of the file that is written. physics_only: which keeps its own places."""
+        from ..usd import read as usd_read
+
+        meters = usd_read.stage_units(self.stage).meters_per_unit
+        local_units = meters / self.new.units.meters_per_unit if physics_only else None
+        proof = Proof(self.new, moving=moving_paths(self.reading), local_units=local_units)
+        if physics_only:
+            # New objects, which is said; joints, scenes and groups are physics and nothing else.
+            own = {*self.new.joints, *self.new.scenes, *self.new.groups}
+            proof.left_out = frozenset(
+                path for path in self.new.prims if path not in own and not self.stage.GetPrimAtPath(path)
+            )  # fmt: skip
+        else:
+            proof.moves.append(self.moves)
         for kind, number in self.instanced.items():
             proof.counts[kind] += number
         return proof
@@ -547,6 +576,10 @@ class _Comparison:
                 chosen.changed[path] = placement
             elif slots & edited_materials or not slots <= self.sources.materials.keys():
                 chosen.looks[path] = placement
+        known = self.new.prims
+        chosen.merged = frozenset(
+            path for path in (*chosen.new, *chosen.changed) if path in known and known[path].type_name == "Mesh"
+        )
         return chosen
 
     def _type_before(self, path: str) -> str:

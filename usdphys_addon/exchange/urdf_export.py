@@ -27,9 +27,10 @@ from ..bridge.environment import require_usd
 from ..core import frames, paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
+from ..core.proof import issues_of
 from ..core.schemas import usd_physics
 from ..core.units import SI
-from ..core.validate import Issue
+from ..core.validate import Issue, refuse_errors
 from ..system.files import checked, noted, refuse_parts, replace_together, scratch_folder, work_folder
 from . import usd_export
 from .usd_export import ExportResult
@@ -39,24 +40,31 @@ if TYPE_CHECKING:
 
     from ..urdf.build import Built
     from ..urdf.edit import TextEdits
-    from ..urdf.layout import Layout
+    from ..urdf.layout import Layout, LayoutOptions
     from ..urdf.mesh_files import MeshFiles
+    from ..urdf.packages import Packages
     from ..urdf.robot import Joint, Robot
     from ..urdf.ros_package import RosPackage
+    from ..urdf.verify import Names
 
 #: Largest relative difference of numbers that nobody edited: rounding of 32 bits, in Blender's units and USD's.
 _SAME = 3e-6
 
 
 @authored_poses.authored()
-def export_urdf(context: Context, filepath: str | Path, package: str = "") -> ExportResult:
+def export_urdf(
+    context: Context, filepath: str | Path, package: str = "", *, strict: bool = False, proves: bool = True
+) -> ExportResult:  # fmt: skip
     """Write the robot of the scene as a URDF. The target is replaced in one step, or stays as it was.
 
     package: name of the package of ROS that the URDF is in, see `ros_package`; its meshes are in the package, too.
-    Raises InputError where the scene holds no robot, or several of which none is selected.
+    strict: write nothing where there are errors. proves: read the file again and hold it against the scene, see
+    `core.likeness`. Raises InputError where the scene holds no robot, or several of which none is selected, and
+    ValidationFailedError.
     """
     require_usd()
     from ..urdf import ros_package
+    from ..urdf.layout import LayoutOptions
     from ..urdf.mesh_files import MeshFiles
     from ..usd import read as usd_read
 
@@ -83,17 +91,17 @@ def export_urdf(context: Context, filepath: str | Path, package: str = "") -> Ex
             frozenset(kept | _named(urdfs & {target}, root, mesh_folder)),
         )  # fmt: skip
         try:
-            text, issues = edited_text(stage, model, folder, target.parent, home, meshes)
+            text, issues, names, options = edited_text(stage, model, folder, target.parent, home, meshes)
             counts = {"bodies": len(model.bodies), "joints": len(model.joints)}
         except _OtherPartsError as reason:
             meshes.clear()
-            text, issues, counts = _new_text(context, stage, model, target, meshes, reason)
+            text, issues, counts, names = _new_text(context, stage, model, target, meshes, reason)
+            options = LayoutOptions()
         # A report of no colliders would be believed.
         counts["colliders"] = len(re.findall(r"<collision[\s>]", text))
         issues = [issue for issue in written.issues if issue.severity == "error"] + issues
         fix = "URDF holds no animation; export USD to keep it."
         issues += [replace(issue, fix=fix) for issue in written.issues if issue.code == "AnimatedValueLeftOut"]
-        del stage
         with scratch_folder(target) as made:
             meshes.write(made / mesh_folder)
             if home is not None:
@@ -101,8 +109,26 @@ def export_urdf(context: Context, filepath: str | Path, package: str = "") -> Ex
             file = made / target.relative_to(root)
             file.parent.mkdir(exist_ok=True)
             file.write_text(text, encoding="utf-8", newline="")
+            if proves:
+                issues += _differences(file, model, names, target, options)
+            refuse_errors(issues, target, strict=strict)
+            del stage
             replace_together(made, target, {*(root / mesh_folder).rglob("*")} - kept, root)
     return ExportResult(target, issues, counts)
+
+
+def _differences(
+    file: Path, model: PhysicsModel, names: Names, target: Path, options: LayoutOptions
+) -> list[Issue]:  # fmt: skip
+    """Issues about what differs in a written file. target: the file that it takes the place of, beside its meshes.
+
+    options: with which its robot was imported.
+    """
+    from ..urdf import layout, read, verify
+    from ..urdf.packages import Packages
+
+    plan = layout.plan(read.read(file.read_text(encoding="utf-8"), file), options)
+    return issues_of(verify.differences(plan, model, names, [Packages(file.parent), Packages(target.parent)]))
 
 
 class _OtherPartsError(Exception):
@@ -150,7 +176,7 @@ def _inside(files: Iterable[Path], folder: Path) -> set[Path]:
 def _new_text(
     context: Context, stage: Usd.Stage, model: PhysicsModel, target: Path, files: MeshFiles,
     reason: _OtherPartsError,
-) -> tuple[str, list[Issue], dict[str, int]]:  # fmt: skip
+) -> tuple[str, list[Issue], dict[str, int], Names]:  # fmt: skip
     """The URDF of a robot that was made in Blender, or of which parts were added or removed since its import."""
     from ..urdf import build, further
     from ..usd import robot_extras
@@ -187,7 +213,7 @@ def _new_text(
             "the mesh files of the old one.", "Undo the change of parts to keep them.",
         ))  # fmt: skip
     _verify(made, target)
-    return made.text, issues, {"bodies": made.links, "joints": made.joints}
+    return made.text, issues, {"bodies": made.links, "joints": made.joints}, made.names
 
 
 def _read_leaders(stage: Usd.Stage, model: PhysicsModel) -> None:
@@ -235,7 +261,7 @@ _NAMELESS = frozenset({"", "root", "world", "scene", "stage"})
 
 def edited_text(
     stage: Usd.Stage, new: PhysicsModel, folder: Path, target: Path, home: RosPackage | None, files: MeshFiles
-) -> tuple[str, list[Issue]]:
+) -> tuple[str, list[Issue], Names, LayoutOptions]:
     """The URDF of the robot on a stage in SI units. folder: of the old URDF. target: of the new one.
 
     home: package that gets copies of the meshes. files: gets the meshes whose files are missing.
@@ -263,6 +289,7 @@ def edited_text(
     edits = TextEdits(robot.text)
     comparison = _Comparison(plan, usd_read.read_stage(before), new, before, stage, root, edits)
     comparison.run()
+    comparison.refuse_other_shapes(Packages(folder))
     _complete(robot, edits)
     missing = _keep_meshes(plan, edits, folder, stage, root, files)
     if home is None:
@@ -270,7 +297,7 @@ def edited_text(
         _move_files(robot, edits, folder, target)
     else:
         comparison.issues += _take_files(robot, edits, folder, home)
-    return edits.result(), comparison.issues
+    return edits.result(), comparison.issues, comparison.names(), options
 
 
 class _Comparison:
@@ -310,6 +337,25 @@ class _Comparison:
             ends = [*(joint.body0 or ()), *(joint.body1 or ())] if joint is not None else []
             if not paths.is_at_or_below(path, self.root) and any(paths.is_at_or_below(end, self.root) for end in ends):
                 raise _OtherPartsError(f"'{paths.name_of(path)}' is not in the imported URDF.", self.plan, self.root)
+
+    def names(self) -> Names:
+        """What the text calls the prims of the stage."""
+        from ..urdf.verify import Names
+
+        links = {self.now(path): name for name, path in self.plan.bodies.items()}
+        worlds = {path: self.new.prims[path].world for path in links}
+        poses = {path: frames.transform(world[:3, 3], frames.rotation_of(world)) for path, world in worlds.items()}
+        return Names(links, {self.now(path): name for name, path in self.plan.joint_paths.items()}, poses)
+
+    def refuse_other_shapes(self, packages: Packages) -> None:
+        """Refuse colliders that have other sizes or places than in the text, whose edits are of joints and masses."""
+        from ..urdf import verify
+
+        for one in verify.differences(self.plan, self.new, self.names(), [packages]):
+            if one.kind in ("shape", "place", "missing"):
+                raise _OtherPartsError(
+                    f"The colliders of '{one.label}' are others than in the imported URDF.", self.plan, self.root
+                )
 
     # ------------------------------------------------------------------ joints
 

@@ -17,6 +17,7 @@ from bpy.types import Context, Depsgraph, Object, Scene
 from ..bridge import authored_poses, curves, scene_read, tet_meshes
 from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
+from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.roles import is_animated
 from ..core import paths, summary, validate
@@ -74,8 +75,8 @@ class ExportOptions:
 class ExportResult:
     """issues: all that was found. counts: prims with physics by kind. moved: new paths of flattened bodies.
 
-    edited: number of prims that a layer edits, of which alone are the counts; None for a file of its own. proof: what
-    Blender has shown.
+    edited: number of prims that a layer edits, of which alone are the counts; None for a file of its own. changed: how
+    many things of which kind differ from the imported file; None for a file without one. proof: what Blender has shown.
     """
 
     path: Path
@@ -83,6 +84,7 @@ class ExportResult:
     counts: dict[str, int] = field(default_factory=dict)
     moved: dict[str, str] = field(default_factory=dict)
     edited: int | None = None
+    changed: dict[str, int] | None = None
     proof: Proof | None = None
 
     @property
@@ -151,7 +153,9 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         with ExitStack() as until_saved:
             # Blender opens the stage of a package again, to pack it.
             job.until_saved = until_saved if target.suffix.lower() != ".usdz" else None
-            _native_export(scratch, options, reading.model.units.meters_per_unit, names=job.by_name)
+            _native_export(
+                scratch, options, reading.model.units.meters_per_unit, names=job.by_name, as_shown=_as_shown(reading)
+            )
         if job.error is not None:
             raise job.error
         if not job.done:
@@ -163,16 +167,27 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
     return result
 
 
+def _as_shown(reading: SceneReading) -> dict[str, Any]:
+    """Options of Blender's exporter with which imported colliders, which are one prim with their mesh, are as shown."""
+    found: dict[str, Any] = {}
+    for site in reading.sites.values():
+        if site.geometry == site.path and site.geometry in reading.model.colliders:
+            found |= options_to_write_as_shown(site.obj)
+    return found
+
+
 def _needs_names(options: ExportOptions, reading: SceneReading) -> bool:
     """Whether Blender has to write the names of objects and data."""
     return bool(options.native) or not reading.paths_are_certain or any(map(tet_meshes.has_tets, bpy.data.meshes))
 
 
-def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
+def _native_export(
+    scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool, as_shown: dict[str, Any]
+) -> None:  # fmt: skip
     """Have Blender write the scene.
 
     scene_meters: length of a Blender unit; Blender's exporter ignores it and takes a unit for a metre. names: write
-    the names of objects and data as attributes on their prims, which only this add-on reads.
+    the names of objects and data as attributes on their prims, which only this add-on reads. as_shown: see `_as_shown`.
     """
     refuse_crash()
     units = options.units
@@ -197,7 +212,7 @@ def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *
         "convert_scene_units": "CUSTOM",
         "meters_per_unit": units.meters_per_unit / scene_meters,
     }
-    keywords.update(options.native)
+    keywords.update({**as_shown, **options.native})
     try:
         result = bpy.ops.wm.usd_export(**keywords)
     except RuntimeError as error:

@@ -52,10 +52,18 @@ class WriteOptions:
 
 @dataclass(slots=True)
 class Written:
-    """counts: bodies, colliders, joints ... issues: what was left out or kept aside."""
+    """counts: bodies, colliders, joints ... issues: what was left out or kept aside.
+
+    bodies, colliders: nodes by the paths of their prims. joints: likewise, with True where their bodies are swapped.
+    families: that are written.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     issues: list[Issue] = field(default_factory=list)
+    bodies: dict[str, int] = field(default_factory=dict)
+    colliders: dict[str, list[int]] = field(default_factory=dict)
+    joints: dict[str, tuple[int, bool]] = field(default_factory=dict)
+    families: Sequence[Family] = ()
 
 
 class Additions:
@@ -68,7 +76,7 @@ class Additions:
         self.document, self.model, self.nodes, self.origins = document, model, nodes, origins
         self.families = [one for one in options.families if not self._is_foreign(one)]
         self.options = options
-        self.written = Written()
+        self.written = Written(families=self.families)
         #: Facts that are lost and what to do about them -> prims that lose them, by path.
         self.unsaid: dict[tuple[str, str], dict[str, Prim]] = {}
         for one in options.families:
@@ -79,7 +87,7 @@ class Additions:
                 )  # fmt: skip
         self.has_bindings = any(prim.physics_binding or prim.materials for prim in model.prims.values())
         #: Nodes of the bodies that are written, by path.
-        self.bodies: dict[str, int] = {}
+        self.bodies = self.written.bodies
         self.body_nodes: set[int] = set()
         #: Nodes of static colliders, by the paths of these and of all above them.
         self.static_nodes: dict[str, int] = {}

@@ -196,6 +196,7 @@ class _Writer:
         for one, own in pairs[1:]:
             self.colliders.compare_name(own, index, *self.colliders.written[one.path])
         self.file.written.counts["colliders"] += len(colliders)
+        self.file.written.colliders.update((one.path, [index]) for one in colliders)
 
     # ------------------------------------------------------------------ the rest
 

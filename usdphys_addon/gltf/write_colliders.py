@@ -95,6 +95,7 @@ class Colliders:
                 "mesh"
             )
             self.written[prim.path] = is_own, is_trigger
+            self.file.written.colliders.setdefault(prim.path, []).append(index)
             if body is None and not is_trigger:
                 for path in (prim.path, *paths.ancestors_of(prim.path)):
                     self.file.static_nodes.setdefault(path, index)

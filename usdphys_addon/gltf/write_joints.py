@@ -49,15 +49,19 @@ class Joints:
         if not any(moving) and not any(ends):
             self.file.lose(prim, "a joint between two static objects")
             return
-        # OMI asks for a dynamic body above the joint node, and Babylon for any body.
-        is_generic = prim.type_name == "PhysicsJoint"
-        if moving[1] and not moving[0] and (names.OMI in self.families or (above[0] is None and not is_generic)):
+        # OMI asks for a dynamic body above the joint node, or else a kinematic one, and Babylon for any body.
+        is_generic, is_swapped = prim.type_name == "PhysicsJoint", False
+        is_omi = names.OMI in self.families
+        is_behind = moving[1] and not moving[0] and (is_omi or (above[0] is None and not is_generic))
+        if is_behind or (is_omi and not ends[0]):
             self.file.lose(prim, "a static first body of a joint (the two bodies are swapped)")
             for pair in (ends, above, places):
                 pair.reverse()
             settings = joints.swapped(settings)
+            is_swapped = True
         self.file.written.counts["joints"] += 1
         index = self._joint_node(prim, above[0], places[0])
+        self.file.written.joints[prim.path] = index, is_swapped
         other = self._connected_node(prim, above[1], places[1], index, is_dynamic=self.file.is_dynamic(ends[1]))
         if names.leaf(self.document.node_name(index)) != prim.name:
             self.file.lose(prim, "the name of the USD prim")

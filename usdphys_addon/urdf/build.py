@@ -25,6 +25,7 @@ from .markup import Element, to_text
 from .mesh_data import MeshData, MeshMaterial, srgb
 from .mesh_files import MeshFiles
 from .tree import WORLD, Branch, Freedom, Tree
+from .verify import Names
 
 #: rad, m, rad/s, m/s, N, Nm: written where URDF demands a number and there is no limit, and read as none.
 UNLIMITED = 1e9
@@ -69,7 +70,7 @@ class Kept:
 
 @dataclass(slots=True)
 class Built:
-    """counts: of the links and joints that are written."""
+    """links, joints: numbers of those that are written. names: what the text calls the prims of the model."""
 
     text: str
     issues: list[Issue]
@@ -77,6 +78,7 @@ class Built:
     joints: int
     #: Frame (4, 4) of each link of a body in that of the root, by name, where all joints are at zero.
     worlds: dict[str, Matrix] = field(default_factory=dict)
+    names: Names = field(default_factory=lambda: Names({}, {}, {}))
 
 
 def build(
@@ -106,6 +108,8 @@ class _Builder:
         self.links: list[Element] = []
         self.joints: list[Element] = []
         self.joints_taken: set[str] = set()
+        #: Names of the joints that are one of URDF's, by path.
+        self.whole_joints: dict[str, str] = {}
         self.link_names = {path: self.link_name(path) for path in self.tree.links}
         self.joint_names = {
             branch.joint.path: self.unique(self.wanted(branch.joint), self.joints_taken)
@@ -127,7 +131,12 @@ class _Builder:
         self.root.children += [*self.links, *self.joints, *map(self.loop, self.tree.loops), *kept.others]
         self.tell_gaps()
         text = '<?xml version="1.0" encoding="UTF-8"?>\n' + to_text(self.root)
-        self.result = Built(text, self.issues, len(self.links), len(self.joints), self.worlds())
+        said = Names(
+            {path: name for path, name in self.link_names.items() if path != WORLD}, self.whole_joints,
+            {path: self.rigid(path) @ self.places[path] for path in self.tree.links},
+            frozenset(branch.joint.path for branch in self.tree.branches.values() if branch.reversed),
+        )  # fmt: skip
+        self.result = Built(text, self.issues, len(self.links), len(self.joints), self.worlds(), said)
 
     def tell(self, code: str, severity: Any, prim: Prim, message: str, fix: str) -> None:
         self.issues.append(Issue(code, severity, prim.path, prim.label, message, fix))
@@ -392,6 +401,7 @@ class _Builder:
                       f"The limit of the distance of '{name}' is left out: URDF has none.",
                       "Use another joint.")  # fmt: skip
         if kind is not None:
+            self.whole_joints[branch.joint.path] = name
             element = self.start_joint(name, kind, parent, child, before @ after)
             if kind == "planar":
                 normal = ({0, 1, 2} - {one.axis for one in free if not one.is_angular}).pop()

@@ -70,12 +70,16 @@ class Editor:
 
     def spec(self, path: str) -> Sdf.PrimSpec:
         """The spec of a prim in the layer, created as `over` if missing; instances above it become uninstanced."""
+        self.make_unique_above(path)
+        return Sdf.CreatePrimInLayer(self.layer, path)
+
+    def make_unique_above(self, path: str) -> None:
+        """Make the instances above a path unique: USD ignores what is below an instance."""
         for prefix in Sdf.Path(path).GetPrefixes()[:-1]:
             above = self.stage.GetPrimAtPath(prefix)
             if above and above.IsInstance():
                 Sdf.CreatePrimInLayer(self.layer, prefix).SetInfo("instanceable", False)
                 self.uninstanced[str(prefix)] = None
-        return Sdf.CreatePrimInLayer(self.layer, path)
 
     def home(self, spec: Sdf.PrimSpec, name: str) -> Sdf.PrimSpec:
         """The spec that gets a new value of a property: that of the chosen variant if the value is from there.
@@ -120,8 +124,10 @@ class Editor:
         spec = self.spec(prim.path)
         self.made[prim.path] = prim
         if paths.nearest(prim.path, self.copied) and spec.specifier == Sdf.SpecifierDef:
-            if prim.path in self.copied and prim.get(usd_geom.Gprim) is not None:
+            if spec.typeName == "Xform" and prim.get(usd_geom.Gprim) is not None:
                 self.become_gprim(spec, prim)
+            elif spec.typeName == "Xform" and prim.type_name == "Mesh":
+                self.become_mesh(spec)
             self.writer.write(prim)
             return
         spec.specifier, spec.typeName = Sdf.SpecifierDef, prim.type_name
@@ -144,6 +150,25 @@ class Editor:
                 usd_write.apply_schemas(spec, [BINDING_API])
             del spec.nameChildren[mesh.name]
         self.geometry(spec, prim)
+
+    def become_mesh(self, spec: Sdf.PrimSpec) -> None:
+        """Make a new prim the mesh that Blender has written below it: the object is a copy of such a prim."""
+        meshes = (child for child in spec.nameChildren if child.typeName == "Mesh")
+        mesh = next((one for one in meshes if not {str(one.path)} & (self.copied | self.made.keys())), None)
+        if mesh is None:
+            return
+        # A subset of the faces can have the name of its mesh, and takes its place.
+        apart, source = Sdf.Layer.CreateAnonymous(), Sdf.Path("/Mesh")
+        Sdf.CopySpec(spec.layer, mesh.path, apart, source)
+        del spec.nameChildren[mesh.name]
+        mesh = apart.GetPrimAtPath(source)
+        for name in set(mesh.properties.keys()) - set(spec.properties.keys()):
+            Sdf.CopySpec(apart, mesh.properties[name].path, spec.layer, spec.path.AppendProperty(name))
+        for child in mesh.nameChildren:
+            Sdf.CopySpec(apart, child.path, spec.layer, spec.path.AppendChild(child.name))
+        if mesh.HasInfo("apiSchemas"):
+            usd_write.apply_schemas(spec, mesh.GetInfo("apiSchemas").GetAddedOrExplicitItems())
+        spec.typeName = "Mesh"
 
     def define_parents(self, spec: Sdf.PrimSpec, *, itself: bool = False) -> None:
         """Define the prims above a new one that the source has not. itself: the prim, too."""

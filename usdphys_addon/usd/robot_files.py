@@ -15,6 +15,7 @@ from ..urdf.layout import Base, Drives
 
 if TYPE_CHECKING:
     from ..core.validate import Issue
+    from ..urdf.assets import Assets
     from ..urdf.layout import Layout
     from ..urdf.robot import Robot
     from .robot_stage import RobotTexts
@@ -101,25 +102,30 @@ def plan_robot(path: Path, options: RobotOptions) -> Layout:
 
 
 def write_stage(
-    plan: Layout, options: RobotOptions, target: Path, *, textures: Path | None = None, physics: bool = True
+    plan: Layout, assets: Assets, target: Path, *, textures: Path | None = None, physics: bool = True
 ) -> RobotTexts:
     """Write a robot as a USD file. textures: folder beside it that images are copied to; None leaves them in place.
 
-    physics: see `robot_stage.write_robot`.
+    assets: see `assets_of`. physics: see `robot_stage.write_robot`.
     """
     from pxr import Usd
 
-    from ..urdf.assets import Assets
-    from ..urdf.packages import Packages
     from . import robot_stage
 
-    packages = Packages(plan.robot.path.absolute().parent, options.packages)
     stage = Usd.Stage.CreateInMemory(target.name)
-    texts = robot_stage.write_robot(plan, Assets(packages), stage, textures, physics=physics)
+    texts = robot_stage.write_robot(plan, assets, stage, textures, physics=physics)
     if not stage.GetRootLayer().Export(str(target)):
         raise OutputError(f"'{target}' could not be written; the old file is untouched.")
-    plan.robot.files += packages.used
+    plan.robot.files += assets.packages.used
     return texts
+
+
+def assets_of(plan: Layout, options: RobotOptions) -> Assets:
+    """Finds and reads the meshes and images of a robot."""
+    from ..urdf.assets import Assets
+    from ..urdf.packages import Packages
+
+    return Assets(Packages(plan.robot.path.absolute().parent, options.packages))
 
 
 @contextmanager
@@ -130,7 +136,7 @@ def robot_as_stage(
     with work_folder() as folder:
         plan = plan_robot(path, options)
         target = folder / f"{plan.root[1:][:80]}.usdc"
-        yield target, plan, write_stage(plan, options, target, physics=physics)
+        yield target, plan, write_stage(plan, assets_of(plan, options), target, physics=physics)
 
 
 def convert(
@@ -152,8 +158,9 @@ def convert(
         is_package = target.suffix.lower() == ".usdz"
         made = folder / (f"{target.stem}.usdc" if is_package else target.name)
         images = folder / f"{target.stem}_textures"
-        write_stage(plan, options, made, textures=images)
-        issues, counts = _checks(made)
+        assets = assets_of(plan, options)
+        write_stage(plan, assets, made, textures=images)
+        issues, counts = _checks(made, plan, assets)
         validate.refuse_errors(plan.issues + issues, target, strict=strict)
         if is_package:
             issues += _pack(made, target)
@@ -162,14 +169,18 @@ def convert(
     return plan.issues + issues, counts
 
 
-def _checks(made: Path) -> tuple[list[Issue], dict[str, int]]:
-    """(what the checks find in a file, number of prims with physics by kind)."""
-    from ..core import summary, validate
+def _checks(made: Path, plan: Layout, assets: Assets) -> tuple[list[Issue], dict[str, int]]:
+    """(what the checks find in a file, and where it differs from the robot; number of prims with physics by kind)."""
+    from ..core import proof, summary, validate
+    from ..urdf import verify
     from . import read
 
-    model = read.read_stage(read.open_stage(made))
+    stage = read.open_stage(made)
+    model = read.read_stage(stage)
     # Links below each other are what a robot is written as, so nobody is told of them.
-    return validate.validate(model, hierarchy="reset", check_geometry=False), summary.counts(model)
+    issues = validate.validate(model, hierarchy="reset", check_geometry=False)
+    issues += proof.issues_of(verify.stage_differences(plan, model, assets), is_of_robot=True)
+    return issues, summary.counts(model)
 
 
 def _pack(made: Path, target: Path) -> list[Issue]:

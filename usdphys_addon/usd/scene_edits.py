@@ -562,6 +562,7 @@ class _Mover:
         usd_prim = self.editor.stage.GetPrimAtPath(self.old)
         layer = self.editor.layer
         if self.is_own(usd_prim):
+            self.editor.make_unique_above(str(self.new))
             hierarchy.move_prims(layer, {str(self.now): str(self.new)})
             return
         for item in properties_of(layer):

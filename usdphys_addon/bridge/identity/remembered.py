@@ -157,11 +157,12 @@ def source_paths(scene: Scene, all_paths: Collection[str]) -> SourcePaths:
     objects = origins(obj for obj in scene.objects if obj.library is None)
     materials = _materials_of(scene)
     items = {item.prim.path for item in (*physics.physics_scenes, *physics.collision_groups)}
-    home = home_of(scene)
+    home, known = home_of(scene), objects_by_name()
     looks = _looks_scope(materials, home)
+    if any(path == home and known[name].parent is not None for name, path in objects.items()):
+        home = ""  # which is below a new object itself
     owned = {*objects.values(), *materials.values(), *items}
     imported = frozenset(physics.source.objects.splitlines())
-    known = objects_by_name()
     placeless = frozenset(name for name in objects if _is_placeless(known[name]))
     return SourcePaths(home, looks, objects, materials, imported, frozenset(all_paths) - owned, placeless)
 

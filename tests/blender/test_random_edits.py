@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Operations of Blender on an imported scene, alone and at random: the written world is the one that Blender shows."""
+
+import bpy
+import pytest
+
+from . import random_edits
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def imported(tmp_path):
+    random_edits.load(tmp_path)
+
+
+def chosen(name):
+    for obj in bpy.context.view_layer.objects:
+        obj.select_set(obj.name == name)
+    bpy.context.view_layer.objects.active = bpy.data.objects[name]
+    return bpy.data.objects[name]
+
+
+#: (operation, object): each has lost a collider or its shape at some time.
+ALONE = [
+    ("duplicate", "Wedge"), ("linked duplicate", "Wedge"), ("duplicate branch", "World"), ("separate", "Ball"),
+    ("separate", "Disk"), ("subdivide", "Wedge"), ("subdivide", "Disk"), ("shape key", "Wedge"), ("shape key", "Ball"),
+    ("collection instance", "Bone"), ("collection instance", "Wedge"), ("new parent", "World"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("operation", "name"), ALONE, ids=lambda value: value.replace(" ", "-"))
+def test_an_operation_is_in_the_files(tmp_path, monkeypatch, operation, name):
+    edits = random_edits.Edits(1)
+    monkeypatch.setattr(edits, "one", lambda *_: chosen(name))
+    random_edits.OPERATIONS[operation](edits)
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
+def test_what_moves_below_an_instance_is_seen_there(tmp_path):
+    skin = chosen("Skin")
+    skin.parent = bpy.data.objects["One"]
+    skin.matrix_parent_inverse.identity()
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_two_operations_at_random_are_in_the_files(tmp_path, seed):
+    edits = random_edits.Edits(seed)
+    edits.run(2)
+    assert random_edits.faults(tmp_path) == [], edits.log
