@@ -86,15 +86,14 @@ def write(experiment: Any, without: Path, with_: Path, centimetres: bool) -> Non
     usd_export = importlib.import_module("usdphys_ext.usdphys_addon.exchange.usd_export")
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.usdphys.targets = set(experiment.targets)
-    if centimetres:
-        stage = bpy.context.scene.usdphys.stage
-        stage.meters_per_unit, stage.up_axis = 0.01, "Y"
+    units = importlib.import_module("usdphys_ext.usdphys_addon.core.units")
+    chosen = usd_export.ExportOptions(units=units.StageUnits(0.01, 1.0, "Y") if centimetres else units.SI)
     experiment.build()
     bpy.context.view_layer.update()
-    usd_export.export_usd(bpy.context, without, usd_export.ExportOptions())
+    usd_export.export_usd(bpy.context, without, chosen)
     experiment.change()
     bpy.context.view_layer.update()
-    usd_export.export_usd(bpy.context, with_, usd_export.ExportOptions())
+    usd_export.export_usd(bpy.context, with_, chosen)
     # Blender writes siblings in another order from run to run.
     lines = [sorted(file.read_text(encoding="utf-8").splitlines()) for file in (without, with_)]
     if lines[0] == lines[1]:

@@ -39,7 +39,7 @@ from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, moving_paths, report_conversion, report_uniform
+from .usd_export import ExportResult, moving_paths, report_uniform, report_unknown_units
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -213,8 +213,7 @@ def _export(
                 "sublayers are not in it.",
                 "Export in the units and with the up axis of the imported file to keep them.",
             ))  # fmt: skip
-        units = converted._replace(local_meters_per_unit=units.meters_per_unit)
-        report_conversion(reading.model, units, written.unconverted, result.issues)
+        report_unknown_units(written.unconverted, result.issues)
     return result
 
 
