@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon import formats
+from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks
@@ -790,8 +791,6 @@ def test_a_body_below_an_uneven_parent_stays_where_it_is(tmp_path, meters, colli
     child.usdphys.colliders.add()
     bpy.context.view_layer.update()
     wanted = np.array(child.matrix_world, float)
-    # Lengths below the objects stay those of Blender, under a scale.
-    wanted[:3, :3] /= meters
     target = tmp_path / "sheared.usda"
     usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(StageUnits(meters_per_unit=meters)))
     from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -840,24 +839,77 @@ def test_skeletons_and_skins_lie_below_a_skel_root_without_which_usd_ignores_the
     assert [line for line in validator_errors(target) if "Skel" in line] == []
 
 
-@pytest.mark.parametrize(("meters", "is_said"), [(1.0, False), (0.01, True)])
-def test_velocities_that_simulators_read_without_the_scale_are_said(tmp_path, meters, is_said):
-    """PhysX and Newton do not multiply a velocity by the scale with which Blender converts units."""
-    bpy.ops.mesh.primitive_cube_add()
-    body = bpy.context.object.usdphys
+@pytest.mark.parametrize(("scene_meters", "meters", "up_axis", "turn", "root", "native"), [
+    (1.0, 1.0, "Y", (0.3, -1.2, 2.0), "/root", False),
+    (1.0, 0.01, "Y", (0.0, 0.0, 0.0), "/root", False),
+    (1.0, 0.01, "Z", (0.3, -1.2, 2.0), "", False),
+    (1.0, 0.0254, "Y", (0.3, -1.2, 2.0), "", False),
+    (0.01, 1.0, "Z", (0.0, 0.0, 0.0), "/root", False),
+    (0.01, 1e-6, "Y", (0.3, -1.2, 2.0), "/root", False),
+    (1.0, 0.01, "Y", (0.3, -1.2, 2.0), "/root", True),
+    (1.0, 1.0, "Z", (0.0, 0.0, 0.0), "/root", True),
+])  # fmt: skip
+def test_a_simulator_starts_a_body_with_its_speed(tmp_path, scene_meters, meters, up_axis, turn, root, native):
+    """Newton turns a velocity with its prim and does not multiply it by a scale above; PhysX does so where it is asked.
+
+    native: by Blender's own export, which knows no unit of the scene.
+    """
+    bpy.context.scene.unit_settings.scale_length = scene_meters
+    bpy.ops.object.empty_add(location=(1, 2, 3), rotation=(0.5, 0.0, 0.0))
+    parent = bpy.context.object
+    bpy.ops.mesh.primitive_cube_add(rotation=turn, location=(4, 0, 1))
+    obj = bpy.context.object
+    obj.parent = parent
+    body = obj.usdphys
     body.rigid_body.is_applied = True
-    body.rigid_body.velocity = (4.0, 0.0, 0.0)
+    body.rigid_body.velocity = (4.0, -1.0, 2.0)
     body.colliders.add()
     bpy.context.view_layer.update()
-    options = usd_export.ExportOptions(StageUnits(meters_per_unit=meters))
-    issues = usd_export.export_usd(bpy.context, tmp_path / "moving.usda", options).issues
-    found = [issue for issue in issues if issue.code == "VelocityInUnits"]
-    assert len(found) == is_said
-    if is_said:
-        assert "'Cube'" in found[0].message and "0.01 of its speed" in found[0].message
-    body.rigid_body.velocity = (0.0, 0.0, 0.0)
-    issues = usd_export.export_usd(bpy.context, tmp_path / "still.usda", options).issues
-    assert "VelocityInUnits" not in {issue.code for issue in issues}
+    wanted = np.array(obj.matrix_world.to_3x3()) @ (4.0, -1.0, 2.0) * scene_meters
+    target = tmp_path / "moving.usda"
+    if native:
+        bpy.ops.wm.usd_export(
+            filepath=str(target), convert_scene_units="CUSTOM", meters_per_unit=meters,
+            convert_orientation=up_axis == "Y", export_global_forward_selection="NEGATIVE_Z",
+            export_global_up_selection="Y",
+        )  # fmt: skip
+    else:
+        options = usd_export.ExportOptions(StageUnits(meters, 1.0, up_axis), root=root)
+        issues = usd_export.export_usd(bpy.context, target, options).issues
+        assert [issue for issue in issues if issue.severity != "info"] == []
+    stage = Usd.Stage.Open(str(target))
+    (prim,) = [prim for prim in stage.Traverse() if prim.HasAttribute("physics:velocity")]
+    world = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(prim)).T
+    units = StageUnits(UsdGeom.GetStageMetersPerUnit(stage), 1.0, UsdGeom.GetStageUpAxis(stage))
+    assert frames.scale_of(world) == pytest.approx([1.0] * 3, rel=1e-5)
+    speed = units.to_z_up @ frames.rotation_of(world) @ np.array(prim.GetAttribute("physics:velocity").Get())
+    assert speed * units.meters_per_unit == pytest.approx(wanted, rel=1e-4)
+    place = units.to_z_up @ world[:3, 3] * units.meters_per_unit
+    assert place == pytest.approx(np.array(obj.matrix_world.translation) * scene_meters, rel=1e-5)
+    assert bool(prim.GetCustomDataByKey("physics:localSpaceVelocities")), "its parent is turned"
+
+
+def test_physx_is_asked_for_the_axes_of_the_body_only_where_it_matters(tmp_path):
+    for name, turn, scale, velocity in (
+        ("Straight", 0.0, 1.0, 1.0), ("Turned", 1.0, 1.0, 1.0), ("Still", 1.0, 1.0, 0.0), ("Large", 1.0, 3.0, 1.0),
+    ):  # fmt: skip
+        bpy.ops.mesh.primitive_cube_add(rotation=(turn, 0, 0))
+        obj = bpy.context.object
+        obj.name, obj.scale = name, (scale,) * 3
+        obj.usdphys.rigid_body.is_applied = True
+        obj.usdphys.rigid_body.angular_velocity = (0.0, 0.0, velocity)
+        obj.usdphys.colliders.add()
+    bpy.context.view_layer.update()
+    asked = {}
+    for up_axis in "ZY":
+        options = usd_export.ExportOptions(StageUnits(1.0, 1.0, up_axis))
+        usd_export.export_usd(bpy.context, tmp_path / f"{up_axis}.usda", options)
+        stage = Usd.Stage.Open(str(tmp_path / f"{up_axis}.usda"))
+        asked[up_axis] = {
+            prim.GetName() for prim in stage.Traverse() if prim.GetCustomDataByKey("physics:localSpaceVelocities")
+        }
+    # PhysX would multiply the speed of a large body by its scale, too.
+    assert asked == {"Z": {"Turned"}, "Y": {"Straight", "Turned"}}
 
 
 @pytest.mark.parametrize("fails", [False, True])
