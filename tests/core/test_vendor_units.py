@@ -97,8 +97,7 @@ def Xform "Body" (
     assert value(stage, f"{body}RigidBody:sleepThreshold") == pytest.approx(0.5e-4)
     # The Y axis of the file is the Z axis now, and its Z axis is -Y.
     assert value(stage, f"{body}RigidBody:lockedPosAxis") == 3
-    # These are axes of the body.
-    assert value(stage, f"{body}RigidBody:lockedRotAxis") == 2
+    assert value(stage, f"{body}RigidBody:lockedRotAxis") == 4
     assert Gf.IsClose(value(stage, f"{body}Force:force"), Gf.Vec3f(1, -3, 2), 1e-6)
     assert list(value(stage, "/Body.newton:inertia")) == [1, 2, 3]
     assert value(stage, "/Body.unknown:thing")[0] == 1 and unknown == {"unknown:thing": "/Body"}
