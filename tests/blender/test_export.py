@@ -15,7 +15,7 @@ from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.exchange import usd_export, usd_hooks
+from usdphys_ext.usdphys_addon.exchange import source_export, usd_export, usd_hooks, usd_import
 from usdphys_ext.usdphys_addon.usd import asset_layers, write
 
 from . import scenes
@@ -887,6 +887,39 @@ def test_a_simulator_starts_a_body_with_its_speed(tmp_path, scene_meters, meters
     place = units.to_z_up @ world[:3, 3] * units.meters_per_unit
     assert place == pytest.approx(np.array(obj.matrix_world.translation) * scene_meters, rel=1e-5)
     assert bool(prim.GetCustomDataByKey("physics:localSpaceVelocities")), "its parent is turned"
+
+
+@pytest.mark.parametrize("form", ["composed", "flat"])
+def test_a_new_body_of_an_imported_scene_in_centimetres_is_named_where_newton_reads_another_speed(tmp_path, form):
+    bpy.ops.mesh.primitive_cube_add()
+    old = bpy.context.object.usdphys
+    old.rigid_body.is_applied, old.rigid_body.velocity = True, (1.0, 0.0, 0.0)
+    old.colliders.add()
+    bpy.context.view_layer.update()
+    source, target = tmp_path / "source.usda", tmp_path / "target.usda"
+    usd_export.export_usd(bpy.context, source, usd_export.ExportOptions(StageUnits(0.01)))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    usd_import.import_usd(bpy.context, source, usd_import.ImportOptions())
+
+    def written():
+        bpy.context.view_layer.update()
+        if form == "composed":
+            result = usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(StageUnits(0.01)))
+        else:
+            result = source_export.export_edits(bpy.context, target, form)
+        return [issue for issue in result.issues if issue.code in ("VelocityInUnits", "FileDiffers")]
+
+    assert written() == [], "the imported body starts with its speed"
+    bpy.ops.mesh.primitive_cube_add(location=(5, 0, 0))
+    new = bpy.context.object
+    new.name = "New"
+    new.usdphys.rigid_body.is_applied, new.usdphys.rigid_body.velocity = True, (1.0, 0.0, 0.0)
+    new.usdphys.colliders.add()
+    (issue,) = written()
+    assert issue.code == "VelocityInUnits" and "'New'" in issue.message and "0.01 of its speed" in issue.message
+    stage = Usd.Stage.Open(str(target))
+    (prim,) = [one for one in stage.Traverse() if one.GetName() == "New" and one.HasAttribute("physics:velocity")]
+    assert prim.GetCustomDataByKey("physics:localSpaceVelocities"), "PhysX multiplies by the scale where it is asked"
 
 
 def test_physx_is_asked_for_the_axes_of_the_body_only_where_it_matters(tmp_path):

@@ -39,7 +39,7 @@ from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, moving_paths, report_uniform, report_unknown_units
+from .usd_export import ExportResult, moving_paths, report_scaled_velocities, report_uniform, report_unknown_units
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -184,6 +184,7 @@ def _export(
             check=partial(usd_verify.prove, result=result, strict=strict) if proves else None,
         )  # fmt: skip
     result.issues += comparison.issues
+    report_scaled_velocities(reading.model, units, result.issues)
     if form == "layer":
         edited = _edited_prims(comparison, edits, found)
         result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))

@@ -19,7 +19,7 @@ from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.roles import is_animated
-from ..core import paths, summary, validate
+from ..core import paths, summary, validate, velocities
 from ..core.animation import Key
 from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
@@ -390,6 +390,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if job.converted is not None:
         unknown = unit_conversion.convert(stage, job.converted)
     report_unknown_units(unknown, job.issues)
+    report_scaled_velocities(model, units, job.issues)
 
 
 #: What to do about animation that was left out.
@@ -476,6 +477,30 @@ def report_unknown_units(unconverted: dict[str, str], issues: list[Issue]) -> No
             "VendorUnitsKept", "warning", path, "",
             f"'{name}' of '{path}'{others} keep their values in the units of the source: the add-on does not "
             "know their dimension.", "Export in the units of the source, or correct these values.",
+        ))  # fmt: skip
+
+
+def report_scaled_velocities(model: PhysicsModel, units: StageUnits, issues: list[Issue]) -> None:
+    """Report velocities of bodies that have the scale which converts units: of those that an imported scene got new.
+
+    units: in which the file is written; its local unit is that of the scene.
+    """
+    ratio = units.local / units.meters_per_unit
+    found = []
+    for prim in model.bodies.values() if abs(ratio - 1.0) > 1e-6 else ():
+        body = prim.get(usd_physics.RigidBodyAPI)
+        if body is not None and any(body.resolved("velocity")):
+            scale = abs(velocities.velocity_scale(prim.world[:3, :3] * ratio))
+            if abs(scale - 1.0) > 1e-3:
+                found.append((prim, scale))
+    if found:
+        (prim, scale), others = found[0], len(found) - 1
+        more = f" and {counted(others, 'other body')}" if others else ""
+        issues.append(Issue(
+            "VelocityInUnits", "warning", prim.path, prim.label,
+            f"Newton does not multiply the velocity of '{prim.label}'{more} by the scale that converts the units: there "
+            f"it starts with {1.0 / scale:.3g} of its speed.",
+            "Scale its object as the imported ones are, and apply the rest of its scale to its mesh.",
         ))  # fmt: skip
 
 
