@@ -13,21 +13,21 @@ from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import lengths, unit_conversion
 
 #: Numbers that are no lengths, or lengths whose unit is not that of the stage.
-OTHERS = set("""
-    normals orient orientations orientationsf orientationsh opacities opacitiesh
-    radiance:sphericalHarmonicsCoefficients radiance:sphericalHarmonicsCoefficientsh angularVelocities rotations blendShapeWeights weights jointWeights tangents
-    primvars:displayColor primvars:displayOpacity normalOffsets
-    uKnots vKnots uRange vRange trimCurve:knots trimCurve:points trimCurve:ranges pointWeights knots ranges
-    creaseSharpnesses cornerSharpnesses
-    focalLength horizontalAperture verticalAperture horizontalApertureOffset verticalApertureOffset fStop exposure
-    exposure:fStop exposure:iso exposure:responsivity exposure:time shutter:open shutter:close
-    inputs:intensity inputs:exposure inputs:diffuse inputs:specular inputs:color inputs:colorTemperature inputs:angle
-    inputs:shaping:cone:angle inputs:shaping:cone:softness inputs:shaping:focus inputs:shaping:focusTint
-    inputs:shaping:ies:angleScale inputs:shadow:color inputs:shadow:distance inputs:shadow:falloff
-    inputs:shadow:falloffGamma inputs:shadow:enable
-    surfaceFaceVertexIndices tetVertexIndices
-    stageTimeMapping xformOpOrder
-""".split())  # fmt: skip
+OTHERS = {
+    "angularVelocities", "blendShapeWeights", "cornerSharpnesses", "creaseSharpnesses", "exposure", "exposure:fStop",
+    "exposure:iso", "exposure:responsivity", "exposure:time", "fStop", "focalLength", "horizontalAperture",
+    "horizontalApertureOffset", "inputs:angle", "inputs:color", "inputs:colorTemperature", "inputs:diffuse",
+    "inputs:exposure", "inputs:intensity", "inputs:shadow:color", "inputs:shadow:distance", "inputs:shadow:enable",
+    "inputs:shadow:falloff", "inputs:shadow:falloffGamma", "inputs:shaping:cone:angle",
+    "inputs:shaping:cone:softness", "inputs:shaping:focus", "inputs:shaping:focusTint",
+    "inputs:shaping:ies:angleScale", "inputs:specular", "jointWeights", "knots", "normalOffsets", "normals",
+    "opacities", "opacitiesh", "orient", "orientations", "orientationsf", "orientationsh", "pointWeights",
+    "primvars:displayColor", "primvars:displayOpacity", "radiance:sphericalHarmonicsCoefficients",
+    "radiance:sphericalHarmonicsCoefficientsh", "ranges", "rotations", "shutter:close", "shutter:open",
+    "stageTimeMapping", "surfaceFaceVertexIndices", "tangents", "tetVertexIndices", "trimCurve:knots",
+    "trimCurve:points", "trimCurve:ranges", "uKnots", "uRange", "vKnots", "vRange", "verticalAperture",
+    "verticalApertureOffset", "weights", "xformOpOrder",
+}  # fmt: skip
 TYPES = (UsdGeom.Imageable, UsdLux.LightFilter, UsdSkel.Animation, UsdSkel.BlendShape)
 
 
@@ -52,7 +52,9 @@ def test_every_number_of_a_type_is_a_length_or_is_none(type_name: str) -> None:
         spec = known.GetSchemaAttributeSpec(name)
         if spec is None or spec.typeName.type.pythonClass is bool:
             continue
-        numbers = str(spec.typeName).startswith(("float", "double", "half", "point", "vector", "matrix", "quat", "normal"))
+        numbers = str(spec.typeName).startswith(
+            ("float", "double", "half", "point", "vector", "matrix", "quat", "normal")
+        )
         if numbers:
             is_other = name in OTHERS or (name == "scales" and not type_name.startswith("ParticleField"))
             assert (lengths.part_of(type_name, name) is None) == is_other, (type_name, name, spec.typeName)
@@ -220,8 +222,12 @@ def test_a_volume_keeps_the_unit_of_its_file_below_a_scale_of_its_own() -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(
-    st.sampled_from((1.0, 0.01, 0.001, 0.0254)), st.sampled_from("YZ"), st.sampled_from((1.0, 0.01, 0.0254)),
-    st.sampled_from("YZ"), st.sampled_from(((), (90.0,), (30.0, 45.0))), st.sampled_from((False, True)),
+    st.sampled_from((1.0, 0.01, 0.001, 0.0254)),
+    st.sampled_from("YZ"),
+    st.sampled_from((1.0, 0.01, 0.0254)),
+    st.sampled_from("YZ"),
+    st.sampled_from(((), (90.0,), (30.0, 45.0))),
+    st.sampled_from((False, True)),
 )
 def test_a_simulator_that_leaves_out_the_scale_starts_a_body_with_its_speed(
     meters: float, up_axis: str, other: float, other_up: str, turns: tuple[float, ...], resets: bool

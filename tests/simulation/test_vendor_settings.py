@@ -105,7 +105,9 @@ def test_locked_rotations_are_about_the_axes_of_the_world(up_axis, locked) -> No
     """As in PhysX, whatever way the body lies, and however it turns: what is left of its spin goes on."""
     half = math.sqrt(0.5)
     bits = sum(1 << axis for axis in locked)
-    prims = ball(f"int physxRigidBody:lockedRotAxis = {bits}\n    vector3f physics:angularVelocity = (90, 45, 60)", BODY)
+    prims = ball(
+        f"int physxRigidBody:lockedRotAxis = {bits}\n    vector3f physics:angularVelocity = (90, 45, 60)", BODY
+    )
     prims = prims.replace(
         'token[] xformOpOrder = ["xformOp:translate"]',
         f'token[] xformOpOrder = ["xformOp:orient"]\n    quatf xformOp:orient = ({half}, 0, {half}, 0)',

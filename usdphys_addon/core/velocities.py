@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which space the initial velocities of a body are in: by the specification, and for simulators that read another one."""
+"""In which space the initial velocities of a body are, by the specification and for simulators."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ SAME_RATIO = 1e-4
 def velocity_scale(linear: Matrix) -> float:
     """Factor of a body's velocity, in its rotation. linear: of its world matrix, (3, 3).
 
-    1, or its scale if that converts length units, as a root prim's may; negative for a mirrored prim, because a rotation
-    cannot mirror.
+    1, or its scale if that converts length units, as a root prim's may; negative for a mirrored prim, because a
+    rotation cannot mirror.
     """
     scale = frames.scale_of(linear)
     sign = math.copysign(1.0, scale[0])
@@ -35,8 +35,9 @@ def velocity_scale(linear: Matrix) -> float:
 def asks_for_own_axes(prim: Prim, to_file: Matrix, *, is_in_other_units: bool) -> bool:
     """True where PhysX has to be asked for the axes of the body, in which the specification has its velocities.
 
-    PhysX takes velocities along the axes of the world. Where it is asked for those of the body, it multiplies them by the
-    scale of the prim as well, which nobody else does for a scale that converts no units: such a body is left to PhysX.
+    PhysX takes velocities along the axes of the world. Where it is asked for those of the body, it multiplies them by
+    the scale of the prim, too. Others do so only for a scale that converts units, so PhysX is not asked for a body with
+    another scale.
     to_file: rotation (3, 3) from Z up to the axes of the file. is_in_other_units: a scale may convert units above it.
     """
     body = prim.get(RigidBodyAPI)

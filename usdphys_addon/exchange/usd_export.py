@@ -498,8 +498,8 @@ def report_scaled_velocities(model: PhysicsModel, units: StageUnits, issues: lis
         more = f" and {counted(others, 'other body')}" if others else ""
         issues.append(Issue(
             "VelocityInUnits", "warning", prim.path, prim.label,
-            f"Newton does not multiply the velocity of '{prim.label}'{more} by the scale that converts the units: there "
-            f"it starts with {1.0 / scale:.3g} of its speed.",
+            f"Newton does not multiply the velocity of '{prim.label}'{more} by the scale that converts the units: "
+            f"there it starts with {1.0 / scale:.3g} of its speed.",
             "Scale its object as the imported ones are, and apply the rest of its scale to its mesh.",
         ))  # fmt: skip
 

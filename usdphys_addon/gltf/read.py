@@ -863,7 +863,7 @@ def _is_even(x: float, y: float, z: float) -> bool:
 
 
 def _locked_axes(moments: Vector, about: Quaternion, world: Matrix) -> int | None:
-    """Bits of the world axes about which moments are infinite, which are 0; None where those are no axes of the world."""
+    """Bits of the world axes about which moments are infinite, that is 0; None where those are along no such axes."""
     if not any(moments):
         return vendor.ALL_AXES
     columns = np.abs(frames.rotation_of(world) @ frames.matrix_of(about)).T[np.array(moments) == 0.0]

@@ -84,8 +84,10 @@ class Fallback(NamedTuple):
 def fallbacks(type_name: str) -> tuple[Fallback, ...]:
     """The lengths that a prim of this type has where nobody has said one. An extent is computed from the others."""
     known = Usd.SchemaRegistry().FindConcretePrimDefinition(type_name) if type_name else None
-    found = []
-    for name, part in _of_type(type_name).items() if known else ():
+    found: list[Fallback] = []
+    if not known:
+        return ()
+    for name, part in _of_type(type_name).items():
         spec = known.GetSchemaAttributeSpec(name) if name != "extent" else None
         if spec is not None and spec.default is not None and np.asarray(spec.default, float).any():
             found.append(Fallback(name, spec.typeName, spec.variability, spec.default, part))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gives a stage of one layer other units or another up axis. All means the same as before.
 
-All lengths get other numbers: simulators do not multiply a velocity by a scale above its body, which the specification
-does. Another up axis is a rotation of the topmost prims. Numbers of physics and of vendors follow from the dimensions of
-their rows, and those of geometry from `lengths`; numbers that no table knows are noted.
+All lengths get other numbers: by the specification a scale above a body multiplies its velocity, and simulators leave
+it out. Another up axis is a rotation of the topmost prims. Numbers of physics and of vendors follow from the dimensions
+of their rows, and those of geometry from `lengths`; numbers that no table knows are noted.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def take_scale(stage: Usd.Stage, scene_meters: float, meters_per_unit: float) ->
     """Put the scale with which Blender's exporter has converted units into the geometry of a stage without physics.
 
     Blender scales its topmost prims, and writes cameras in units of the stage. scene_meters: length of a Blender unit,
-    which it takes for a metre. meters_per_unit: of the stage; where Blender could not scale by it, the stage has another.
+    which it takes for a metre. meters_per_unit: that is wanted; the stage has another where Blender cannot scale by it.
     """
     scale, factor = 1.0 / UsdGeom.GetStageMetersPerUnit(stage), scene_meters / meters_per_unit
     if abs(scale - 1.0) < 1e-6 and abs(factor - 1.0) < 1e-6:
@@ -177,7 +177,8 @@ class Conversion:
         for item in added:
             spec.RemoveProperty(item)
         self.place_frames(spec)
-        if self.angle and RigidBodyAPI.usd_name in names and any(_moves(spec.attributes.get(name)) for name in _VELOCITIES):
+        velocities = [spec.attributes.get(name) for name in _VELOCITIES] if RigidBodyAPI.usd_name in names else []
+        if self.angle and any(map(_moves, velocities)):
             ask_for_own_axes(spec)
 
     def attribute(self, item: Sdf.AttributeSpec, row: tuple[Attribute, str] | None) -> None:
