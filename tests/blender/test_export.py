@@ -922,6 +922,60 @@ def test_a_new_body_of_an_imported_scene_in_centimetres_is_named_where_newton_re
     assert prim.GetCustomDataByKey("physics:localSpaceVelocities"), "PhysX multiplies by the scale where it is asked"
 
 
+def test_a_skeleton_and_what_is_animated_move_as_far_in_centimetres(tmp_path):
+    """Points as OpenUSD skins and places them, at several frames."""
+    from pxr import UsdSkel, Vt
+
+    bpy.ops.object.armature_add(location=(1, 0, 0))
+    armature = bpy.context.object
+    bpy.ops.mesh.primitive_cube_add(location=(1, 0, 0.5))
+    skin = bpy.context.object
+    skin.vertex_groups.new(name="Bone").add(range(8), 1.0, "REPLACE")
+    skin.parent, skin.matrix_parent_inverse = armature, armature.matrix_world.inverted()
+    skin.modifiers.new("Armature", "ARMATURE").object = armature
+    bone = armature.pose.bones[0]
+    bpy.ops.mesh.primitive_cube_add(location=(5, 0, 0))
+    body = bpy.context.object
+    body.usdphys.rigid_body.is_applied = True
+    body.usdphys.colliders.add()
+    for frame, height in ((1, 0.0), (5, 2.0)):
+        bone.location, body.location = (0, height, 0), (5, height, 0)
+        bone.keyframe_insert("location", frame=frame)
+        body.keyframe_insert("location", frame=frame)
+    scene = bpy.context.scene
+    scene.frame_end = 5
+    scene.frame_set(1)
+
+    def points(units):
+        target = tmp_path / f"{units.meters_per_unit:g}.usda"
+        usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(units, animation=True))
+        stage = Usd.Stage.Open(str(target))
+        found = {}
+        for frame in (1, 3, 5):
+            places = UsdGeom.XformCache(frame)
+            for prim in stage.Traverse():
+                if not prim.IsA(UsdGeom.Mesh):
+                    continue
+                own, holder = UsdGeom.Mesh(prim).GetPointsAttr().Get(frame), prim
+                if prim.HasAPI(UsdSkel.BindingAPI):
+                    cache = UsdSkel.Cache()
+                    cache.Populate(UsdSkel.Root.Find(prim), Usd.PrimDefaultPredicate)
+                    bones = cache.GetSkelQuery(UsdSkel.BindingAPI(prim).GetInheritedSkeleton())
+                    own, holder = Vt.Vec3fArray(own), bones.GetPrim()
+                    query = cache.GetSkinningQuery(prim)
+                    assert query.ComputeSkinnedPoints(bones.ComputeSkinningTransforms(frame), own, frame)
+                world = np.array(places.GetLocalToWorldTransform(holder))
+                placed = (np.c_[np.array(own), np.ones(len(own))] @ world)[:, :3] * units.meters_per_unit
+                found[str(prim.GetPath()), frame] = placed @ units.to_z_up.T
+        return found
+
+    metres, centimetres = points(StageUnits()), points(StageUnits(0.01, 1.0, "Y"))
+    assert len(metres) == 6 and metres.keys() == centimetres.keys()
+    for key, placed in metres.items():
+        assert np.allclose(centimetres[key], placed, atol=1e-5), key
+    assert metres["/root/Armature/Cube/Cube", 5].mean(axis=0) == pytest.approx((1, 0, 2.5), abs=1e-4)
+
+
 def test_physx_is_asked_for_the_axes_of_the_body_only_where_it_matters(tmp_path):
     for name, turn, scale, velocity in (
         ("Straight", 0.0, 1.0, 1.0), ("Turned", 1.0, 1.0, 1.0), ("Still", 1.0, 1.0, 0.0), ("Large", 1.0, 3.0, 1.0),
