@@ -5,6 +5,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd
 from usdphys_ext.usdphys_addon.core import units, validate, vendor_units
@@ -395,3 +396,18 @@ def Scope "Fan" (prepend apiSchemas = ["PhysxForceAPI"])
     # X and Z are X and Y now; bits that are no axes stay.
     assert value(stage, "/Wind.physxRigidBody:lockedPosAxis") == 11
     assert Gf.IsClose(value(stage, "/Fan.physxForce:force"), Gf.Vec3f(1, 2, 3), 1e-6)
+
+
+@pytest.mark.parametrize(("mode", "unit"), [("acceleration", 1.0), ("force", 1e-4)])
+def test_an_angular_acceleration_is_in_radians_as_physx_takes_it(mode: str, unit: float) -> None:
+    """Its documentation says degrees. A torque has the square of the unit of length."""
+    stage, _ = converted(f"""
+def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxForceAPI"])
+{{
+    uniform token physxForce:mode = "{mode}"
+    vector3f physxForce:torque = (0, 2, 0)
+}}
+""", METRES)  # fmt: skip
+    prim = usd_read.read_stage(stage).prims["/Body"]
+    turns = np.abs(np.array(prim.schemas["PhysxForceAPI"].torque))
+    assert turns.max() == pytest.approx(2.0 * unit)
