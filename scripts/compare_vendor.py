@@ -9,7 +9,8 @@ and with it, and both files are simulated. A row is good where both motions are 
 seen to do with a file written by hand. Needs Blender (bpy) and a Python with ovphysx or newton[sim]; a simulator whose
 Python is not named (PHYSX_PYTHON, NEWTON_PYTHON) is left out. Prints a row per setting, and per simulator the number of
 good ones that change the motion, and that must not. With --centimetres the files are in centimetres with Y up. With
---check, exit status 1 where one is not good, or fewer than 30 change the motion in PhysX or 8 in Newton.
+--check, exit status 1 where one is not good, or fewer than 30 change the motion in PhysX or 8 in Newton; in centimetres
+only PhysX counts, because Newton supports metres alone.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ def main() -> int:
     parser.add_argument("--check", action="store_true", help="exit with 1 where too few settings are good")
     options = parser.parse_args()
     bench.load_extension().register()
+    units = importlib.import_module("usdphys_ext.usdphys_addon.core.units")
+    of_files = units.StageUnits(0.01, 1.0, "Y") if options.centimetres else units.SI
     scenes = importlib.import_module("vendor_scenes")
     guide = importlib.import_module("joint_scenes")
     makers = {"physx": lambda: scenes.in_physx() | guide.experiments(), "newton": scenes.in_newton}
@@ -48,26 +51,28 @@ def main() -> int:
         kept.mkdir(parents=True, exist_ok=True)
         for engine, python in engine_runs.chosen(options).items():
             found = {name: one for name, one in makers[engine]().items() if options.only in name}
-            good = compare(engine, python, found, kept, options.centimetres)
+            good = compare(engine, python, found, kept, of_files)
             changing = [name for name, one in found.items() if one.with_ != one.without]
             changed = len(good.intersection(changing))
             print(f"{engine}_changes {changed} of {len(changing)}")
             print(f"{engine}_ignored {len(good) - changed} of {len(found) - len(changing)}")
-            failed |= len(good) < len(found) or (not options.only and changed < LEAST[engine])
+            # Newton supports no other unit than metres, and says so.
+            if engine != "newton" or not options.centimetres:
+                failed |= len(good) < len(found) or (not options.only and changed < LEAST[engine])
     return 1 if failed and options.check else 0
 
 
-def compare(engine: str, python: str, experiments: dict[str, Any], folder: Path, centimetres: bool) -> set[str]:
-    """Simulate all pairs and print a row for each. Returns the names of the good ones."""
+def compare(engine: str, python: str, experiments: dict[str, Any], folder: Path, units: Any) -> set[str]:
+    """Simulate all pairs and print a row for each. units: of the files. Returns the names of the good ones."""
     files = []
     for name, experiment in experiments.items():
         files += [folder / f"{engine}-{name}-{word}.usda" for word in ("without", "with")]
-        write(experiment, *files[-2:], centimetres)
+        write(experiment, *files[-2:], units)
     steps = [round(one.seconds * 60) for one in experiments.values() for _ in range(2)]
     pairs = list(zip(files, engine_runs.poses(engine, python, files, steps, 1 / 60, by_path=True), strict=True))
     good = set()
     for row, (name, experiment) in enumerate(experiments.items()):
-        found = [measured(*pair, experiment) for pair in pairs[2 * row : 2 * row + 2]]
+        found = [measured(*pair, experiment, engine == "newton") for pair in pairs[2 * row : 2 * row + 2]]
         spans = (experiment.without, experiment.with_)
         is_good = all(low <= value <= high for value, (low, high) in zip(found, spans, strict=True))
         if is_good:
@@ -79,22 +84,20 @@ def compare(engine: str, python: str, experiments: dict[str, Any], folder: Path,
     return good
 
 
-def write(experiment: Any, without: Path, with_: Path, centimetres: bool) -> None:
-    """Export a scene twice."""
+def write(experiment: Any, without: Path, with_: Path, units: Any) -> None:
+    """Export a scene twice, in these units."""
     import bpy
 
     usd_export = importlib.import_module("usdphys_ext.usdphys_addon.exchange.usd_export")
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     bpy.context.scene.usdphys.targets = set(experiment.targets)
-    if centimetres:
-        stage = bpy.context.scene.usdphys.stage
-        stage.meters_per_unit, stage.up_axis = 0.01, "Y"
+    chosen = usd_export.ExportOptions(units)
     experiment.build()
     bpy.context.view_layer.update()
-    usd_export.export_usd(bpy.context, without, usd_export.ExportOptions())
+    usd_export.export_usd(bpy.context, without, chosen)
     experiment.change()
     bpy.context.view_layer.update()
-    usd_export.export_usd(bpy.context, with_, usd_export.ExportOptions())
+    usd_export.export_usd(bpy.context, with_, chosen)
     # Blender writes siblings in another order from run to run.
     lines = [sorted(file.read_text(encoding="utf-8").splitlines()) for file in (without, with_)]
     if lines[0] == lines[1]:
@@ -112,8 +115,11 @@ def authored(file: Path, path: str) -> tuple[Any, Any, float, bool]:
     return location, rotation, UsdGeom.GetStageMetersPerUnit(stage), UsdGeom.GetStageUpAxis(stage) == "Z"
 
 
-def measured(file: Path, poses: dict[str, Any] | None, experiment: Any) -> float:
-    """What a simulator moves the watched body by, with Z up; NaN where it does not simulate it."""
+def measured(file: Path, poses: dict[str, Any] | None, experiment: Any, turns: bool) -> float:
+    """What a simulator moves the watched body by, with Z up; NaN where it does not simulate it.
+
+    turns: its poses have Z up whatever the file has.
+    """
     from mathutils import Quaternion, Vector
 
     paths = [path for path in poses or () if path.rpartition("/")[2] == experiment.watched]
@@ -121,6 +127,9 @@ def measured(file: Path, poses: dict[str, Any] | None, experiment: Any) -> float
         return math.nan
     end = poses[paths[0]][-1]
     place, rotation, meters, is_z_up = authored(file, paths[0])
+    if turns and not is_z_up:
+        up = Quaternion((1, 0, 0), math.pi / 2)
+        place, rotation, is_z_up = up @ place, up @ rotation, True
     moved = (Vector(end[:3].tolist()) - place) * meters
     turned = Quaternion((end[6], *end[3:6].tolist())) @ rotation.inverted()
     about = Vector((turned.x, turned.y, turned.z))

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from pxr import Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
 from usdphys_ext.usdphys_addon import formats
+from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import OutputError, ValidationFailedError
 from usdphys_ext.usdphys_addon.core.units import StageUnits
-from usdphys_ext.usdphys_addon.exchange import scene_export, usd_export, usd_hooks
+from usdphys_ext.usdphys_addon.exchange import scene_export, source_export, usd_export, usd_hooks, usd_import
 from usdphys_ext.usdphys_addon.usd import asset_layers, write
 
 from . import scenes
@@ -806,8 +807,6 @@ def test_a_body_below_an_uneven_parent_stays_where_it_is(tmp_path, meters, colli
     child.usdphys.colliders.add()
     bpy.context.view_layer.update()
     wanted = np.array(child.matrix_world, float)
-    # Lengths below the objects stay those of Blender, under a scale.
-    wanted[:3, :3] /= meters
     target = tmp_path / "sheared.usda"
     usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(StageUnits(meters_per_unit=meters)))
     from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -856,24 +855,164 @@ def test_skeletons_and_skins_lie_below_a_skel_root_without_which_usd_ignores_the
     assert [line for line in validator_errors(target) if "Skel" in line] == []
 
 
-@pytest.mark.parametrize(("meters", "is_said"), [(1.0, False), (0.01, True)])
-def test_velocities_that_simulators_read_without_the_scale_are_said(tmp_path, meters, is_said):
-    """PhysX and Newton do not multiply a velocity by the scale with which Blender converts units."""
-    bpy.ops.mesh.primitive_cube_add()
-    body = bpy.context.object.usdphys
+@pytest.mark.parametrize(("scene_meters", "meters", "up_axis", "turn", "root", "native"), [
+    (1.0, 1.0, "Y", (0.3, -1.2, 2.0), "/root", False),
+    (1.0, 0.01, "Y", (0.0, 0.0, 0.0), "/root", False),
+    (1.0, 0.01, "Z", (0.3, -1.2, 2.0), "", False),
+    (1.0, 0.0254, "Y", (0.3, -1.2, 2.0), "", False),
+    (0.01, 1.0, "Z", (0.0, 0.0, 0.0), "/root", False),
+    (0.01, 1e-6, "Y", (0.3, -1.2, 2.0), "/root", False),
+    (1.0, 0.01, "Y", (0.3, -1.2, 2.0), "/root", True),
+    (1.0, 1.0, "Z", (0.0, 0.0, 0.0), "/root", True),
+])  # fmt: skip
+def test_a_simulator_starts_a_body_with_its_speed(tmp_path, scene_meters, meters, up_axis, turn, root, native):
+    """Newton turns a velocity with its prim and does not multiply it by a scale above; PhysX does so where it is asked.
+
+    native: by Blender's own export, which knows no unit of the scene.
+    """
+    bpy.context.scene.unit_settings.scale_length = scene_meters
+    bpy.ops.object.empty_add(location=(1, 2, 3), rotation=(0.5, 0.0, 0.0))
+    parent = bpy.context.object
+    bpy.ops.mesh.primitive_cube_add(rotation=turn, location=(4, 0, 1))
+    obj = bpy.context.object
+    obj.parent = parent
+    body = obj.usdphys
     body.rigid_body.is_applied = True
-    body.rigid_body.velocity = (4.0, 0.0, 0.0)
+    body.rigid_body.velocity = (4.0, -1.0, 2.0)
     body.colliders.add()
     bpy.context.view_layer.update()
-    options = usd_export.ExportOptions(StageUnits(meters_per_unit=meters))
-    issues = usd_export.export_usd(bpy.context, tmp_path / "moving.usda", options).issues
-    found = [issue for issue in issues if issue.code == "VelocityInUnits"]
-    assert len(found) == is_said
-    if is_said:
-        assert "'Cube'" in found[0].message and "0.01 of its speed" in found[0].message
-    body.rigid_body.velocity = (0.0, 0.0, 0.0)
-    issues = usd_export.export_usd(bpy.context, tmp_path / "still.usda", options).issues
-    assert "VelocityInUnits" not in {issue.code for issue in issues}
+    wanted = np.array(obj.matrix_world.to_3x3()) @ (4.0, -1.0, 2.0) * scene_meters
+    target = tmp_path / "moving.usda"
+    if native:
+        bpy.ops.wm.usd_export(
+            filepath=str(target), convert_scene_units="CUSTOM", meters_per_unit=meters,
+            convert_orientation=up_axis == "Y", export_global_forward_selection="NEGATIVE_Z",
+            export_global_up_selection="Y",
+        )  # fmt: skip
+    else:
+        options = usd_export.ExportOptions(StageUnits(meters, 1.0, up_axis), root=root)
+        issues = usd_export.export_usd(bpy.context, target, options).issues
+        assert [issue for issue in issues if issue.severity != "info"] == []
+    stage = Usd.Stage.Open(str(target))
+    (prim,) = [prim for prim in stage.Traverse() if prim.HasAttribute("physics:velocity")]
+    world = np.array(UsdGeom.XformCache().GetLocalToWorldTransform(prim)).T
+    units = StageUnits(UsdGeom.GetStageMetersPerUnit(stage), 1.0, UsdGeom.GetStageUpAxis(stage))
+    assert frames.scale_of(world) == pytest.approx([1.0] * 3, rel=1e-5)
+    speed = units.to_z_up @ frames.rotation_of(world) @ np.array(prim.GetAttribute("physics:velocity").Get())
+    assert speed * units.meters_per_unit == pytest.approx(wanted, rel=1e-4)
+    place = units.to_z_up @ world[:3, 3] * units.meters_per_unit
+    assert place == pytest.approx(np.array(obj.matrix_world.translation) * scene_meters, rel=1e-5)
+    assert bool(prim.GetCustomDataByKey("physics:localSpaceVelocities")), "its parent is turned"
+
+
+@pytest.mark.parametrize("form", ["composed", "flat"])
+def test_a_new_body_of_an_imported_scene_in_centimetres_is_named_where_newton_reads_another_speed(tmp_path, form):
+    bpy.ops.mesh.primitive_cube_add()
+    old = bpy.context.object.usdphys
+    old.rigid_body.is_applied, old.rigid_body.velocity = True, (1.0, 0.0, 0.0)
+    old.colliders.add()
+    bpy.context.view_layer.update()
+    source, target = tmp_path / "source.usda", tmp_path / "target.usda"
+    usd_export.export_usd(bpy.context, source, usd_export.ExportOptions(StageUnits(0.01)))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    usd_import.import_usd(bpy.context, source, usd_import.ImportOptions())
+
+    def written():
+        bpy.context.view_layer.update()
+        if form == "composed":
+            result = usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(StageUnits(0.01)))
+        else:
+            result = source_export.export_edits(bpy.context, target, form)
+        return [issue for issue in result.issues if issue.code in ("VelocityInUnits", "FileDiffers")]
+
+    assert written() == [], "the imported body starts with its speed"
+    bpy.ops.mesh.primitive_cube_add(location=(5, 0, 0))
+    new = bpy.context.object
+    new.name = "New"
+    new.usdphys.rigid_body.is_applied, new.usdphys.rigid_body.velocity = True, (1.0, 0.0, 0.0)
+    new.usdphys.colliders.add()
+    (issue,) = written()
+    assert issue.code == "VelocityInUnits" and "'New'" in issue.message and "0.01 of its speed" in issue.message
+    stage = Usd.Stage.Open(str(target))
+    (prim,) = [one for one in stage.Traverse() if one.GetName() == "New" and one.HasAttribute("physics:velocity")]
+    assert prim.GetCustomDataByKey("physics:localSpaceVelocities"), "PhysX multiplies by the scale where it is asked"
+
+
+def test_a_skeleton_and_what_is_animated_move_as_far_in_centimetres(tmp_path):
+    """Points as OpenUSD skins and places them, at several frames."""
+    from pxr import UsdSkel, Vt
+
+    bpy.ops.object.armature_add(location=(1, 0, 0))
+    armature = bpy.context.object
+    bpy.ops.mesh.primitive_cube_add(location=(1, 0, 0.5))
+    skin = bpy.context.object
+    skin.vertex_groups.new(name="Bone").add(range(8), 1.0, "REPLACE")
+    skin.parent, skin.matrix_parent_inverse = armature, armature.matrix_world.inverted()
+    skin.modifiers.new("Armature", "ARMATURE").object = armature
+    bone = armature.pose.bones[0]
+    bpy.ops.mesh.primitive_cube_add(location=(5, 0, 0))
+    body = bpy.context.object
+    body.usdphys.rigid_body.is_applied = True
+    body.usdphys.colliders.add()
+    for frame, height in ((1, 0.0), (5, 2.0)):
+        bone.location, body.location = (0, height, 0), (5, height, 0)
+        bone.keyframe_insert("location", frame=frame)
+        body.keyframe_insert("location", frame=frame)
+    scene = bpy.context.scene
+    scene.frame_end = 5
+    scene.frame_set(1)
+
+    def points(units):
+        target = tmp_path / f"{units.meters_per_unit:g}.usda"
+        usd_export.export_usd(bpy.context, target, usd_export.ExportOptions(units, animation=True))
+        stage = Usd.Stage.Open(str(target))
+        found = {}
+        for frame in (1, 3, 5):
+            places = UsdGeom.XformCache(frame)
+            for prim in stage.Traverse():
+                if not prim.IsA(UsdGeom.Mesh):
+                    continue
+                own, holder = UsdGeom.Mesh(prim).GetPointsAttr().Get(frame), prim
+                if prim.HasAPI(UsdSkel.BindingAPI):
+                    cache = UsdSkel.Cache()
+                    cache.Populate(UsdSkel.Root.Find(prim), Usd.PrimDefaultPredicate)
+                    bones = cache.GetSkelQuery(UsdSkel.BindingAPI(prim).GetInheritedSkeleton())
+                    own, holder = Vt.Vec3fArray(own), bones.GetPrim()
+                    query = cache.GetSkinningQuery(prim)
+                    assert query.ComputeSkinnedPoints(bones.ComputeSkinningTransforms(frame), own, frame)
+                world = np.array(places.GetLocalToWorldTransform(holder))
+                placed = (np.c_[np.array(own), np.ones(len(own))] @ world)[:, :3] * units.meters_per_unit
+                found[str(prim.GetPath()), frame] = placed @ units.to_z_up.T
+        return found
+
+    metres, centimetres = points(StageUnits()), points(StageUnits(0.01, 1.0, "Y"))
+    assert len(metres) == 6 and metres.keys() == centimetres.keys()
+    for key, placed in metres.items():
+        assert np.allclose(centimetres[key], placed, atol=1e-5), key
+    assert metres["/root/Armature/Cube/Cube", 5].mean(axis=0) == pytest.approx((1, 0, 2.5), abs=1e-4)
+
+
+def test_physx_is_asked_for_the_axes_of_the_body_only_where_it_matters(tmp_path):
+    for name, turn, scale, velocity in (
+        ("Straight", 0.0, 1.0, 1.0), ("Turned", 1.0, 1.0, 1.0), ("Still", 1.0, 1.0, 0.0), ("Large", 1.0, 3.0, 1.0),
+    ):  # fmt: skip
+        bpy.ops.mesh.primitive_cube_add(rotation=(turn, 0, 0))
+        obj = bpy.context.object
+        obj.name, obj.scale = name, (scale,) * 3
+        obj.usdphys.rigid_body.is_applied = True
+        obj.usdphys.rigid_body.angular_velocity = (0.0, 0.0, velocity)
+        obj.usdphys.colliders.add()
+    bpy.context.view_layer.update()
+    asked = {}
+    for up_axis in "ZY":
+        options = usd_export.ExportOptions(StageUnits(1.0, 1.0, up_axis))
+        usd_export.export_usd(bpy.context, tmp_path / f"{up_axis}.usda", options)
+        stage = Usd.Stage.Open(str(tmp_path / f"{up_axis}.usda"))
+        asked[up_axis] = {
+            prim.GetName() for prim in stage.Traverse() if prim.GetCustomDataByKey("physics:localSpaceVelocities")
+        }
+    # PhysX would multiply the speed of a large body by its scale, too.
+    assert asked == {"Z": {"Turned"}, "Y": {"Straight", "Turned"}}
 
 
 @pytest.mark.parametrize("fails", [False, True])

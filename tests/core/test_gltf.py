@@ -852,6 +852,23 @@ def test_infinite_moments_are_locked_axes_of_the_body(tmp_path, bits, turn):
     np.testing.assert_allclose(back @ np.diag(again["inertiaDiagonal"]) @ back.T, theirs, atol=1e-9)
 
 
+@pytest.mark.parametrize(("turn", "locked"), [
+    # About X, Y and Z of glTF, which are X, Z and -Y here.
+    ([0, 0, 0, 1], 1), ([HALF, 0, 0, HALF], 1), ([0, HALF, 0, HALF], 2), ([0, 0, HALF, HALF], 4),
+    ([0.2588190451, 0, 0, 0.9659258263], 1), ([0, 0.2588190451, 0, 0.9659258263], 0),
+])  # fmt: skip
+def test_an_infinite_moment_of_a_turned_body_locks_the_axis_of_the_world_that_it_is_about(tmp_path, turn, locked):
+    """PhysX locks axes of the world. A moment about another one is kept for glTF."""
+    motion = {"mass": 1, "inertiaDiagonal": [0, 2, 3]}
+    reading = khr(tmp_path, [{"name": "N", "rotation": turn, "extensions": {BODY: {"motion": motion}}}])
+    assert (vendor.value(reading.model.prims["/N"], vendor.BODY, "lockedRotAxis") or 0) == locked
+    path, _ = rewritten(tmp_path, reading.document)
+    again = Document.load(path).nodes[0]["extensions"][BODY]["motion"]
+    x, y, z, w = again.get("inertiaOrientation", [0, 0, 0, 1])
+    back = frames.matrix_of((w, x, y, z))
+    np.testing.assert_allclose(back @ np.diag(again["inertiaDiagonal"]) @ back.T, np.diag([0, 2, 3]), atol=1e-6)
+
+
 @pytest.mark.parametrize("name", names.UNREAD)
 def test_vehicles_and_seats_are_named_once_with_their_nodes(tmp_path, name):
     nodes = [{"name": "Root", "children": [1, 2], "extensions": {BODY: {"motion": {}}}}]

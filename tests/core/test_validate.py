@@ -837,6 +837,17 @@ def test_units():
         assert found(PhysicsModel(units), "error") == {("UnitsInvalid", "/")}
 
 
+@pytest.mark.parametrize(("meters", "file", "is_named"), [
+    (0.01, "a.usda", True), (1.0, "a.usda", False), (0.01, "a.blend", False), (0.01, "", False),
+])  # fmt: skip
+def test_a_file_that_is_not_in_metres_is_named_for_newton(meters, file, is_named):
+    """The unit of a scene is not that of its export."""
+    model = PhysicsModel(StageUnits(meters), source=file)
+    for target in ("newton", "physx"):
+        codes = [issue.code for issue in validate.validate(model, target=target)]
+        assert ("NewtonMetres" in codes) == (is_named and target == "newton")
+
+
 def test_values_of_a_wrong_type_are_reported_and_trip_no_rule():
     model = PhysicsModel()
     prim = model.add(Prim("/B", "Cube"))
@@ -1071,6 +1082,7 @@ def test_every_code_has_a_case():
     tested = {code for case in SHARED for code, _ in _values(case)[2]} | {case[2] for case in OWN}
     on_models = {
         "GroupDuplicateTarget",
+        "NewtonMetres",
         "UnitsInvalid",
         "ArticulationRootGives",
         "ArticulationRootStuck",

@@ -5,6 +5,7 @@ import json
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 from pxr import Gf, Sdf, Usd
 from usdphys_ext.usdphys_addon.core import units, validate, vendor_units
@@ -97,8 +98,7 @@ def Xform "Body" (
     assert value(stage, f"{body}RigidBody:sleepThreshold") == pytest.approx(0.5e-4)
     # The Y axis of the file is the Z axis now, and its Z axis is -Y.
     assert value(stage, f"{body}RigidBody:lockedPosAxis") == 3
-    # These are axes of the body.
-    assert value(stage, f"{body}RigidBody:lockedRotAxis") == 2
+    assert value(stage, f"{body}RigidBody:lockedRotAxis") == 4
     assert Gf.IsClose(value(stage, f"{body}Force:force"), Gf.Vec3f(1, -3, 2), 1e-6)
     assert list(value(stage, "/Body.newton:inertia")) == [1, 2, 3]
     assert value(stage, "/Body.unknown:thing")[0] == 1 and unknown == {"unknown:thing": "/Body"}
@@ -154,7 +154,7 @@ def PhysicsPrismaticJoint "Slider" (prepend apiSchemas = ["NewtonJointAPI", "Phy
 
 
 def test_lengths_and_frames_of_vendor_joints_are_converted() -> None:
-    """Their frames have no place in the model. Below the bodies that they name, numbers stay."""
+    """Their frames have no place in the model."""
     stage, _ = converted("""
 def PhysxPhysicsRackAndPinionJoint "Rack"
 {
@@ -166,7 +166,7 @@ def PhysxPhysicsRackAndPinionJoint "Rack"
     rack = stage.GetRootLayer().GetPrimAtPath("/Rack")
     assert rack.attributes["physics:localRot0"].default == Gf.Quatf(0, 1, 0, 0)
     assert rack.attributes["physics:ratio"].default == 300
-    assert rack.attributes["physics:localPos0"].default == Gf.Vec3f(100, 0, 50)
+    assert rack.attributes["physics:localPos0"].default == Gf.Vec3f(1, 0, 0.5)
 
 
 def test_the_cone_of_a_ball_joint_is_an_angle() -> None:
@@ -396,3 +396,18 @@ def Scope "Fan" (prepend apiSchemas = ["PhysxForceAPI"])
     # X and Z are X and Y now; bits that are no axes stay.
     assert value(stage, "/Wind.physxRigidBody:lockedPosAxis") == 11
     assert Gf.IsClose(value(stage, "/Fan.physxForce:force"), Gf.Vec3f(1, 2, 3), 1e-6)
+
+
+@pytest.mark.parametrize(("mode", "unit"), [("acceleration", 1.0), ("force", 1e-4)])
+def test_an_angular_acceleration_is_in_radians_as_physx_takes_it(mode: str, unit: float) -> None:
+    """Its documentation says degrees. A torque has the square of the unit of length."""
+    stage, _ = converted(f"""
+def Xform "Body" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysxForceAPI"])
+{{
+    uniform token physxForce:mode = "{mode}"
+    vector3f physxForce:torque = (0, 2, 0)
+}}
+""", METRES)  # fmt: skip
+    prim = usd_read.read_stage(stage).prims["/Body"]
+    turns = np.abs(np.array(prim.schemas["PhysxForceAPI"].torque))
+    assert turns.max() == pytest.approx(2.0 * unit)

@@ -40,7 +40,7 @@ from . import packed_source
 from .edited_geometry import Chosen, Geometry
 from .image_files import brought
 from .import_repair import world_conversion
-from .usd_export import ExportResult, moving_paths, report_conversion, report_uniform
+from .usd_export import ExportResult, moving_paths, report_scaled_velocities, report_uniform, report_unknown_units
 
 if TYPE_CHECKING:
     from pxr import Usd
@@ -186,6 +186,7 @@ def _export(
             check=partial(usd_verify.prove, result=result, strict=strict) if proves else None,
         )  # fmt: skip
     result.issues += comparison.issues
+    report_scaled_velocities(reading.model, units, result.issues)
     if form == "layer":
         edited = _edited_prims(comparison, edits, found)
         result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
@@ -220,8 +221,7 @@ def _export(
                 "sublayers are not in it.",
                 "Export in the units and with the up axis of the imported file to keep them.",
             ))  # fmt: skip
-        units = converted._replace(local_meters_per_unit=units.meters_per_unit)
-        report_conversion(reading.model, units, written.unconverted, result.issues)
+        report_unknown_units(written.unconverted, result.issues)
     return result
 
 

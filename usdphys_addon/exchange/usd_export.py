@@ -20,7 +20,7 @@ from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.roles import is_animated
-from ..core import paths, summary, validate
+from ..core import paths, summary, validate, velocities
 from ..core.animation import Key
 from ..core.coasting import coasting_of
 from ..core.errors import InputError, OutputError, UsdPhysError
@@ -352,11 +352,13 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         )
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
-        _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
     job.issues += tet_prims.write(stage.GetEditTarget().GetLayer())
+    is_imported = bool(scene_of(depsgraph).usdphys.source.filepath)
     places: dict[str, str] = {}
     kept: set[str] = set()
-    if scene_of(depsgraph).usdphys.source.filepath:
+    if is_imported:
+        if job.options is not None:
+            _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
         root = _root_path(stage) if job.options is None else job.options.root
         looks = "" if root else looks_of(scene_of(depsgraph))
         gprims = {
@@ -366,24 +368,26 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         places = stage_layout.restore(stage, looks, reading.materials, gprims)
     elif any("prim" in placement.touched for placement in reading.placements):
         stage_layout.rename(stage)
-    # Blender converts units by a scale above the objects, so lengths in their space stay in Blender units.
-    units = units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
+    if is_imported:
+        # The scale by which Blender converts units above the objects takes back that of the import, so lengths in their
+        # space stay in Blender units.
+        units = units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
     matcher = StageMatcher(stage, export_context, by_name=job.by_name)
     model = matcher.matched(reading, job.issues)
     if job.proof is not None:
         job.proof.left_out = matcher.left_out
         job.proof.moves.append(matcher.renames)
-    if not scene_of(depsgraph).usdphys.source.filepath:
+    if not is_imported:
         _filter_colliders(model)
     _write_sheared(stage, model)
+    if not is_imported:
+        unit_conversion.take_scale(stage, reading.model.units.meters_per_unit, units.meters_per_unit)
     _restore_default_prim(stage, home_of(scene_of(depsgraph)))
     usd_write.write_units(stage, units)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     has_skeletons = len(bpy.data.armatures) or len(bpy.data.shape_keys)
     coasting = [prim for prim in model.bodies.values() if coasting_of(model, prim) is not None]
-    is_read = (
-        animated or coasting or has_skeletons or hierarchy != "nested" or scene_of(depsgraph).usdphys.source.filepath
-    )
+    is_read = animated or coasting or has_skeletons or hierarchy != "nested" or is_imported
     if job.until_saved is not None and not is_read:
         # Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew,
         # which takes a third of all writing.
@@ -394,7 +398,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     job.moved = usd_hierarchy.arrange(stage, model.bodies, hierarchy)
     if job.proof is not None:
         job.proof.moves.append(job.moved)
-    if scene_of(depsgraph).usdphys.source.filepath:
+    if is_imported:
         kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
     if has_skeletons:
         skeletons.root_skeletons(stage)
@@ -409,8 +413,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     unknown: dict[str, str] = {}
     if job.converted is not None:
         unknown = unit_conversion.convert(stage, job.converted)
-        units = job.converted._replace(local_meters_per_unit=units.local)
-    report_conversion(model, units, unknown, job.issues)
+    report_unknown_units(unknown, job.issues)
+    report_scaled_velocities(model, units, job.issues)
 
 
 def _write_coasting(stage: Usd.Stage, model: PhysicsModel, units: StageUnits, job: _Job) -> None:
@@ -501,11 +505,8 @@ def report_uniform(model: PhysicsModel, frame: float, issues: list[Issue]) -> No
         ))  # fmt: skip
 
 
-def report_conversion(model: PhysicsModel, units: StageUnits, unconverted: dict[str, str], issues: list[Issue]) -> None:
-    """Report numbers whose unit nobody knows, and velocities below a prim that converts units by its scale.
-
-    Some simulators leave out that scale. unconverted: path of a prim by name of the attribute.
-    """
+def report_unknown_units(unconverted: dict[str, str], issues: list[Issue]) -> None:
+    """Report numbers whose unit nobody knows. unconverted: path of a prim by name of the attribute."""
     if unconverted:
         name, path = min(unconverted.items(), key=lambda item: (item[1], item[0]))
         others = f" and {counted(len(unconverted) - 1, 'other attribute')}" if len(unconverted) > 1 else ""
@@ -514,20 +515,29 @@ def report_conversion(model: PhysicsModel, units: StageUnits, unconverted: dict[
             f"'{name}' of '{path}'{others} keep their values in the units of the source: the add-on does not "
             "know their dimension.", "Export in the units of the source, or correct these values.",
         ))  # fmt: skip
-    factor = units.local / units.meters_per_unit
-    if abs(factor - 1.0) < 1e-6:
-        return
-    bodies = [
-        prim for prim in model.bodies.values()
-        if (body := prim.get(usd_physics.RigidBodyAPI)) is not None and any(body.resolved("velocity"))
-    ]  # fmt: skip
-    if bodies:
-        more = f" and {counted(len(bodies) - 1, 'other body')}" if len(bodies) > 1 else ""
+
+
+def report_scaled_velocities(model: PhysicsModel, units: StageUnits, issues: list[Issue]) -> None:
+    """Report velocities of bodies that have the scale which converts units: of those that an imported scene got new.
+
+    units: in which the file is written; its local unit is that of the scene.
+    """
+    ratio = units.local / units.meters_per_unit
+    found = []
+    for prim in model.bodies.values() if abs(ratio - 1.0) > 1e-6 else ():
+        body = prim.get(usd_physics.RigidBodyAPI)
+        if body is not None and any(body.resolved("velocity")):
+            scale = abs(velocities.velocity_scale(prim.world[:3, :3] * ratio))
+            if abs(scale - 1.0) > 1e-3:
+                found.append((prim, scale))
+    if found:
+        (prim, scale), others = found[0], len(found) - 1
+        more = f" and {counted(others, 'other body')}" if others else ""
         issues.append(Issue(
-            "VelocityInUnits", "warning", bodies[0].path, bodies[0].label,
-            f"PhysX and Newton do not multiply the velocity of '{bodies[0].label}'{more} by the scale that converts "
-            f"the units: there it starts with {1.0 / factor:.3g} of its speed.",
-            "Export in the units of the scene, or give these bodies their speed in the simulator.",
+            "VelocityInUnits", "warning", prim.path, prim.label,
+            f"Newton does not multiply the velocity of '{prim.label}'{more} by the scale that converts the units: "
+            f"there it starts with {1.0 / scale:.3g} of its speed.",
+            "Scale its object as the imported ones are, and apply the rest of its scale to its mesh.",
         ))  # fmt: skip
 
 

@@ -437,7 +437,7 @@ class _Reader:
         moments, turn = motion.get("inertiaDiagonal"), motion.get("inertiaOrientation")
         if moments is not None and is_numbers(moments, 3) and (any(moments) or self.family.is_khr):
             about = axes.rotation_in(turn) if is_numbers(turn, 4) else frames.IDENTITY_ROTATION
-            locked = _locked_axes(axes.size_in(moments), about) if kind == "dynamic" else None
+            locked = _locked_axes(axes.size_in(moments), about, prim.world) if kind == "dynamic" else None
             if locked:
                 vendor.apply(prim, vendor.BODY, lockedRotAxis=locked)
             if any(moments) and (locked or all(moments)):
@@ -866,11 +866,11 @@ def _is_even(x: float, y: float, z: float) -> bool:
     return max(x, y, z) - min(x, y, z) <= 1e-4 * max(x, y, z)
 
 
-def _locked_axes(moments: Vector, about: Quaternion) -> int | None:
-    """Bits of the axes of a body with infinite moments, which are 0; None where they are not along its own axes."""
+def _locked_axes(moments: Vector, about: Quaternion, world: Matrix) -> int | None:
+    """Bits of the world axes about which moments are infinite, that is 0; None where those are along no such axes."""
     if not any(moments):
         return vendor.ALL_AXES
-    columns = np.abs(frames.matrix_of(about)).T[np.array(moments) == 0.0]
+    columns = np.abs(frames.rotation_of(world) @ frames.matrix_of(about)).T[np.array(moments) == 0.0]
     if any(column.max() < 1.0 - 1e-6 for column in columns):
         return None
     return sum(1 << int(column.argmax()) for column in columns)

@@ -15,6 +15,7 @@ from ..core.coasting import keeps_velocity
 from ..core.model import Prim
 from ..core.schema import Quaternion, Vector
 from ..core.schemas import usd_physics
+from ..core.vendor_schemas import turned_bits
 from ..core.words import and_more
 from . import additions, axes, names, vendor
 from .additions import Additions
@@ -130,7 +131,7 @@ class Motions:
         locked = 0
         if is_computed and vendor.BODY in prim.schemas:
             matter.is_infinite |= vendor.value(prim, vendor.BODY, "lockedPosAxis") == vendor.ALL_AXES
-            locked = (vendor.value(prim, vendor.BODY, "lockedRotAxis") or 0) & vendor.ALL_AXES
+            locked = self._locked_in_body(prim)
         matter.is_partly_infinite = matter.is_infinite or locked not in (0, vendor.ALL_AXES)
         if matter.center is None and not solid and not family.is_khr and motion["type"] != "static":
             self.decided["origin"][prim.path] = None
@@ -150,6 +151,18 @@ class Motions:
         if locked:
             self.file.lose(prim, "an infinite inertia in the OMI extensions", "Give it a finite one.")
         self._write_inertia(family, prim, matter, kept, motion)
+
+    def _locked_in_body(self, prim: Prim) -> int:
+        """Bits of its own axes about which a body does not turn, where those of the world are among them."""
+        bits = (vendor.value(prim, vendor.BODY, "lockedRotAxis") or 0) & vendor.ALL_AXES
+        if bits in (0, vendor.ALL_AXES):
+            return int(bits)
+        turn = frames.rotation_of(prim.world).T
+        locked = [axis for axis in range(3) if bits & (1 << axis)]
+        if (np.abs(turn[:, locked]).max(axis=0) < 1.0 - 1e-6).any():
+            self.file.lose(prim, "locked rotations about axes of the world that are not those of the body")
+            return 0
+        return int(turned_bits(bits, turn))
 
     def _compute(self, family: Family, prim: Prim, solid: list[Prim], matter: _Matter) -> None:
         """Take from the shapes what a file cannot leave to the simulator: all of OMI, of KHR what densities decide."""

@@ -69,7 +69,7 @@ class Body:
 
     @property
     def velocity_scale(self) -> float:
-        """Factor of the body's velocity, in its rotation."""
+        """See `velocities.velocity_scale`."""
         return velocity_scale(self.stretch)
 
 

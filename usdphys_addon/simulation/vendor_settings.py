@@ -80,7 +80,7 @@ _OF_MOTION = {
 @dataclass(frozen=True, slots=True)
 class BodySettings:
     """Damping: 1/s. gravity: factor. moves: whether the body may move along the axes of the world. turns: about
-    its own.
+    them.
 
     max_speed, max_spin: m/s and rad/s.
     """
@@ -141,20 +141,6 @@ def _positive(value: Any) -> float:
 def _free(bits: Any) -> tuple[bool, bool, bool]:
     found = bits if isinstance(bits, int) else 0
     return not found & 1, not found & 2, not found & 4
-
-
-def world_turns(settings: BodySettings, rotation: Any) -> tuple[bool, bool, bool] | None:
-    """About which axes of the world a body may turn, for a solver that locks those. rotation: (3, 3), of the body.
-
-    None where there are no such axes: a single locked axis turns with the body, and so does one that is askew.
-    """
-    free = [axis for axis in range(3) if settings.turns[axis]]
-    if len(free) in (0, 3):
-        return settings.turns
-    if len(free) == 2:
-        return None
-    along = [abs(float(rotation[row][free[0]])) > 1.0 - 1e-6 for row in range(3)]
-    return (along[0], along[1], along[2]) if any(along) else None
 
 
 def is_trigger(prim: Prim) -> bool:

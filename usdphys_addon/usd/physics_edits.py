@@ -232,6 +232,8 @@ class Editor:
         for name, field in (*edit.cleared, *_unset(edit)):
             attribute = schema.attribute_of(type(prim.schemas[name]), field)
             self.clear(spec, usd_prim, attribute.usd_name(_instance(name)), attribute)
+        if any(name == usd_physics.RigidBodyAPI.usd_name for name, _ in edit.values):
+            self.writer.velocity_space(spec, prim)
         if any(field == "radius" for _, field in (*edit.values, *edit.cleared)):
             self.writer.taper(spec, prim)
         self.world_frames(spec, edit)

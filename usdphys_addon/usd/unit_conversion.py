@@ -1,36 +1,39 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Gives a stage of one layer other units or another up axis. All means the same as before.
 
-Lengths in the space of prims keep their numbers, below an operation on the topmost prims that scales and turns them.
-Numbers of physics and of vendors follow from the dimensions of their rows; those that no table knows are noted.
+All lengths get other numbers: by the specification a scale above a body multiplies its velocity, and simulators leave
+it out. Another up axis is a rotation of the topmost prims. Numbers of physics and of vendors follow from the dimensions
+of their rows, and those of geometry from `lengths`; numbers that no table knows are noted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from pxr import Gf, Sdf, Usd, UsdGeom, Vt
+from pxr import Gf, Sdf, Usd, UsdGeom
 
 from ..core import schema, units, vendor_units
 from ..core.schema import INSTANCE, Attribute, Schema
-from ..core.schemas.usd_physics import Joint, LimitAPI
+from ..core.schemas.usd_physics import Joint, LimitAPI, RigidBodyAPI
 from ..core.units import PRACTICALLY_INFINITE, Dimension, StageUnits, is_infinite
 from ..core.vendor_schemas import VendorAttribute, axis_dof, turned_bits
 from ..core.vendor_units import Condition, VendorUnit
 from ..core.vendors import held_class
+from . import lengths
 from .carry_fields import listed_schemas, table_properties
 from .opinions import is_a
 from .read import stage_units
-from .write import sdf_type, tidy, usd_value, write_units
+from .write import ask_for_own_axes, sdf_type, usd_value, write_units
 
 #: Namespaces whose numbers no simulator reads as its own.
-_OTHERS = ("physics:", "primvars:", "xformOp:", "ui:", "userProperties:", "inputs:", "outputs:")
+_OTHERS = ("physics:", "primvars:", "xformOp:", "ui:", "userProperties:", "inputs:", "outputs:", "inbetweens:")
 _VECTORS = tuple(getattr(Gf, f"Vec{size}{kind}") for size in (2, 3, 4) for kind in "hfd")
-_ORDER, _RESET = "xformOpOrder", "!resetXformStack!"
-#: Operations that convert, with the suffix that programs use which compose files of different units.
-_TURN, _SCALE = "xformOp:rotateX:unitsResolve", "xformOp:scale:unitsResolve"
+_VELOCITIES = ("physics:velocity", "physics:angularVelocity")
+_RESET = "!resetXformStack!"
+#: The operation that turns, with the suffix that programs use which compose files of different units.
+_TURN = "xformOp:rotateX:unitsResolve"
 
 
 def convert(stage: Usd.Stage, target: StageUnits) -> dict[str, str]:
@@ -40,16 +43,35 @@ def convert(stage: Usd.Stage, target: StageUnits) -> dict[str, str]:
     unit.
     """
     layer, before = stage.GetRootLayer(), stage_units(stage)
-    conversion = Conversion(before, target._replace(local_meters_per_unit=before.local))
+    conversion = Conversion(before, target)
     specs = list(_specs(layer))
-    tops = list(_tops(layer))
+    tops = list(_tops(layer)) if conversion.angle else []
     with Sdf.ChangeBlock():
         for spec in specs:
             conversion.prim(spec)
         for spec in tops:
-            place(spec, before.meters_per_unit / target.meters_per_unit, conversion.angle)
+            turn(spec, conversion.angle)
     write_units(stage, target)
     return conversion.unknown
+
+
+def take_scale(stage: Usd.Stage, scene_meters: float, meters_per_unit: float) -> None:
+    """Put the scale with which Blender's exporter has converted units into the geometry of a stage without physics.
+
+    Blender scales its topmost prims, and writes cameras in units of the stage. scene_meters: length of a Blender unit,
+    which it takes for a metre. meters_per_unit: that is wanted; the stage has another where Blender cannot scale by it.
+    """
+    scale, factor = 1.0 / UsdGeom.GetStageMetersPerUnit(stage), scene_meters / meters_per_unit
+    if abs(scale - 1.0) < 1e-6 and abs(factor - 1.0) < 1e-6:
+        return
+    tops = list(_tops(stage.GetEditTarget().GetLayer()))
+    # What Blender has converted itself, and the rest.
+    rest = factor / scale if abs(factor / scale - 1.0) > 1e-6 else 1.0
+    with Sdf.ChangeBlock():
+        for spec in tops:
+            lengths.take_scale(spec, scale)
+            lengths.scale_own(spec, factor, rest, place=rest)
+            lengths.scale_below(spec.nameChildren, factor, rest)
 
 
 def scale(stage: Usd.Stage, meters_per_unit: float) -> None:
@@ -58,7 +80,7 @@ def scale(stage: Usd.Stage, meters_per_unit: float) -> None:
     tops = list(_tops(stage.GetEditTarget().GetLayer()))
     with Sdf.ChangeBlock():
         for spec in tops:
-            place(spec, factor, 0.0)
+            lengths.put_scale(spec, factor)
     UsdGeom.SetStageMetersPerUnit(stage, meters_per_unit)
 
 
@@ -82,7 +104,7 @@ def _tops(layer: Sdf.Layer) -> Iterator[Sdf.PrimSpec]:
         if spec.specifier != Sdf.SpecifierDef and not is_below:
             continue  # what stands for nothing by itself
         has_place = is_a(spec.typeName, UsdGeom.Xformable)
-        if has_place and (not is_below or _RESET in _order_of(spec)):
+        if has_place and (not is_below or _RESET in lengths.operations(spec)):
             yield spec
         pending += [(child, is_below or has_place) for child in spec.nameChildren]
 
@@ -96,34 +118,19 @@ def _prototypes(layer: Sdf.Layer) -> set[Sdf.Path]:
     }  # fmt: skip
 
 
-def _order_of(spec: Sdf.PrimSpec) -> list[str]:
-    found = spec.attributes.get(_ORDER)
-    return list(found.default or ()) if found is not None else []
-
-
-def place(spec: Sdf.PrimSpec, factor: float, angle: float) -> None:
-    """Scale a prim, and turn it by an angle about X in degrees, in the space above it."""
-    order = [name for name in _order_of(spec) if name != _RESET]
-    resets = [_RESET] * (_RESET in _order_of(spec))
-    for name in order[:2]:
-        # Operations of an earlier conversion.
-        if name in (_SCALE, _TURN):
-            order.remove(name)
-            if name == _SCALE:
-                factor *= float(spec.attributes[name].default[0])
-            else:
-                angle += float(spec.attributes[name].default)
-            spec.RemoveProperty(spec.attributes[name])
-    if abs(factor - 1.0) > 1e-6 * abs(factor):
-        Sdf.AttributeSpec(spec, _SCALE, Sdf.ValueTypeNames.Double3).default = Gf.Vec3d(tidy(factor, 0.0))
-        order.insert(0, _SCALE)
+def turn(spec: Sdf.PrimSpec, angle: float) -> None:
+    """Turn a prim by an angle about X in degrees, in the space above it."""
+    order = [name for name in lengths.operations(spec) if name != _RESET]
+    resets = [_RESET] * (_RESET in lengths.operations(spec))
+    if order[:1] == [_TURN]:
+        # An earlier conversion.
+        angle += float(spec.attributes[_TURN].default)
+        spec.RemoveProperty(spec.attributes[_TURN])
+        del order[0]
     if angle:
         Sdf.AttributeSpec(spec, _TURN, Sdf.ValueTypeNames.Float).default = angle
         order.insert(0, _TURN)
-    found = spec.attributes.get(_ORDER) or Sdf.AttributeSpec(
-        spec, _ORDER, Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform
-    )
-    found.default = Vt.TokenArray([*resets, *order])
+    lengths.set_operations(spec, [*resets, *order])
 
 
 # --------------------------------------------------------------------------- numbers
@@ -140,20 +147,39 @@ class Conversion:
         self.turn = target.to_z_up.T @ source.to_z_up
         self.angle = 0.0 if source.up_axis == target.up_axis else 90.0 if source.up_axis == "Y" else -90.0
         self.unknown: dict[str, str] = {}
+        #: Prims that show a file of their own, and prims below such.
+        self._of_files: set[Sdf.Path] = set()
 
-    def factor(self, dimension: Dimension, *, local: bool) -> float:
-        return self.source.factor(dimension, local=local) / self.target.factor(dimension, local=local)
+    def factor(self, dimension: Dimension) -> float:
+        return self.source.factor(dimension) / self.target.factor(dimension)
 
     def prim(self, spec: Sdf.PrimSpec) -> None:
         """Convert the numbers of a prim, and author fallbacks that would mean something else."""
         names = tuple(listed_schemas(spec))
         held = table_properties(spec.typeName, names)
         added = self.state_fallbacks(spec, names)
+        length, type_name = self.factor(units.LENGTH), spec.typeName
+        is_below_file = spec.path.GetParentPath() in self._of_files
+        is_of_file = is_below_file or lengths.is_of_a_file(type_name)
         for item in list(spec.attributes):
-            self.attribute(item, held.get(item.name))
+            row = held.get(item.name)
+            part = lengths.part_of(type_name, item.name) if row is None else None
+            if part is None:
+                self.attribute(item, row)
+            elif not is_of_file and length != 1.0:
+                lengths.change(item, part, length)
+        if not is_of_file:
+            lengths.say_fallbacks(spec, length, length)
+        else:
+            self._of_files.add(spec.path)
+            if not is_below_file and length != 1.0:
+                lengths.keep_size(spec, length)
         for item in added:
             spec.RemoveProperty(item)
         self.place_frames(spec)
+        velocities = [spec.attributes.get(name) for name in _VELOCITIES] if RigidBodyAPI.usd_name in names else []
+        if self.angle and any(map(_moves, velocities)):
+            ask_for_own_axes(spec)
 
     def attribute(self, item: Sdf.AttributeSpec, row: tuple[Attribute, str] | None) -> None:
         """Convert the value and the time samples of an attribute. row: of the table, with the instance."""
@@ -181,7 +207,7 @@ class Conversion:
             return value
         drive = item.owner.attributes.get(f"drive:{instance}:physics:type")
         mode = str(drive.default) if drive is not None else None
-        factor = self.factor(attribute.dimension_for(instance, mode), local=attribute.space == "local")
+        factor = self.factor(attribute.dimension_for(instance, mode))
         turn = self.turn if attribute.space == "world" and self.angle else None
         if factor == 1.0 and turn is None:
             return value
@@ -205,7 +231,7 @@ class Conversion:
         turns = unit is not None and bool(self.angle) and _is_world(unit, item.owner, name)
         factor = 1.0
         if dimension is not None:
-            factor = self.factor(dimension, local=unit is not None and unit.space == "local")
+            factor = self.factor(dimension)
         elif (unit is not None or (":" in name and not name.startswith(_OTHERS))) and _says_something(value):
             self.unknown.setdefault(name, str(item.owner.path))
         return _converted(value, factor, self.turn if turns else None) if turns or factor != 1.0 else value
@@ -235,10 +261,9 @@ class Conversion:
         return added
 
     def place_frames(self, spec: Sdf.PrimSpec) -> None:
-        """Convert the frames of joint sides without a body, which are in the world."""
-        if _joint_of(spec) is None:
+        """Turn the frames of joint sides without a body, which are in the world."""
+        if _joint_of(spec) is None or not self.angle:
             return
-        factor = self.factor(units.LENGTH, local=False)
         turn = Gf.Rotation(Gf.Vec3d(1, 0, 0), self.angle).GetQuat()
         for side in (0, 1):
             body = spec.relationships.get(f"physics:body{side}")
@@ -247,12 +272,11 @@ class Conversion:
             names = (f"physics:localPos{side}", f"physics:localRot{side}")
             place, rotation = (spec.attributes.get(name) for name in names)
             if place is not None:
-                _change(place, lambda value: _converted(value, factor, self.turn))
-            if self.angle:
-                if rotation is None:
-                    rotation = Sdf.AttributeSpec(spec, names[1], Sdf.ValueTypeNames.Quatf)
-                    rotation.default = Gf.Quatf(1)
-                _change(rotation, lambda value: type(value)(turn * Gf.Quatd(value)))
+                lengths.change_values(place, lambda value: _converted(value, 1.0, self.turn))
+            if rotation is None:
+                rotation = Sdf.AttributeSpec(spec, names[1], Sdf.ValueTypeNames.Quatf)
+                rotation.default = Gf.Quatf(1)
+            lengths.change_values(rotation, lambda value: type(value)(turn * Gf.Quatd(value)))
 
 
 def _joint_of(spec: Sdf.PrimSpec) -> Schema | None:
@@ -266,14 +290,8 @@ def _joint_of(spec: Sdf.PrimSpec) -> Schema | None:
     return joint
 
 
-def _change(item: Sdf.AttributeSpec, change: Callable[[Any], Any]) -> None:
-    """Change the value and the time samples of an attribute."""
-    if item.HasDefaultValue() and not isinstance(item.default, Sdf.ValueBlock):
-        item.default = change(item.default)
-    for time in item.layer.ListTimeSamplesForPath(item.path):
-        value = item.layer.QueryTimeSample(item.path, time)
-        if not isinstance(value, Sdf.ValueBlock):
-            item.layer.SetTimeSample(item.path, time, change(value))
+def _moves(velocity: Sdf.AttributeSpec | None) -> bool:
+    return velocity is not None and _is_number(velocity, velocity.default) and _says_something(velocity.default)
 
 
 def _typed_for(item: Sdf.AttributeSpec, value: Any, row: tuple[Attribute, str] | None) -> Sdf.AttributeSpec:

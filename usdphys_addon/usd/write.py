@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 
-from ..core import deformables, frames, mass, prototypes, schema, units, vendor_schemas
+from ..core import deformables, frames, mass, prototypes, schema, units, velocities, vendor_schemas
 from ..core.animation import Samples
 from ..core.errors import InputError
 from ..core.gprims import half_extent
@@ -235,11 +235,18 @@ class SpecWriter:
             applied = (*applied, BINDING_API)
             self.relationship(spec, PHYSICS_BINDING, [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
+        self.velocity_space(spec, prim)
         if prim.extras:
             self.taper(spec, prim)
             if extras := _of_gltf(prim):
                 spec.customData[EXTRAS_KEY] = json.dumps(extras)
                 self.gravity(spec, prim)
+
+    def velocity_space(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
+        """Ask PhysX for the velocities of a body along its own axes, where it matters."""
+        is_scaled = self.units.local != self.units.meters_per_unit
+        if velocities.asks_for_own_axes(prim, self.translator.from_z_up, is_in_other_units=is_scaled):
+            ask_for_own_axes(spec)
 
     def gravity(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
         """Author the gravity factor of a glTF file, as MuJoCo and Newton read it."""
@@ -483,6 +490,12 @@ def _set_schemas(spec: Sdf.PrimSpec, current: Sdf.TokenListOp) -> None:
         spec.SetInfo("apiSchemas", current)
     else:
         spec.ClearInfo("apiSchemas")
+
+
+def ask_for_own_axes(spec: Sdf.PrimSpec) -> None:
+    """Ask PhysX for the velocities of a body along its own axes, in which the specification has them."""
+    key = "physics"
+    spec.customData[key] = {**dict(spec.customData.get(key) or {}), "localSpaceVelocities": True}
 
 
 def retype(spec: Sdf.PrimSpec, type_name: str) -> None:

@@ -121,6 +121,14 @@ def invalid_units(facts: Facts) -> Iterator[Finding]:
             yield Finding(None, f"{unit} is {value:g}, so the values of the file have no meaning.", {"value": unit})
 
 
+@rule("NewtonMetres")
+def not_in_metres(facts: Facts) -> Iterator[Finding]:
+    """Of a file: a scene is exported in units that are chosen then."""
+    meters, file = facts.model.units.meters_per_unit, facts.model.source
+    if file and not file.endswith(".blend") and abs(meters - 1.0) > 1e-6:
+        yield Finding(None, f"A unit of the file is {meters:g} m long, and Newton supports metres alone.")
+
+
 @rule("GravityDirectionNotUnit")
 def gravity_direction(facts: Facts) -> Iterator[Finding]:
     for prim, scene in facts.all(usd_physics.PhysicsScene):

@@ -19,7 +19,7 @@ from ...core.steps import Steps, part
 from ..filters import Filters
 from ..layout import Body, ContactMaterial, Layout, contact_material
 from ..notices import Notices
-from ..vendor_settings import PLAIN, BodySettings, body_settings, combine_modes, is_trigger, surface_of, world_turns
+from ..vendor_settings import PLAIN, BodySettings, body_settings, combine_modes, is_trigger, surface_of
 from .constraints import isometry
 from .contact_hook import Grip
 from .matter import Weigher
@@ -60,21 +60,14 @@ class BodyMaker:
         weight, settings = None, PLAIN
         if not body.is_kinematic:
             settings = body_settings(body.prim)
-            turns = world_turns(settings, body.rotation)
-            if turns is None:
-                turns = (True, True, True)
-                self.notices.add(
-                    "VendorNotSimulated", body.prim,
-                    f"{body.prim.display} has locked axes that turn with the body, which the preview ignores.",
-                )  # fmt: skip
-            builder = _with_settings(builder, settings, turns)
+            builder = _with_settings(builder, settings)
             if moves:
                 self.is_moving = True
                 velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
                 self._say_scaled(body, velocity)
                 spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
                 # The solver locks axes against forces only.
-                velocity, spin = _clamped(velocity * settings.moves), _clamped(spin * turns)
+                velocity, spin = _clamped(velocity * settings.moves), _clamped(spin * settings.turns)
                 builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
             weight, of_solver = yield from part(weigher.steps(body), 0.0, 0.5)
             builder = builder.additional_mass_properties(of_solver)
@@ -176,8 +169,8 @@ def _clamped(velocity: Matrix) -> Matrix:
     return velocity * (CLAMP / size) if CLAMP < size < math.inf else velocity
 
 
-def _with_settings(builder: Any, settings: BodySettings, turns: tuple[bool, bool, bool]) -> Any:
-    """The builder of a body with its damping and locked axes. turns: axes of the world about which it may turn."""
+def _with_settings(builder: Any, settings: BodySettings) -> Any:
+    """The builder of a body with its damping and the axes of the world that are locked."""
     if settings.linear_damping:
         builder = builder.linear_damping(settings.linear_damping)
     if settings.angular_damping:
@@ -186,6 +179,6 @@ def _with_settings(builder: Any, settings: BodySettings, turns: tuple[bool, bool
         builder = builder.gravity_scale(settings.gravity)
     if not all(settings.moves):
         builder = builder.enabled_translations(settings.moves)
-    if not all(turns):
-        builder = builder.enabled_rotations(turns)
+    if not all(settings.turns):
+        builder = builder.enabled_rotations(settings.turns)
     return builder.ccd_enabled(True) if settings.is_fast else builder
