@@ -74,6 +74,7 @@ class SavedSpace:
     grips: dict[str, Grip]
     frame: int
     led: dict[str, Weight]
+    watched: NDArray[np.bool_]
 
 
 class SolverSpace(Engine):
@@ -111,6 +112,8 @@ class SolverSpace(Engine):
         #: Of broken joints: the load under which they broke, and `Constraint.wrench_in_frame`.
         self.last_loads: dict[str, tuple[tuple[float, float], tuple[Vector, Vector]]] = {}
         self._asleep: set[str] = set()
+        #: Jointed bodies that see contacts from afar. The solver must not put them back to where they touch.
+        self._seeing: set[str] = set()
         #: Weights of the bodies that are kinematic at times, while they are.
         self._led: dict[str, Weight] = {}
         #: Of bodies and static colliders that have changed since the build, by path.
@@ -161,6 +164,7 @@ class SolverSpace(Engine):
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
+        self._swept = np.array([path not in self._seeing for path in self.paths], bool)
         self._got: list[Any] | None = None
         self._watch = EnergyWatch()
         matter = _matter([template.weight for template in self._templates])
@@ -335,6 +339,8 @@ class SolverSpace(Engine):
                 # The solver puts a fast body that meets a static one back to where they touch, without those that are
                 # joined to it; not if its contact is seen to come.
                 body.soft_ccd_prediction = seen
+                if seen:
+                    self._seeing.add(path)
             if not is_bearable(self.quality, group.ratio):
                 prim = self.bodies[group.body].prim
                 self.notices.add(
@@ -568,10 +574,11 @@ class SolverSpace(Engine):
     def watch_fast(self, ways: NDArray[np.float64]) -> None:
         """Let the solver look between the places of bodies that leap. ways (n,): m, in the last time step.
 
-        Only of those: it does not look at two bodies that are both watched.
+        Only of those: it does not look at two bodies that are both watched. Not of jointed bodies: it would put them
+        back to where they touch without those that they are joined to.
         """
         watched = ways > self._leaps * self.substeps
-        for row in np.flatnonzero(watched != self._watched).tolist():
+        for row in np.flatnonzero((watched != self._watched) & self._swept).tolist():
             self._views[row].ccd_enabled = bool(watched[row])
         rate = float((ways[watched] / self._leaps[watched]).max()) / (2.0 * self.time_step) if watched.any() else 0.0
         if watched.any() or self._watched.any():
@@ -905,7 +912,7 @@ class SolverSpace(Engine):
         return SavedSpace(
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
-            dict(self._grips), self._frame, dict(self._led),
+            dict(self._grips), self._frame, dict(self._led), self._watched.copy(),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -930,7 +937,7 @@ class SolverSpace(Engine):
         self._got = None
         self.loads.forget()
         self.bonds.forget()
-        self._watched = np.array([view.ccd_enabled for view in self._views], bool)
+        self._watched = saved.watched.copy()
         self._frame, self.gravity = saved.frame, saved.gravity
 
 
