@@ -31,8 +31,8 @@ from ..weights import Weight
 from . import joint_effects, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
-from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of
-from .contact_hook import ContactHook, Grip
+from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
+from .contact_hook import MOVES, ContactHook, Grip
 from .energy import PERIOD, EnergyWatch, Matter
 from .followers import Follower
 from .gears import Gear
@@ -75,6 +75,7 @@ class SavedSpace:
     frame: int
     led: dict[str, Weight]
     watched: NDArray[np.bool_]
+    until: NDArray[np.int64]
 
 
 class SolverSpace(Engine):
@@ -158,6 +159,9 @@ class SolverSpace(Engine):
         self._tune()
         if self._needs.has_wheels:
             self._soften_wheels()
+        #: Steps of the solver in the last time step, for which springs are set.
+        self._steps = self.substeps
+        self._free_springs()
         self._set_sleep()
         self._kept_up()
         #: Distances, m, in a step of the solver from which a body is watched between its places; infinite without size.
@@ -169,10 +173,17 @@ class SolverSpace(Engine):
         self._watch = EnergyWatch()
         matter = _matter([template.weight for template in self._templates])
         self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
-        self._hook = ContactHook(self._surfaces, self._wheels())
-        if self._hook.wheels:
-            # The other model has friction of its own against the turn of a wide wheel about its contact.
-            self.physics.integration_parameters.friction_model = rapier3d.FrictionModel.COULOMB
+        reduced = {path for item in self.constraints if item.state.reduced
+                   for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
+        yielding = {self.handles[path]: weight for path, weight in self.weights.items() if path not in reduced}
+        self._hook = ContactHook(self._surfaces, yielding, self._wheels())
+        radii = np.array([item.radius for item in self._templates], float)[self._template_of]
+        #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
+        may_slide = np.array([self.handles[path] in yielding for path in self.paths], bool) & (radii > 0.0)
+        self._arms = np.where(may_slide, radii, -1.0)
+        #: The time step up to which the contacts of a body are looked at.
+        self._until = np.zeros(len(self.paths), np.int64)
+        self._sliding = np.zeros(len(self.paths), bool)
         self._grip()
         self._hook.attach(self.physics)
         self._part_rows()
@@ -180,6 +191,8 @@ class SolverSpace(Engine):
             self._go_on()
         if self._earlier or self._stock.is_moving:
             self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
+        self._until[:] = self._frame + self._period
+        self._look()
         if self._asleep:
             put_to_sleep(
                 self.physics, [self.handles[path] for path in self._asleep],
@@ -247,6 +260,9 @@ class SolverSpace(Engine):
         contacts = self._needs.contacts
         parameters.num_solver_iterations = contacts.small_steps
         parameters.num_internal_pgs_iterations = self.quality.sweeps
+        if len(self._rows) <= tuning.FEW and not self._needs.is_jointed:
+            parameters.num_internal_pgs_iterations *= tuning.FEW_SWEEPS
+            parameters.num_internal_stabilization_iterations = tuning.FEW_RELAXATIONS
         self._frequency = contacts.frequency
         self._soften_contacts(0.0)
         self._tune_joints(contacts.small_steps)
@@ -439,6 +455,18 @@ class SolverSpace(Engine):
             soften(item, self.physics, inertias, self.time_step / self.substeps / (number + more))
             self._softened.append(item)
 
+    def _free_springs(self) -> None:
+        """Let springs swing as far as they do by themselves, without what the solver damps in steps of this length."""
+        number = self.physics.integration_parameters.num_solver_iterations
+        bodies = self.physics.rigid_bodies
+        for item in self.constraints:
+            if any(drive.stiffness > 0.0 for _, drive in item.drives()):
+                more = max(bodies[handle].additional_solver_iterations for handle in item.handles)
+                item.small_step = self.time_step / (self._steps or self.substeps) / (number + more)
+                item.yields = yielding(item.facts, self.weights)
+                if item.active:
+                    item.apply_drives(self.physics)
+
     def _wheels(self) -> dict[Any, Weight]:
         """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
         found = {}
@@ -470,12 +498,16 @@ class SolverSpace(Engine):
 
     def step(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
         """One time step. Writes the poses of the bodies that are awake, (n, 3) and (n, 4), w first."""
-        before = positions.copy()
+        before, turned = positions.copy(), rotations.copy()
         with panics_named():
             lost = self._step()
             awake = self.read_poses(positions, rotations, everything=False)
             self._frame += 1
-            self.watch_fast(np.linalg.norm(positions - before, axis=1))
+            ways = np.linalg.norm(positions - before, axis=1)
+            self.watch_fast(ways)
+            self._watch_sliding(ways, 2.0 * np.linalg.norm(np.cross(turned[:, 1:], rotations[:, 1:])
+                                                           + turned[:, :1] * rotations[:, 1:]
+                                                           - rotations[:, :1] * turned[:, 1:], axis=1))  # fmt: skip
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
 
@@ -489,6 +521,9 @@ class SolverSpace(Engine):
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
         steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
+        if steps != self._steps:
+            self._steps = steps
+            self._free_springs()
         for number in range(steps):
             is_loop = bool(measured) and self.loads.breaks_in_loops(self.physics, self.constraints)
             before = self._states() if is_loop else []
@@ -554,6 +589,7 @@ class SolverSpace(Engine):
             self.loads.before(self.physics, self.constraints, is_next=number > 0)
         parameters = self.physics.integration_parameters
         parameters.warmstart_coefficient = 0.0 if is_again else 1.0
+        self._hook.begin(self.physics)
         self.physics.step()
         for gear in self.gears:
             gear.release(self.physics)
@@ -584,6 +620,33 @@ class SolverSpace(Engine):
         if watched.any() or self._watched.any():
             self._soften_contacts(rate)
         self._watched = watched
+
+    def _couple(self) -> None:
+        """Choose the solver's friction: with slides, by contact, else by pair of bodies, which is cheaper."""
+        # The other model brakes the spin of a body by itself, and a wide wheel against its turn about its contact.
+        is_few = len(self.weights) <= tuning.MOST_COUPLED and int(self._sliding.sum()) <= tuning.MOST_SLIDING
+        models = rapier3d.FrictionModel
+        self.physics.integration_parameters.friction_model = (
+            models.COULOMB if is_few or self._hook.wheels else models.SIMPLIFIED
+        )
+
+    def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
+        """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
+        if len(self.weights) > tuning.MOST_COUPLED:
+            return
+        moving = ways + self._arms * turns > MOVES * self.time_step
+        self._until[moving] = self._frame + self._period
+        self._look()
+
+    def _look(self) -> None:
+        """Look at the contacts of the bodies that have moved a short time ago."""
+        sliding = (self._until > self._frame) & (self._arms > 0.0)
+        if (sliding != self._sliding).any() or self._frame == 0:
+            self._sliding = sliding
+            self._couple()
+            rows = np.flatnonzero(sliding).tolist()
+            is_few = len(self.weights) <= tuning.MOST_COUPLED and len(rows) <= tuning.MOST_SLIDING
+            self._hook.slide(self.physics, [self.handles[self.paths[row]] for row in rows] if is_few else [])
 
     def _turning_steps(self, starts: Mapping[str, tuple[Matrix, Matrix]]) -> int:
         """Steps that the fastest turn of a kinematic body takes that touches something."""
@@ -904,6 +967,7 @@ class SolverSpace(Engine):
         body = self.physics.rigid_bodies[self.handles[path]]
         body.set_additional_mass_properties(of_solver(self.weights[path]), True)
         self._matter = _matter([self.weights.get(path) for path in self.paths])
+        self._free_springs()
         self._watch.forget()
 
     # ----------------------------------------------------------------------- snapshots
@@ -913,6 +977,7 @@ class SolverSpace(Engine):
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._watched.copy(),
+            self._until.copy(),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -939,6 +1004,8 @@ class SolverSpace(Engine):
         self.bonds.forget()
         self._watched = saved.watched.copy()
         self._frame, self.gravity = saved.frame, saved.gravity
+        self._until, self._steps = saved.until.copy(), 0
+        self._look()
 
 
 def _tuple(vector: Any) -> tuple[float, float, float]:
