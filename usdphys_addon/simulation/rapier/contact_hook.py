@@ -27,13 +27,14 @@ from .constraints import matrix_of
 
 #: m/s: a contact that slides more slowly is at rest.
 REST = 0.005
-#: m/s: a point slides that slips faster; and a body moves at this speed whose points are looked at.
-SKID, MOVES = 1e-5, 2e-4
+#: m/s: a point of a body of 1 m slides that slips faster, of a smaller one by the root of its size. Nothing can be said
+#: of the direction of less than STILL. A body that MOVES so fast, times the same root, may begin to slide.
+SKID, STILL, MOVES = 0.02, 1e-6, 0.2
 #: A contact bounces that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
 #: How a body yields that does not.
-_FIRM = (0.0, ((0.0, 0.0, 0.0),) * 3, 0.0)
+_FIRM = (0.0, ((0.0, 0.0, 0.0),) * 3, 0.0, math.inf)
 #: Words of PhysX for how two coefficients are combined, the strongest last.
 _MODES = ("average", "min", "multiply", "max")
 
@@ -52,7 +53,7 @@ class Grip(NamedTuple):
 
 class _Side(NamedTuple):
     """A body at a contact: its speeds, its centre of mass, and how it yields, 1/kg and rows of 1/(kg m2); 0 if it does
-    not. falls: the part of gravity that acts on it."""
+    not. falls: the part of gravity that acts on it. size: m."""
 
     velocity: _Vector
     spin: _Vector
@@ -60,6 +61,7 @@ class _Side(NamedTuple):
     yields: float
     turns: tuple[_Vector, _Vector, _Vector]
     falls: float
+    size: float
 
 
 _STILL = _Side((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), *_FIRM)
@@ -69,15 +71,18 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
     """Called by the solver for the contacts of marked colliders.
 
     surfaces: by the solver's handle of a body. weights: the same, of dynamic bodies that yield on their own, that is not
-    in reduced coordinates. wheels: of these, those that are always looked at. grips: by the handle of a collider; of
-    all, if any is uneven.
+    in reduced coordinates. sizes: m, of these. wheels: of these, those that are always looked at. grips: by the handle
+    of a collider; of all, if any is uneven.
     """
 
     def __init__(
-        self, surfaces: Mapping[Any, Surface], weights: Mapping[Any, Weight], wheels: Collection[Any]
+        self, surfaces: Mapping[Any, Surface], weights: Mapping[Any, Weight], sizes: Mapping[Any, float],
+        wheels: Collection[Any],
     ) -> None:  # fmt: skip
         super().__init__()
-        self.surfaces, self.weights, self.wheels = surfaces, weights, wheels
+        self.surfaces, self.weights, self.sizes, self.wheels = surfaces, weights, sizes, wheels
+        #: True where the solver's friction is that of each contact. slid: True once a point has slid.
+        self.is_coupled = self.slid = False
         self.grips: dict[Any, Grip] = {}
         #: Bodies whose contacts are looked at for how they slide and bounce.
         self._sliding: set[Any] = set(wheels)
@@ -162,6 +167,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         normal: _Vector = ctx.normal.to_tuple()
         friction = ctx.friction
         is_one = not other.yields
+        slow = SKID * math.sqrt(min(one.size, other.size, 1.0))
+        lost = 0.0
         for number, contact in enumerate(contacts):
             if contact.dist > 0.0 and friction > 0.0 and (is_one or not one.yields):
                 # The solver takes the arm of a contact from the middle of its gap, not from the body that moves.
@@ -181,16 +188,23 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 self._bounce(ctx, _dot(slip, normal), max(contact.dist, 0.0), pull)
             slip = _flat(slip, normal)
             speed = math.hypot(*slip)
-            if friction == 0.0 or speed < SKID:
+            self.slid |= speed >= slow
+            if friction == 0.0 or speed < STILL or not self.is_coupled:
                 continue
             yielding = _flat(
                 _sum(_yield(one, arm, slip), _yield(other, other_arm, slip)), normal
             )  # fmt: skip
             part = speed / math.hypot(*yielding)
+            if speed < slow:
+                # It may rest: a speed would let it creep. Where it slides all the same, friction is turned by so much.
+                lost += speed / (part * _dot(slip, yielding) / speed) - 1.0
+                continue
             (sx, sy, sz), (yx, yy, yz) = slip, yielding
             ctx.set_solver_contact(
                 number, tangent_velocity=(tx + yx * part - sx, ty + yy * part - sy, tz + yz * part - sz)
             )  # fmt: skip
+        if lost:
+            ctx.friction *= 1.0 + lost / len(contacts)
 
     def _bounce(self, ctx: Any, speed: float, gap: float, pull: float) -> None:
         """Of a contact that begins. speed (m/s): of approach. gap: m. pull: m/s2, of gravity towards each other."""
@@ -226,7 +240,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 turn = matrix_of(item.position)[:3, :3]
                 turns: Any = tuple(map(tuple, (turn @ self._inverses[body] @ turn.T).tolist()))
                 found = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(),
-                              1.0 / weight.mass, turns, item.gravity_scale)  # fmt: skip
+                              1.0 / weight.mass, turns, item.gravity_scale, self.sizes[body])  # fmt: skip
             self._sides[body] = found
         return found
 

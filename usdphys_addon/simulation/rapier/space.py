@@ -76,6 +76,8 @@ class SavedSpace:
     led: dict[str, Weight]
     watched: NDArray[np.bool_]
     until: NDArray[np.int64]
+    steps: int
+    coupled: int
 
 
 class SolverSpace(Engine):
@@ -176,22 +178,34 @@ class SolverSpace(Engine):
         reduced = {path for item in self.constraints if item.state.reduced
                    for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
         yielding = {self.handles[path]: weight for path, weight in self.weights.items() if path not in reduced}
-        self._hook = ContactHook(self._surfaces, yielding, self._wheels())
+        kinds = dict(zip(self.paths, self._template_of.tolist(), strict=True))
+        sizes = {self.handles[path]: self._templates[kinds[path]].size for path in self.weights}
+        self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
         may_slide = np.array([self.handles[path] in yielding for path in self.paths], bool) & (radii > 0.0)
         self._arms = np.where(may_slide, radii, -1.0)
+        lengths = np.array([item.size for item in self._templates], float)[self._template_of]
+        #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
+        #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
+        self._shifts = time_step * MOVES * np.sqrt(np.minimum(lengths, 1.0))
         #: The time step up to which the contacts of a body are looked at.
         self._until = np.zeros(len(self.paths), np.int64)
-        self._sliding = np.zeros(len(self.paths), bool)
+        self._looked = np.zeros(len(self.paths), bool)
+        #: The time step up to which friction is that of each contact.
+        self._coupled = 0
         self._grip()
         self._hook.attach(self.physics)
         self._part_rows()
+        moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
-        if self._earlier or self._stock.is_moving:
-            self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
-        self._until[:] = self._frame + self._period
+        if moves:
+            speeds = self.velocities()
+            ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
+            self.watch_fast(ways)
+            self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
+            self._coupled = self._frame + self._period
         self._look()
         if self._asleep:
             put_to_sleep(
@@ -462,7 +476,7 @@ class SolverSpace(Engine):
         for item in self.constraints:
             if any(drive.stiffness > 0.0 for _, drive in item.drives()):
                 more = max(bodies[handle].additional_solver_iterations for handle in item.handles)
-                item.small_step = self.time_step / (self._steps or self.substeps) / (number + more)
+                item.small_step = self.time_step / self._steps / (number + more)
                 item.yields = yielding(item.facts, self.weights)
                 if item.active:
                     item.apply_drives(self.physics)
@@ -621,32 +635,29 @@ class SolverSpace(Engine):
             self._soften_contacts(rate)
         self._watched = watched
 
-    def _couple(self) -> None:
-        """Choose the solver's friction: with slides, by contact, else by pair of bodies, which is cheaper."""
-        # The other model brakes the spin of a body by itself, and a wide wheel against its turn about its contact.
-        is_few = len(self.weights) <= tuning.MOST_COUPLED and int(self._sliding.sum()) <= tuning.MOST_SLIDING
-        models = rapier3d.FrictionModel
-        self.physics.integration_parameters.friction_model = (
-            models.COULOMB if is_few or self._hook.wheels else models.SIMPLIFIED
-        )
-
     def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
         """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
-        if len(self.weights) > tuning.MOST_COUPLED:
-            return
-        moving = ways + self._arms * turns > MOVES * self.time_step
-        self._until[moving] = self._frame + self._period
+        if len(self.weights) <= tuning.MOST_COUPLED:
+            self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
+            if self._hook.slid:
+                self._coupled, self._hook.slid = self._frame + self._period, False
         self._look()
 
     def _look(self) -> None:
-        """Look at the contacts of the bodies that have moved a short time ago."""
-        sliding = (self._until > self._frame) & (self._arms > 0.0)
-        if (sliding != self._sliding).any() or self._frame == 0:
-            self._sliding = sliding
-            self._couple()
-            rows = np.flatnonzero(sliding).tolist()
-            is_few = len(self.weights) <= tuning.MOST_COUPLED and len(rows) <= tuning.MOST_SLIDING
-            self._hook.slide(self.physics, [self.handles[self.paths[row]] for row in rows] if is_few else [])
+        """Choose the solver's friction, and the bodies whose contacts are looked at."""
+        # The other model brakes the spin of a body by itself, and a wide wheel against its turn about its contact. But
+        # with this one high stacks of small bodies lean and fall: only while something slides.
+        is_few = len(self.weights) <= tuning.MOST_COUPLED
+        is_sliding = is_few and self._coupled > self._frame
+        looked = (self._arms > 0.0) & (is_sliding | (self._until > self._frame)) & is_few
+        self._hook.is_coupled = is_sliding or bool(self._hook.wheels)
+        models = rapier3d.FrictionModel
+        self.physics.integration_parameters.friction_model = (
+            models.COULOMB if self._hook.is_coupled else models.SIMPLIFIED
+        )
+        if (looked != self._looked).any():
+            self._looked = looked
+            self._hook.slide(self.physics, [self.handles[self.paths[row]] for row in np.flatnonzero(looked).tolist()])
 
     def _turning_steps(self, starts: Mapping[str, tuple[Matrix, Matrix]]) -> int:
         """Steps that the fastest turn of a kinematic body takes that touches something."""
@@ -977,7 +988,7 @@ class SolverSpace(Engine):
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._watched.copy(),
-            self._until.copy(),
+            self._until.copy(), self._steps, self._coupled,
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1004,7 +1015,8 @@ class SolverSpace(Engine):
         self.bonds.forget()
         self._watched = saved.watched.copy()
         self._frame, self.gravity = saved.frame, saved.gravity
-        self._until, self._steps = saved.until.copy(), 0
+        self._until, self._steps, self._coupled = saved.until.copy(), saved.steps, saved.coupled
+        self._hook.slid = False
         self._look()
 
 

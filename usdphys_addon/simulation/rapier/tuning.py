@@ -113,15 +113,10 @@ FEW_RELAXATIONS = tuned(
     "As above.", "test_tuning_scenes::test_a_box_that_falls_flat_lands_where_it_falls",
 )  # fmt: skip
 MOST_COUPLED = tuned(
-    "MOST_COUPLED", 100, 0,
-    "Dynamic bodies in a world of the solver, at most, whose friction is that of each contact.",
-    "The cheaper friction of pairs brakes spin and slide apart: what slides and spins turns half as far.",
-    "test_friction::test_what_slides_and_spins_turns_as_far_as_its_corners_say",
-)  # fmt: skip
-MOST_SLIDING = tuned(
-    "MOST_SLIDING", 40, 0,
-    "Bodies in such a world, at most, that move at the same time and whose contacts are asked about.",
-    "Each contact takes 10 microseconds of Python in a step. Without it they slide 7 % too far.",
+    "MOST_COUPLED", 40, 0,
+    "Dynamic bodies in a world of the solver, at most, whose friction is that of each contact while something slides.",
+    "The cheaper friction of pairs brakes spin and slide apart: what slides and spins turns half as far. Each contact "
+    "takes 10 microseconds of Python in a step.",
     "test_friction::test_what_slides_and_spins_turns_as_far_as_its_corners_say",
 )  # fmt: skip
 SMALLEST = tuned(
