@@ -115,7 +115,8 @@ def test_boxes_of_any_size_slide_as_far_as_friction_says(number: int) -> None:
     speed = math.sqrt(2.0 * friction * G * length * chance.uniform(2.0, 20.0))
     file = File(chance.choice(UNITS))
     file.add(file.material("M", friction), file.ground(material=f"{W}/M", size=1000.0),
-             file.body("Box", (0, 0, size[2] / 2), size=size, mass=mass, velocity=(speed, 0, 0), material=f"{W}/M"))  # fmt: skip
+             file.body("Box", (0, 0, size[2] / 2), size=size, mass=mass, velocity=(speed, 0, 0),
+                       material=f"{W}/M"))  # fmt: skip
     world = world_of(file, time_step=1.0 / chance.choice((30, 60, 120)))
     run(world, 1.1 * speed / (friction * G) + 0.1)
     way = speed**2 / (2.0 * friction * G)
@@ -158,7 +159,8 @@ def test_a_ball_that_bounces_at_an_angle_gets_the_spin_of_the_whole_impact(
     """It slides: mu (1 + e) v; or rolls: 2/7 of its speed. The solver's friction saw no rebound, and a longer arm."""
     file = File(units)
     file.add(file.material("M", friction, restitution), file.ground(material=f"{W}/M"),
-             file.body("Ball", (0, 0, 1), shape="Sphere", size=(0.1,), velocity=(along, 0, -down), material=f"{W}/M"))  # fmt: skip
+             file.body("Ball", (0, 0, 1), shape="Sphere", size=(0.1,), velocity=(along, 0, -down),
+                       material=f"{W}/M"))  # fmt: skip
     world = world_of(file, time_step=1.0 / frames)
     while world.velocities()[0][0, 2] < 0.0:
         world.step()

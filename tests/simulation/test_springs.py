@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Drives with a stiffness and little or no damping swing as springs do, for long, and whatever else takes small steps."""
+"""Drives with a stiffness and little or no damping swing as springs do, for long, in steps of any length."""
 
 from __future__ import annotations
 

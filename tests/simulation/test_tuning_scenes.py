@@ -58,7 +58,7 @@ def test_a_column_of_small_cubes_sinks_by_a_part_of_its_height() -> None:
 
 
 def test_grains_of_a_millimetre_come_to_rest() -> None:
-    assert stack(4, 0.001, 1.5).awake_count == 0
+    assert stack(4, 0.001, 1.5).awake_count == stack(6, 0.001, 1.5).awake_count == 0
 
 
 def test_boxes_of_thirty_metres_lie_on_each_other() -> None:

@@ -42,7 +42,7 @@ RESISTANCE = "resistance"
 _FOLLOWS = 0.25
 #: Smallest angle (rad) of a cone with two angles: an ellipse of zero width would block the other direction too.
 _NARROW = 0.01
-#: A drive swings freely that damps less than so many times as much as the solver does; all but this part is made up for.
+#: A drive swings that damps less than so many times as much as the solver does; all but this part is made up for.
 LIGHT, ROUNDING = 100.0, 1e-3
 #: No force and no torque.
 NO_WRENCH: tuple[Vector, Vector] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
@@ -61,7 +61,7 @@ def matrix_of(pose: Isometry3) -> Matrix:
 
 
 def yielding(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
-    """By how much each degree of freedom yields to a force or torque, 1/kg or 1/(kg m2), were its bodies otherwise free.
+    """By how much each degree of freedom yields, 1/kg or 1/(kg m2), were its bodies otherwise free: (6,).
 
     Other joints only make it less.
     """
@@ -77,7 +77,7 @@ def yielding(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
             turn = np.cross(arm, way)
             found[axis] += 1.0 / weight.mass + (0.0 if is_straight else float(turn @ inverse @ turn))
             found[axis + 3] += float(way @ inverse @ way)
-    return found.tolist()  # type: ignore[no-any-return]
+    return found.tolist()
 
 
 def about_x(angle: float) -> Matrix:

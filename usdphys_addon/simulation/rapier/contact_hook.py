@@ -52,8 +52,10 @@ class Grip(NamedTuple):
 
 
 class _Side(NamedTuple):
-    """A body at a contact: its speeds, its centre of mass, and how it yields, 1/kg and rows of 1/(kg m2); 0 if it does
-    not. falls: the part of gravity that acts on it. size: m."""
+    """A body at a contact: its speeds, its centre of mass, and how it yields, 1/kg and rows of 1/(kg m2), or 0.
+
+    falls: the part of gravity that acts on it. size: m.
+    """
 
     velocity: _Vector
     spin: _Vector
@@ -70,9 +72,9 @@ _STILL = _Side((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), *_FIRM)
 class ContactHook(PhysicsHooks):  # type: ignore[misc]
     """Called by the solver for the contacts of marked colliders.
 
-    surfaces: by the solver's handle of a body. weights: the same, of dynamic bodies that yield on their own, that is not
-    in reduced coordinates. sizes: m, of these. wheels: of these, those that are always looked at. grips: by the handle
-    of a collider; of all, if any is uneven.
+    surfaces: by the solver's handle of a body. weights: the same, of dynamic bodies that are not in reduced
+    coordinates. sizes: m, of these. wheels: of these, those that are always looked at. grips: by the handle of a
+    collider; of all, if any is uneven.
     """
 
     def __init__(
@@ -178,7 +180,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     number, point2=(x + normal[0] * half, y + normal[1] * half, z + normal[2] * half)
                 )  # fmt: skip
             tx, ty, tz = contact.tangent_velocity.to_tuple()
-            arm, other_arm = _minus(contact.point.to_tuple(), one.middle), _minus(contact.point2.to_tuple(), other.middle)
+            arm = _minus(contact.point.to_tuple(), one.middle)
+            other_arm = _minus(contact.point2.to_tuple(), other.middle)
             (ax, ay, az), (bx, by, bz) = _cross(one.spin, arm), _cross(other.spin, other_arm)
             vx, vy, vz = one.velocity
             wx, wy, wz = other.velocity

@@ -183,7 +183,10 @@ class SolverSpace(Engine):
         self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
-        may_slide = np.array([self.handles[path] in yielding for path in self.paths], bool) & (radii > 0.0)
+        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
+        may_slide = np.array([path in self.weights and path not in jointed for path in self.paths], bool) & (
+            radii > 0.0
+        )
         self._arms = np.where(may_slide, radii, -1.0)
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
@@ -646,9 +649,10 @@ class SolverSpace(Engine):
     def _look(self) -> None:
         """Choose the solver's friction, and the bodies whose contacts are looked at."""
         # The other model brakes the spin of a body by itself, and a wide wheel against its turn about its contact. But
-        # with this one high stacks of small bodies lean and fall: only while something slides.
+        # with this one high stacks of small bodies lean and fall, and ragdolls land harder: only while something
+        # slides, and not beside joints.
         is_few = len(self.weights) <= tuning.MOST_COUPLED
-        is_sliding = is_few and self._coupled > self._frame
+        is_sliding = is_few and self._coupled > self._frame and not self.constraints
         looked = (self._arms > 0.0) & (is_sliding | (self._until > self._frame)) & is_few
         self._hook.is_coupled = is_sliding or bool(self._hook.wheels)
         models = rapier3d.FrictionModel
