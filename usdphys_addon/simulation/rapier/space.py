@@ -61,6 +61,10 @@ from .trees import is_axle
 from .wheel_drives import lead, soften, wheels_of
 
 
+#: Time steps after which all bodies with a largest speed are looked at.
+LOOK_AT_ALL = 4
+
+
 @dataclass(slots=True)
 class SavedSpace:
     """State of a SolverSpace."""
@@ -78,6 +82,7 @@ class SavedSpace:
     until: NDArray[np.int64]
     steps: int
     coupled: int
+    racing: list[tuple[int, float, float]]
 
 
 class SolverSpace(Engine):
@@ -129,6 +134,8 @@ class SolverSpace(Engine):
         self._effective: list[Constraint] = []
         #: (row, m/s, rad/s) of bodies with a largest speed.
         self._slow: list[tuple[int, float, float]] = []
+        #: Of these, those that are looked at after each step of the solver.
+        self._racing = self._slow
         self._limited: list[Constraint] = []
         self._softened: list[Constraint] = []
         self._rescuer = Rescuer()
@@ -522,9 +529,10 @@ class SolverSpace(Engine):
             self._frame += 1
             ways = np.linalg.norm(positions - before, axis=1)
             self.watch_fast(ways)
-            self._watch_sliding(ways, 2.0 * np.linalg.norm(np.cross(turned[:, 1:], rotations[:, 1:])
-                                                           + turned[:, :1] * rotations[:, 1:]
-                                                           - rotations[:, :1] * turned[:, 1:], axis=1))  # fmt: skip
+            if self._slow or len(self.weights) <= tuning.MOST_COUPLED:
+                turns = _turns(turned, rotations)
+                self._watch_sliding(ways, turns)
+                self._watch_racing(ways, turns)
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
 
@@ -565,7 +573,7 @@ class SolverSpace(Engine):
                 self._upkeep = None
                 self.loads.forget()
             joint_effects.limit_speeds(self._limited, self.physics)
-            self._slow_down()
+            self._slow_down(self._racing)
         for constraint in self.bonds.broken(self.physics):
             self._break(constraint)
         if self.targets or self.grabs or lost:
@@ -616,8 +624,21 @@ class SolverSpace(Engine):
         hands = [self.physics.rigid_bodies[held.hand] for held in self.grabs.values()]
         return [(view, view.position, view.linvel, view.angvel) for view in (*self._views, *hands)]
 
-    def _slow_down(self) -> None:
-        for row, speed, spin in self._slow:
+    def _watch_racing(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
+        """Slow down bodies beyond their largest speeds; look in each step of the solver at those that come near them.
+
+        ways, turns (n,): m and rad, in the last time step. They do not tell a turn from two: all are looked at at times.
+        """
+        if not self._slow:
+            return
+        rows, speeds, spins = np.array(self._slow, float).reshape(-1, 3).T
+        chosen, half = rows.astype(int), 0.5 * self.time_step
+        near = (ways[chosen] > half * speeds) | (turns[chosen] > np.minimum(half * spins, 1.0))
+        self._racing = [self._slow[number] for number in np.flatnonzero(near).tolist()]
+        self._slow_down(self._racing if self._frame % LOOK_AT_ALL else self._slow)
+
+    def _slow_down(self, watched: Sequence[tuple[int, float, float]]) -> None:
+        for row, speed, spin in watched:
             body = self._views[row]
             for name, most in (("linvel", speed), ("angvel", spin)):
                 now = getattr(body, name)
@@ -992,7 +1013,7 @@ class SolverSpace(Engine):
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._watched.copy(),
-            self._until.copy(), self._steps, self._coupled,
+            self._until.copy(), self._steps, self._coupled, list(self._racing),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1020,8 +1041,14 @@ class SolverSpace(Engine):
         self._watched = saved.watched.copy()
         self._frame, self.gravity = saved.frame, saved.gravity
         self._until, self._steps, self._coupled = saved.until.copy(), saved.steps, saved.coupled
-        self._hook.slid = False
+        self._hook.slid, self._racing = False, list(saved.racing)
         self._look()
+
+
+def _turns(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Angles (n,) between quaternions (n, 4), w first, as twice the sine of half of each; rad."""
+    across = np.cross(before[:, 1:], after[:, 1:]) + before[:, :1] * after[:, 1:] - after[:, :1] * before[:, 1:]
+    return np.asarray(2.0 * np.linalg.norm(across, axis=1))
 
 
 def _tuple(vector: Any) -> tuple[float, float, float]:
