@@ -8,7 +8,7 @@ import random
 
 import numpy as np
 import pytest
-from usdphys_ext.usdphys_addon.simulation.rapier.tuning import MOST_COUPLED
+from usdphys_ext.usdphys_addon.simulation.rapier.tuning import MOST_SLIDING
 
 from .author import CENTIMETERS, METERS, UNITS, File, Units
 from .helpers import place, run, turn, world_of
@@ -123,10 +123,24 @@ def test_boxes_of_any_size_slide_as_far_as_friction_says(number: int) -> None:
     assert place(world, "Box")[:2] == pytest.approx((way, 0.0), abs=0.02 * way)
 
 
+def test_a_plate_slides_and_spins_alike_beside_many_that_lie_still() -> None:
+    ends = []
+    for others in (0, MOST_SLIDING + 20):
+        file = File()
+        file.add(file.material("M", 0.3), file.ground(material=f"{W}/M"),
+                 file.body("Plate", (0, 0, 0.025), size=(0.6, 0.6, 0.05), velocity=(2, 0, 0), spin=(0, 0, 6),
+                           material=f"{W}/M"))  # fmt: skip
+        file.add(*(file.body(f"Other{number}", (0, 3 + number, 0.025), size=(0.6, 0.6, 0.05), material=f"{W}/M")
+                   for number in range(others)))  # fmt: skip
+        world = world_of(file)
+        ends.append((turned(world, "Plate", 1.5), *place(world, "Plate")[:2]))
+    assert ends[0] == pytest.approx(ends[1], abs=0.02)
+
+
 def test_a_heap_that_is_too_large_to_ask_about_slides_as_far() -> None:
     file = File()
     file.add(file.material("M", 0.3), file.ground(material=f"{W}/M"))
-    count = MOST_COUPLED + 5
+    count = MOST_SLIDING + 5
     file.add(*(file.body(f"Box{number}", (0, 0.21 * number, 0.1), size=(0.2, 0.2, 0.2), velocity=(2, 0, 0),
                          material=f"{W}/M") for number in range(count)))  # fmt: skip
     world = run(world_of(file), 1.0)

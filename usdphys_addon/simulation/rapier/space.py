@@ -60,7 +60,6 @@ from .templates import Template
 from .trees import is_axle
 from .wheel_drives import lead, soften, wheels_of
 
-
 #: Time steps after which all bodies with a largest speed are looked at.
 LOOK_AT_ALL = 4
 
@@ -529,7 +528,7 @@ class SolverSpace(Engine):
             self._frame += 1
             ways = np.linalg.norm(positions - before, axis=1)
             self.watch_fast(ways)
-            if self._slow or len(self.weights) <= tuning.MOST_COUPLED:
+            if self._slow or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
                 self._watch_sliding(ways, turns)
                 self._watch_racing(ways, turns)
@@ -627,7 +626,8 @@ class SolverSpace(Engine):
     def _watch_racing(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
         """Slow down bodies beyond their largest speeds; look in each step of the solver at those that come near them.
 
-        ways, turns (n,): m and rad, in the last time step. They do not tell a turn from two: all are looked at at times.
+        ways, turns (n,): m and rad, in the last time step. They do not tell one turn from two: at times all are looked
+        at.
         """
         if not self._slow:
             return
@@ -661,7 +661,7 @@ class SolverSpace(Engine):
 
     def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
         """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
-        if len(self.weights) <= tuning.MOST_COUPLED:
+        if len(self.weights) <= tuning.CROWD:
             self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
             if self._hook.slid:
                 self._coupled, self._hook.slid = self._frame + self._period, False
@@ -672,9 +672,13 @@ class SolverSpace(Engine):
         # The other model brakes the spin of a body by itself, and a wide wheel against its turn about its contact. But
         # with this one high stacks of small bodies lean and fall, and ragdolls land harder: only while something
         # slides, and not beside joints.
-        is_few = len(self.weights) <= tuning.MOST_COUPLED
+        moving = (self._until > self._frame) & (self._arms > 0.0)
+        is_few = len(self.weights) <= tuning.CROWD and int(moving.sum()) <= tuning.MOST_SLIDING
         is_sliding = is_few and self._coupled > self._frame and not self.constraints
-        looked = (self._arms > 0.0) & (is_sliding | (self._until > self._frame)) & is_few
+        # Of few bodies those at rest, too: with this friction they hold up to 7 % less unless they are looked at.
+        looked = moving & is_few
+        if is_sliding and len(self.weights) <= tuning.MOST_SLIDING:
+            looked = self._arms > 0.0
         self._hook.is_coupled = is_sliding or bool(self._hook.wheels)
         models = rapier3d.FrictionModel
         self.physics.integration_parameters.friction_model = (

@@ -112,9 +112,9 @@ FEW_RELAXATIONS = tuned(
     "FEW_RELAXATIONS", 4, 1, "Sweeps that take out the velocities with which contacts are corrected.",
     "As above.", "test_tuning_scenes::test_a_box_that_falls_flat_lands_where_it_falls",
 )  # fmt: skip
-MOST_COUPLED = tuned(
-    "MOST_COUPLED", 40, 0,
-    "Dynamic bodies in a world of the solver, at most, whose friction is that of each contact while something slides.",
+MOST_SLIDING = tuned(
+    "MOST_SLIDING", 40, 0,
+    "Bodies in a world of the solver, at most, that move while friction is that of each contact.",
     "The cheaper friction of pairs brakes spin and slide apart: what slides and spins turns half as far. Each contact "
     "takes 10 microseconds of Python in a step.",
     "test_friction::test_what_slides_and_spins_turns_as_far_as_its_corners_say",
