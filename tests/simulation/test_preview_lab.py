@@ -20,20 +20,12 @@ from .helpers import require_pxr
 
 FOLDER = assets.SHARED / "preview_lab"
 FILES = sorted((FOLDER / "scenes").glob("*.usda"))
-#: What does not agree yet, and why.
-KNOWN = {
-    "chain60": "a whipping chain of 60 links leaves its joints by more than the check allows",
-    "limit_violated": "the start is moved to its limit with a notice, where the check expects the authored angle",
-}
 
 
 def cases() -> list[Any]:
     if not FILES:
         return [pytest.param(None, marks=pytest.mark.skip("the folder preview_lab is not in the shared test assets"))]
-    return [
-        pytest.param(file, id=file.stem, marks=[pytest.mark.xfail(reason=KNOWN.get(file.stem))] * (file.stem in KNOWN))
-        for file in FILES
-    ]  # fmt: skip
+    return [pytest.param(file, id=file.stem) for file in FILES]
 
 
 def judge() -> Any:

@@ -39,6 +39,16 @@ def test_the_lowest_contact_of_a_stack_bears_all_of_it() -> None:
     assert sag(5, 2.0) < 0.39
 
 
+def test_a_box_that_falls_flat_lands_where_it_falls() -> None:
+    """Of 5 cm to 2 m, from 0.5 to 5 m high."""
+    for size, height in ((0.3, 1.5), (1.0, 1.5), (0.05, 0.5), (2.0, 5.0), (0.1, 3.0)):
+        file = File()
+        file.add(file.ground(), file.body("Box", (0, 0, height + 0.5 * size), size=(size,) * 3, mass=500 * size**3))
+        x, y, z = place(run(world_of(file), 2.0), "Box")
+        assert math.hypot(x, y) < 0.003 * size
+        assert abs(z - 0.5 * size) < 0.002 * size
+
+
 def test_small_cubes_sink_by_a_part_of_their_size() -> None:
     assert sag(2, 0.005) < 0.015
 
@@ -48,7 +58,7 @@ def test_a_column_of_small_cubes_sinks_by_a_part_of_its_height() -> None:
 
 
 def test_grains_of_a_millimetre_come_to_rest() -> None:
-    assert stack(4, 0.001, 1.5).awake_count == 0
+    assert stack(4, 0.001, 1.5).awake_count == stack(6, 0.001, 1.5).awake_count == 0
 
 
 def test_boxes_of_thirty_metres_lie_on_each_other() -> None:

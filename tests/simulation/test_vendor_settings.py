@@ -14,7 +14,8 @@ from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier.shapes import shape_of
 from usdphys_ext.usdphys_addon.simulation.world import World
 
-from .helpers import codes, model_of, place, run, stages
+from .author import File
+from .helpers import codes, model_in, model_of, place, run, stages
 
 G = 9.81
 #: (metres per unit, kilograms per unit)
@@ -442,6 +443,26 @@ def test_a_body_is_no_faster_than_its_largest_speeds(meters, kilograms) -> None:
     world = run(world_of(ball(values, BODY, meters, kilograms, velocity=(3, 4, 0)), meters, gravity=0.0), 1.0)
     assert world.velocities()[0][0] == pytest.approx([1.2, 1.6, 0.0], rel=1e-3)
     assert world.velocities()[1][0][2] == pytest.approx(math.radians(45), rel=1e-3)
+
+
+def test_a_body_that_is_hit_is_no_faster_than_its_largest_speeds() -> None:
+    """What is slow is not looked at in each step of the solver; a hit makes it fast within one."""
+    values = "float physxRigidBody:maxLinearVelocity = 2\nfloat physxRigidBody:maxAngularVelocity = 300"
+    file = File(gravity=(0, 0, 0))
+    file.add(file.material("M", 0.8),
+             *(file.body(f"Target{number}", (0, 2 * number, 0), shape="Sphere", size=(0.2,), material="/World/M",
+                         apis=["PhysxRigidBodyAPI"], extra=values.split("\n")) for number in range(5)),
+             file.body("Bullet", (-1, 0.1, 0), shape="Sphere", size=(0.1,), mass=5.0, velocity=(20, 0, 0),
+                       material="/World/M"))  # fmt: skip
+    world = World(model_in(file))
+    fastest = spin = 0.0
+    for _ in range(40):
+        world.step()
+        linear, angular = world.velocities()
+        target = world.index("/World/Target0")
+        fastest, spin = max(fastest, np.linalg.norm(linear[target])), max(spin, np.linalg.norm(angular[target]))
+    assert fastest == pytest.approx(2.0, rel=1e-3)
+    assert 1.0 < spin < math.radians(300) * 1.001
 
 
 BELT = """

@@ -129,9 +129,6 @@ class World:
         self.positions: Floats = places.positions[rows]
         self.rotations: Floats = places.quaternions[rows]
         self.stretches: Floats = places.stretches[rows]
-        for each, own in zip(self.spaces, self._ranges, strict=True):
-            if each.is_moved_at_start:
-                each.read_poses(self.positions[own], self.rotations[own])
         self.kinematic = np.fromiter(map(_KINEMATIC, bodies), bool, len(bodies))
         self.awake = np.ones(len(self.paths), bool)
         #: Kinematic bodies that keep their velocity, by path; nobody else leads them.
@@ -186,6 +183,11 @@ class World:
         EngineError if the solver fails.
         """
         began = clock.now()
+        if self.frame == 0:
+            # The first moment shows what the file says; joints that are apart are closed from here on.
+            for engine, rows in zip(self.spaces, self._ranges, strict=True):
+                if engine.is_moved_at_start:
+                    engine.read_poses(self.positions[rows], self.rotations[rows])
         before = self.positions.copy()
         self._coast()
         steps = []

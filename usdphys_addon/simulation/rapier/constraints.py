@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -22,6 +22,8 @@ from ...core.schema import Vector
 from ..articulations import Link
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 from ..joint_poses import position_of, relative_pose
+from ..weights import Weight
+from . import tuning
 
 JOINT_AXES = (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z, JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z)
 AXIS_BITS = (
@@ -40,6 +42,8 @@ RESISTANCE = "resistance"
 _FOLLOWS = 0.25
 #: Smallest angle (rad) of a cone with two angles: an ellipse of zero width would block the other direction too.
 _NARROW = 0.01
+#: A drive swings that damps less than so many times as much as the solver does; all but this part is made up for.
+LIGHT, ROUNDING = 100.0, 1e-3
 #: No force and no torque.
 NO_WRENCH: tuple[Vector, Vector] = ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0))
 
@@ -54,6 +58,26 @@ def matrix_of(pose: Isometry3) -> Matrix:
     """Matrix (4, 4) of a pose of Rapier's."""
     result: Matrix = np.asarray(pose.to_matrix(), float).reshape(4, 4)
     return result
+
+
+def yielding(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
+    """By how much each degree of freedom yields, 1/kg or 1/(kg m2), were its bodies otherwise free: (6,).
+
+    Other joints only make it less.
+    """
+    found = np.zeros(6)
+    is_straight = all(freedom.is_locked for freedom in facts.freedoms[3:])
+    for path, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
+        weight = weights.get(path)
+        if weight is None:
+            continue
+        inverse, arm = np.linalg.inv(weight.inertia), frame[:3, 3] - np.array(weight.center)
+        for axis in range(3):
+            way = frame[:3, axis]
+            turn = np.cross(arm, way)
+            found[axis] += 1.0 / weight.mass + (0.0 if is_straight else float(turn @ inverse @ turn))
+            found[axis + 3] += float(way @ inverse @ way)
+    return found.tolist()
 
 
 def about_x(angle: float) -> Matrix:
@@ -125,6 +149,8 @@ class Constraint:
         self.wrench: tuple[Vector, Vector] = NO_WRENCH
         #: Damping from which on the drive of a hinge is rigid to the solver, and the one that it gets instead.
         self.rigid_damping, self.soft_damping = math.inf, math.inf
+        #: s: the smallest step of the solver; and by how much each degree of freedom yields at most, 1/kg or 1/(kg m2).
+        self.small_step, self.yields = 0.0, [math.inf] * 6
 
     # ----------------------------------------------------------------------- building
 
@@ -236,7 +262,18 @@ class Constraint:
                 if drive.damping > self.rigid_damping:
                     speed = drive.target_velocity + state.ahead
                     drive = replace(drive, damping=self.soft_damping, target_velocity=speed)
-                set_drive(joint, axis, drive, target)
+                set_drive(joint, axis, replace(drive, damping=self._damping(axis, drive)), target)
+
+    def _damping(self, axis: int, drive: Drive) -> float:
+        """The damping of a drive in the solver: less by what the solver damps a spring that swings freely by itself.
+
+        The solver takes the force of a spring at the end of its step: as if it had a damping of step * stiffness more.
+        """
+        more = self.small_step * drive.stiffness
+        turn = self.small_step * more * (1.0 if drive.acceleration else self.yields[axis])
+        if drive.damping < LIGHT * more and turn < tuning.SPRING_TURN**2:
+            return drive.damping - (1.0 - ROUNDING) * more
+        return drive.damping
 
     def _targets(self) -> list[float]:
         """Target positions of the six degrees of freedom in the solver's coordinates; zero without a drive.
@@ -367,7 +404,7 @@ class Constraint:
                     multibody.set_link_motor_model(number, JOINT_AXES[axis], kind)
                     multibody.set_link_motor(
                         number, JOINT_AXES[axis], sign * drive.target_position, sign * drive.target_velocity,
-                        drive.stiffness, drive.damping,
+                        drive.stiffness, self._damping(axis, drive),
                     )  # fmt: skip
                     multibody.set_link_motor_max_force(number, JOINT_AXES[axis], _max_force(drive))
             return

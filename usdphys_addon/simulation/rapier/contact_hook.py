@@ -1,15 +1,21 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Contacts that the solver asks about: with bodies whose surface runs, such as conveyor belts, which have a speed of
-their own; of materials that hold a resting body better than a sliding one; and of wheels that skid.
+their own; of materials that hold a resting body better than a sliding one; and of bodies that slide, roll or bounce.
 
-The solver turns friction towards the direction in which the two bodies alone would yield most, and a wheel yields
-differently along its axis and across it. So a robot that skids on the spot would turn up to a quarter too fast. The
-contacts of its wheels get a speed that turns the friction back against the slip.
+The solver turns friction towards the direction in which the two bodies alone would yield most at that point: a corner
+of a box, or a wheel, yields differently along and across. So a box would slide 7 % too far, and a robot that skids on
+the spot would turn up to a quarter too fast. A contact that slides gets a speed that turns the friction back against
+the slip.
+
+The solver applies restitution after friction, for the speed at the beginning of its step. So a ball that bounces would
+get too little spin, and loses height in each bounce. A contact that begins gets the friction of the whole impact, and a
+restitution that gives the ball the speed of its energy at the moment of the impact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +27,14 @@ from .constraints import matrix_of
 
 #: m/s: a contact that slides more slowly is at rest.
 REST = 0.005
-#: m/s: a wheel slides that slips faster.
-SKID = 0.01
+#: m/s: a point of a body of 1 m slides that slips faster, of a smaller one by the root of its size. Nothing can be said
+#: of the direction of less than STILL. A body that MOVES so fast, times the same root, may begin to slide.
+SKID, STILL, MOVES = 0.02, 1e-6, 0.2
+#: A contact bounces that comes faster than gravity makes a body in so many steps.
+SLOW_FALLS = 4.0
+_Vector = tuple[float, float, float]
+#: How a body yields that does not.
+_FIRM = (0.0, ((0.0, 0.0, 0.0),) * 3, 0.0, math.inf)
 #: Words of PhysX for how two coefficients are combined, the strongest last.
 _MODES = ("average", "min", "multiply", "max")
 
@@ -39,37 +51,95 @@ class Grip(NamedTuple):
         return self.static > self.dynamic
 
 
+class _Side(NamedTuple):
+    """A body at a contact: its speeds, its centre of mass, and how it yields, 1/kg and rows of 1/(kg m2), or 0.
+
+    falls: the part of gravity that acts on it. size: m.
+    """
+
+    velocity: _Vector
+    spin: _Vector
+    middle: _Vector
+    yields: float
+    turns: tuple[_Vector, _Vector, _Vector]
+    falls: float
+    size: float
+
+
+_STILL = _Side((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), *_FIRM)
+
+
 class ContactHook(PhysicsHooks):  # type: ignore[misc]
     """Called by the solver for the contacts of marked colliders.
 
-    surfaces, wheels: by the solver's handle of a body. grips: by that of a collider; of all, if any is uneven.
+    surfaces: by the solver's handle of a body. weights: the same, of dynamic bodies that are not in reduced
+    coordinates. sizes: m, of these. wheels: of these, those that are always looked at. grips: by the handle of a
+    collider; of all, if any is uneven.
     """
 
-    def __init__(self, surfaces: Mapping[Any, Surface], wheels: Mapping[Any, Weight]) -> None:
+    def __init__(
+        self, surfaces: Mapping[Any, Surface], weights: Mapping[Any, Weight], sizes: Mapping[Any, float],
+        wheels: Collection[Any],
+    ) -> None:  # fmt: skip
         super().__init__()
-        self.surfaces, self.wheels = surfaces, wheels
+        self.surfaces, self.weights, self.sizes, self.wheels = surfaces, weights, sizes, wheels
+        #: True where the solver's friction is that of each contact. slid: True once a point has slid.
+        self.is_coupled = self.slid = False
         self.grips: dict[Any, Grip] = {}
+        #: Bodies whose contacts are looked at for how they slide and bounce.
+        self._sliding: set[Any] = set(wheels)
+        self._gravity: _Vector = (0.0, 0.0, 0.0)
+        #: s: the step of the solver, and the smallest part of it.
+        self._step = self._small_step = 1.0
+        self._sides: dict[Any, _Side] = {}
+        self._inverses: dict[Any, Any] = {}
 
     def attach(self, physics: PhysicsWorld) -> None:
         """Mark the colliders, and have the solver call this."""
-        marked = [handle for handle, grip in self.grips.items() if grip.is_uneven]
-        for body in (*self.surfaces, *self.wheels):
-            marked += physics.rigid_bodies[body].colliders
+        marked = self._always(physics)
+        for body in self._sliding:
+            marked |= set(physics.rigid_bodies[body].colliders)
         for handle in marked:
             physics.colliders[handle].active_hooks = ActiveHooks.MODIFY_SOLVER_CONTACTS
         if marked:
             physics.physics_hooks = self
 
+    def _always(self, physics: PhysicsWorld) -> set[Any]:
+        """The colliders that are marked whatever moves."""
+        marked = {handle for handle, grip in self.grips.items() if grip.is_uneven}
+        for body in (*self.surfaces, *self.wheels):
+            marked |= set(physics.rigid_bodies[body].colliders)
+        return marked
+
+    def slide(self, physics: PhysicsWorld, sliding: Collection[Any]) -> None:
+        """Look at the contacts of these bodies from now on, and of the wheels."""
+        wanted = {*sliding, *self.wheels}
+        always = self._always(physics)
+        for body in self._sliding - wanted:
+            for handle in physics.rigid_bodies[body].colliders:
+                if handle not in always:
+                    physics.colliders[handle].active_hooks = ActiveHooks.NONE
+        self._sliding = wanted
+        self.attach(physics)
+
+    def begin(self, physics: PhysicsWorld) -> None:
+        """Before each step of the solver: what is known of bodies is of the last one."""
+        self._sides.clear()
+        if self._sliding:
+            parameters = physics.integration_parameters
+            self._gravity = physics.gravity.to_tuple()
+            self._step = parameters.dt
+            self._small_step = parameters.dt / parameters.num_solver_iterations
+
     def modify_solver_contacts(self, ctx: Any) -> None:
         """Give each contact the velocity of the surface there, and the friction of a body at rest."""
         if self.surfaces:
             self._run(ctx)
-        for body in (ctx.rigid_body1, ctx.rigid_body2) if self.wheels else ():
-            if body is not None and body in self.wheels:
-                self._skid(ctx, body)
         first, second = self.grips.get(ctx.collider1), self.grips.get(ctx.collider2)
         if first is not None and second is not None and (first.is_uneven or second.is_uneven) and _rests(ctx):
             ctx.friction = held(first, second)
+        if ctx.rigid_body1 in self._sliding or ctx.rigid_body2 in self._sliding:
+            self._slip(ctx)
 
     def _run(self, ctx: Any) -> None:
         for body, sign in ((ctx.rigid_body1, 1.0), (ctx.rigid_body2, -1.0)):
@@ -88,27 +158,125 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 here = sign * (here - normal * float(here @ normal))
                 ctx.set_solver_contact(number, tangent_velocity=tuple(here.tolist()))
 
-    def _skid(self, ctx: Any, body: Any) -> None:
-        """Turn the friction of a wheel that slides against its slip."""
+    def _slip(self, ctx: Any) -> None:
+        """Turn the friction of points that slide against their slip, and make up for what an impact lacks."""
         contacts = ctx.solver_contacts
-        if not contacts or body in self.surfaces:
+        if not contacts:
             return
-        slip = np.array(_slip(ctx, contacts[0]), float)
-        normal = np.array(ctx.normal.to_tuple(), float)
-        slip -= normal * float(normal @ slip)
-        speed = float(np.linalg.norm(slip))
-        if speed < SKID:
+        one, other = self._side(ctx, ctx.rigid_body1), self._side(ctx, ctx.rigid_body2)
+        if one is None or other is None:
             return
-        weight, turn = self.wheels[body], matrix_of(ctx.bodies[body].position)[:3, :3]
-        contact = contacts[0]
-        arm = np.array((contact.point if body == ctx.rigid_body1 else contact.point2).to_tuple(), float)
-        arm -= ctx.bodies[body].center_of_mass.to_tuple()
-        spin = turn @ np.linalg.solve(weight.inertia, turn.T @ np.cross(arm, slip))
-        yielding = slip / weight.mass + np.cross(spin, arm)
-        yielding -= normal * float(normal @ yielding)
-        more = yielding * (speed / float(np.linalg.norm(yielding))) - slip
-        for number in range(len(contacts)):
-            ctx.set_solver_contact(number, tangent_velocity=tuple(more.tolist()))
+        normal: _Vector = ctx.normal.to_tuple()
+        friction = ctx.friction
+        is_one = not other.yields
+        slow = SKID * math.sqrt(min(one.size, other.size, 1.0))
+        lost = 0.0
+        for number, contact in enumerate(contacts):
+            if contact.dist > 0.0 and friction > 0.0 and (is_one or not one.yields):
+                # The solver takes the arm of a contact from the middle of its gap, not from the body that moves.
+                x, y, z = (contact.point if is_one else contact.point2).to_tuple()
+                half = 0.5 * contact.dist
+                ctx.set_solver_contact(
+                    number, point2=(x + normal[0] * half, y + normal[1] * half, z + normal[2] * half)
+                )  # fmt: skip
+            tx, ty, tz = contact.tangent_velocity.to_tuple()
+            arm = _minus(contact.point.to_tuple(), one.middle)
+            other_arm = _minus(contact.point2.to_tuple(), other.middle)
+            (ax, ay, az), (bx, by, bz) = _cross(one.spin, arm), _cross(other.spin, other_arm)
+            vx, vy, vz = one.velocity
+            wx, wy, wz = other.velocity
+            slip = vx + ax - wx - bx + tx, vy + ay - wy - by + ty, vz + az - wz - bz + tz
+            if number == 0 and ctx.restitution > 0.0 and contact.is_new:
+                pull = _dot(self._gravity, normal) * (one.falls - other.falls)
+                self._bounce(ctx, _dot(slip, normal), max(contact.dist, 0.0), pull)
+            slip = _flat(slip, normal)
+            speed = math.hypot(*slip)
+            self.slid |= speed >= slow
+            if friction == 0.0 or speed < STILL or not self.is_coupled:
+                continue
+            yielding = _flat(
+                _sum(_yield(one, arm, slip), _yield(other, other_arm, slip)), normal
+            )  # fmt: skip
+            part = speed / math.hypot(*yielding)
+            if speed < slow:
+                # It may rest: a speed would let it creep. Where it slides all the same, friction is turned by so much.
+                lost += speed / (part * _dot(slip, yielding) / speed) - 1.0
+                continue
+            (sx, sy, sz), (yx, yy, yz) = slip, yielding
+            ctx.set_solver_contact(
+                number, tangent_velocity=(tx + yx * part - sx, ty + yy * part - sy, tz + yz * part - sz)
+            )  # fmt: skip
+        if lost:
+            ctx.friction *= 1.0 + lost / len(contacts)
+
+    def _bounce(self, ctx: Any, speed: float, gap: float, pull: float) -> None:
+        """Of a contact that begins. speed (m/s): of approach. gap: m. pull: m/s2, of gravity towards each other."""
+        small = self._small_step
+        # The solver stops a body in the small step before the one in which it would touch.
+        if speed * (self._step + small) < gap or speed <= SLOW_FALLS * abs(pull) * self._step:
+            return
+        restitution = ctx.restitution
+        # Bodies are at the places of a parabola half a small step later than their speeds.
+        late = 0.5 * pull * small
+        rest = max(gap - speed * self._step, 0.0)
+        # What friction sees of the impact is the speed that the solver takes before it applies restitution.
+        ctx.friction *= (1.0 + restitution) * speed / max(speed - rest / small, 0.02 * speed)
+        square = restitution**2 * ((speed + late) ** 2 + 2.0 * pull * gap) - 2.0 * pull * rest
+        if square > 0.0:
+            ctx.restitution = (math.sqrt(square) + late) / speed
+
+    def _side(self, ctx: Any, body: Any) -> _Side | None:
+        """None for a body in reduced coordinates."""
+        if body is None:
+            return _STILL
+        found = self._sides.get(body)
+        if found is None:
+            item = ctx.bodies[body]
+            weight = self.weights.get(body)
+            if weight is None:
+                if item.is_dynamic:
+                    return None
+                found = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(), *_FIRM)
+            else:
+                if body not in self._inverses:
+                    self._inverses[body] = np.linalg.inv(weight.inertia)
+                turn = matrix_of(item.position)[:3, :3]
+                turns: Any = tuple(map(tuple, (turn @ self._inverses[body] @ turn.T).tolist()))
+                found = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(),
+                              1.0 / weight.mass, turns, item.gravity_scale, self.sizes[body])  # fmt: skip
+            self._sides[body] = found
+        return found
+
+
+def _minus(one: _Vector, other: _Vector) -> _Vector:
+    return one[0] - other[0], one[1] - other[1], one[2] - other[2]
+
+
+def _sum(one: _Vector, other: _Vector) -> _Vector:
+    return one[0] + other[0], one[1] + other[1], one[2] + other[2]
+
+
+def _dot(one: _Vector, other: _Vector) -> float:
+    return one[0] * other[0] + one[1] * other[1] + one[2] * other[2]
+
+
+def _cross(one: _Vector, other: _Vector) -> _Vector:
+    (a, b, c), (x, y, z) = one, other
+    return b * z - c * y, c * x - a * z, a * y - b * x
+
+
+def _flat(vector: _Vector, normal: _Vector) -> _Vector:
+    """The part of a vector across the normal."""
+    along = _dot(vector, normal)
+    return vector[0] - along * normal[0], vector[1] - along * normal[1], vector[2] - along * normal[2]
+
+
+def _yield(side: _Side, arm: _Vector, push: _Vector) -> _Vector:
+    """How a body yields at the end of an arm to a push there."""
+    turning = _cross(arm, push)
+    first, second, third = side.turns
+    x, y, z = _cross((_dot(first, turning), _dot(second, turning), _dot(third, turning)), arm)
+    return x + push[0] * side.yields, y + push[1] * side.yields, z + push[2] * side.yields
 
 
 def held(first: Grip, second: Grip) -> float:

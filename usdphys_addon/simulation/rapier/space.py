@@ -31,8 +31,8 @@ from ..weights import Weight
 from . import joint_effects, tuning
 from .bodies import CLAMP
 from .bonds import Bonds
-from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of
-from .contact_hook import ContactHook, Grip
+from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
+from .contact_hook import MOVES, ContactHook, Grip
 from .energy import PERIOD, EnergyWatch, Matter
 from .followers import Follower
 from .gears import Gear
@@ -61,6 +61,9 @@ from .templates import Template
 from .trees import is_axle
 from .wheel_drives import lead, soften, wheels_of
 
+#: Time steps after which all bodies with a largest speed are looked at.
+LOOK_AT_ALL = 4
+
 
 @dataclass(slots=True)
 class SavedSpace:
@@ -76,6 +79,11 @@ class SavedSpace:
     frame: int
     led: dict[str, Weight]
     leading: Leading
+    watched: NDArray[np.bool_]
+    until: NDArray[np.int64]
+    steps: int
+    coupled: int
+    racing: list[tuple[int, float, float]]
 
 
 class SolverSpace(Engine):
@@ -113,6 +121,8 @@ class SolverSpace(Engine):
         #: Of broken joints: the load under which they broke, and `Constraint.wrench_in_frame`.
         self.last_loads: dict[str, tuple[tuple[float, float], tuple[Vector, Vector]]] = {}
         self._asleep: set[str] = set()
+        #: Jointed bodies that see contacts from afar. The solver must not put them back to where they touch.
+        self._seeing: set[str] = set()
         #: Weights of the bodies that are kinematic at times, while they are.
         self._led: dict[str, Weight] = {}
         #: Of bodies and static colliders that have changed since the build, by path.
@@ -126,6 +136,8 @@ class SolverSpace(Engine):
         self._effective: list[Constraint] = []
         #: (row, m/s, rad/s) of bodies with a largest speed.
         self._slow: list[tuple[int, float, float]] = []
+        #: Of these, those that are looked at after each step of the solver.
+        self._racing = self._slow
         self._limited: list[Constraint] = []
         self._softened: list[Constraint] = []
         self._rescuer = Rescuer()
@@ -159,6 +171,9 @@ class SolverSpace(Engine):
         self._tune()
         if self._needs.has_wheels:
             self._soften_wheels()
+        #: Steps of the solver in the last time step, for which springs are set.
+        self._steps = self.substeps
+        self._free_springs()
         if self.constraints:
             self._set_sleep({path for item in self.constraints for path in (item.facts.body0, item.facts.body1)})
         self._kept_up()
@@ -166,21 +181,46 @@ class SolverSpace(Engine):
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
+        self._swept = np.array([path not in self._seeing for path in self.paths], bool)
         self._got: list[Any] | None = None
         self._watch = EnergyWatch()
         matter = _matter([template.weight for template in self._templates])
         self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
-        self._hook = ContactHook(self._surfaces, self._wheels())
-        if self._hook.wheels:
-            # The other model has friction of its own against the turn of a wide wheel about its contact.
-            self.physics.integration_parameters.friction_model = rapier3d.FrictionModel.COULOMB
+        reduced = {path for item in self.constraints if item.state.reduced
+                   for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
+        yielding = {self.handles[path]: weight for path, weight in self.weights.items() if path not in reduced}
+        kinds = dict(zip(self.paths, self._template_of.tolist(), strict=True))
+        sizes = {self.handles[path]: self._templates[kinds[path]].size for path in self.weights}
+        self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
+        radii = np.array([item.radius for item in self._templates], float)[self._template_of]
+        #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
+        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
+        may_slide = np.array([path in self.weights and path not in jointed for path in self.paths], bool) & (
+            radii > 0.0
+        )
+        self._arms = np.where(may_slide, radii, -1.0)
+        lengths = np.array([item.size for item in self._templates], float)[self._template_of]
+        #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
+        #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
+        self._shifts = time_step * MOVES * np.sqrt(np.minimum(lengths, 1.0))
+        #: The time step up to which the contacts of a body are looked at.
+        self._until = np.zeros(len(self.paths), np.int64)
+        self._looked = np.zeros(len(self.paths), bool)
+        #: The time step up to which friction is that of each contact.
+        self._coupled = 0
         self._grip()
         self._hook.attach(self.physics)
         self._part_rows()
+        moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
-        if self._earlier or self._stock.is_moving:
-            self.watch_fast(np.linalg.norm(self.velocities()[:, :3], axis=1) * time_step)
+        if moves:
+            speeds = self.velocities()
+            ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
+            self.watch_fast(ways)
+            self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
+            self._coupled = self._frame + self._period
+        self._look()
         if self._asleep:
             put_to_sleep(
                 self.physics, [self.handles[path] for path in self._asleep],
@@ -248,6 +288,9 @@ class SolverSpace(Engine):
         contacts = self._needs.contacts
         parameters.num_solver_iterations = contacts.small_steps
         parameters.num_internal_pgs_iterations = self.quality.sweeps
+        if len(self._rows) <= tuning.FEW and not self._needs.is_jointed:
+            parameters.num_internal_pgs_iterations *= tuning.FEW_SWEEPS
+            parameters.num_internal_stabilization_iterations = tuning.FEW_RELAXATIONS
         self._frequency = contacts.frequency
         self._soften_contacts(0.0)
         self._tune_joints(contacts.small_steps)
@@ -344,6 +387,8 @@ class SolverSpace(Engine):
                 # The solver puts a fast body that meets a static one back to where they touch, without those that are
                 # joined to it; not if its contact is seen to come.
                 body.soft_ccd_prediction = seen
+                if seen:
+                    self._seeing.add(path)
             if not is_bearable(self.quality, group.ratio):
                 prim = self.bodies[group.body].prim
                 self.notices.add(
@@ -447,6 +492,18 @@ class SolverSpace(Engine):
             soften(item, self.physics, inertias, self.time_step / self.substeps / (number + more))
             self._softened.append(item)
 
+    def _free_springs(self) -> None:
+        """Let springs swing as far as they do by themselves, without what the solver damps in steps of this length."""
+        number = self.physics.integration_parameters.num_solver_iterations
+        bodies = self.physics.rigid_bodies
+        for item in self.constraints:
+            if any(drive.stiffness > 0.0 for _, drive in item.drives()):
+                more = max(bodies[handle].additional_solver_iterations for handle in item.handles)
+                item.small_step = self.time_step / self._steps / (number + more)
+                item.yields = yielding(item.facts, self.weights)
+                if item.active:
+                    item.apply_drives(self.physics)
+
     def _wheels(self) -> dict[Any, Weight]:
         """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
         found = {}
@@ -478,12 +535,17 @@ class SolverSpace(Engine):
 
     def step(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
         """One time step. Writes the poses of the bodies that are awake, (n, 3) and (n, 4), w first."""
-        before = positions.copy()
+        before, turned = positions.copy(), rotations.copy()
         with panics_named():
             lost = self._step()
             awake = self.read_poses(positions, rotations, everything=False)
             self._frame += 1
-            self.watch_fast(np.linalg.norm(positions - before, axis=1))
+            ways = np.linalg.norm(positions - before, axis=1)
+            self.watch_fast(ways)
+            if self._slow or len(self.weights) <= tuning.CROWD:
+                turns = _turns(turned, rotations)
+                self._watch_sliding(ways, turns)
+                self._watch_racing(ways, turns)
             gaining = "" if self._frame % self._period else self._made_energy(self._period * self.time_step)
         return Step(awake, lost, gaining)
 
@@ -497,6 +559,9 @@ class SolverSpace(Engine):
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
         steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
+        if steps != self._steps:
+            self._steps = steps
+            self._free_springs()
         ways = {
             path: self._leading.way(path, self._frame, self.time_step, starts[path], goal)
             for path, goal in self.targets.items()
@@ -525,7 +590,7 @@ class SolverSpace(Engine):
                 self._upkeep = None
                 self.loads.forget()
             joint_effects.limit_speeds(self._limited, self.physics)
-            self._slow_down()
+            self._slow_down(self._racing)
         for constraint in self.bonds.broken(self.physics):
             self._break(constraint)
         if self.targets or self.grabs or lost:
@@ -566,6 +631,7 @@ class SolverSpace(Engine):
             self.loads.before(self.physics, self.constraints, is_next=number > 0)
         parameters = self.physics.integration_parameters
         parameters.warmstart_coefficient = 0.0 if is_again else 1.0
+        self._hook.begin(self.physics)
         self.physics.step()
         for gear in self.gears:
             gear.release(self.physics)
@@ -575,8 +641,22 @@ class SolverSpace(Engine):
         hands = [self.physics.rigid_bodies[held.hand] for held in self.grabs.values()]
         return [(view, view.position, view.linvel, view.angvel) for view in (*self._views, *hands)]
 
-    def _slow_down(self) -> None:
-        for row, speed, spin in self._slow:
+    def _watch_racing(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
+        """Slow down bodies beyond their largest speeds; look in each step of the solver at those that come near them.
+
+        ways, turns (n,): m and rad, in the last time step. They do not tell one turn from two: at times all are looked
+        at.
+        """
+        if not self._slow:
+            return
+        rows, speeds, spins = np.array(self._slow, float).reshape(-1, 3).T
+        chosen, half = rows.astype(int), 0.5 * self.time_step
+        near = (ways[chosen] > half * speeds) | (turns[chosen] > np.minimum(half * spins, 1.0))
+        self._racing = [self._slow[number] for number in np.flatnonzero(near).tolist()]
+        self._slow_down(self._racing if self._frame % LOOK_AT_ALL else self._slow)
+
+    def _slow_down(self, watched: Sequence[tuple[int, float, float]]) -> None:
+        for row, speed, spin in watched:
             body = self._views[row]
             for name, most in (("linvel", speed), ("angvel", spin)):
                 now = getattr(body, name)
@@ -586,15 +666,45 @@ class SolverSpace(Engine):
     def watch_fast(self, ways: NDArray[np.float64]) -> None:
         """Let the solver look between the places of bodies that leap. ways (n,): m, in the last time step.
 
-        Only of those: it does not look at two bodies that are both watched.
+        Only of those: it does not look at two bodies that are both watched. Not of jointed bodies: it would put them
+        back to where they touch without those that they are joined to.
         """
         watched = ways > self._leaps * self.substeps
-        for row in np.flatnonzero(watched != self._watched).tolist():
+        for row in np.flatnonzero((watched != self._watched) & self._swept).tolist():
             self._views[row].ccd_enabled = bool(watched[row])
         rate = float((ways[watched] / self._leaps[watched]).max()) / (2.0 * self.time_step) if watched.any() else 0.0
         if watched.any() or self._watched.any():
             self._soften_contacts(rate)
         self._watched = watched
+
+    def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
+        """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
+        if len(self.weights) <= tuning.CROWD:
+            self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
+            if self._hook.slid:
+                self._coupled, self._hook.slid = self._frame + self._period, False
+        self._look()
+
+    def _look(self) -> None:
+        """Choose the solver's friction, and the bodies whose contacts are looked at."""
+        # The other model brakes the spin of a body by itself, and a wide wheel against its turn about its contact. But
+        # with this one high stacks of small bodies lean and fall, and ragdolls land harder: only while something
+        # slides, and not beside joints.
+        moving = (self._until > self._frame) & (self._arms > 0.0)
+        is_few = len(self.weights) <= tuning.CROWD and int(moving.sum()) <= tuning.MOST_SLIDING
+        is_sliding = is_few and self._coupled > self._frame and not self.constraints
+        # Of few bodies those at rest, too: with this friction they hold up to 7 % less unless they are looked at.
+        looked = moving & is_few
+        if is_sliding and len(self.weights) <= tuning.MOST_SLIDING:
+            looked = self._arms > 0.0
+        self._hook.is_coupled = is_sliding or bool(self._hook.wheels)
+        models = rapier3d.FrictionModel
+        self.physics.integration_parameters.friction_model = (
+            models.COULOMB if self._hook.is_coupled else models.SIMPLIFIED
+        )
+        if (looked != self._looked).any():
+            self._looked = looked
+            self._hook.slide(self.physics, [self.handles[self.paths[row]] for row in np.flatnonzero(looked).tolist()])
 
     def _turning_steps(self, starts: Mapping[str, tuple[Matrix, Matrix]]) -> int:
         """Steps that the fastest turn of a kinematic body takes that touches something."""
@@ -910,6 +1020,7 @@ class SolverSpace(Engine):
         body = self.physics.rigid_bodies[self.handles[path]]
         body.set_additional_mass_properties(of_solver(self.weights[path]), True)
         self._matter = _matter([self.weights.get(path) for path in self.paths])
+        self._free_springs()
         self._watch.forget()
 
     # ----------------------------------------------------------------------- snapshots
@@ -918,8 +1029,8 @@ class SolverSpace(Engine):
         return SavedSpace(
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
-            dict(self._grips), self._frame, dict(self._led),
-            self._leading.copy(),
+            dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
+            self._until.copy(), self._steps, self._coupled, list(self._racing),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -945,8 +1056,17 @@ class SolverSpace(Engine):
         self._got = None
         self.loads.forget()
         self.bonds.forget()
-        self._watched = np.array([view.ccd_enabled for view in self._views], bool)
+        self._watched = saved.watched.copy()
         self._frame, self.gravity = saved.frame, saved.gravity
+        self._until, self._steps, self._coupled = saved.until.copy(), saved.steps, saved.coupled
+        self._hook.slid, self._racing = False, list(saved.racing)
+        self._look()
+
+
+def _turns(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Angles (n,) between quaternions (n, 4), w first, as twice the sine of half of each; rad."""
+    across = np.cross(before[:, 1:], after[:, 1:]) + before[:, :1] * after[:, 1:] - after[:, :1] * before[:, 1:]
+    return np.asarray(2.0 * np.linalg.norm(across, axis=1))
 
 
 def _tuple(vector: Any) -> tuple[float, float, float]:

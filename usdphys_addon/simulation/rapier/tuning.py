@@ -51,7 +51,7 @@ STIFFNESS = tuned(
 )  # fmt: skip
 STIFFEST = tuned(
     "STIFFEST", 0.25, math.inf, "Frequency (Hz) of contacts times the length (s) of a small step, at most.",
-    "Stiffer contacts tremble.", "measures::ten cubes of 1 cm: top moves",
+    "Stiffer contacts tremble.", "measures::twenty cubes of 2 cm: top moves",
 )  # fmt: skip
 STATIC_STIFFNESS = tuned(
     "STATIC_STIFFNESS", 2.0, 1.0, "Frequency of contacts with what does not move, relative to that of the others.",
@@ -98,6 +98,26 @@ YIELD = tuned(
     "YIELD", 1.76, 1.0, "How many times as far as a spring a contact in a column yields.",
     "Measured: a column that is as stiff as a row of springs would ask for sinks further than it may.",
     "measures::fifteen boxes of 15 cm: top moves",
+)  # fmt: skip
+FEW = tuned(
+    "FEW", 16, 0, "Bodies in a world of the solver, at most, with FEW_SWEEPS and FEW_RELAXATIONS.",
+    "A box that falls flat lands 2 % of its size aside: one sweep does not share the impact among its corners.",
+    "test_tuning_scenes::test_a_box_that_falls_flat_lands_where_it_falls",
+)  # fmt: skip
+FEW_SWEEPS = tuned(
+    "FEW_SWEEPS", 4, 1, "So many times the sweeps of the quality.",
+    "As above.", "test_tuning_scenes::test_a_box_that_falls_flat_lands_where_it_falls",
+)  # fmt: skip
+FEW_RELAXATIONS = tuned(
+    "FEW_RELAXATIONS", 4, 1, "Sweeps that take out the velocities with which contacts are corrected.",
+    "As above.", "test_tuning_scenes::test_a_box_that_falls_flat_lands_where_it_falls",
+)  # fmt: skip
+MOST_SLIDING = tuned(
+    "MOST_SLIDING", 40, 0,
+    "Bodies in a world of the solver, at most, that move while friction is that of each contact.",
+    "The cheaper friction of pairs brakes spin and slide apart: what slides and spins turns half as far. Each contact "
+    "takes 10 microseconds of Python in a step.",
+    "test_friction::test_what_slides_and_spins_turns_as_far_as_its_corners_say",
 )  # fmt: skip
 SMALLEST = tuned(
     "SMALLEST", 0.005, 0.0, "Smallest length unit (m) to which the tolerances of the solver are scaled.",
@@ -161,6 +181,12 @@ UNEVEN = tuned(
     "UNEVEN", 60.0, math.inf, "From this ratio on, seven more sweeps are made in spite of small steps.",
     "One sweep carries a load over one joint.",
     "measures::chain of 10 links of 1 kg with 3000 kg: longest, of its length",
+)  # fmt: skip
+SPRING_TURN = tuned(
+    "SPRING_TURN", 0.14, 0.0,
+    "Angle (rad) in a small step of the solver, at most, of a spring whose own damping is made up for.",
+    "The solver damps springs: one of 1.6 Hz without damping has half of its swing after 60 s.",
+    "test_springs::test_a_spring_without_damping_keeps_its_swing",
 )  # fmt: skip
 FEW_SPRINGS = tuned(
     "FEW_SPRINGS", 3, _ANY, "A group of jointed bodies with more drives that have a stiffness gets SPRING_SWEEPS.",
