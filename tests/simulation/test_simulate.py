@@ -259,6 +259,8 @@ def test_runs_with_varied_friction_slide_less_the_more_there_is(tmp_path, capfd)
     [
         (["--vary", "friction=0..1"], "add --json"), (["--vary", "colour=0..1", "--json", "x.json"], "colour"),
         (["--vary", "friction=0..1", "--json", "x.json", "--out", "x.usda"], "leave out --out"),
+        (["--runs", "10", "--json", "x.json"], "--vary"), (["--seed", "0", "--json", "x.json"], "--vary"),
+        (["--base", "free", "--engine", "newton", "--engine-python", "/nowhere"], "--base is for"),
     ],
 )  # fmt: skip
 def test_variations_that_cannot_be_made_are_refused(tmp_path, monkeypatch, capfd, arguments, part) -> None:

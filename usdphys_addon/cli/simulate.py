@@ -38,6 +38,7 @@ _LAST_FRAME = 1048574
 def simulate_file(options: argparse.Namespace) -> int:
     """Simulate a file and write its motion. Returns the exit status."""
     source = formats.require_stage(options.file)
+    formats.check_choices(options.file, choices_of(options))
     layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
@@ -45,6 +46,8 @@ def simulate_file(options: argparse.Namespace) -> int:
         from . import vary
 
         vary.check_options(options)
+    elif options.runs is not None or options.seed is not None:
+        raise UsageError("--runs and --seed are for --vary; add it, or leave them out.")
     with folders_made(options, options.out, options.json):
         return _vary_into(options, source) if options.vary else _simulate_into(options, source)
 
@@ -55,7 +58,6 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
 
     _check_outputs(options)
     choices = choices_of(options)
-    formats.check_choices(options.file, choices)
     if source.as_stage is not None:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
@@ -101,7 +103,6 @@ def _simulate_into(options: argparse.Namespace, source: Format) -> int:
     """Simulate a file and write its motion into folders that are there. Returns the exit status."""
     _check_outputs(options)
     choices = choices_of(options)
-    formats.check_choices(options.file, choices)
     if source.as_stage is not None:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
