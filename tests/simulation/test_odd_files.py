@@ -78,3 +78,24 @@ def PhysicsRevoluteJoint "Joint"
 ''')  # fmt: skip
     assert status == 0
     assert found["/Robot/Link1"][-1] == pytest.approx([0, 0, 16], abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [("-3.4028235e38", "-inf"), ("inf", "inf"), ("1e12", "2e12"), ("-inf", "-1e30")]
+)
+def test_limits_of_a_hinge_without_end_end_the_search_for_its_first_turn(tmp_path, low, high):
+    status, found = simulated(tmp_path, f'''
+def Cube "Door" {BODIES} {{
+}}
+def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["PhysicsDriveAPI:angular"])
+{{
+    rel physics:body1 = </Door>
+    uniform token physics:axis = "Y"
+    float drive:angular:physics:stiffness = 100
+    float drive:angular:physics:targetPosition = 300
+    float physics:lowerLimit = {low}
+    float physics:upperLimit = {high}
+}}
+''')  # fmt: skip
+    assert status in (0, 1)
+    assert len(found) == (status == 0)
