@@ -140,6 +140,11 @@ def test_an_attribute_without_its_schema_is_named_with_it():
     ]
 
 
+def test_a_schema_of_a_table_can_have_an_attribute_of_usdphysics_too():
+    deformable = 'def Xform "A" (prepend apiSchemas = ["PhysicsDeformableBodyAPI"])'
+    assert not said(stage_with(deformable, "{", "float physics:mass = 2", "}"))
+
+
 def test_attributes_of_all_own_schemas_are_at_home_where_usd_authors_them():
     stage = Usd.Stage.CreateInMemory()
     UsdPhysics.Scene.Define(stage, "/Scene").CreateGravityMagnitudeAttr(9.0)

@@ -16,7 +16,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
-from . import test_mujoco_rules, test_vendor_rules
+from . import test_deformables, test_mujoco_rules, test_vendor_rules
 
 NAN, INF = float("nan"), float("inf")
 CHECKERS = ("RigidBodyChecker", "ColliderChecker", "ArticulationChecker", "PhysicsJointChecker")
@@ -1088,7 +1088,7 @@ def test_every_code_has_a_case():
         "WorldJointStill",
     }  # tests of their own, above
     of_vendors = {code for code, _, _ in (*test_vendor_rules.CASES, *test_vendor_rules.NEWTON_CASES)}
-    of_vendors |= {code for code, _, _ in test_mujoco_rules.CASES}
+    of_vendors |= {code for code, _, _ in test_mujoco_rules.CASES} | test_deformables.FAULTS.keys()
     assert {row.code for row in validate.issue_table()} == tested | on_models | of_vendors
 
 

@@ -56,7 +56,8 @@ class Names:
             if meant := self._nearest("name", name):
                 found.append(Misnamed(name, meant, ""))
             elif (homes := _homes(name)) and held.isdisjoint(homes):
-                found.append(Misnamed(name, "", " or ".join(homes)))
+                own = (one for one in homes if schema.split_applied(one)[0] in schema.SCHEMAS)
+                found.append(Misnamed(name, "", " or ".join(own)))
         return tuple(found)
 
     def _nearest(self, kind: str, name: str) -> str:
@@ -82,22 +83,29 @@ def _schemas() -> dict[str, tuple[str, tuple[str, ...]]]:
     return {**{row["name"]: (row["kind"], tuple(row.get("instances", ()))) for row in rows}, **own}
 
 
+@vendor_data.follows
 @cache
-def _own_attributes() -> dict[str, tuple[str, ...]]:
-    """Schemas of UsdPhysics that have an attribute, by its name with INSTANCE."""
+def _declaring() -> dict[str, tuple[str, ...]]:
+    """Schemas that have an attribute, those of UsdPhysics first, by its name with INSTANCE."""
     found: dict[str, tuple[str, ...]] = {}
-    for name, cls in schema.schemas_of(_OWN).items():
-        for attribute in cls.attributes:
-            found[attribute.usd] = (*found.get(attribute.usd, ()), name)
+    pairs = [(name, item.usd) for name, cls in schema.schemas_of(_OWN).items() for item in cls.attributes]
+    rows = (row for table in vendor_data.tables() for row in table["schemas"])
+    for name, usd in (*pairs, *((row["name"], item["usd"]) for row in rows for item in row["attributes"])):
+        found[usd] = (*found.get(usd, ()), name)
     return found
+
+
+@cache
+def _own_attributes() -> frozenset[str]:
+    """Names of the attributes of UsdPhysics, with INSTANCE."""
+    return frozenset(item.usd for cls in schema.schemas_of(_OWN).values() for item in cls.attributes)
 
 
 @vendor_data.follows
 @cache
 def _attributes() -> frozenset[str]:
     """Names of all attributes, with INSTANCE."""
-    rows = (row for table in vendor_data.tables() for row in table["schemas"])
-    return frozenset(item["usd"] for row in rows for item in row["attributes"]) | frozenset(_own_attributes())
+    return frozenset(_declaring())
 
 
 @vendor_data.follows
@@ -135,12 +143,9 @@ def _is_declared(kind: str, name: str) -> bool:
 
 def _homes(name: str) -> tuple[str, ...]:
     """The schemas, with instance, that have an attribute of UsdPhysics; empty for all other names."""
-    if "physics:" not in name:
-        return ()
     for general, instance in _general(name):
-        homes = _own_attributes().get(general, ())
-        if homes:
-            return tuple(f"{home}:{instance}" if instance else home for home in homes)
+        if general in _own_attributes() and "physics:" in name:
+            return tuple(f"{home}:{instance}" if instance else home for home in _declaring()[general])
     return ()
 
 

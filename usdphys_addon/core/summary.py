@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from . import mass, schema
+from . import deformables, mass, schema
 from .model import PhysicsModel, Prim
 from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
@@ -20,7 +20,7 @@ Table = dict[str, Any]
 _COUNTED = {
     "PhysicsScene": "scenes", "PhysicsRigidBodyAPI": "bodies", "PhysicsCollisionAPI": "colliders",
     "PhysicsJoint": "joints", "PhysicsCollisionGroup": "groups", "PhysicsMaterialAPI": "materials",
-    "PhysicsArticulationRootAPI": "articulations",
+    "PhysicsArticulationRootAPI": "articulations", **dict.fromkeys(deformables.KINDS, "deformables"),
 }  # fmt: skip
 #: Names of the schemas of joints.
 _JOINTS = frozenset(name for name, cls in schema.SCHEMAS.items() if issubclass(cls, usd_physics.Joint))
@@ -30,7 +30,8 @@ def counts(model: PhysicsModel) -> dict[str, int]:
     """Number of prims of each kind."""
     values: Iterator[Schema] = chain.from_iterable(prim.schemas.values() for prim in model.prims.values())
     numbers: Counter[type[Schema]] = Counter(map(type, values))
-    return counts_of_names({cls.usd_name: number for cls, number in numbers.items()})
+    found = counts_of_names({cls.usd_name: number for cls, number in numbers.items()})
+    return {**found, "deformables": sum(map(bool, map(deformables.kind_of, model.prims.values())))}
 
 
 def counts_of_names(numbers: Mapping[str, int]) -> dict[str, int]:
@@ -66,6 +67,7 @@ def summarise(model: PhysicsModel) -> Table:
         "groups": [_row(prim, usd_physics.CollisionGroup) for prim in model.groups.values()],
         "materials": [_row(prim, usd_physics.MaterialAPI) for prim in model.materials.values()],
         "articulations": [{"path": path} for path in model.articulations],
+        "deformables": [_deformable(one) for one in model.deformables()[0]] if model.deformables else [],
     }
 
 
@@ -117,7 +119,8 @@ def _body(model: PhysicsModel, prim: Prim, colliders: int, weighed: list[Prim]) 
 
 
 def _collider(prim: Prim, owner: Prim | None) -> Table:
-    row: Table = {"path": prim.path, "shape": prim.type_name, "body": owner.path if owner else "(static)"}
+    carrier = "(deformable)" if deformables.kind_of(prim) else owner.path if owner else "(static)"
+    row: Table = {"path": prim.path, "shape": prim.type_name, "body": carrier}
     for cls in (usd_geom.Gprim, usd_physics.MeshCollisionAPI, usd_physics.CollisionAPI):
         value = prim.get(cls)
         if value is not None:
@@ -125,6 +128,14 @@ def _collider(prim: Prim, owner: Prim | None) -> Table:
     if prim.materials:
         row["materials"] = list(prim.materials)
     return row
+
+
+def _deformable(found: deformables.Deformable) -> Table:
+    mass = deformables.mass_of(found)
+    return {
+        "path": found.path, "kind": found.kind, "points": len(found.points), "elements": len(found.elements),
+        "mass": _number(mass.value), "massSource": mass.source,
+    }  # fmt: skip
 
 
 def _joint(prim: Prim) -> Table:

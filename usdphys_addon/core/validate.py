@@ -15,7 +15,7 @@ import numpy as np
 
 from .errors import ValidationFailedError
 from .model import PhysicsModel
-from .rules import bodies, colliders, groups, joint_frames, joints, mujoco, scene_setup, values, vendors
+from .rules import bodies, colliders, deformables, groups, joint_frames, joints, mujoco, scene_setup, values, vendors
 from .rules.base import RULES, Facts, Finding, Hierarchy, Issue, Rule, Severity, Target, name
 
 __all__ = [
@@ -28,7 +28,7 @@ _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 #: Errors with which a file would hold something else than the scene.
 _UNWRITABLE = frozenset({"NameClash"})
 # Importing a module registers its rules.
-_MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors, mujoco)
+_MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors, mujoco, deformables)
 
 
 def validate(

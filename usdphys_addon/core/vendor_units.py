@@ -83,8 +83,10 @@ def unit_of(name: str, type_name: str = "") -> VendorUnit | None:
     rows = _rows()
     found: VendorUnit | None = rows.get((type_name, name)) or rows.get(("", name))
     parts = name.split(":")
-    if found is None and len(parts) > 2:
-        found = rows.get(("", ":".join([parts[0], INSTANCE, *parts[2:]])))
+    for at in range(1, len(parts) - 1):
+        # The instance is the second part of the name, or the third one where the namespace has two.
+        if found is None:
+            found = rows.get(("", ":".join([*parts[:at], INSTANCE, *parts[at + 1 :]])))
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import frames
+from ..core import deformables, frames
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.rules.base import Above
@@ -205,7 +205,9 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
         schemas = prim.schemas
         if body_name in schemas:
             bodies[path] = prim
-        if collider_name in schemas:
+        if prim.extras and deformables.kind_of(prim):
+            notices.add("Deformable", prim, f"{prim.display} deforms: it is not simulated.")
+        elif collider_name in schemas:
             colliders[path] = prim
         if prim.resets_xform_stack:
             cuts.add(path)

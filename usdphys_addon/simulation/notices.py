@@ -57,6 +57,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "warning", "More kinds of collision groups than the solver has bits for: some filters do not act.",
         "Merge groups that filter the same.",
     ),
+    "Deformable": NoticeKind(
+        "info", "Cloth, soft bodies and cables are not simulated, and nothing collides with them.",
+        "Run the exported file in a simulator of deformables.",
+    ),
     "DriveIgnored": NoticeKind(
         "warning", "A drive or limit names a degree of freedom that the joint does not have.",
         "Use a degree of freedom of the joint type, or a generic joint.",

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 
-from ..core import frames, schema, units, vendor_schemas
+from ..core import deformables, frames, schema, units, vendor_schemas
 from ..core.animation import Key, Samples
 from ..core.errors import InputError
 from ..core.misnamed import Misnamed, Names
@@ -28,6 +28,7 @@ from ..core.units import StageUnits
 from ..core.value_types import with_elements
 from ..core.vendors import held_class, is_held, is_vendor
 from ..system.console import warn
+from . import deformables as soft
 from . import opinions as usd_opinions
 from .files import composed_size, layers, packages
 from .opinions import PHYSICS_BINDING, Opinions, PrimKind
@@ -269,6 +270,9 @@ def read_stage(
     reader.model.other_paths = frozenset(others) - reader.model.prims.keys()
     reader.model.other_types = others
     reader.model.locate = reader.places.locate
+    if any(map(deformables.kind_of, reader.model.prims.values())):
+        model = reader.model
+        model.deformables = lambda: (soft.of_stage(stage, model), soft.pins(stage))
     return reader.model
 
 
@@ -350,6 +354,8 @@ class _Reader:
         kind = opinions.kind
         rows = _authored_schemas(kind)
         extras = self.extras(opinions)
+        if role := deformables.role_of(kind.schemas):
+            extras = {**extras, deformables.KEY: role}
         if not rows and not extras:
             return None
         found = self.schemas(opinions, rows)

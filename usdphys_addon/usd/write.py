@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, Vt
 
-from ..core import frames, mass, prototypes, schema, units, vendor_schemas
+from ..core import deformables, frames, mass, prototypes, schema, units, vendor_schemas
 from ..core.animation import Samples
 from ..core.errors import InputError
 from ..core.gprims import half_extent
@@ -183,7 +183,7 @@ class Translator:
 
 def _of_gltf(prim: Prim) -> dict[str, Any]:
     """Its extras that no attribute of a USD file has."""
-    found = {name: value for name, value in prim.extras.items() if name not in ("usd_type", "taper")}
+    found = {name: value for name, value in prim.extras.items() if name not in ("usd_type", "taper", deformables.KEY)}
     radii = mass.taper_of(prim) if "shape" in found else None
     if radii is not None:
         # An uneven scale of the object is in the radius of the prim.

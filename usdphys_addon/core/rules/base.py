@@ -14,7 +14,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Generic, Literal, NamedTuple, TypeVar, cast, get_args
 
-from .. import paths, schema, tables
+from .. import deformables, paths, schema, tables
+from ..deformables import Deformable, Pin
 from ..frames import Matrix
 from ..model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..schema import Attribute, Schema, SchemaT
@@ -261,7 +262,17 @@ class Facts:
 
     @cached_property
     def colliders(self) -> Entries[usd_physics.CollisionAPI]:
-        return self.all(usd_physics.CollisionAPI)
+        """Of rigid bodies and static ones: the shape of a deformable is its own."""
+        found = self.all(usd_physics.CollisionAPI)
+        if not any(map(deformables.kind_of, found.prims)):
+            return found
+        rigid = [(prim, value) for prim, value in found if not deformables.kind_of(prim)]
+        return Entries([prim for prim, _ in rigid], [value for _, value in rigid])
+
+    @cached_property
+    def deformables(self) -> tuple[list[Deformable], list[Pin]]:
+        """Deformables and their pins; empty if `check_geometry` is False."""
+        return self.model.deformables() if self.model.deformables is not None and self.check_geometry else ([], [])
 
     @cached_property
     def joints(self) -> Entries[usd_physics.Joint]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .. import gprims
+from .. import deformables, gprims
 from ..misnamed import Misnamed
 from ..model import Prim
 from ..schema import Attribute
@@ -182,7 +182,7 @@ def high_restitution(facts: Facts) -> Iterator[Finding]:
 def friction_order(facts: Facts) -> Iterator[Finding]:
     for prim, material in facts.all(usd_physics.MaterialAPI):
         static, dynamic = material.static_friction or 0.0, material.dynamic_friction or 0.0
-        if dynamic > static:
+        if dynamic > static and not (material.static_friction is None and deformables.is_material(prim)):
             yield Finding(
                 prim,
                 f"The material {prim.display} has more dynamic ({dynamic:.4g}) than static friction ({static:.4g}).",

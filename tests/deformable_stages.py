@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stages with a cloth, a soft body or a cable, in the words of the proposal for OpenUSD."""
+
+import numpy as np
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdPhysics, UsdShade
+from usdphys_ext.usdphys_addon.core.units import StageUnits
+
+SYSTEMS = (StageUnits(1.0, 1.0, "Z"), StageUnits(0.01, 1.0, "Y"), StageUnits(0.001, 0.001, "Z"))
+
+
+def set_(prim: Usd.Prim, name: str, type_: str, value: object) -> None:
+    prim.CreateAttribute(f"physics:{name}", Sdf.ValueTypeNames.Find(type_), False).Set(value)
+
+
+def material(stage: Usd.Stage, kind: str, **values: float) -> UsdShade.Material:
+    found = UsdShade.Material.Define(stage, "/World/Stuff")
+    found.GetPrim().SetMetadata("apiSchemas", Sdf.TokenListOp.Create(
+        prependedItems=["PhysicsMaterialAPI", f"Physics{kind}DeformableMaterialAPI"]
+    ))  # fmt: skip
+    for name, value in values.items():
+        set_(found.GetPrim(), name, "float", value)
+    return found
+
+
+def applied(prim: Usd.Prim, *names: str) -> Usd.Prim:
+    for name in names:
+        prim.AddAppliedSchema(name)
+    return prim
+
+
+def new_stage() -> Usd.Stage:
+    stage = Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    UsdGeom.SetStageUpAxis(stage, "Z")
+    UsdPhysics.SetStageKilogramsPerUnit(stage, 1.0)
+    stage.SetDefaultPrim(UsdGeom.Xform.Define(stage, "/World").GetPrim())
+    UsdPhysics.Scene.Define(stage, "/World/Scene")
+    return stage
+
+
+def bind(prim: Usd.Prim, found: UsdShade.Material) -> None:
+    UsdShade.MaterialBindingAPI.Apply(prim).Bind(found, materialPurpose="physics")
+
+
+def cloth(cells: int = 4, size: float = 0.6) -> Usd.Stage:
+    """A square cloth of 2 mm with 150 kg/m^3, pinned at a kinematic body."""
+    stage = new_stage()
+    body = applied(UsdGeom.Xform.Define(stage, "/World/Cloth").GetPrim(), "PhysicsDeformableBodyAPI")
+    UsdGeom.Xformable(body).AddTranslateOp().Set((0.5, 0.25, 1.0))
+    mesh = UsdGeom.Mesh.Define(stage, "/World/Cloth/sim")
+    across = np.linspace(0.0, size, cells + 1)
+    mesh.GetPointsAttr().Set([(x, y, 0.0) for x in across for y in across])
+    faces = []
+    for row in range(cells):
+        for column in range(cells):
+            a = row * (cells + 1) + column
+            faces += [(a, a + cells + 1, a + 1), (a + 1, a + cells + 1, a + cells + 2)]
+    mesh.GetFaceVertexCountsAttr().Set([3] * len(faces))
+    mesh.GetFaceVertexIndicesAttr().Set([index for face in faces for index in face])
+    prim = applied(mesh.GetPrim(), "PhysicsSurfaceDeformableSimAPI", "PhysicsCollisionAPI")
+    set_(prim, "thicknesses", "float[]", [0.002])
+    set_(prim, "thicknesses:elementType", "token", "constant")
+    bind(prim, material(stage, "Surface", density=150.0, youngsModulus=5e5, dynamicFriction=0.4))
+    anchor = UsdGeom.Cube.Define(stage, "/World/Anchor").GetPrim()
+    UsdPhysics.RigidBodyAPI.Apply(anchor).CreateKinematicEnabledAttr(True)
+    pin(stage, "/World/Cloth/sim", "/World/Anchor")
+    return stage
+
+
+def soft() -> Usd.Stage:
+    """A box of 0.4 x 0.4 x 0.4 m of five tetrahedra, 1100 kg/m^3."""
+    stage = new_stage()
+    mesh = UsdGeom.TetMesh.Define(stage, "/World/Jelly")
+    mesh.GetPointsAttr().Set([(0.4 * x, 0.4 * y, 0.4 * z) for z in (0, 1) for y in (0, 1) for x in (0, 1)])
+    mesh.GetTetVertexIndicesAttr().Set([
+        Gf.Vec4i(0, 1, 2, 4), Gf.Vec4i(3, 2, 1, 7), Gf.Vec4i(5, 4, 7, 1), Gf.Vec4i(6, 7, 4, 2), Gf.Vec4i(1, 2, 4, 7)
+    ])  # fmt: skip
+    prim = applied(mesh.GetPrim(), "PhysicsDeformableBodyAPI", "PhysicsVolumeDeformableSimAPI", "PhysicsCollisionAPI")
+    bind(prim, material(stage, "Volume", density=1100.0, youngsModulus=2e5, poissonsRatio=0.4, dynamicFriction=0.5))
+    return stage
+
+
+def cable(segments: int = 10, length: float = 1.5) -> Usd.Stage:
+    """A straight cable, 12 mm thick, of 1300 kg/m^3."""
+    stage = new_stage()
+    curves = UsdGeom.BasisCurves.Define(stage, "/World/Cable")
+    curves.CreateTypeAttr("linear")
+    curves.GetPointsAttr().Set([(length * index / segments, 0.0, 1.0) for index in range(segments + 1)])
+    curves.GetCurveVertexCountsAttr().Set([segments + 1])
+    prim = applied(curves.GetPrim(), "PhysicsDeformableBodyAPI", "PhysicsCurvesDeformableSimAPI", "PhysicsCollisionAPI")
+    set_(prim, "thicknesses", "float[]", [0.012])
+    set_(prim, "thicknesses:elementType", "token", "constant")
+    bind(prim, material(stage, "Curves", density=1300.0, youngsModulus=1e7))
+    pin(stage, "/World/Cable", "/World")
+    return stage
+
+
+def pin(stage: Usd.Stage, source: str, target: str) -> None:
+    found = stage.DefinePrim("/World/Pin", "PhysicsAttachment")
+    found.CreateRelationship("physics:src0").SetTargets([source])
+    found.CreateRelationship("physics:src1").SetTargets([target])
+    set_(found, "type0", "token", "point")
+    set_(found, "type1", "token", "xform")
+    set_(found, "coords1", "vector3f[]", [Gf.Vec3f(0.5, 0.25, 1.0)])
+
+
+#: kg of each.
+KINDS = {cloth: 0.6 * 0.6 * 0.002 * 150.0, soft: 0.4**3 * 1100.0, cable: 1.5 * np.pi * 0.006**2 * 1300.0}
