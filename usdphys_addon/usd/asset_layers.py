@@ -85,6 +85,12 @@ def split(whole: Path, interface: Path, *, instances: bool = False) -> None:
     whole: in the folder of the payload, with its images in `textures`. instances: of meshes with their colliders; see
     `instanceable`. Raises OutputError.
     """
+    _split(whole, interface, instances=instances)
+    # Nobody has it open any more, without which Windows does not remove it.
+    whole.unlink()
+
+
+def _split(whole: Path, interface: Path, *, instances: bool) -> None:
     folder, source = whole.parent, Sdf.Layer.OpenAsAnonymous(str(whole))
     shared: set[str] = set()
     if instances and not len(source.subLayerPaths):
@@ -92,7 +98,6 @@ def split(whole: Path, interface: Path, *, instances: bool = False) -> None:
         source.Export(str(whole))
     layers = _Splitter(source, folder, shared).write(interface)
     _compare(whole, interface)
-    whole.unlink()
     if (folder / "textures").is_dir():
         # In two steps: some file systems do not tell upper from lower case.
         (folder / "textures").rename(folder / "renamed").rename(folder / TEXTURES)
