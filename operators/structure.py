@@ -7,7 +7,7 @@ import bpy
 
 from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
-from ..usdphys_addon.core.words import counted
+from ..usdphys_addon.core.words import counted, phrase
 from . import needs
 from .outcome import draw_rows, finish
 
@@ -169,7 +169,32 @@ class USDPHYS_OT_collider_mesh_to_primitive(_OnSelection, bpy.types.Operator):
         return f"Replaced {counted(outcome.count, 'collider')}"
 
 
+class USDPHYS_OT_make_tet_mesh(_OnSelection, bpy.types.Operator):
+    """Fill the closed meshes of the selected objects with tetrahedra, for simulators of soft bodies, as new objects. \
+USD has a TetMesh for them"""
+
+    bl_idname = "usdphys.make_tet_mesh"
+    bl_label = "Make TetMesh"
+
+    across = IntProperty(
+        name="Cells Across", description="Cells along the longest side of the mesh; each has twelve tetrahedra",
+        default=10, min=2, soft_max=50, max=200,
+    )  # fmt: skip
+
+    def edit_selection(self, context: bpy.types.Context) -> Any:
+        from ..usdphys_addon.authoring import tet_mesh
+
+        return tet_mesh.make(context, context.selected_objects, self.across)
+
+    def result_text(self, outcome: Any) -> str:
+        return phrase(
+            "Made {objects} of {count} tetrahedra; their volume is {excess} times that of the mesh",
+            objects=counted(len(outcome.made), "object"), count=outcome.tets, excess=f"{outcome.excess:.3g}",
+        )  # fmt: skip
+
+
 CLASSES = (
     USDPHYS_OT_compound_from_selection, USDPHYS_OT_make_collider_objects, USDPHYS_OT_split_loose,
     USDPHYS_OT_fit_collider, USDPHYS_OT_collider_mesh_to_primitive,
+    USDPHYS_OT_make_tet_mesh,
 )  # fmt: skip

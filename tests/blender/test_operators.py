@@ -221,6 +221,7 @@ IN_OBJECT_MODE = [
     "joint_fix_frames", "joint_swap_bodies", "joint_limit_from_pose", "joint_motor", "mirror_physics", "preview_play",
     "preview_step", "preview_bake", "inspect_joints", "compound_from_selection", "make_collider_objects",
     "split_loose", "fit_collider", "collider_mesh_to_primitive", "drag_handle", "copy_physics", "copy_property",
+    "make_tet_mesh",
 ]  # fmt: skip
 #: Operators that would take simulated poses for authored ones.
 NOT_IN_PREVIEW = [
@@ -234,6 +235,7 @@ ON_SELECTION = [
     "joint_chain", "weld", "joint_align", "joint_fix_frames", "joint_swap_bodies", "joint_limit_from_pose",
     "joint_motor", "mirror_physics", "compound_from_selection", "make_collider_objects", "split_loose", "fit_collider",
     "collider_mesh_to_primitive", "copy_physics", "copy_property", "author_computed", "apply_material_preset",
+    "make_tet_mesh",
 ]  # fmt: skip
 
 

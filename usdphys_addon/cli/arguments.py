@@ -19,6 +19,7 @@ from .diff import diff_files
 from .many import run_batch, serve_jobs
 from .reading import inspect_file
 from .simulate import simulate_file
+from .tetmesh import fill_file
 from .validate import FORMATS, validate_files
 
 #: Solver steps per frame; the preview takes 64 at most.
@@ -202,6 +203,7 @@ _COMMANDS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "convert": _add_convert, "validate": _add_validate,
     "inspect": lambda command: command.set_defaults(run=inspect_file),
     "diff": lambda command: command.set_defaults(run=diff_files), "simulate": _add_simulate,
+    "tetmesh": lambda command: command.set_defaults(run=fill_file),
 }  # fmt: skip
 
 

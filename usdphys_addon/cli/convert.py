@@ -52,6 +52,10 @@ def convert_file(options: argparse.Namespace) -> int:
         else:
             with output_to_stderr():
                 issues, counts = direct.run(options.input, load, options.output, wanted)
+    if options.isaac_robot:
+        from ..usd import isaac_robot
+
+        issues = [*issues, *isaac_robot.add_to_file(Path(options.output), options.isaac_robot)]
     print_issues(options, issues, warn)
     found = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
     summarise(options, f"{options.output}: {found or ('no edits' if options.form == 'layer' else 'no physics')}")
@@ -126,6 +130,8 @@ def _check_convert_options(options: argparse.Namespace, target: Format, wanted: 
         raise UsageError(f"--hierarchy reset is for USD files, and '{options.output}' is none; use flat or nested.")
     if options.pack_source and target is not formats.BLEND:
         raise UsageError("--pack-source keeps the input in a .blend file; end OUT with .blend, or leave it out.")
+    if options.isaac_robot and (target is not formats.USD or Path(options.output).suffix.lower() == ".usdz"):
+        raise UsageError("--isaac-robot is for USD files that are no package; end OUT with .usda or .usdc.")
     if options.physics_only and options.form == "composed":
         raise UsageError("--physics-only is for edits of an imported file, and --composed writes no edits; drop one.")
     is_layer = options.form == "layer"

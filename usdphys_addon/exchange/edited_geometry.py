@@ -17,6 +17,7 @@ from ..bridge.identity import remembered
 from ..bridge.identity.names import SourcePaths
 from ..bridge.placements import Placement
 from ..core.errors import OutputError
+from . import tet_prims
 from .hook_calls import handled_by
 from .usd_export import refuse_crash
 
@@ -67,6 +68,7 @@ class Geometry:
         layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
         if layer is None:
             raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
+        tet_prims.write(layer)
         self.edits.geometry = layer
         specs = _object_specs(layer)
         for placement in self.placements:
@@ -79,7 +81,7 @@ class Geometry:
         edits = import_notes.edits_of(changed, self.sources.materials)
         for path, obj, edited in zip(self.chosen.changed, changed, edits, strict=True):
             mesh = _data_spec(specs.get(obj.name))
-            if mesh is not None and mesh.typeName == "Mesh":
+            if mesh is not None and mesh.typeName in ("Mesh", "TetMesh"):
                 self.edits.meshes[path] = MeshEdit(str(mesh.path), edited.parts)
         for path, placement in self.chosen.properties.items():
             spec = specs.get(placement.obj.name)

@@ -376,7 +376,7 @@ class _Comparison:
         for path in self.old.prims.keys() | self.new.prims.keys():
             before, after = self.old.prims.get(path), self.new.prims.get(path)
             if after is not None and after.get(usd_physics.CollisionAPI) is None and path in self.old.order:
-                type_name = before.type_name if before is not None else self.old.other_types.get(path, "")
+                type_name = self._type_before(path)
                 if not any(one is not None and is_placeless(one) for one in (before, after)):
                     after.type_name = type_name
             is_collider = after is not None and after.get(usd_physics.CollisionAPI) is not None
@@ -543,10 +543,14 @@ class _Comparison:
                 chosen.looks[path] = placement
         return chosen
 
+    def _type_before(self, path: str) -> str:
+        """The type of a prim of the source."""
+        before = self.old.prims.get(path)
+        return before.type_name if before is not None else self.old.other_types.get(path, "")
+
     def _becomes_mesh(self, path: str) -> bool:
         """True for a collider that was a gprim in the source, and is now the mesh of its object."""
-        before, after = self.old.prims.get(path), self.new.prims.get(path)
-        type_name = before.type_name if before is not None else self.old.other_types.get(path, "")
+        after, type_name = self.new.prims.get(path), self._type_before(path)
         if type_name not in usd_geom.GPRIM_TYPES or after is None or after.type_name != "Mesh":
             return False
         mesh = after.get(usd_physics.MeshCollisionAPI)
@@ -558,6 +562,10 @@ class _Comparison:
         prim = self.new.prims.get(path)
         if any(modifier.type == "MESH_SEQUENCE_CACHE" for modifier in obj.modifiers):
             reason = "its points are animated in the source"
+        elif obj.type == "MESH" and self._type_before(path) == "TetMesh":
+            if self.edited[path].parts <= {"points", "shading"}:
+                return True
+            reason = "its tetrahedra have other points; make them anew as a new object"
         elif obj.type == "MESH" and remembered.is_geometry(obj):
             if prim is None or prim.get(usd_geom.Gprim) is None:
                 return True

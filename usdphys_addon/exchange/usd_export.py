@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
-from ..bridge import authored_poses, curves, scene_read
+from ..bridge import authored_poses, curves, scene_read, tet_meshes
 from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.reading import DEFAULT_ROOT, SceneReading
@@ -34,7 +34,7 @@ from ..system import faults
 from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
-from . import image_files, stage_layout
+from . import image_files, stage_layout, tet_prims
 from .blend_file import is_robot, refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
@@ -132,7 +132,7 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         add_physx_words(reading.model)
     issues = _issues_of(reading, options.hierarchy, context.scene)
     refuse_errors(issues, target, strict=options.strict)
-    job = _Job(reading, options, bool(options.native) or not reading.paths_are_certain, converted)
+    job = _Job(reading, options, _needs_names(options, reading), converted)
     result = ExportResult(target, issues, summary.counts(reading.model), job.moved)
     moving = moving_paths(reading) if options.animation else frozenset()
     job.proof = result.proof = Proof(reading.model, moving=moving, without=_ELSEWHERE)
@@ -161,6 +161,11 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
         result.issues += job.issues
         result.moved = job.moved
     return result
+
+
+def _needs_names(options: ExportOptions, reading: SceneReading) -> bool:
+    """Whether Blender has to write the names of objects and data."""
+    return bool(options.native) or not reading.paths_are_certain or any(map(tet_meshes.has_tets, bpy.data.meshes))
 
 
 def _native_export(scratch: Path, options: ExportOptions, scene_meters: float, *, names: bool) -> None:
@@ -333,6 +338,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
         _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
+    job.issues += tet_prims.write(stage.GetEditTarget().GetLayer())
     places: dict[str, str] = {}
     kept: set[str] = set()
     if scene_of(depsgraph).usdphys.source.filepath:

@@ -564,7 +564,7 @@ class _Reader:
         # The closures keep the stage alive until the geometry is loaded.
         stage, path, meters = self.stage, opinions.path, self.units.local
         if opinions.kind.is_mesh:
-            return lambda: _mesh(UsdGeom.Mesh(stage.GetPrimAtPath(path)), meters)
+            return lambda: mesh_of(UsdGeom.Mesh(stage.GetPrimAtPath(path)), meters)
         if opinions.kind.is_points:
             return lambda: _points(UsdGeom.Points(stage.GetPrimAtPath(path)), meters)
         return None
@@ -652,8 +652,8 @@ def _bound_material(usd_prim: Usd.Prim) -> UsdShade.Material | None:
     return material
 
 
-def _mesh(mesh: UsdGeom.Mesh, meters: float) -> Mesh | None:
-    """The geometry of a mesh; None if it has none, or its arrays do not fit together."""
+def mesh_of(mesh: UsdGeom.Mesh, meters: float = 1.0) -> Mesh | None:
+    """The geometry of a mesh; None if it has none, or its arrays do not fit together. meters: of a unit."""
     points = _array(mesh.GetPointsAttr(), Vt.Vec3fArray)
     counts, indices = (
         _array(attribute, Vt.IntArray).astype(np.int64)
