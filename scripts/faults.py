@@ -631,7 +631,7 @@ def slow(inputs: Path, tell: Tell) -> None:
 
 
 def stopped(inputs: Path, tell: Tell) -> None:
-    """A stopped child is ended by the limit of its time, and its command says so."""
+    """A stopped child is ended by the limit of its time; its command says so, or has the job done by another one."""
     stage = str(inputs / "stage.usda")
     with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as made:
         jobs = Path(made, "jobs.jsonl")
@@ -655,14 +655,14 @@ def stopped(inputs: Path, tell: Tell) -> None:
             for child in children:
                 os.kill(child, signal.SIGSTOP)
             try:
-                said = process.communicate(timeout=120)[0].decode(errors="replace")
+                said = process.communicate(timeout=400)[0].decode(errors="replace")
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 said = process.communicate()[0].decode(errors="replace")
                 tell("stopped", name, "time", said[-200:])
                 continue
             left = [child for child in children if Path(f"/proc/{child}").exists()]
-            outcome = "left" if left else "silent" if process.returncode != 1 or not said.strip() else ""
+            outcome = "left" if left else "silent" if process.returncode not in (0, 1) or not said.strip() else ""
             tell("stopped", name, outcome, f"status {process.returncode}, {len(children)} children: {said[-200:]}")
 
 
