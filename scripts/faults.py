@@ -650,7 +650,10 @@ def stopped(inputs: Path, tell: Tell) -> None:
                 time.sleep(0.01)
                 tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
                 children = [int(one) for task in tasks for one in task.read_text().split()]
-                if children or process.poll() is not None:
+                # Before it has become another program, the one that starts it waits for that, without a limit.
+                own = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+                is_started = all(Path(f"/proc/{child}/cmdline").read_bytes() != own for child in children)
+                if (children and is_started) or process.poll() is not None:
                     break
             for child in children:
                 os.kill(child, signal.SIGSTOP)
