@@ -37,6 +37,7 @@ from . import (
     settle,
     structure,
     translations,
+    velocity_keys,
     vendor,
 )
 from .files import export_layer, export_urdf, export_usd, import_urdf, import_usd, pack_source
@@ -47,7 +48,7 @@ _MODULES = (
     action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf,
     export_usd, export_layer, import_urdf, import_usd, inspector, joint_freedoms, joint_tools, manual, mirror,
     from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure,
-    vendor,
+    vendor, velocity_keys,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
 _MENUS = {

@@ -23,10 +23,10 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
 
     field = EnumProperty(name="Value", items=items_of("computed value"))
 
-    poll = needs.poll((lambda context: any(map(is_body, _chosen(context))), "Select a rigid body"))
+    poll = needs.poll((lambda context: any(map(is_body, needs.chosen(context))), "Select a rigid body"))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
-        bodies = [obj for obj in _chosen(context) if is_body(obj) and obj.is_editable]
+        bodies = [obj for obj in needs.chosen(context) if is_body(obj) and obj.is_editable]
         found = [(obj, readout.compute_mass(context, obj.name)) for obj in bodies]
         for obj, mass in found:
             if mass.problem:
@@ -38,14 +38,6 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
             if self.field == "diagonal_inertia":
                 group.principal_axes = mass.principal_axes
         return {"FINISHED"}
-
-
-def _chosen(context: bpy.types.Context) -> list[Any]:
-    """The selected objects, and the active one, which the panel shows."""
-    chosen = list(context.selected_objects)
-    if context.object is not None and context.object not in chosen:
-        chosen.append(context.object)
-    return chosen
 
 
 CLASSES = (USDPHYS_OT_author_computed,)

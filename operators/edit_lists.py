@@ -7,6 +7,7 @@ from typing import Any
 
 import bpy
 
+from ..usdphys_addon.bridge.list_items import remove_item
 from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
 from ..usdphys_addon.core import paths
 from ..usdphys_addon.core.errors import InputError
@@ -76,7 +77,7 @@ class USDPHYS_OT_list_remove(_ListOperator, bpy.types.Operator):
         active = getattr(owner, index)
         if not 0 <= active < len(items):
             return {"CANCELLED"}
-        items.remove(active)
+        remove_item(items, active)
         setattr(owner, index, max(0, active - 1))
         return {"FINISHED"}
 

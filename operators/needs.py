@@ -35,6 +35,14 @@ def selected(least: int, text: str) -> Need:
     return lambda context: len(context.selected_objects) >= least, text
 
 
+def chosen(context: bpy.types.Context) -> list[Any]:
+    """The selected objects, and the active one, which the panel shows."""
+    found = list(context.selected_objects)
+    if context.object is not None and context.object not in found:
+        found.append(context.object)
+    return found
+
+
 ONE_OBJECT = selected(1, "Select one or more objects first")
 
 

@@ -149,7 +149,7 @@ class Listener:
         if timer in _timers:  # not where a file was loaded, which has ended it
             _timers.remove(timer)
             context.window_manager.event_timer_remove(timer)
-        context.workspace.status_text_set(None)
+        _clear_status()
         redraw("VIEW_3D", "PROPERTIES")
         return status
 
@@ -267,8 +267,13 @@ def _end_listening() -> None:
         manager.event_timer_remove(timer)
     _timers.clear()
     listening.clear()
-    for window in manager.windows:
-        window.workspace.status_text_set(None)
+    _clear_status()
+
+
+def _clear_status() -> None:
+    """Each workspace has a text of its own, and the user may have changed to another one."""
+    for workspace in bpy.data.workspaces:
+        workspace.status_text_set(None)
 
 
 class USDPHYS_OT_preview_listen(Listener, bpy.types.Operator):
@@ -363,9 +368,12 @@ class Player(Listener):
             status = self.play_timeline(context)
             return status if self._timer is None else self.end(context, status)
         self._session = session
-        for notice in self._session.notices:
+        from ..usdphys_addon.core.rules.base import alike
+
+        for notice, number in alike(self._session.notices):
             if notice.severity != "info":
-                self.report({"WARNING"}, tr(joined(" ", (notice.message, notice.fix))))
+                said = tr(joined(" ", (notice.message, notice.fix)))
+                self.report({"WARNING"}, f"{number} \N{MULTIPLICATION SIGN} {said}" if number > 1 else said)
         self.play(context, session)
         if context.window is not None:
             jobs.add(listen_everywhere)

@@ -19,8 +19,9 @@ class Stepped:
     options: Any
     #: Seconds of a slice; 0 for one step.
     slice = SLICE
-    #: What is reported after Esc.
+    #: What is reported after Esc, and what the operator returns then.
     cancelled = ""
+    ended: Any = {"CANCELLED"}
     #: The running work; None before it.
     steps: Any = None
     timer: Any = None
@@ -56,7 +57,7 @@ class Stepped:
         if event.type == "ESC":
             self.cancel(context)
             self.report({"INFO"}, tr(self.cancelled))
-            return {"CANCELLED"}
+            return set(self.ended)
         if event.type != "TIMER":
             return {"RUNNING_MODAL"}
         try:

@@ -42,6 +42,7 @@ TOOLS = tuple(
         ("structure", "Structure", "OUTLINER"),
         ("groups", "Collision Groups", "GROUP"),
         ("preview", "Preview", "PLAY"),
+        ("aims", "Aims", "PIVOT_CURSOR"),
         ("batch_files", "Batch of Files", "FILE_FOLDER"),
         ("checks", "Checks", "CHECKMARK"),
     )
@@ -130,7 +131,6 @@ class USDPHYS_MT_object(bpy.types.Menu):
         layout.separator()
         _draw(layout, BATCH)
         layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
-        layout.operator("usdphys.aim", icon="PIVOT_CURSOR")
         layout.separator()
         for name, label, icon, _ in TOOLS:
             layout.menu(f"USDPHYS_MT_{name}", text=label, icon=icon)

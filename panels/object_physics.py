@@ -9,6 +9,7 @@ from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.environment import NO_USD, usd_is_supported
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.props import GPRIM_SHAPES
+from ..usdphys_addon.bridge.roles import has_velocity
 from ..usdphys_addon.bridge.stored import stamps
 from ..usdphys_addon.core import schema
 from ..usdphys_addon.core.joint_kinds import AXIS_DOFS, BY_IDENTIFIER, PRESETS
@@ -82,6 +83,10 @@ class _RigidBody(_SubPart):
     def draw(self, context: Context) -> None:
         layout, body = self.active_layout(context), context.object.usdphys.rigid_body
         attributes.draw(layout, body, attributes.fields_of(usd_physics.RigidBodyAPI), "object.usdphys.rigid_body")
+        if body.kinematic_enabled or body.keeps_velocity:
+            attributes.draw_one(layout, body, "keeps_velocity", "object.usdphys.rigid_body")
+            if has_velocity(context.object):
+                layout.operator("usdphys.key_velocity", icon="KEYFRAME_HLT")
         _draw_owner(layout, context, body)
         vendor.draw(layout, context, context.object.usdphys, "object", "object.usdphys", "body")
 

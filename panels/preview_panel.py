@@ -11,7 +11,7 @@ from bpy.types import Context, UILayout
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
-from ..usdphys_addon.playback import clock_choice
+from ..usdphys_addon.playback import clock_choice, ghosts
 from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.simulation.engine import programs, solvers
 from ..usdphys_addon.viewport.wrapped_text import draw_text
@@ -61,7 +61,6 @@ class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
         if preview_guard.problem():
             draw_text(layout, preview_guard.problem(), "ERROR")
         layout.operator("usdphys.preview_apply", icon="CHECKMARK")
-        layout.operator("usdphys.aim", icon="PIVOT_CURSOR")
         layout.use_property_split = True
         layout.use_property_decorate = False
         column = layout.column()
@@ -162,15 +161,56 @@ class USDPHYS_PT_preview_notices(Sidebar, bpy.types.Panel):
         session = preview_guard.current()
         if session is None:
             return
+        from ..usdphys_addon.core.rules.base import alike
+
         layout = self.layout
         # Warnings first.
-        notices = sorted(session.notices, key=lambda notice: notice.severity == "info")
-        for notice in notices[:MAX_ROWS]:
+        notices = sorted(alike(session.notices), key=lambda pair: pair[0].severity == "info")
+        for notice, number in notices[:MAX_ROWS]:
             column = layout.column(align=True)
-            draw_text(column, notice.short, ICONS[notice.severity])
+            times = f"{number} \N{MULTIPLICATION SIGN} " if number > 1 else ""
+            draw_text(column, times + tr(notice.short), ICONS[notice.severity])
             draw_text(column, notice.fix, "FORWARD")
         if len(notices) > MAX_ROWS:
             layout.label(text=tr(phrase("and {count} more", count=len(notices) - MAX_ROWS)))
+
+
+class USDPHYS_PT_preview_aims(Sidebar, bpy.types.Panel):
+    bl_label = "Aims"
+    bl_parent_id = "USDPHYS_PT_preview"
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout = self.layout
+        fitting.button(layout, "usdphys.land_here", "EMPTY_AXIS")
+        fitting.button(layout, "usdphys.aim", "PIVOT_CURSOR")
+        target: Any = context.object
+        if target is not None and "land_here" in target.usdphys and target.usdphys.land_here.is_applied:
+            _draw_target(layout.box().column(), target)
+        fitting.button(layout, "usdphys.vary", "PARTICLE_PATH")
+        found = ghosts.variations()
+        if found is None:
+            return
+        row = layout.row(align=True)
+        row.operator("usdphys.choose_variation", text="", icon="TRIA_LEFT").step = -1
+        number = phrase("{number} of {count}", number=found.best + 1, count=len(found.ways))
+        row.operator("usdphys.use_variation", text=tr(phrase("Use {number}", number=number)), icon="CHECKMARK")
+        row.operator("usdphys.choose_variation", text="", icon="TRIA_RIGHT").step = 1
+        row.operator("usdphys.drop_variations", text="", icon="X")
+
+
+def _draw_target(column: Any, target: Any) -> None:
+    """Where and when the body of the active Empty is to be there."""
+    group = target.usdphys.land_here
+    column.use_property_split, column.use_property_decorate = True, False
+    fitting.prop(column, group, "is_applied", text="Land Here")
+    for name in ("body", "frame", "use_place"):
+        fitting.prop(column, group, name)
+    row = column.row()
+    row.active = group.use_place
+    fitting.prop(row, group, "tolerance")
+    for name in ("face", "at_rest"):
+        fitting.prop(column, group, name)
 
 
 class USDPHYS_PT_preview_bake(Sidebar, bpy.types.Panel):
@@ -186,4 +226,7 @@ class USDPHYS_PT_preview_bake(Sidebar, bpy.types.Panel):
         fitting.button(layout, "usdphys.preview_clear_bake", "X")
 
 
-CLASSES = (USDPHYS_PT_preview, USDPHYS_PT_preview_state, USDPHYS_PT_preview_notices, USDPHYS_PT_preview_bake)
+CLASSES = (
+    USDPHYS_PT_preview, USDPHYS_PT_preview_state, USDPHYS_PT_preview_notices, USDPHYS_PT_preview_aims,
+    USDPHYS_PT_preview_bake,
+)  # fmt: skip

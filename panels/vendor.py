@@ -9,9 +9,7 @@ from bpy.types import Context, PropertyGroup, UILayout
 
 from ..usdphys_addon.bridge import vendor_rows
 from ..usdphys_addon.bridge.language import tr_label
-from ..usdphys_addon.core import units
 from ..usdphys_addon.core.schema import Place
-from ..usdphys_addon.core.value_types import value_type
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 
@@ -20,38 +18,10 @@ _RUNTIMES = ("Newton", "PhysX", "MuJoCo")
 _DOF_LABELS = {"transX": "X", "transY": "Y", "transZ": "Z", "rotX": "Rotation X", "rotY": "Rotation Y",
                "rotZ": "Rotation Z", "angular": "", "linear": "", "distance": "", "cone": "Cone"}  # fmt: skip
 
-_VIEWS = {
-    units.LENGTH: "length", units.ANGLE: "angle", units.ANGULAR_VELOCITY: "angle", units.VELOCITY: "speed",
-    units.ACCELERATION: "acceleration",
-}  # fmt: skip
 #: Views with their label within the field. Beside the others' fields a narrow sidebar has no room for one.
-_WITHIN = {*_VIEWS.values(), "number", "whole", "flag"}
-#: Vectors of numbers that Blender shows as such; others are edited as text.
-_SIZES = (2, 3, 4)
+_WITHIN = {*vendor_rows.VIEWS.values(), "number", "whole", "flag"}
 #: Width of the buttons beside a value.
 _BUTTONS = 44.0
-
-
-def view_of(row: PropertyGroup) -> str:
-    """Name of the property that shows the value of a row as what it is."""
-    if row.type == "rel":
-        return "target" if row.target is not None or not row.text else "text"
-    try:
-        kind = value_type(row.type)
-    except KeyError:
-        return "text"
-    attribute = vendor_rows.attribute_of(row)
-    if kind.is_array or (kind.base == "int" and kind.name not in ("int", "uchar")):
-        return "text"
-    if kind.base == "text":
-        if attribute is not None and attribute.tokens:
-            return "token"
-        return "path" if row.type == "asset" else "text"
-    if kind.size > 1:
-        return f"vector{kind.size}" if kind.base == "float" and kind.size in _SIZES else "text"
-    if kind.base != "float":
-        return "flag" if kind.base == "bool" else "whole"
-    return _VIEWS.get(vendor_rows.dimension_of(row, attribute), "number")
 
 
 def draw(layout: UILayout, context: Context, thing: Any, owner: str, data_path: str, *places: Place) -> None:
@@ -149,7 +119,7 @@ def _draw_value(line: UILayout, row: PropertyGroup, label: str) -> None:
     if not row.name:
         line.label(text=label, icon="CHECKMARK")
         return
-    view = view_of(row)
+    view = vendor_rows.view_of(row)
     if view in _WITHIN:
         fitting.prop(line, row, view, text=label, taken=_BUTTONS)
         return

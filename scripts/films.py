@@ -134,12 +134,84 @@ def arm() -> None:
     press("make_dynamic")
 
 
+def servo() -> None:
+    """The targets of an arm's servos are keyed, and the arm follows them with a crate on its hand."""
+    press("sample_scene", kind="ARM")
+    scene: Any = bpy.context.scene
+    scene.render.fps = RATE
+    hinges = [obj for obj in scene.objects if obj.usdphys.joint.type == "REVOLUTE"]
+    angles = ((0.0, 0.0, 0.0), (-0.9, 1.1, -0.5), (-0.2, -0.5, 0.9), (-0.7, 0.2, 0.6), (0.0, 0.0, 0.0))
+    for number, hinge in enumerate(sorted(hinges, key=lambda obj: obj.location.x)):
+        select(hinge)
+        press("joint_motor", holds=True, angle=0.0, response=0.3)
+        drive = hinge.usdphys.joint.drives.angular
+        for key, angle in enumerate(angles):
+            drive.target_position = angle[number]
+            drive.keyframe_insert("target_position", frame=5 + 16 * key)
+
+
+def throw() -> None:
+    """Keyframes swing a ball, and let it go: it flies on as they threw it, and meets a pile of crates."""
+    press("add_physics", kind="GROUND")
+    scene: Any = bpy.context.scene
+    scene.render.fps = RATE
+    for row in range(4):
+        for column in range(4 - row):
+            crate = part("Crate", (1.3 + 0.46 * (column + 0.5 * row), 0.0, 0.2 + 0.41 * row), (0.4, 0.4, 0.4))
+            select(crate)
+            press("make_dynamic")
+            crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, 6.0
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.22)
+    ball = bpy.context.object
+    ball.name = "Ball"
+    select(ball)
+    press("make_dynamic")
+    ball.usdphys.mass.is_applied, ball.usdphys.mass.mass = True, 60.0
+    # Round a point above the ground, ever faster, and let go on the way up.
+    last = 26
+    for frame in range(1, last + 4):
+        turn = 6.85 - 5.1 * ((frame - 1) / (last - 1)) ** 2
+        ball.location = (-3.0 + 0.9 * math.cos(turn), 0.0, 1.4 + 0.9 * math.sin(turn))
+        ball.keyframe_insert("location", frame=frame)
+    body = ball.usdphys.rigid_body
+    for frame, held in ((1, True), (last, False)):
+        body.kinematic_enabled = held
+        body.keyframe_insert("kinematic_enabled", frame=frame)
+    scene.frame_set(1)
+
+
+def aim() -> None:
+    """A ball was aimed at a box: it flies over a wall and lands there."""
+    press("add_physics", kind="GROUND")
+    scene: Any = bpy.context.scene
+    scene.render.fps, scene.frame_start, scene.frame_end = RATE, 1, 50
+    walls = [part("Brick", (-0.4, 0.0, 0.7), (0.2, 2.0, 1.4))]
+    for x, y, size in ((0.35, 0.0, (0.06, 0.76, 0.4)), (-0.35, 0.0, (0.06, 0.76, 0.4)), (0.0, 0.35, (0.76, 0.06, 0.4)),
+                       (0.0, -0.35, (0.76, 0.06, 0.4))):  # fmt: skip
+        walls.append(part("Bump", (1.6 + x, y, 0.2), size))
+    select(*walls)
+    press("make_static")
+    bpy.ops.mesh.primitive_uv_sphere_add(radius=0.16, location=(-3.0, 0.4, 0.4))
+    ball = bpy.context.object
+    ball.name = "Ball"
+    bpy.ops.object.empty_add(location=(1.6, 0.0, 0.16))
+    target = bpy.context.object
+    select(ball)
+    press("make_dynamic")
+    ball.usdphys.rigid_body.velocity = (4.0, 0.0, 5.0)
+    select(ball, target)
+    press("aim", frame=36, tolerance=0.1, speed=4.0)
+
+
 ALL = {
     "door": Film(door, 5.0, (2.6, -4.6, 2.5), (0.15, 0.0, 0.95), 1.4),
     "car": Film(car, 4.0, (-3.6, -5.2, 2.3), (-5.9, 0.0, 0.5), 1.6, "Chassis"),
     "bridge": Film(sample("BRIDGE"), 4.0, (3.4, -7.6, 3.4), (0.0, 0.0, 1.35), 1.5),
     "chimney": Film(sample("CHIMNEY"), 3.0, (5.6, -4.6, 2.6), (0.0, 0.2, 1.05), 0.8),
     "ragdoll": Film(sample("RAGDOLL"), 4.0, (4.4, -5.2, 3.0), (0.0, -0.5, 1.2), 1.2),
+    "servo": Film(servo, 3.6, (1.5, -6.6, 2.4), (1.35, 0.0, 1.2), 1.2),
+    "throw": Film(throw, 2.8, (-0.7, -8.6, 2.3), (-0.7, 0.0, 1.1), 1.95),
+    "aim": Film(aim, 2.3, (0.4, -9.0, 3.2), (-0.6, 0.0, 1.75), 1.1),
     "arm": Film(arm, 2.6, (1.5, -6.2, 2.4), (1.35, 0.0, 1.15), 1.8),
 }
 

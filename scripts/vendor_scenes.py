@@ -150,7 +150,7 @@ def put(name: str, key: str, value: Any = True, *, part: str = "object", dof: st
 
     key: a concept of the panels, or "SchemaAPI attribute" as the search of a simulator's box has it.
     """
-    panel = importlib.import_module("usdphys_ext.panels.vendor")
+    vendor_rows = importlib.import_module("usdphys_ext.usdphys_addon.bridge.vendor_rows")
     edits = importlib.import_module("usdphys_ext.usdphys_addon.authoring.vendor_edits")
     concepts = importlib.import_module("usdphys_ext.usdphys_addon.core.concepts").concepts()
     if name:
@@ -172,7 +172,7 @@ def put(name: str, key: str, value: Any = True, *, part: str = "object", dof: st
         raise RuntimeError(f"'{key}' was not added to '{name}'")
     for row in found:
         if row.name:
-            setattr(row, panel.view_of(row), value)
+            setattr(row, vendor_rows.view_of(row), value)
 
 
 def later(*calls: tuple[Any, ...], **more: Any) -> Build:

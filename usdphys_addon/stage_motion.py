@@ -3,17 +3,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .core import animation
 from .core.qualities import NORMAL
 from .simulation.engine import PREVIEW
 from .simulation.live_values import LiveValues
-from .simulation.record import Changing, Recording, engine_silenced, frame_count, record, refuse_lost
+from .simulation.record import Animation, Changing, Recording, engine_silenced, frame_count, record, refuse_lost
 from .simulation.world import World
 
 if TYPE_CHECKING:
@@ -47,15 +50,14 @@ def simulate_stage(
     model = usd_read.read_stage(stage)
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
+    for path in time_samples.animated(stage, model.bodies):
+        # Its motion in the file counts, and no velocity that it keeps in glTF.
+        model.prims[path].is_animated = True
     with engine_silenced():
         start = clock.seconds(0)
         model.put(animation.at(model.animated, start))
         world = World(model, time_step=1.0 / clock.fps, substeps=substeps, quality=quality, engine=engine)
-        moved = [
-            path for path, kinematic in zip(world.paths, world.kinematic, strict=True)
-            if kinematic or path in world.switching
-        ]  # fmt: skip
-        movers = time_samples.animated(stage, (*moved, *world.static_colliders))
+        movers = _movers(stage, world)
         values = Changing(LiveValues(world, model), lambda frame: animation.at(model.animated, clock.seconds(frame)))
         recording = record(
             world, frame_count(world, seconds), lambda frame: time_samples.worlds_at(stage, movers, clock.at(frame)),
@@ -64,14 +66,46 @@ def simulate_stage(
     return StageMotion(model, world, recording, movers, clock)
 
 
-def write_cache(stage: Any, target: Path, motion: StageMotion, recording: Recording) -> None:
+def _movers(stage: Any, world: World) -> tuple[str, ...]:
+    """Paths of the bodies and static colliders that time samples move."""
+    from .usd import time_samples
+
+    moved = [
+        path for path, kinematic in zip(world.paths, world.kinematic, strict=True)
+        if kinematic or path in world.switching
+    ]  # fmt: skip
+    return time_samples.animated(stage, (*moved, *world.static_colliders))
+
+
+def animation_of(stage: Any, model: PhysicsModel, clock: Clock, frames: int) -> Animation | None:
+    """What is animated in a stage at its first frames, None if nothing is. The model gets the values of the first."""
+    from .usd import time_samples
+
+    model.put(animation.at(model.animated, clock.seconds(0)))
+    with engine_silenced():
+        movers = _movers(stage, World(model))
+    if not movers and not model.animated:
+        return None
+    places = [time_samples.worlds_at(stage, movers, clock.at(frame)) for frame in range(frames + 1)]
+    values = [animation.at(model.animated, clock.seconds(frame)) for frame in range(frames + 1)]
+    return Animation(places, values if model.animated else [])
+
+
+def write_cache(
+    stage: Any, target: Path, motion: StageMotion, recording: Recording,
+    points: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
+) -> None:  # fmt: skip
     """Write a layer over a stage with the poses of all dynamic bodies as time samples. Raises OutputError.
 
-    recording: that of the motion, or of another simulator.
+    recording: that of the motion, or of another simulator. points: of deformables (f, k, 3) by path, m, in the world
+    with Z up.
     """
     from .usd import time_samples
 
     dynamic = ~recording.kinematic
-    dynamic |= np.array([path in motion.world.switching for path in recording.paths], bool)
+    moves = motion.world.switching | motion.world.coasting.keys()
+    dynamic |= np.array([path in moves for path in recording.paths], bool)
     paths = [path for path, chosen in zip(recording.paths, dynamic, strict=True) if chosen]
-    time_samples.write_bake(stage, target, paths, recording.in_stage(motion.model.units)[:, dynamic], motion.clock)
+    units = motion.model.units
+    placed = {path: each @ units.to_z_up / units.meters_per_unit for path, each in points.items()}
+    time_samples.write_bake(stage, target, paths, recording.in_stage(units)[:, dynamic], motion.clock, placed)

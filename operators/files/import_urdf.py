@@ -68,6 +68,9 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
             column.prop(self, name)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        # In a window an arm that falls limp looks like a fault. Scripts get what the file says.
+        if not self.properties.is_property_set("drives"):
+            self.drives = "hold"
         # A dropped file comes with its path: show the options instead of the file browser.
         if self.filepath and Path(self.filepath).is_file():
             self.fill_arguments()
@@ -94,6 +97,12 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         except UsdPhysError:
             return  # execute says why
         self.arguments = "; ".join(f"{name}:={value}" for name, value in found.items())
+
+    def done(self, result: Any) -> set[Any]:
+        if self.drives != "hold":
+            return super().done(result)
+        self.report_result("Read {file}: {numbers}. The drives hold the pose", result)
+        return {"FINISHED"}
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import urdf_import

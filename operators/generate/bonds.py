@@ -16,6 +16,7 @@ class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
 
     bl_idname = "usdphys.break_apart"
     edits_selected = True
+    keeps_meshes = True
     bl_label = "Break Apart"
     icon = "MOD_EXPLODE"
     needs = (1, "Select the pieces, or one mesh with loose parts")

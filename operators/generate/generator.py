@@ -10,7 +10,7 @@ import bpy
 
 from ...usdphys_addon.bridge.typed_props import StringProperty
 from ...usdphys_addon.core.words import named, phrase
-from ..needs import AT_REST, OBJECT_MODE, SCENE, are_met, selected
+from ..needs import AT_REST, OBJECT_MODE, ONE_OBJECT, SCENE, are_met, poll, selected
 from ..outcome import check_numbers, draw_rows, finish
 
 
@@ -23,11 +23,14 @@ class Generator:
     report: Any
     layout: Any
     bl_options: Any = {"REGISTER", "UNDO"}
+    bl_label: str
     #: In the menu.
     icon = ""
     needs = (1, "Select one or more objects first")
     #: It gives physics to selected objects that have none, which linked ones cannot get.
     edits_selected = False
+    #: New meshes are pieces of the user's own, which *Remove* leaves.
+    keeps_meshes = False
 
     fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
@@ -47,12 +50,36 @@ class Generator:
         if self.edits_selected:
             _check_linked(context.selected_objects)
         fit(self, self.fits(context))
-        text, notes = self.make(context)
+        from ...usdphys_addon.generators.records import recorded
+
+        with recorded(context, self.bl_label, keeps_meshes=self.keeps_meshes):
+            text, notes = self.make(context)
         return finish(self, text, notes)
 
     def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         """Returns (what was made, notes)."""
         raise NotImplementedError
+
+
+class USDPHYS_OT_remove_generated(bpy.types.Operator):
+    """Remove what a generator has made with the selected objects, and give them back what they were before"""
+
+    bl_idname = "usdphys.remove_generated"
+    bl_label = "Remove Generated"
+    bl_options: Any = {"REGISTER", "UNDO"}
+    icon = "TRASH"
+    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT)
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ...usdphys_addon.generators import records
+
+        gone = records.remove(context, list(context.selected_objects))
+        return finish(self, phrase(
+            "Removed {kinds}: {number} objects", kinds=named(gone.kinds), number=gone.number,
+        ), gone.notes)  # fmt: skip
+
+
+CLASSES = (USDPHYS_OT_remove_generated,)
 
 
 def fit(operator: Any, values: Iterator[tuple[str, Any]]) -> None:

@@ -437,7 +437,10 @@ def test_every_generator_makes_something(scene) -> None:
     assert bpy.data.objects[make.add("ball", at=(1.0, 2.0, 3.0), velocity=(5.0, 0.0, 0.0)).objects[0]].location.x == 1.0
     assert tuple(scene.cursor.location) == (0.0, 0.0, 0.0)
     assert len(make.rope(["Crate", "Frame"], "chain", segments=6).objects) == 6
-    assert len(make.net(knots=(3, 3)).objects) == 9
+    net = make.net(knots=(3, 3)).objects
+    assert len(net) == 9
+    gone = make.remove(net[:1])
+    assert gone.objects == ("Net",) and not {obj.name for obj in scene.objects} & set(net)
     brick = cube("Brick", (20.0, 0.0, 0.5))
     assert len(make.wall(brick, "stack", counts=(2, 1, 2)).objects) == 4
     pieces = [cube("Piece", (30.0, 0.0, 0.5)), cube("Piece", (31.0, 0.0, 0.5))]

@@ -64,6 +64,21 @@ def test_a_lid_opens_upwards_and_not_into_the_box():
     assert lid.matrix_world.translation.z > before.translation.z + 0.2
 
 
+def test_an_anchor_holds_its_part_where_there_are_no_articulations_as_in_gltf():
+    """It is at the origin, and the door hangs far from there: its weight turns what is light."""
+    frame = scenes.add_box("Frame", (0.1, 0.1, 1), location=(10, 10, 1.1))
+    door = scenes.add_box("Door", (0.4, 0.03, 1), location=(10.5, 10, 1.1))
+    select(door, frame)
+    bpy.ops.usdphys.mechanism(kind="DOOR", articulation=True)
+    model = scenes.read_model()
+    own, anchor = (
+        mass.mass_properties(model, next(path for path, prim in model.bodies.items() if prim.label == name))
+        for name in ("Door", "Door Anchor")
+    )
+    assert anchor.mass > 5.0 * own.mass
+    assert min(anchor.diagonal_inertia) > 5.0 * own.mass * door.matrix_world.translation.length_squared
+
+
 def test_a_turntable_turns_at_its_speed():
     plate = scenes.add_box("Plate", (0.5, 0.5, 0.05), location=(0, 0, 1))
     select(plate)

@@ -1027,7 +1027,7 @@ def test_play_is_pause_while_it_plays(monkeypatch):
     layout = drawn("preview", "VIEW_3D")
     assert [one.name for one in layout.buttons()] == [
         "usdphys.preview_play", "usdphys.preview_step", "usdphys.preview_reset",
-        *["usdphys.engine_bake"] * len(programs()), "usdphys.preview_apply", "usdphys.aim",
+        *["usdphys.engine_bake"] * len(programs()), "usdphys.preview_apply",
     ]  # fmt: skip
     for is_playing, text in ((True, "Pause"), (False, "Play")):
         with monkeypatch.context() as patch:
@@ -1072,7 +1072,7 @@ def test_the_state_is_shown_while_the_preview_runs(monkeypatch):
 def test_notices_are_shown_with_what_to_do_while_the_preview_runs_and_warnings_first(monkeypatch):
     """Of physics that is simulated differently; those of little weight too."""
     names = ("Rubber", *"ABCDEFGH")
-    notices = [Issue("StaticFriction", "info", f"/M/{name}", name, f"'{name}' (/M/{name}) slips.", "Set it.")
+    notices = [Issue(f"StaticFriction{name}", "info", f"/M/{name}", name, f"'{name}' (/M/{name}) slips.", "Set it.")
                for name in names]  # fmt: skip
     notices.append(Issue("MassRatio", "warning", "/Light", "Light", "'Light' (/Light) gives way.", "Add mass."))
     assert not is_shown(panel("preview_notices"), context("VIEW_3D"))
@@ -1086,6 +1086,15 @@ def test_notices_are_shown_with_what_to_do_while_the_preview_runs_and_warnings_f
         ("'Light' gives way.", "ERROR"), ("Add mass.", "FORWARD"), ("'Rubber' slips.", "INFO"), ("Set it.", "FORWARD"),
     ]  # fmt: skip
     assert labels[-1].text == "and 2 more" and len(labels) == 2 * 8 + 1
+
+
+def test_notices_that_say_the_same_are_one_line_with_their_number(monkeypatch):
+    run_session(monkeypatch, notices=[
+        Issue("StaticFriction", "info", f"/M/{name}", name, f"'{name}' (/M/{name}) slips.", "Set it.")
+        for name in ("Rubber", *"ABCDEFGH")
+    ])  # fmt: skip
+    labels = drawn("preview_notices", "VIEW_3D").all("label")
+    assert [one.text for one in labels] == ["9 \N{MULTIPLICATION SIGN} 'Rubber' slips.", "Set it."]
 
 
 def test_the_bake_says_which_frames_it_takes():
@@ -1248,6 +1257,25 @@ def test_the_header_of_the_view_has_the_switch_and_the_popover(fresh_overlay):
 # --------------------------------------------------------------------------- menus
 
 
+def test_aims_show_the_target_that_is_active_and_the_variations(monkeypatch):
+    from usdphys_ext.usdphys_addon.playback import ghosts
+
+    target = bpy.data.objects.new("Here", None)
+    bpy.context.scene.collection.objects.link(target)
+    scenes.select(target)
+    buttons = ["usdphys.land_here", "usdphys.aim", "usdphys.vary"]
+    layout = drawn("preview_aims", "VIEW_3D")
+    assert [one.name for one in layout.buttons()] == buttons and not layout.props()
+    target.usdphys.land_here.is_applied = True
+    assert {"body", "frame", "tolerance", "face", "at_rest"} <= set(drawn("preview_aims", "VIEW_3D").props())
+    family = ghosts.Ghosts("Scene", 1.0, [None], ways=[None] * 3, best=1)
+    monkeypatch.setattr(ghosts, "variations", lambda: family)
+    layout = drawn("preview_aims", "VIEW_3D")
+    assert layout.button("usdphys.use_variation").text == "Use 2 of 3"
+    steps = [one.values["step"] for one in layout.buttons() if one.name == "usdphys.choose_variation"]
+    assert steps == [-1, 1]
+
+
 ACTIONS = ["make_dynamic", "make_static", "make_kinematic", "add_collider", "joint_add", "add_group", "clear_physics"]
 BATCH = ["tag_by_name", "tag_collection", "copy_physics"]
 
@@ -1260,7 +1288,7 @@ def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
         (bpy.types.USDPHYS_PT_actions, [*actions, "usdphys.add_physics"]), (bpy.types.USDPHYS_MT_pie, actions),
         (bpy.types.USDPHYS_PT_batch, batch),
         (bpy.types.USDPHYS_MT_object,
-         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.aim", "usdphys.manual", "usdphys.report_bug"]),
+         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual", "usdphys.report_bug"]),
     ):  # fmt: skip
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected

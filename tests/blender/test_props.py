@@ -44,7 +44,7 @@ HOMES: list[tuple[type[schema.Schema], Any, set[str]]] = [
 
 #: What our groups hold beside the attributes of the schemas.
 OUR_OWN = {
-    "RigidBodyProperties": {"is_applied"},
+    "RigidBodyProperties": {"is_applied", "keeps_velocity"},
     "MassProperties": {"is_applied"},
     "MaterialProperties": {"is_applied"},
     "ArticulationRootProperties": {"is_applied"},
@@ -71,7 +71,8 @@ HOUSEKEEPING = {
     props.ObjectReference, props.GroupReference, props.GroupMembership, props.LimitsProperties,
     props.DrivesProperties, props.ObjectPhysicsProperties, props.StageProperties, props.ScenePhysicsProperties,
     props.MaterialPhysicsProperties, props.RememberedPrim, props.SourceProperties,
-    props.PreviewProperties, props.GltfProperties, props.VendorRow,
+    props.PreviewProperties, props.GltfProperties, props.VendorRow, props.LandHereProperties, props.DataReference,
+    props.ChangedData, props.ConstructionProperties,
 }  # fmt: skip
 KINDS = {
     "bool": ("BOOLEAN", 0), "token": ("ENUM", 0), "string": ("STRING", 0), "pathExpression": ("STRING", 0),

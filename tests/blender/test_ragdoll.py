@@ -325,6 +325,40 @@ def test_shapes_fit_the_mesh_and_knees_and_elbows_are_hinges():
     assert box.shape == "CUBE"
 
 
+@pytest.mark.parametrize("roll", [0.0, 0.7])
+def test_the_box_of_a_foot_is_level_on_its_sole_although_the_bone_points_down(roll):
+    rig = add_armature()
+    bpy.ops.object.mode_set(mode="EDIT")
+    for side in ("L", "R"):
+        rig.data.edit_bones[f"foot.{side}"].roll += roll
+    bpy.ops.object.mode_set(mode="OBJECT")
+    shoes = [
+        scenes.add_box(f"Shoe {side}", (0.05, 0.12, 0.04), location=(sign * 0.1, -0.08, 0.04), parent=rig)
+        for side, sign in (("L", 1), ("R", -1))
+    ]
+    for side, shoe in zip("LR", shoes, strict=True):
+        shoe.vertex_groups.new(name=f"foot.{side}").add(range(len(shoe.data.vertices)), 1.0, "REPLACE")
+        shoe.modifiers.new("Armature", "ARMATURE").object = rig
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    for side in "LR":
+        body = of(f"foot.{side}")
+        (box,) = body.usdphys.colliders
+        turn = body.matrix_world.to_3x3() @ box.rotation.to_matrix()
+        assert abs(turn.col[2].z) == pytest.approx(1.0, abs=1e-3)
+        middle = body.matrix_world @ Vector(box.location)
+        assert middle.z - box.size[2] / 2 == pytest.approx(0.0, abs=2e-3)
+
+
+def test_a_rig_with_numbers_for_names_is_a_human_by_its_form():
+    numbers = {}
+    rig = add_armature(rename=lambda name: f"Bone.{numbers.setdefault(name, len(numbers)):03}")
+    select(rig)
+    bpy.ops.usdphys.ragdoll()
+    assert sum(obj.usdphys.mass.mass for obj in bodies()) == pytest.approx(75.0)
+    assert sum(obj.usdphys.joint.type == "REVOLUTE" for obj in joints()) == 4
+
+
 def test_bones_that_an_import_made_a_hundred_times_too_long_make_bodies_of_their_true_size():
     """Blender reads the skeletons of Mixamo's glTF files so. All bodies overlapped, and were 43 m long."""
     found = []

@@ -618,3 +618,16 @@ def test_images_of_a_robot_go_along_and_the_file_is_whole_in_another_place(tmp_p
     assert str(tmp_path).encode() not in b"".join(
         file.read_bytes() for file in (tmp_path / "elsewhere").rglob("*.usda")
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "wanted"), [((), "hold"), (("drives",), "effort")])
+def test_a_robot_holds_its_pose_where_a_window_asks_and_nothing_else_is_chosen(tmp_path, given, wanted) -> None:
+    file = tmp_path / "robot.urdf"
+    file.write_text("<robot name='r'><link name='a'/></robot>")
+    asked = SimpleNamespace(
+        filepath=str(file), drives="effort", fill_arguments=lambda: None,
+        properties=SimpleNamespace(is_property_set=lambda name: name in given),
+    )  # fmt: skip
+    window = SimpleNamespace(window_manager=SimpleNamespace(invoke_props_dialog=lambda *_, **__: {"RUNNING_MODAL"}))
+    assert import_urdf.USDPHYS_OT_import_urdf.invoke(asked, window, None) == {"RUNNING_MODAL"}
+    assert asked.drives == wanted

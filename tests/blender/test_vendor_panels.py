@@ -98,7 +98,7 @@ def test_every_field_is_added_drawn_and_removed(place):
         layout = drawn(thing, kind, path, places)
         layout.button("usdphys.concept_remove", **values)
         row = vendor_edits.rows_of(thing, concept, dof)[0]
-        assert not row.name or layout.prop_of(row, vendor_panel.view_of(row))
+        assert not row.name or layout.prop_of(row, vendor_rows.view_of(row))
         assert bpy.ops.usdphys.concept_remove(**values) == {"FINISHED"}
         assert vendor_rows.applied_names(thing) == []
 
@@ -118,12 +118,12 @@ def test_no_label_of_a_setting_is_cut_in_a_sidebar_of_the_default_width(place, l
         row = vendor_edits.rows_of(thing, concept, dof)[0]
         text = words.get(("*", concept.label), concept.label)
         layout = drawn(thing, kind, path, places)
-        is_number = row.name and vendor_panel.view_of(row) != "flag" and layout.prop_of(
-            row, vendor_panel.view_of(row)
+        is_number = row.name and vendor_rows.view_of(row) != "flag" and layout.prop_of(
+            row, vendor_rows.view_of(row)
         ).arguments.get("text")  # fmt: skip
         if blf.dimensions(0, text)[0] > (112 if is_number else 190):
             cut.append(text)
-        assert is_number or not row.name or vendor_panel.view_of(row) == "flag" or concept.label in layout.labels()
+        assert is_number or not row.name or vendor_rows.view_of(row) == "flag" or concept.label in layout.labels()
         bpy.ops.usdphys.concept_remove(data_path=path, concept=concept.identifier, dof=dof)
     assert cut == []
 

@@ -27,7 +27,7 @@ bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
 module.register()
 seen: dict = {"loaded with the add-on": list(sys.modules)}
 
-from usdphys_ext.panels import vendor as vendor_panel
+from usdphys_ext.usdphys_addon.bridge import vendor_rows
 from usdphys_ext.usdphys_addon.core import schema, vendor_data, vendor_schemas
 
 seen["tables read with the add-on"] = vendor_data.are_read()
@@ -74,7 +74,7 @@ vendor_schemas.add_table({
 })  # fmt: skip
 
 from usdphys_ext.usdphys_addon.authoring import clearing, copying, vendor_edits
-from usdphys_ext.usdphys_addon.bridge import props, scene_read, vendor_rows
+from usdphys_ext.usdphys_addon.bridge import props, scene_read
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.exchange import usd_export, usd_import
 
@@ -87,13 +87,13 @@ def put(thing, applied: str, **values):
         word = one.usd.rsplit(":", 1)[-1]
         if word in values:
             row = vendor_edits.add_attribute(thing, applied, one.usd_name(instance), bpy.context.scene)
-            setattr(row, vendor_panel.view_of(row), values[word])
+            setattr(row, vendor_rows.view_of(row), values[word])
 
 
 def got(thing, name: str):
     """The value of an attribute as the panels show it; None without a row."""
     row = vendor_rows.row_of(thing, name)
-    value = getattr(row, vendor_panel.view_of(row)) if row is not None else None
+    value = getattr(row, vendor_rows.view_of(row)) if row is not None else None
     return list(value) if hasattr(value, "to_tuple") or hasattr(value, "foreach_get") else value
 
 

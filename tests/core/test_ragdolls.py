@@ -311,3 +311,126 @@ def test_no_part_of_an_animal_is_much_lighter_than_what_hangs_on_it():
     masses = [part.mass for part in parts]
     assert sum(masses) == pytest.approx(ragdolls.DENSITY * 0.1001)
     assert masses[1] / masses[2] == pytest.approx(ragdolls.LEAST_SHARE * 50.1 / 50.0)
+
+
+def person(seed):
+    """A human with names: its spine, hands, feet, pose, size and heading differ from seed to seed."""
+    random = np.random.default_rng(seed)
+    rows = []
+
+    def add(name, above, head, tail):
+        rows.append((name, above, np.array(head, float), np.array(tail, float)))
+        return name
+
+    top = 0.95
+    above = add("root", "", (0, 0, 0), (0, 0.2, 0)) if random.random() < 0.5 else ""
+    hips = add("hips", above, (0, 0, top), (0, 0, top + 0.1))
+    at, number = hips, int(random.integers(1, 5))
+    beside = random.random() < 0.3 and above
+    for part in range(number):
+        low = top + 0.1 + 0.4 * part / number
+        at = add(f"spine.{part:03}", above if beside and part == 0 else at, (0, 0, low), (0, 0, low + 0.4 / number))
+    chest = at
+    if random.random() < 0.7:
+        at = add("neck", at, (0, 0, 1.5), (0, -0.01, 1.58))
+    head = add("head", at, (0, -0.01, 1.58), (0, -0.01, 1.8))
+    lowered, bent = random.uniform(0.0, 1.2), random.uniform(0.0, 0.3)
+    collar, toes, fingers, ears = random.random(4) < 0.5
+    for side, sign in (("L", 1), ("R", -1)):
+        if ears:
+            add(f"ear.{side}", head, (0.08 * sign, 0, 1.7), (0.12 * sign, 0, 1.74))
+        at = add(f"clavicle.{side}", chest, (0.02 * sign, 0, 1.44), (0.16 * sign, 0, 1.45)) if collar else chest
+        way = np.array((np.cos(lowered) * sign, -bent, -np.sin(lowered)))
+        places = [np.array((0.17 * sign, 0, 1.45)) + far * way for far in (0, 0.29, 0.55, 0.72)]
+        for name, one, other in zip(("upper_arm", "forearm", "hand"), places, places[1:], strict=False):
+            at = add(f"{name}.{side}", at, one, other)
+        for finger in range(5 if fingers else 0):
+            start = places[3] + (0, 0.02 * (finger - 2), 0)
+            on = add(f"finger{finger}a.{side}", at, start, start + 0.03 * way)
+            add(f"finger{finger}b.{side}", on, start + 0.03 * way, start + 0.06 * way)
+        thigh = add(f"thigh.{side}", hips, (0.1 * sign, 0, 0.93), (0.1 * sign, -0.02, 0.5))
+        shin = add(f"shin.{side}", thigh, (0.1 * sign, -0.02, 0.5), (0.1 * sign, 0.02, 0.08))
+        foot = add(f"foot.{side}", shin, (0.1 * sign, 0.02, 0.08), (0.1 * sign, -0.12, 0.02))
+        if toes:
+            add(f"toe.{side}", foot, (0.1 * sign, -0.12, 0.02), (0.1 * sign, -0.18, 0.02))
+    turn = 0.5 * np.pi * random.integers(4)
+    matrix = np.array(((np.cos(turn), -np.sin(turn), 0), (np.sin(turn), np.cos(turn), 0), (0, 0, 1)))
+    matrix *= random.choice((0.1, 1.0, 10.0))
+    places = {name: row for row, (name, *_) in enumerate(rows)}
+    return [
+        ragdolls.Bone(name, places.get(above, -1), matrix @ head, matrix @ tail) for name, above, head, tail in rows
+    ]  # fmt: skip
+
+
+def unnamed(bones):
+    """The same rig with numbers for names."""
+    return [ragdolls.Bone(f"Bone.{row:03}", bone.above, bone.head, bone.tail) for row, bone in enumerate(bones)]
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_rig_with_numbers_for_names_is_understood_by_its_form(seed):
+    by_name, is_human = ragdolls.parts_of(person(seed))
+    by_form, is_known = ragdolls.parts_of(unnamed(person(seed)))
+    assert is_human and is_known
+
+    def parts(found):
+        return {(part.bone, part.segment, part.side) for part in found}
+
+    assert parts(by_form) == parts(by_name)
+
+
+def test_an_unnamed_quadruped_and_a_lopsided_rig_are_no_humans():
+    wolf = []
+    for side in (0.1, -0.1):
+        for place in (0.5, -0.35):
+            row = len(wolf)
+            wolf.append(ragdolls.Bone(f"B{row}", -1, np.array((side, place, 0.65)), np.array((side, place, 0.3))))
+            wolf.append(ragdolls.Bone(f"B{row + 1}", row, np.array((side, place, 0.3)), np.array((side, place, 0.0))))
+    spine = len(wolf)
+    wolf.append(ragdolls.Bone("S", -1, np.array((0, 0.5, 0.7)), np.array((0, -0.4, 0.75))))
+    wolf.append(ragdolls.Bone("H", spine, np.array((0, -0.4, 0.75)), np.array((0, -0.7, 0.9))))
+    for bone in wolf[:spine:2]:
+        bone.above = spine
+    assert not ragdolls.parts_of(wolf)[1]
+    lopsided = unnamed(person(1))
+    for bone in lopsided[len(lopsided) // 2 :]:
+        bone.head = bone.head * (1.0, 1.0, 0.6)
+        bone.tail = bone.tail * (1.0, 1.0, 0.6)
+    assert not ragdolls.parts_of(lopsided)[1]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_box_of_a_foot_lies_on_its_sole_however_the_bone_is_tilted_and_rolled(seed):
+    """A foot is a wedge: high at the ankle, low at the toes. Its sole is rounded at the edges."""
+    random = np.random.default_rng(seed)
+    length, width, high = 0.25, 0.1, random.uniform(0.06, 0.12)
+    corners = [
+        (x * width / 2, y, z)
+        for x in (-1, 1)
+        for y, z in (
+            (0.05, high),
+            (-length, 0.02),
+            (-length, 0.004),
+            (-length + 0.01, 0.0),
+            (-0.1, 0.0),
+            (0.04, 0.0),
+            (0.05, 0.004),
+        )
+    ]
+    points = np.array(corners)
+    tilt, roll = random.uniform(-0.2, 0.7), random.uniform(-np.pi, np.pi)
+    ahead = np.array((0.0, -np.cos(tilt), -np.sin(tilt)))
+    left = np.array((1.0, 0.0, 0.0))
+    side = np.cos(roll) * left + np.sin(roll) * np.cross(left, ahead)
+    bone = np.stack((side, ahead, np.cross(side, ahead)), axis=1)
+    bent = random.uniform(-0.4, 0.4)
+    down = np.array((0.0, np.sin(bent), -np.cos(bent)))
+    found = ragdolls.sole((points - (0.0, 0.0, 0.08)) @ bone, left @ bone, down @ bone)
+    turned = bone @ found
+    assert turned[:, 2] == pytest.approx((0.0, 0.0, 1.0), abs=0.06)
+    assert turned[:, 1] == pytest.approx((0.0, -1.0, 0.0), abs=0.06)
+    assert np.linalg.det(turned) == pytest.approx(1.0)
+
+
+def test_a_foot_without_vertices_has_no_sole():
+    assert ragdolls.sole(np.zeros((3, 3)), np.array((1.0, 0.0, 0.0)), np.array((0.0, 0.0, -1.0))) is None

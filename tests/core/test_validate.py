@@ -16,7 +16,7 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
-from . import test_deformables, test_mujoco_rules, test_vendor_rules
+from . import test_deformables, test_gltf_reader_rules, test_mujoco_rules, test_vendor_rules
 
 NAN, INF = float("nan"), float("inf")
 CHECKERS = ("RigidBodyChecker", "ColliderChecker", "ArticulationChecker", "PhysicsJointChecker")
@@ -647,9 +647,9 @@ def test_severity_depends_on_the_target():
         for target in validate.TARGETS
     }
     for code, *expected in (
-        ("ColliderTriangleMeshDynamic", "warning", "error", "warning", "warning"),
-        ("NestedRigidBody", "info", "warning", "info", "info"),
-        ("ArticulationOnKinematicBody", "warning", "error", "warning", "warning"),
+        ("ColliderTriangleMeshDynamic", "warning", "error", "warning", *3 * ["warning"]),
+        ("NestedRigidBody", "info", "warning", "info", *3 * ["info"]),
+        ("ArticulationOnKinematicBody", "warning", "error", "warning", *3 * ["warning"]),
     ):
         assert [severities[target][code] for target in validate.TARGETS] == expected
     for hierarchy in ("flat", "reset"):
@@ -1089,6 +1089,7 @@ def test_every_code_has_a_case():
     }  # tests of their own, above
     of_vendors = {code for code, _, _ in (*test_vendor_rules.CASES, *test_vendor_rules.NEWTON_CASES)}
     of_vendors |= {code for code, _, _ in test_mujoco_rules.CASES} | test_deformables.FAULTS.keys()
+    of_vendors |= {case[0] for case in test_gltf_reader_rules.CASES}
     assert {row.code for row in validate.issue_table()} == tested | on_models | of_vendors
 
 
@@ -1280,3 +1281,14 @@ def test_a_mirrored_body_and_its_shape_are_one_issue():
     body(stage).AddScaleOp().Set((-1, 1, 1))
     collider(stage)
     assert [path for code, path in found(usd_read.read_stage(stage)) if code == "NegativeScale"] == [B]
+
+
+@pytest.mark.parametrize("count", [1, 2, 31])
+def test_issues_that_say_the_same_of_different_prims_are_counted(count):
+    def issue(number: int, text: str) -> validate.Issue:
+        prim = f"'Box.{number}' (/Box_{number})"
+        return validate.Issue("Code", "info", f"/Box_{number}", f"Box.{number}", text.format(prim), "Fix it.")
+
+    same = [issue(number, "{} is heavy.") for number in range(count)]
+    others = [issue(0, "{} is light."), issue(1, "{} is light by 3.")]
+    assert base.alike([*same, *others]) == [(same[0], count), (others[0], 1), (others[1], 1)]

@@ -96,6 +96,16 @@ def test_groups_become_one_before_their_bodies_touch() -> None:
     assert crate == pytest.approx(2.0, rel=0.05)
 
 
+def test_groups_whose_bodies_are_the_last_of_the_scene_become_one() -> None:
+    def fill(file: File) -> None:
+        file.add(file.body("First", (0, 40, 0.01), size=(0.02, 0.02, 0.02), mass=0.001))
+        meeting(file)
+
+    world = run(made(fill), 2.0)
+    assert groups(world) == 2
+    assert place(world, "Crate")[0] > 0.1
+
+
 def test_moments_before_and_after_a_meeting_come_back_to_the_bit() -> None:
     world = made(meeting)
     run(world, 0.5)

@@ -74,6 +74,16 @@ def test_a_scale_that_converts_units_converts_the_velocity_too() -> None:
     assert place(run(World(world.moved_copy(model)), 0.5), "Ball") == pytest.approx((1.5, 0, 5), abs=1e-3)
 
 
+@pytest.mark.parametrize("scale", [0.1, 10.0, 12.0, 1.0])
+def test_a_scale_that_objects_have_for_other_reasons_converts_no_velocity(scale: float) -> None:
+    file = File()
+    file.gravity = (0, 0, 0)
+    file.add(file.xform("Ball", (0, 0, 5), apis=["PhysicsRigidBodyAPI"], scale=(scale,) * 3,
+                        lines=["vector3f physics:velocity = (1.5, 0, 0)"],
+                        inside=[file.shape("Shape", "Sphere", (0.25,))]))  # fmt: skip
+    assert place(run(World(model_in(file)), 0.5), "Ball") == pytest.approx((0.75, 0, 5), abs=1e-3)
+
+
 def test_a_scaled_body_keeps_its_speed_over_a_restart() -> None:
     file = File(CENTIMETERS)
     file.gravity = (0, 0, 0)

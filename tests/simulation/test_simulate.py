@@ -254,6 +254,30 @@ def test_runs_with_varied_friction_slide_less_the_more_there_is(tmp_path, capfd)
     assert "8 runs of 181 frames, 2 values varied" in capfd.readouterr().out
 
 
+def test_varied_runs_follow_what_is_animated(tmp_path, capfd) -> None:
+    """A kinematic wall goes 1 m in a second, and pushes a box on ice, wherever that begins."""
+    wall = """def Cube "Wall" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])
+    {
+        bool physics:kinematicEnabled = 1
+        double size = 1
+        double3 xformOp:translate.timeSamples = {0: (-1, 0, 1), 24: (0, 0, 1)}
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    """
+    text = SLIDE.replace('def Cube "Box"', wall + 'def Cube "Box"')
+    text = text.replace("(3, 0, 0)", "(0, 0, 0)").replace("Friction = 0.5", "Friction = 0")
+    text = text.replace("upAxis", "timeCodesPerSecond = 24\n    upAxis")
+    poses = tmp_path / "runs.json"
+    arguments = ("--vary", "/World/Box:place.x=1..1.3", "--runs", 4, "--json", poses)
+    assert simulate(tmp_path, text, "--seconds", 1, "--fps", 60, *arguments) == 0
+    for run in json.loads(poses.read_text())["runs"]:
+        way = run["bodies"]["/World/Box"]["translation"]
+        # The faces are 0.5 m and 1 m from the centres.
+        assert way[0][0] < 1.31 and way[-1][0] > 1.45
+    assert simulate(tmp_path, text, "--seconds", 1, "--vary", "/World/Wall:place.x=0..1", "--json", poses) != 0
+    assert "'/World/Wall:place.x' is animated" in capfd.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "part"),
     [

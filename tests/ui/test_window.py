@@ -110,3 +110,8 @@ def test_stored_values_are_migrated_beside_the_undo_history_and_newer_ones_are_n
 def test_a_file_that_composes_very_many_prims_is_opened_after_a_question_only(drive):
     log = drive("large_file", usd=True)
     assert "ANSWERED Escape 0" in log and "OPENED ANYWAY" in log
+
+
+def test_a_search_shows_its_paths_and_esc_keeps_the_best(drive):
+    log = drive("aims")
+    assert "ESC KEPT THE BEST" in log and "CHOSEN" in log

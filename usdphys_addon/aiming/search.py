@@ -7,7 +7,7 @@ have residuals with steps and kinks, at which descents end: so they are short, a
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -39,8 +39,8 @@ class _Tried(NamedTuple):
         return float(np.linalg.norm(self.residual))
 
 
-def searcher(start: Floats, seed: int) -> Searcher:
-    """Searches from `start` (d,) on, without an end: the caller closes it."""
+def searcher(start: Floats, seed: int, likely: Sequence[Floats] = ()) -> Searcher:
+    """Searches from `start` (d,) on, without an end: the caller closes it. likely: points (d,) that are tried next."""
     rng = np.random.default_rng(seed)
     count = len(start)
     # The additive recurrence of the generalised golden ratio spreads any number of points evenly.
@@ -51,6 +51,14 @@ def searcher(start: Floats, seed: int) -> Searcher:
     offset, number = rng.random(count), 0
     tried = [_Tried(start, (yield start))]
     used: list[_Tried] = []
+    for point in likely:
+        residual = yield point
+        tried.append(_Tried(point, residual))
+    if likely:
+        at = min(tried, key=lambda one: one.size)
+        found = yield from _descent(at)
+        used += [at, min([at, *found], key=lambda one: one.size)]
+        tried += found
     # Looks near the best point since it became much better; a kink may hold it.
     looks, known = 0, np.inf
     while True:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..simulation.world import World
 
 #: As in `core.validate`, and "ros" for robots in URDF.
-CheckTarget = Literal["usd", "physx", "newton", "mujoco", "ros"]
+CheckTarget = Literal["usd", "physx", "newton", "mujoco", "havok", "godot", "ros"]
 Hierarchy = Literal["nested", "flat", "reset"]
 SceneForm = Literal["auto", "copy", "layer", "flat", "composed"]
 Quality = Literal["draft", "normal", "exact"]
@@ -226,7 +226,7 @@ def validate_file(
         return [*issues, *validate(model, wanted)]
 
 
-def validate_scene(target: Literal["usd", "physx", "newton", "mujoco"] = "usd") -> list[Issue]:
+def validate_scene(target: Literal["usd", "physx", "newton", "mujoco", "havok", "godot"] = "usd") -> list[Issue]:
     """What is wrong with the physics of the open scene, errors first, as an export would say it.
 
     target: "usd" for the specification alone, or the simulator that will read the file. Raises InputError.

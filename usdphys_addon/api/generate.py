@@ -8,6 +8,8 @@ panel of the last operation. Everything raises InputError, with nothing changed,
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..core.errors import InputError
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from .blender import Obj, Objects
 
 __all__ = [
-    "add", "break_apart", "mechanism", "net", "pulley", "ragdoll", "ragdoll_bake", "rope", "sample", "scissor_lift",
-    "settle", "vehicle", "wall",
+    "add", "break_apart", "mechanism", "net", "pulley", "ragdoll", "ragdoll_bake", "remove", "rope", "sample",
+    "scissor_lift", "settle", "vehicle", "wall",
 ]  # fmt: skip
 
 Vector = tuple[float, float, float]
@@ -37,6 +39,15 @@ def _start(function: str) -> tuple[Any, float]:
 
     guard.stop()
     return context, unit_length(context.scene)
+
+
+@contextmanager
+def _making(context: Any, kind: str, *chosen: Any, keeps_meshes: bool = False) -> Iterator[None]:
+    """Select objects, and the active one, and note what is made of them, for `remove`. kind: as in the window."""
+    from ..generators import records
+
+    with blender.selected(context, *chosen), records.recorded(context, kind, keeps_meshes=keeps_meshes):
+        yield
 
 
 def _units(metres: float | None, fitted: Any, meters: float) -> float:
@@ -112,7 +123,7 @@ def rope(
     fixed = chosen(ends, ("none", "start", "both"), "choice of ends")
     from ..generators import fitting, ropes
 
-    with blender.selected(context, blender.objects_of(objects, context.scene)):
+    with _making(context, "Rope, Chain or Bridge", blender.objects_of(objects, context.scene)):
         thin, wide = fitting.row(context, slack)
         thin, wide = _units(radius, lambda: thin, meters), _units(width, lambda: wide, meters)
         weight = fitting.weight(context, wanted, thin, wide) if mass is None else mass
@@ -137,7 +148,8 @@ def net(
     from ..generators import nets
 
     options = nets.NetOptions((size[0] / meters, size[1] / meters), knots, fixed, radius / meters, mass)
-    made = nets.make_net(context, options)
+    with _making(context, "Net", []):
+        made = nets.make_net(context, options)
     return Report(f"Made a net of {len(made)} knots", (), _names(made))
 
 
@@ -156,7 +168,7 @@ def wall(
     wanted = chosen(kind, ("wall", "stack", "pyramid", "chimney"), "kind")
     from ..generators import bonds, walls
 
-    with blender.selected(context, [blender.object_of(brick, context.scene)]):
+    with _making(context, "Wall or Stack", [blender.object_of(brick, context.scene)]):
         made = walls.make_wall(context, walls.WallOptions(
             wanted, counts, gap / meters, shift / meters, math.radians(turn), seed
         ))  # fmt: skip
@@ -184,7 +196,7 @@ def break_apart(
 
     key = chosen(material, tuple(each.lower() for each in BY_KEY), "preset of a material")
     found = blender.objects_of(objects, context.scene)
-    with blender.selected(context, found):
+    with _making(context, "Break Apart", found, keeps_meshes=True):
         # Cell Fracture leaves 0.002 between its pieces, in scenes of any unit.
         width = _units(gap, lambda: 0.0025 / min(meters, 1.0), meters)
         done = bonds.bond(context, found, bonds.BondOptions(key, strength, width))
@@ -204,7 +216,7 @@ def ragdoll(
     wanted = chosen(detail, ("low", "medium", "high"), "detail")
     from ..generators import ragdoll as ragdolls
 
-    with blender.selected(context, [blender.object_of(armature, context.scene)]):
+    with _making(context, "Ragdoll", [blender.object_of(armature, context.scene)]):
         made = ragdolls.make_ragdoll(
             context, ragdolls.RagdollOptions(wanted, mass, damping, articulation, follows, frequency)
         )
@@ -244,7 +256,7 @@ def vehicle(
 
     body = blender.object_of(chassis, context.scene)
     rims = blender.objects_of(wheels, context.scene)
-    with blender.selected(context, [*rims, body], body):
+    with _making(context, "Vehicle", [*rims, body], body):
         way, pace = fitting.car(context)
         made = vehicles.make_vehicle(context, vehicles.VehicleOptions(
             frequency, ratio, _units(travel, lambda: way, meters), which, math.radians(steering),
@@ -280,7 +292,7 @@ def mechanism(
         raise InputError("Several objects need a holder; give one, or call mechanism() for each of them.")
     from ..generators import fitting, mechanisms
 
-    with blender.selected(context, [*found, *([base] if base is not None else [])], base or found[0]):
+    with _making(context, "Mechanism", [*found, *([base] if base is not None else [])], base or found[0]):
         if wanted == "CONVEYOR":
             pace = _units(speed, lambda: fitting.run(context), meters)
         else:
@@ -295,7 +307,7 @@ def pulley(wheel: Obj, loads: tuple[Obj, Obj]) -> Report:
     hub = blender.object_of(wheel, context.scene)
     from ..generators import linkages
 
-    with blender.selected(context, [*blender.objects_of(loads, context.scene), hub], hub):
+    with _making(context, "Mechanism", [*blender.objects_of(loads, context.scene), hub], hub):
         made = linkages.make_pulley(context)
     return Report(f"Made a pulley with a rope of {len(made)} bodies", (), _names(made))
 
@@ -306,10 +318,22 @@ def scissor_lift(base: Obj, platform: Obj, *, stages: int = 2, rise: float | Non
     ground = blender.object_of(base, context.scene)
     from ..generators import fitting, linkages
 
-    with blender.selected(context, [blender.object_of(platform, context.scene), ground], ground):
+    with _making(context, "Mechanism", [blender.object_of(platform, context.scene), ground], ground):
         height = _units(rise, lambda: fitting.rise(context, stages), meters)
         made = linkages.make_scissor_lift(context, stages, height)
     return Report(f"Made a scissor lift with {len(made)} joints", (), _names(made))
+
+
+def remove(objects: Objects) -> Report:
+    """Remove what generators have made with these objects, and give them back what they were before.
+
+    Names in the report are those of the generators. Edits of the objects since then are kept, and named.
+    """
+    context, _ = _start("remove")
+    from ..generators import records
+
+    gone = records.remove(context, blender.objects_of(objects, context.scene))
+    return Report(f"Removed {counted(gone.number, 'object')}", tuple(gone.notes), tuple(gone.kinds))
 
 
 def sample(kind: str) -> bpy.types.Scene:

@@ -10,6 +10,7 @@ from typing import Any
 import bpy
 from bpy.types import Object, PropertyGroup, Scene
 
+from ..bridge.list_items import remove_item
 from ..bridge.roles import applies
 from ..core import paths
 from ..core.collision_groups import MergedGroups, merge
@@ -164,5 +165,5 @@ def _remove(memberships: PropertyGroup, name: str, *, exclude: bool) -> bool:
         index for index, item in enumerate(memberships) if item.name == name and bool(item.exclude) == exclude
     ]  # fmt: skip
     for index in reversed(found):
-        memberships.remove(index)
+        remove_item(memberships, index)
     return bool(found)

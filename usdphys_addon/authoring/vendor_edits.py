@@ -13,6 +13,7 @@ import bpy
 from bpy.types import Object, PropertyGroup, Scene
 
 from ..bridge import vendor_rows
+from ..bridge.list_items import remove_item
 from ..bridge.property_units import property_factor
 from ..bridge.writing import unit_length
 from ..core import concepts, schema, units, vendor_schemas
@@ -437,7 +438,7 @@ def remove_rows(thing: Any, applied: str, name: str = "") -> None:
     for index in reversed(range(len(thing.vendor))):
         row = thing.vendor[index]
         if row.applied == applied and (not name or row.name == name):
-            thing.vendor.remove(index)
+            remove_item(thing.vendor, index)
 
 
 def copy_rows(source: Any, target: Object, *places: Place) -> None:

@@ -83,7 +83,8 @@ def is_of_transform(path: str) -> bool:
 
 class Source(NamedTuple):
     """Where a value comes from. kind: collection of `bpy.data`. name, uid: of the data-block there. group: data path of
-    the property group. cls, angular: see `PropertyReader.read`. rows: reads rows of vendors instead, by schema name."""
+    the property group. cls, angular: see `PropertyReader.read`. rows: reads rows of vendors instead, by schema name;
+    row: data path of the row."""
 
     kind: str
     name: str
@@ -93,6 +94,7 @@ class Source(NamedTuple):
     angular: bool
     by: str
     rows: Callable[[PropertyGroup, float], dict[str, Schema]] | None = None
+    row: str = ""
 
     def owner(self) -> Any:
         """The data-block; None if it is gone."""
@@ -151,9 +153,10 @@ class AnimatedGroups:
         owner: Any = thing.id_data
         home = thing.path_from_id()
         for path, by in self.paths.get(owner.session_uid, {}).items():
-            if path.startswith(f"{home}.vendor[{number}]."):
+            row = f"{home}.vendor[{number}]"
+            if path.startswith(f"{row}."):
                 self._read.add((owner.session_uid, path))
-                source = Source(_kind_of(owner), owner.name, owner.session_uid, home, type(value), False, by, rows)
+                source = Source(_kind_of(owner), owner.name, owner.session_uid, home, type(value), False, by, rows, row)
                 self._noted.append((value, field, source))
 
     def note_gravity(self, scene: Scene, value: Schema) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,9 @@ from bpy.types import ID, Context, FCurve, PropertyGroup, Scene
 
 from ..core.animation import Key, Samples, is_switch
 from ..core.model import PhysicsModel
-from ..core.schema import Schema
+from ..core.schema import Schema, attribute_of
+from ..core.vendor_schemas import may_be_keyed
+from . import vendor_rows
 from .animated import KEYFRAMES, AnimatedValues, Source, curves_of
 from .property_units import PropertyWriter
 
@@ -38,23 +40,33 @@ class CurveWriter:
             id(model.prims[key.path].schemas[key.schema]) for key in model.animated
             if key.path in model.prims and key.schema in model.prims[key.path].schemas
         }  # fmt: skip
+        #: (row of a vendor, from SI to its unit) that a value was written to, by the identity of its schema and field.
+        self._rows: dict[tuple[int, str], list[tuple[Any, Callable[[Any], Any]]]] = defaultdict(list)
         if self._wanted:
-            properties.note = self._note
+            properties.note, properties.note_row = self._note, self._note_row
 
     def _note(self, group: PropertyGroup, value: Schema, instance: str) -> None:
         if id(value) in self._wanted:
             self._groups[id(value)].append((group, instance))
 
+    def _note_row(self, row: Any, value: Schema, field: str, convert: Callable[[Any], Any]) -> None:
+        if id(value) in self._wanted:
+            self._rows[id(value), field].append((row, convert))
+
     def write(self) -> list[Key]:
         """Key all values. Returns those that no property of Blender holds."""
-        self.properties.note = None
+        self.properties.note = self.properties.note_row = None
         missing = []
         for key, samples in self.model.animated.items():
             prim = self.model.prims.get(key.path)
             value = prim.schemas.get(key.schema) if prim is not None else None
             homes = [home for home in self._groups.get(id(value), ()) if key.field in home[0].bl_rna.properties]
-            if value is None or not homes:
+            is_keyed = value is not None and may_be_keyed(attribute_of(type(value), key.field))
+            rows = self._rows.get((id(value), key.field), []) if is_keyed else []
+            if value is None or not (homes or rows):
                 missing.append(key)
+            for row, convert in rows:
+                self._key_row(row, convert, samples)
             for group, instance in homes:
                 self._key(group, instance, value, key.field, samples)
         return missing
@@ -69,6 +81,16 @@ class CurveWriter:
             self.properties.write(group, type(value)(**{**alone, field: content}), instance=instance)
             rows.append(_numbers(group, field))
         rows.pop()
+        self._add_keys(group, field, samples, rows)
+
+    def _key_row(self, row: Any, convert: Callable[[Any], Any], samples: Samples) -> None:
+        """Give the view of a row of a vendor the keys of samples."""
+        values = [convert(content) for content in samples.values]
+        numbers = [[float(part) for part in value] if isinstance(value, tuple) else [float(value)] for value in values]
+        self._add_keys(row, vendor_rows.view_of(row), samples, numbers)
+
+    def _add_keys(self, group: Any, field: str, samples: Samples, rows: list[list[float]]) -> None:
+        """Key a property. rows: its numbers, for each moment of the samples."""
         frames = np.round(np.array(samples.moments) * self.model.time_codes, 6)
         is_even = group.bl_rna.properties[field].type == "FLOAT"
         path = f"{group.path_from_id()}.{field}"
@@ -160,8 +182,11 @@ class _Times:
     def of(self, key: Key, source: Source) -> list[float]:
         """The frames of a value."""
         curves = self._curves_of(source)
-        paths = ("gravity", "use_gravity") if not source.group else (f"{source.group}.{key.field}",)
-        own = [pair for path in paths for pair in curves.get(path, ())]
+        if source.row:
+            own = [pair for path, found in curves.items() if path.startswith(f"{source.row}.") for pair in found]
+        else:
+            paths = ("gravity", "use_gravity") if not source.group else (f"{source.group}.{key.field}",)
+            own = [pair for path in paths for pair in curves.get(path, ())]
         if not own or self.is_remapped or any(by != KEYFRAMES or not _is_plain(curve) for curve, by in own):
             return self.frames
         return sorted({frame for curve, _ in own for frame in _keys_of(curve)})

@@ -152,6 +152,8 @@ class PropertyWriter:
         self.meters, self.local = meters, local
         #: Is called with what was written: property group, schema and instance.
         self.note: Callable[[Any, Schema, str], None] | None = None
+        #: The same of a row of a vendor: row, schema, field, and what brings a value to the unit of the row.
+        self.note_row: Callable[[Any, Schema, str, Callable[[Any], Any]], None] | None = None
         self._rows: dict[tuple[type[Schema], str, str | None], list[_Row]] = {}
 
     def write(self, group: Any, value: Schema, *, instance: str = "", skip: frozenset[str] = frozenset()) -> None:

@@ -116,6 +116,29 @@ ObjectReference = make_group(
     "ObjectReference", "An object in a list, or the path of a prim that has no object.",
     {"object": _object("Object", "The object"), "path": hidden_text()},
 )  # fmt: skip
+DataReference = make_group(
+    "DataReference", "A data-block that a construction refers to.",
+    {
+        "object": _object("Object", "The object"),
+        "material": bpy.props.PointerProperty(type=bpy.types.Material, name="Material", override=OVERRIDABLE),
+        "collection": bpy.props.PointerProperty(type=bpy.types.Collection, name="Collection", override=OVERRIDABLE),
+    },
+)  # fmt: skip
+ChangedData = make_group(
+    "ChangedData", "What a generator changed: states before and after it as JSON, see `generators.records`.",
+    {
+        "object": _object("Object", "The object"),
+        "material": bpy.props.PointerProperty(type=bpy.types.Material, name="Material", override=OVERRIDABLE),
+        **_hidden_texts("before", "after"),
+    },
+)  # fmt: skip
+ConstructionProperties = make_group(
+    "ConstructionProperties", "What a generator made, so that it can be removed.",
+    {
+        "kind": hidden_text(), "made": list_of(ObjectReference), "changed": list_of(ChangedData),
+        "references": list_of(DataReference), "collections": list_of(DataReference),
+    },
+)  # fmt: skip
 GroupReference = make_group("GroupReference", "A collision group, by its name.", {})
 GroupMembership = make_group(
     "GroupMembership", "The object and all below it belong to the group of this name.",
@@ -126,7 +149,16 @@ GroupMembership = make_group(
 
 RigidBodyProperties = make_group(
     "RigidBodyProperties", "PhysicsRigidBodyAPI",
-    {"is_applied": is_applied("Rigid body"), **make_properties(usd_physics.RigidBodyAPI), "simulation_owner": _owner()},
+    {
+        "is_applied": is_applied("Rigid body"),
+        **make_properties(usd_physics.RigidBodyAPI),
+        "simulation_owner": _owner(),
+        "keeps_velocity": bpy.props.BoolProperty(
+            name="Keep Velocity", override=OVERRIDABLE,
+            description="While it is kinematic and nothing animates it, the body moves on with its velocity, as in "
+            "glTF. USD gets it as animation",
+        ),
+    },
 )  # fmt: skip
 MassProperties = make_group(
     "MassProperties", "PhysicsMassAPI", {"is_applied": is_applied("Mass"), **make_properties(usd_physics.MassAPI)}
@@ -280,6 +312,33 @@ JointProperties = make_group(
     },
 )  # fmt: skip
 
+LandHereProperties = make_group(
+    "LandHereProperties",
+    "An Empty where a body is to be at a frame. It is for aims, and no physics.",
+    {
+        "is_applied": is_applied("Land Here"),
+        "body": _object("Body", "Body that is to be there"),
+        "frame": bpy.props.IntProperty(
+            name="At Frame", default=0, override=OVERRIDABLE,
+            description="Frame at which the body is there; 0: the last one",
+        ),
+        "tolerance": bpy.props.FloatProperty(
+            name="Tolerance", default=0.02, min=1e-5, subtype="DISTANCE", override=OVERRIDABLE,
+            description="Largest distance from the Empty",
+        ),
+        "use_place": bpy.props.BoolProperty(
+            name="Land Here", default=True, override=OVERRIDABLE, description="The body is to be where the Empty is",
+        ),
+        "face": bpy.props.EnumProperty(
+            name="Face", items=items_of("face of a body"), default="NONE", override=OVERRIDABLE,
+            description="Axis of the body that is to point along the Z axis of the Empty, within 5 degrees",
+        ),
+        "at_rest": bpy.props.BoolProperty(
+            name="At Rest", override=OVERRIDABLE, description="The body is to come to rest there",
+        ),
+    },
+)  # fmt: skip
+
 ObjectPhysicsProperties = make_group(
     "ObjectPhysicsProperties",
     "All physics of an object.",
@@ -297,6 +356,7 @@ ObjectPhysicsProperties = make_group(
         "physics_material_path": hidden_text(),
         # While the object shows a simulated pose; see `authored_poses`.
         "authored_transform": hidden_text(),
+        "land_here": pointer(LandHereProperties, "Land Here"),
         "vendor": rows_property(),
         "prim": pointer(RememberedPrim),
         **stamp(),
@@ -450,6 +510,7 @@ ScenePhysicsProperties = make_group(
         "source": pointer(SourceProperties),
         "preview": pointer(PreviewProperties, "Preview"),
         "gltf": pointer(GltfProperties, "glTF"),
+        "constructions": list_of(ConstructionProperties),
         **stamp(),
     },
 )
@@ -463,12 +524,14 @@ MaterialPhysicsProperties = make_group(
 
 #: In the order of registration: the targets of pointers come first.
 CLASSES: tuple[type[PropertyGroup], ...] = (
-    VendorRow, RememberedPrim, ObjectReference, GroupReference, GroupMembership, RigidBodyProperties, MassProperties,
-    MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties, RevoluteProperties,
-    PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties, AngularLimitProperties,
-    LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties, JointProperties,
-    ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties, SourceProperties, StageProperties,
-    PreviewProperties, GltfProperties, ScenePhysicsProperties, MaterialPhysicsProperties,
+    VendorRow, RememberedPrim, ObjectReference, DataReference, ChangedData, ConstructionProperties, GroupReference,
+    GroupMembership, RigidBodyProperties,
+    MassProperties, MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties,
+    RevoluteProperties, PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties,
+    AngularLimitProperties, LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties,
+    JointProperties, LandHereProperties, ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties,
+    SourceProperties, StageProperties, PreviewProperties, GltfProperties, ScenePhysicsProperties,
+    MaterialPhysicsProperties,
 )  # fmt: skip
 _OWNERS: tuple[tuple[Any, Any], ...] = (
     (bpy.types.Object, ObjectPhysicsProperties),

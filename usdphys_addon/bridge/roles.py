@@ -57,6 +57,14 @@ def is_moved(obj: Any) -> bool:
     return False
 
 
+def has_velocity(obj: Any) -> bool:
+    """True for a kinematic body that is not at rest."""
+    if not obj.usdphys.is_property_set("rigid_body"):
+        return False
+    body = obj.usdphys.rigid_body
+    return bool(body.is_applied and body.kinematic_enabled and (any(body.velocity) or any(body.angular_velocity)))
+
+
 def is_bare(obj: Any, parents: Collection[str] | None = None) -> bool:
     """True for an Empty without children, instances, rigid body and colliders.
 

@@ -14,6 +14,7 @@ import bpy
 from bpy.types import Depsgraph, Object
 
 from ..core import frames
+from ..core.coasting import set_kept
 from ..core.model import Prim
 from ..core.prototypes import SharedSchemas
 from ..core.schemas import usd_physics
@@ -275,6 +276,8 @@ class SceneReader:
             if "simulation_owner" in keys:
                 body.simulation_owner = self.context.owner(group.simulation_owner, prim.path, prim.label)
             prim.add(body)
+            if "keeps_velocity" in keys and group.keeps_velocity:
+                set_kept(prim)
         if "articulation_root" in touched and physics.articulation_root.is_applied:
             prim.add(usd_physics.ArticulationRootAPI())
         group_read.read_mass_and_filters(self.context, physics, touched, prim, placement)

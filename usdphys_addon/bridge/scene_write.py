@@ -12,6 +12,7 @@ import bpy
 from bpy.types import Material, Object, PropertyGroup, Scene
 
 from ..core import frames, paths
+from ..core.coasting import keeps_velocity, without_kept
 from ..core.model import MATERIAL_TYPES, PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from . import gprim_properties, vendor_rows
@@ -87,8 +88,9 @@ class _OriginWriter:
 
     def write(self, group: PropertyGroup, prim: Prim, id_name: str) -> None:
         """group: the `RememberedPrim` of an object, a material or an item of the scene. id_name: its name."""
-        if prim.extras:
-            group.extras = json.dumps(prim.extras)
+        # A property of its own has whether the velocity is kept.
+        if extras := without_kept(prim.extras):
+            group.extras = json.dumps(extras)
         if not self.is_usd:
             return
         path, order, texts = prim.path, self.model.order, self.texts
@@ -185,6 +187,8 @@ def _write_object(writing: WritingContext, obj: Object, prim: Prim) -> None:
         group = physics.rigid_body
         group.is_applied = True
         properties.write(group, body)
+        if prim.extras and keeps_velocity(prim):
+            group.keeps_velocity = True
         _write_owner(writing, group, body.simulation_owner)
         written.count("bodies")
     collision = known.get(usd_physics.CollisionAPI.usd_name)

@@ -24,6 +24,7 @@ from ..core.array_text import parse, text_of
 from ..core.schema import Attribute, Place, Schema
 from ..core.schemas import usd_physics
 from ..core.value_types import RANGES, value_type, with_elements
+from .animated import curves_of
 from .property_types import OVERRIDABLE, list_of, make_group
 from .property_units import property_factor
 
@@ -39,6 +40,11 @@ PLACES: dict[str, tuple[Place, ...]] = {
     "material": ("material",),
     "scene": ("scene",),
 }
+#: Properties of a row that show a number as what it measures.
+VIEWS = {
+    units.LENGTH: "length", units.ANGLE: "angle", units.ANGULAR_VELOCITY: "angle", units.VELOCITY: "speed",
+    units.ACCELERATION: "acceleration",
+}  # fmt: skip
 #: Names of schemas that are no vendor's.
 _OWN_NAMES = frozenset(name for name, cls in schema.SCHEMAS.items() if cls.family in schema.OWN_FAMILIES)
 
@@ -109,8 +115,17 @@ def put(row: PropertyGroup, value: Any) -> None:
     """Set the value of a row, in the units of rows, and that of all rows of the same artist concept."""
     row.text = text_of(value_type(row.type), value)
     followed = _followers.get("concept")
-    if followed is not None:
+    # Blender writes what is animated while it evaluates the scene, where nothing else may change.
+    if followed is not None and not _is_keyed(row):
         followed(row)
+
+
+def _is_keyed(row: PropertyGroup) -> bool:
+    """True where an F-curve or a driver sets the value of a row."""
+    if getattr(row.id_data, "animation_data", None) is None:
+        return False
+    home = f"{row.path_from_id()}."
+    return any(curve.data_path.startswith(home) for curve, _ in curves_of(row.id_data))
 
 
 #: Functions that are called after a value was set; `authoring.vendor_edits` adds its own when it is loaded.
@@ -153,7 +168,14 @@ def _set_path(row: PropertyGroup, text: str) -> None:
 
 
 def _view(make: Any, label: str, get: Any, put_in: Any, **options: Any) -> Any:
-    return make(name=label, description="Value of the attribute", get=get, set=put_in, options={"SKIP_SAVE"}, **options)
+    return make(
+        name=label,
+        description="Value of the attribute",
+        get=get,
+        set=put_in,
+        options={"SKIP_SAVE", "ANIMATABLE"},
+        **options,
+    )
 
 
 _FLOAT = bpy.props.FloatProperty
@@ -205,6 +227,28 @@ def dimension_of(row: PropertyGroup, attribute: Attribute | None = None) -> unit
     cls = vendor_schemas.find(base)
     assert cls is not None
     return attribute.dimension_for(vendor_schemas.dof_of(cls, instance, joint_type(row.id_data)), mode_of(row))
+
+
+def view_of(row: PropertyGroup) -> str:
+    """Name of the property that shows the value of a row as what it is."""
+    if row.type == "rel":
+        return "target" if row.target is not None or not row.text else "text"
+    try:
+        kind = value_type(row.type)
+    except KeyError:
+        return "text"
+    attribute = attribute_of(row)
+    if kind.is_array or (kind.base == "int" and kind.name not in ("int", "uchar")):
+        return "text"
+    if kind.base == "text":
+        if attribute is not None and attribute.tokens:
+            return "token"
+        return "path" if row.type == "asset" else "text"
+    if kind.size > 1:
+        return f"vector{kind.size}" if kind.base == "float" and kind.size <= vendor_schemas.MOST_NUMBERS else "text"
+    if kind.base != "float":
+        return "flag" if kind.base == "bool" else "whole"
+    return VIEWS.get(dimension_of(row, attribute), "number")
 
 
 def mode_of(row: PropertyGroup) -> Any:
@@ -417,12 +461,21 @@ def write_vendor(
                 continue
             if not attribute.is_editable or not attribute.accepts(content):
                 continue
-            if attribute.value.has_unit and not attribute.is_sentinel(content):
+            factor = 1.0
+            if attribute.value.has_unit:
                 meters = writer.local if attribute.space == "local" else writer.meters
                 factor = 1.0 / property_factor(attribute.dimension_for(dof, value.unit_mode), meters)
-                content = with_elements(attribute.value, content, partial(_scaled, factor=factor))
-            text = text_of(attribute.value, content)
-            add_row(thing, name, attribute.usd_name(instance), attribute.type, text)
+            convert = partial(_in_unit, attribute=attribute, factor=factor)
+            text = text_of(attribute.value, convert(content))
+            row = add_row(thing, name, attribute.usd_name(instance), attribute.type, text)
+            if writer.note_row is not None:
+                writer.note_row(row, value, attribute.field, convert)
+
+
+def _in_unit(content: Any, *, attribute: Attribute, factor: float) -> Any:
+    if not attribute.value.has_unit or attribute.is_sentinel(content):
+        return content
+    return with_elements(attribute.value, content, partial(_scaled, factor=factor))
 
 
 def _write_targets(

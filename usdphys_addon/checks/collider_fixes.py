@@ -9,6 +9,7 @@ import mathutils
 import numpy as np
 
 from ..bridge import props
+from ..bridge.list_items import remove_item
 from ..core import frames
 from ..core.errors import InputError
 from ..core.rules.colliders import TRIANGLES
@@ -56,7 +57,7 @@ def _remove_empty_collider(scene: Any, issue: FoundIssue) -> None:
     items = object_of(scene, issue).usdphys.colliders
     for row in reversed(range(len(items))):
         if items[row].shape in ("MESH", "AUTO"):
-            items.remove(row)
+            remove_item(items, row)
 
 
 @fix("MeshColliderTwice", safe=False, label="Keep the first mesh collider")
@@ -64,7 +65,7 @@ def _remove_second_mesh(scene: Any, issue: FoundIssue) -> None:
     items = object_of(scene, issue).usdphys.colliders
     rows = [row for row, item in enumerate(items) if item.shape in ("MESH", "AUTO") and not item.is_geometry]
     for row in reversed(rows[1:]):
-        items.remove(row)
+        remove_item(items, row)
 
 
 @fix("NameClash", safe=False, label="Rename the mesh of the parent")

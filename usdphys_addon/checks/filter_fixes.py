@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..bridge.list_items import remove_item
 from ..core.errors import InputError
 from .fix_table import fix
 from .issue_data import editable, find_object, group_of, memberships, nothing_to_do, object_of, require
@@ -65,7 +66,7 @@ def _drop_repeated(rows: Any, only: str | None) -> None:
 @fix("GroupEmpty", safe=False, label="Remove the group")
 def _remove_group(scene: Any, issue: FoundIssue) -> None:
     row, _ = group_of(scene, issue)
-    scene.usdphys.collision_groups.remove(row)
+    remove_item(scene.usdphys.collision_groups, row)
 
 
 @fix("GroupMergeConflict", safe=False, label="Invert like the first merged group")

@@ -25,7 +25,7 @@ from .validate import FORMATS, validate_files
 #: Solver steps per frame; the preview takes 64 at most.
 _MOST_SUBSTEPS = 1000
 #: What `validate --target` takes: those of `core.validate.TARGETS`, whose import takes time, and that of URDF.
-_TARGETS = ("usd", "physx", "newton", "mujoco", "ros")
+_TARGETS = ("usd", "physx", "newton", "mujoco", "havok", "godot", "ros")
 #: Metres or kilograms of a unit: powers of it, and of 1 over it, stay numbers.
 _LEAST_UNIT = 1e-12
 #: Seconds that a job of a batch may take; the timers of the system take not much more.
@@ -130,7 +130,7 @@ def _add_validate(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--target", nargs="+", action=_Targets, default=["usd"], metavar="TARGET",
         help="simulators whose rules to check: physx, newton, mujoco, or usd for the specification alone (default: "
-        "usd); ros, for a URDF: what ROS would refuse",
+        "usd); havok, godot: what happens in them with a glTF file of it; ros, for a URDF: what ROS would refuse",
     )  # fmt: skip
     command.add_argument(
         "--format", choices=FORMATS,

@@ -28,6 +28,17 @@ def tell_note(options: argparse.Namespace, note: str, before: str = "") -> None:
     options.answer.setdefault("notes", []).append(note)
 
 
+def print_notices(options: argparse.Namespace, notices: list[Issue], tell: Callable[[str], None]) -> None:
+    """Like `print_issues`, with one line for those that say the same of different prims."""
+    from ..core.rules.base import alike
+
+    options.answer["issues"] += notices
+    for issue, number in alike(notices):
+        if not options.quiet or issue.severity == "error":
+            more = f" The same holds for {number - 1} more." if number > 1 else ""
+            tell(f"{issue.severity}: {issue.code}: {issue.message}{more} {issue.fix}".rstrip())
+
+
 def print_issues(options: argparse.Namespace, issues: list[Issue], tell: Callable[[str], None]) -> None:
     """Print a line for each issue, and keep them for the results of a batch. tell: prints a line.
 

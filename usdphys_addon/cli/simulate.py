@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING, Any
 
 from .. import formats
 from ..core.errors import InputError, OutputError, UsageError
-from ..core.units import StageUnits, checked_frame_rate
+from ..core.units import SI, StageUnits, checked_frame_rate
 from ..core.words import counted
 from ..simulation.engine import PREVIEW, programs, solvers
 from ..system.console import say, warn
 from ..system.files import IMAGE_SUFFIXES, TEXT_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, work_folder
 from .inputs import choices_of
-from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
+from .output import folders_made, output_to_stderr, print_issues, print_notices, summarise, tell_note
 
 if TYPE_CHECKING:
     from ..bridge.reading import SceneReading
     from ..core.model import PhysicsModel
     from ..exchange.usd_export import ExportOptions
     from ..formats import Format
-    from ..simulation.record import Recording
+    from ..simulation.record import Animation, Recording
     from ..simulation.world import World
+    from ..stage_motion import StageMotion
 
 
 #: The highest number of a frame in Blender.
@@ -61,13 +62,14 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
     if source.as_stage is not None:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
-            model, fps = _model_of_stage(options, file)
-            text, line, notices = vary.runs_of(options, model, fps, model.units)
+            model, fps, animation = _model_of_stage(options, file)
+            text, line, notices = vary.runs_of(options, model, fps, model.units, animation)
     else:
         import bpy
 
         from ..bridge import scene_read
         from ..exchange import blend_file, usd_export
+        from ..playback import scene_motion
 
         with blend_file.properties_registered(), output_to_stderr():
             print_issues(options, source.load(options.file, source.options()), warn)
@@ -76,18 +78,26 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
             fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
             reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
             print_issues(options, reading.issues, warn)
-            text, line, notices = vary.runs_of(options, reading.model, fps, usd_export.stage_options(scene)[0])
+            rate = scene.render.fps / scene.render.fps_base
+            moments = [scene.frame_start + frame * rate / fps for frame in range(vary.frame_of(options, fps) + 1)]
+            animation = scene_motion.animation_of(scene, reading.model, reading.animated, moments)
+            units = usd_export.stage_options(scene)[0]
+            text, line, notices = vary.runs_of(options, reading.model, fps, units, animation)
     _write_text(Path(options.json), text)
-    print_issues(options, notices, warn)
+    print_notices(options, notices, warn)
     summarise(options, f"{options.file}: {line}")
     return 0
 
 
-def _model_of_stage(options: argparse.Namespace, file: str) -> tuple[PhysicsModel, float]:
-    """The model of a USD file at its first frame, with the prims marked that time samples move; frames a second."""
+def _model_of_stage(options: argparse.Namespace, file: str) -> tuple[PhysicsModel, float, Animation | None]:
+    """The model of a USD file at its first frame, with the prims marked that time samples move; frames a second; what
+    is animated, until the last frame of variations.
+    """
     formats.expose_pxr()
+    from .. import stage_motion
     from ..usd import read as usd_read
     from ..usd import time_samples
+    from . import vary
 
     with usd_read.damage_refused(file):
         stage = usd_read.open_stage(file)
@@ -96,7 +106,7 @@ def _model_of_stage(options: argparse.Namespace, file: str) -> tuple[PhysicsMode
         time_samples.move_to(stage, model, clock.at(0))
         for path in time_samples.animated(stage, tuple(model.prims)):
             model.prims[path].is_animated = True
-    return model, clock.fps
+        return model, clock.fps, stage_motion.animation_of(stage, model, clock, vary.frame_of(options, clock.fps))
 
 
 def _simulate_into(options: argparse.Namespace, source: Format) -> int:
@@ -123,7 +133,7 @@ def _simulate_into(options: argparse.Namespace, source: Format) -> int:
         _write_text(Path(options.json), text)
     if _runs_here(options):
         # They say what the preview simulates in another way, which the other engines do not.
-        print_issues(options, world.notices, warn)
+        print_notices(options, world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
     found = f", {broken}, {unstable}" if _runs_here(options) else ""
@@ -254,11 +264,12 @@ def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Rec
         with_loads=_wants_loads(options), engine=_solver(options),
     )  # fmt: skip
     recording, units = motion.recording, motion.model.units
+    points: dict[str, Any] = {}
     if not _runs_here(options):
         changing = (*motion.movers, *(key.path for key in motion.model.animated))
-        recording = _hand_off(options, stage, motion.world, recording, units, changing)
+        recording, points = _hand_off(options, stage, motion, changing)
     if options.out:
-        stage_motion.write_cache(stage, Path(options.out), motion, recording)
+        stage_motion.write_cache(stage, Path(options.out), motion, recording, points)
     return motion.world, recording, units
 
 
@@ -276,25 +287,57 @@ def _wants_loads(options: argparse.Namespace) -> bool:
 
 
 def _hand_off(
-    options: argparse.Namespace, stage: Any, world: World, preview: Recording, units: StageUnits, movers: Sequence[str]
-) -> Recording:
-    """The motion of an opened stage in another simulator, and on stderr how far the preview is from it."""
+    options: argparse.Namespace, stage: Any, motion: StageMotion, movers: Sequence[str]
+) -> tuple[Recording, dict[str, Any]]:
+    """The motion of an opened stage in another simulator, and on stderr how far the preview is from it.
+
+    Returns the recording of its bodies, and the points of deformables by path, see `external.deformed`.
+    """
     from ..simulation.engines import external
 
-    file, name = Path(stage.GetRootLayer().realPath), programs()[options.engine].name
-    with external.Run(options.engine, options.engine_python, file, len(preview.positions) - 1, world.time_step) as run:
-        run.wait()
-        poses = run.poses(units)
+    preview, world, model = motion.recording, motion.world, motion.model
+    name = programs()[options.engine].name
+    soft, _ = model.deformables() if model.deformables is not None else ([], [])
+    with work_folder() as folder:
+        file, units = Path(stage.GetRootLayer().realPath), model.units
+        if soft and options.engine != "newton":
+            tell_note(options, f"{name} simulates deformables on a GPU only: here they are left out.", "warning: ")
+            soft = []
+        elif soft:
+            tell_note(options, f"{name} uses its solver VBD for {counted(len(soft), 'deformable')}, which is slow.")
+            if not units.is_like(SI):
+                file, units = _in_metres(stage, folder), SI
+        steps = len(preview.positions) - 1
+        with external.Run(options.engine, options.engine_python, file, steps, world.time_step) as run:
+            run.wait()
+            poses = run.poses(units)
     recording, unknown = external.recording_of(preview, poses)
+    points = external.deformed(poses, soft)
     if movers:
         tell_note(
             options, f"{name} gets the file as it is at the start: what is animated stands still there.", "warning: "
         )
-    for path in unknown:
+    for path in [*unknown, *(one.path for one in soft if one.path not in points)]:
         tell_note(options, f"{name} reports no body at '{path}'; it stays where it is.", "warning: ")
-    for line in external.told(external.differences(recording, preview), options.engine, recording.fps):
+    found = external.differences(recording, preview)
+    for line in external.told(found, options.engine, recording.fps) if found or not points else ():
         tell_note(options, line)
-    return recording
+    for path, each in points.items():
+        tell_note(options, f"  {path}: moves by up to {external.farthest(each):.4g} m")
+    return recording, points
+
+
+def _in_metres(stage: Any, folder: Path) -> Path:
+    """A flat copy of a stage in metres with Z up: Newton's contacts of deformables are in metres, whatever the file."""
+    from ..usd import read as usd_read
+    from ..usd import unit_conversion
+
+    file = folder / "in_metres.usda"
+    stage.Flatten().Export(str(file))
+    flat = usd_read.open_stage(file)
+    unit_conversion.convert(flat, SI)
+    flat.GetRootLayer().Save()
+    return file
 
 
 def _simulate_scene(options: argparse.Namespace, reading: SceneReading) -> tuple[World, Recording]:

@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 from ..aiming import aim, freedoms
+from ..core.animation import Key
 from ..core.errors import InputError, UsageError
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
 from ..core.words import counted
 from ..simulation.engine import PREVIEW
-from ..simulation.record import Recording, engine_silenced, refuse_lost
+from ..simulation.record import Animation, Recording, engine_silenced, refuse_lost
 
 #: Runs where --runs says nothing; the help says the number, too.
 _RUNS = 10
@@ -30,22 +31,30 @@ def check_options(options: argparse.Namespace) -> None:
         raise UsageError("--vary writes its runs as JSON; add --json with the name of a file.")
 
 
+def frame_of(options: argparse.Namespace, fps: float) -> int:
+    """The last frame of the runs."""
+    frames: float = options.seconds * fps
+    return max(1, round(frames))
+
+
 def runs_of(
-    options: argparse.Namespace, model: PhysicsModel, fps: float, units: StageUnits
+    options: argparse.Namespace, model: PhysicsModel, fps: float, units: StageUnits, animation: Animation | None
 ) -> tuple[str, str, list[Issue]]:
     """Simulate a model again and again. Returns (the runs as JSON, a line about them, the notices of all worlds).
 
     Each run has its values, in SI units and radians, and the poses of all bodies as `--json` of a single run has them.
-    Raises InputError, for animated models too, and UsageError.
+    animation: what all runs follow, until `frame_of`. Raises InputError and UsageError.
     """
-    moved = [path for path, prim in model.prims.items() if prim.is_animated]
-    if moved or model.animated:
-        what = moved[0] if moved else next(iter(model.animated))
-        raise InputError(f"'{what}' is animated, which --vary does not follow; remove the animation, or leave it out.")
     refuse_lost(model)
     groups = freedoms.varied(model, options.vary)
-    setup = aim.Setup(model, 1.0 / fps, substeps=options.substeps, quality=options.quality)
-    frame = max(1, round(options.seconds * fps))
+    for one in (one for group in groups for one in group):
+        is_place = one.field == freedoms.PLACE and model.prims[one.path].is_animated
+        if is_place or Key(one.path, one.name, one.field) in model.animated:
+            raise InputError(
+                f"'{one.text}' is animated, which decides it; remove the animation, or vary another value."
+            )
+    setup = aim.Setup(model, 1.0 / fps, substeps=options.substeps, quality=options.quality, animation=animation)
+    frame = frame_of(options, fps)
     names = [one.text for group in groups for one in group]
     seed = options.seed or 0
     runs: list[dict[str, Any]] = []

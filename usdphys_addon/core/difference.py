@@ -15,7 +15,7 @@ from .schema import Attribute, Schema
 from .schemas import usd_geom, usd_physics
 from .units import is_infinite
 from .value_types import elements_of
-from .vendor_schemas import VendorAttribute
+from .vendor_schemas import VendorAttribute, may_be_keyed
 
 #: Tolerances: rounding to 32-bit floats and conversion to degrees are not changes.
 RELATIVE = 1e-6
@@ -124,7 +124,8 @@ def _compare_animation(found: Difference, old: PhysicsModel, new: PhysicsModel) 
                 found.animated[key] = now
             continue
         had, has = was is not None and bool(was.moments), now is not None and bool(now.moments)
-        if not (had or has) or attribute.uniform or isinstance(attribute, VendorAttribute):
+        is_text = isinstance(attribute, VendorAttribute) and not may_be_keyed(attribute)
+        if not (had or has) or attribute.uniform or is_text:
             continue
         edit = found.edits.get(key.path) or PrimEdit(prim)
         name = key.schema, key.field

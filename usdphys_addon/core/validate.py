@@ -15,7 +15,19 @@ import numpy as np
 
 from .errors import ValidationFailedError
 from .model import PhysicsModel
-from .rules import bodies, colliders, deformables, groups, joint_frames, joints, mujoco, scene_setup, values, vendors
+from .rules import (
+    bodies,
+    colliders,
+    deformables,
+    gltf_readers,
+    groups,
+    joint_frames,
+    joints,
+    mujoco,
+    scene_setup,
+    values,
+    vendors,
+)  # fmt: skip
 from .rules.base import RULES, Facts, Finding, Hierarchy, Issue, Rule, Severity, Target, name
 
 __all__ = [
@@ -23,12 +35,14 @@ __all__ = [
     "validate",
 ]  # fmt: skip
 
-TARGETS: tuple[Target, ...] = ("usd", "physx", "newton", "mujoco")
+TARGETS: tuple[Target, ...] = ("usd", "physx", "newton", "mujoco", "havok", "godot")
 _ORDER: dict[Severity, int] = {"error": 0, "warning": 1, "info": 2}
 #: Errors with which a file would hold something else than the scene.
 _UNWRITABLE = frozenset({"NameClash"})
 # Importing a module registers its rules.
-_MODULES = (bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors, mujoco, deformables)
+_MODULES = (
+    bodies, colliders, joints, joint_frames, groups, values, scene_setup, vendors, mujoco, deformables, gltf_readers,
+)  # fmt: skip
 
 
 def validate(
@@ -105,7 +119,8 @@ def issue_table_text() -> str:
         "`python -m usdphys_addon.core.validate > docs/issue_codes.md`",
         "",
         "Codes of OpenUSD's own validators have the same names there. X is the prim or object with the issue.",
-        "`mujoco` is MuJoCo's own reader of USD (mujoco-usd 4.0.0); without a measurement, its column is as `usd`.",
+        "`mujoco` is MuJoCo's own reader of USD (mujoco-usd 4.0.0). `havok` is Babylon.js with Havok and the KHR",
+        "plugin, and `godot` is Godot's own reader; both read glTF. Without a measurement, these columns are as `usd`.",
         "",
         f"| code | {' | '.join(TARGETS)} | what it means | what to do |",
         "|---|" + "---|" * (len(TARGETS) + 2),

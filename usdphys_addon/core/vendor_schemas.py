@@ -75,6 +75,20 @@ class VendorAttribute(Attribute):
         return not self.value.has_unit or (self.unit is not None and self.unit.linear is not None)
 
 
+#: Most numbers of a value that Blender shows as a vector.
+MOST_NUMBERS = 4
+
+
+def may_be_keyed(attribute: Attribute) -> bool:
+    """True for an attribute of a vendor whose time samples are F-curves in Blender: numbers and switches that may vary,
+    whose unit no other value decides."""
+    if not isinstance(attribute, VendorAttribute) or attribute.uniform or attribute.modes:
+        return False
+    kind = attribute.value
+    is_number = kind.name in ("bool", "int", "uchar") or (kind.base == "float" and kind.size <= MOST_NUMBERS)
+    return is_number and not kind.is_array and attribute.has_known_unit
+
+
 def is_known(attribute: Attribute) -> bool:
     """False for a number of which no table says what it measures."""
     return not isinstance(attribute, VendorAttribute) or attribute.has_known_unit

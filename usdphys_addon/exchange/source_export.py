@@ -26,6 +26,7 @@ from ..bridge.identity.remembered import source_paths, used_materials
 from ..bridge.placements import Placement
 from ..bridge.reading import SceneReading
 from ..core import frames, paths, summary, validate
+from ..core.coasting import coasting_paths
 from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
 from ..core.proof import Proof
@@ -188,6 +189,11 @@ def _export(
         edited = _edited_prims(comparison, edits, found)
         result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
     report_uniform(reading.model, reading.frame, result.issues)
+    for path in sorted(coasting_paths(comparison.new) - coasting_paths(comparison.old)):
+        result.issues.append(Issue(
+            "EditLeftOut", "warning", path, "", f"That '{path}' keeps its velocity is left out: USD does not know it.",
+            "Export as Blender composes it, which writes the motion, or key it.",
+        ))  # fmt: skip
     result.issues += written.packed
     for path in written.uninstanced:
         result.issues.append(Issue(

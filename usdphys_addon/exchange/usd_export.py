@@ -21,6 +21,7 @@ from ..bridge.reading import DEFAULT_ROOT, SceneReading
 from ..bridge.roles import is_animated
 from ..core import paths, summary, validate
 from ..core.animation import Key
+from ..core.coasting import coasting_of
 from ..core.errors import InputError, OutputError, UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.proof import Proof
@@ -365,7 +366,10 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     usd_write.write_units(stage, units)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     has_skeletons = len(bpy.data.armatures) or len(bpy.data.shape_keys)
-    is_read = animated or has_skeletons or hierarchy != "nested" or scene_of(depsgraph).usdphys.source.filepath
+    coasting = [prim for prim in model.bodies.values() if coasting_of(model, prim) is not None]
+    is_read = (
+        animated or coasting or has_skeletons or hierarchy != "nested" or scene_of(depsgraph).usdphys.source.filepath
+    )
     if job.until_saved is not None and not is_read:
         # Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew,
         # which takes a third of all writing.
@@ -380,6 +384,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
     if has_skeletons:
         skeletons.root_skeletons(stage)
+    if coasting and job.options is not None:
+        _write_coasting(stage, model, units, job)
     report_uniform(model, reading.frame, job.issues)
     if job.options is not None and job.options.animation:
         _report_values_written(model, job.issues)
@@ -391,6 +397,26 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         unknown = unit_conversion.convert(stage, job.converted)
         units = job.converted._replace(local_meters_per_unit=units.local)
     report_conversion(model, units, unknown, job.issues)
+
+
+def _write_coasting(stage: Usd.Stage, model: PhysicsModel, units: StageUnits, job: _Job) -> None:
+    """Write the motion of the kinematic bodies that keep their velocity: USD knows no such bodies."""
+    from ..usd import time_samples
+
+    scene: Any = bpy.context.scene
+    first, last = scene.frame_start, max(scene.frame_end, scene.frame_start + 1)
+    if not stage.HasAuthoredTimeCodeRange():
+        rate = scene.render.fps / scene.render.fps_base
+        stage.SetTimeCodesPerSecond(rate)
+        stage.SetFramesPerSecond(rate)
+        stage.SetStartTimeCode(first)
+        stage.SetEndTimeCode(last)
+    for path in time_samples.write_coasting(stage, model, units, job.moved, [*map(float, range(first, last + 1))]):
+        job.issues.append(Issue(
+            "KeptVelocityWritten", "info", path, "",
+            f"'{path}' keeps its velocity, which USD does not know: its motion from frame {first} to {last} was "
+            "written.", "Choose the frame range of the scene; outside of it the body stands still in USD.",
+        ))  # fmt: skip
 
 
 #: What to do about animation that was left out.

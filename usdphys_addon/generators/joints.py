@@ -7,6 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import bpy
 import numpy as np
 from bpy.types import Context, Object
 
@@ -16,6 +17,7 @@ from ..bridge import vendor_rows
 from ..bridge.joint_frames import is_joint, place_joint
 from ..bridge.property_units import property_factor
 from ..bridge.roles import is_body
+from ..bridge.writing import unit_length
 from ..core import vendor_schemas
 from ..core.array_text import text_of
 from ..core.errors import InputError
@@ -24,6 +26,8 @@ from . import shapes
 
 TRANSLATIONS = ("transX", "transY", "transZ")
 ROTATIONS = ("rotX", "rotY", "rotZ")
+#: How many times as heavy as what hangs on it an anchor is.
+_ANCHORED = 10.0
 #: Types of objects that nothing hangs on, unless they are bodies. An Empty marks a place.
 _BODILESS = frozenset({"CAMERA", "LIGHT", "LIGHT_PROBE", "SPEAKER"})
 
@@ -154,16 +158,18 @@ def let_through(body: Object, other: Object) -> None:
         pairs.filtered_pairs.add().object = one
 
 
-def anchor(body: Object) -> Any:
+def anchor(body: Object, carried: float) -> Any:
     """An Empty at the origin of the world, for a fixed joint: only these hold the root of an articulation.
 
-    Newton places joints with the world in the space of that root.
+    Newton places joints with the world in the space of that root. carried: kg that hang on it, at the body. Where
+    there are no articulations, as in glTF, its own mass and inertia keep it still.
     """
     made = shapes.add_object(body.users_collection[0], f"{body.name.split()[0]} Anchor", None, np.eye(4))
     made.empty_display_size = 0.1
     made.usdphys.rigid_body.is_applied = True
     own = made.usdphys.mass
-    own.is_applied, own.mass = True, 1.0
-    own.diagonal_inertia, own.principal_axes = (1.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.0)
+    own.is_applied, own.mass = True, _ANCHORED * carried
+    reach = 1.0 + unit_length(bpy.context.scene) ** 2 * body.matrix_world.translation.length_squared
+    own.diagonal_inertia, own.principal_axes = (own.mass * reach,) * 3, (1.0, 0.0, 0.0, 0.0)
     own.center_of_mass = (0.0, 0.0, 0.0)
     return made

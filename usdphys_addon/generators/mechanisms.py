@@ -18,7 +18,7 @@ from ..bridge.joint_frames import is_fixed, side_frames, store_frame
 from ..bridge.roles import is_body, parents_of
 from ..core import vendor_schemas
 from ..core.errors import InputError
-from . import joints
+from . import joints, weights
 
 #: How far a mechanism turns, rad, and a button is pushed, as a part of its height.
 OPENING, TILT, PUSH = math.radians(110.0), math.radians(45.0), 0.5
@@ -107,7 +107,7 @@ def hang_on_anchor(context: Context, made: Sequence[Object]) -> None:
             joint_edits.swap_bodies(joint)
         frame = side_frames(joint, depsgraph)[0] if is_fixed(own, 0) else None
         if anchor is None:
-            anchor = joints.anchor(own.body1)
+            anchor = joints.anchor(own.body1, weights.mass_of(context, own.body1))
             fixed = joints.Joiner(context).add("FIXED", None, anchor, np.eye(4))
             fixed.usdphys.articulation_root.is_applied = True
             context.view_layer.update()

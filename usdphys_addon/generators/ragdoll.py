@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,6 +30,8 @@ from . import damping, joints, shapes
 INFLUENCE = "ragdoll"
 #: Name of the constraints.
 CONSTRAINT = "Ragdoll"
+#: The driver of a constraint of inverse kinematics: its own influence, and what the ragdoll leaves of it.
+_SHARE = re.compile(rf"([0-9.e+-]+) \* \(1 - {INFLUENCE}\)")
 #: Gravity for what resists, m/s².
 _GRAVITY = 9.81
 #: At a damping of 1: resistance of a joint to its speed, by m sqrt(g l³) of the mass beyond it and the length of its
@@ -95,10 +99,7 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
         raise InputError(f"'{armature.name}' is linked; make a library override of it first.")
     if _followers(armature):
         raise InputError(f"The bones of '{armature.name}' follow a ragdoll already; remove it first.")
-    for bone in armature.pose.bones:
-        for item in [item for item in bone.constraints if item.name == CONSTRAINT]:
-            item.driver_remove("influence")
-            bone.constraints.remove(item)
+    _release(armature, lambda _target: True)
     context.view_layer.update()
     depsgraph = context.evaluated_depsgraph_get()
     meters = unit_length(context.scene)
@@ -127,6 +128,7 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
     places = [_even(np.array(evaluated.matrix_world @ poses[part.bone].matrix)) for part in parts]
     points = _points(context, armature, bones, parts, places)
     fits = []
+    axes = ragdolls.character_axes(bones, parts)
     for number, (part, place, own) in enumerate(zip(parts, places, points, strict=True)):
         scale = float(frames.scale_of(place)[0])
         is_end = number not in {other.above for other in parts}
@@ -134,8 +136,12 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
             ragdolls.aim_end(bones[part.bone], own, scale * meters)
         turn = bones[part.bone].turn
         length = ragdolls.reach(bones, parts, number) / (scale * meters)
-        found = ragdolls.fit(part.segment, length, own @ turn, is_end=is_end)
-        fits.append(found._replace(center=turn @ found.center, size=np.abs(turn) @ found.size))
+        lies = _sole(bones, parts, number, own, place, axes) if part.segment == "foot" else None
+        found = ragdolls.fit(part.segment, length, own @ (turn if lies is None else lies), is_end=is_end)
+        if lies is None:
+            fits.append(found._replace(center=turn @ found.center, size=np.abs(turn) @ found.size))
+        else:
+            fits.append(found._replace(center=lies @ found.center, turn=lies))
     volumes = [
         fit.volume * (float(frames.scale_of(place)[0]) * meters) ** 3 for fit, place in zip(fits, places, strict=True)
     ]
@@ -150,6 +156,15 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
         _follow(context, armature, bones, parts, bodies)
     shapes.select_only(context, bodies)
     return Ragdoll(armature, bodies, made, filtered, is_human)
+
+
+def _sole(bones: Any, parts: Any, number: int, points: Any, place: Any, axes: ragdolls.Axes) -> Any:
+    """The rotation of the box of a foot in the space of its bone; see `ragdolls.sole`."""
+    turn = frames.rotation_of(place)
+    above = parts[number].above
+    shank = bones[parts[above].bone] if above >= 0 and parts[above].segment == "shank" else None
+    down = -axes.up if shank is None else shank.tail - shank.head
+    return ragdolls.sole(points, turn.T @ axes.left, turn.T @ down)
 
 
 def _even(place: Any) -> Any:
@@ -223,7 +238,9 @@ def _bodies(
         obj.usdphys.mass.is_applied = True
         obj.usdphys.mass.mass = part.mass
         if fit.is_box:
-            shapes.give_box(obj, fit.size.tolist(), fit.center.tolist())
+            item = shapes.give_box(obj, fit.size.tolist(), fit.center.tolist())
+            if fit.turn is not None:
+                item.rotation = mathutils.Matrix(fit.turn.tolist()).to_quaternion()
         else:
             axis = "XYZ"[int(np.argmax(np.abs(bones[part.bone].turn[:, 1])))]
             shapes.give_capsule(obj, fit.radius, fit.height, axis, fit.center.tolist())
@@ -448,11 +465,44 @@ def _left_behind(
 
 
 def _followers(armature: Object) -> list[tuple[Any, Any]]:
-    """(bone, constraint) of the bones that follow, parents first."""
+    """(bone, constraint) of the bones that follow, parents first. Bodies that were deleted lead nothing.
+
+    Joints and filtered pairs still point to such bodies, and keep them in the file.
+    """
     found = []
     for bone in armature.pose.bones:
-        found += [(bone, item) for item in bone.constraints if item.name == CONSTRAINT and item.target is not None]
+        found += [
+            (bone, item) for item in bone.constraints
+            if item.name == CONSTRAINT and item.target is not None and item.target.users_scene
+        ]  # fmt: skip
     return sorted(found, key=lambda pair: len(pair[0].parent_recursive))
+
+
+def followed(armature: Object) -> list[Any]:
+    """The objects that bones of an armature follow."""
+    return [item.target for _, item in _followers(armature)]
+
+
+def let_go(armature: Object, bodies: Set[int]) -> None:
+    """Let no bone follow these bodies any more, and give inverse kinematics its influence back. bodies: session_uid."""
+    _release(armature, lambda target: target is None or target.session_uid in bodies)
+
+
+def _release(armature: Any, is_gone: Callable[[Any], bool]) -> None:
+    """Remove what makes bones follow targets that are gone; of the last one, what the ragdoll drove as well."""
+    for bone in armature.pose.bones:
+        for item in [item for item in bone.constraints if item.name == CONSTRAINT and is_gone(item.target)]:
+            item.driver_remove("influence")
+            bone.constraints.remove(item)
+    if INFLUENCE not in armature or _followers(armature):
+        return
+    for curve in _drivers(armature):
+        found = _SHARE.fullmatch(curve.driver.expression)
+        if found is not None:
+            path = curve.data_path
+            armature.driver_remove(path)
+            armature.path_resolve(path.rpartition(".")[0]).influence = float(found[1])
+    del armature[INFLUENCE]
 
 
 def bake_bones(context: Context, start: int, end: int) -> tuple[int, int]:

@@ -335,7 +335,7 @@ def _joints(
         if holder is not None and not is_body(holder) and holder.type in meshes.GEOMETRY_TYPES:
             make_body([holder], moves=False)
     hangs = options.articulation and path.is_start_fixed and not _moves(path.start)
-    anchor = joints.anchor(bodies[0]) if hangs else None
+    anchor = joints.anchor(bodies[0], sum(body.usdphys.mass.mass for body in bodies)) if hangs else None
     joiner = joints.Joiner(context)
     lengths = lengths * unit_length(context.scene)
     if options.damping:

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..core import frames, paths
+from ..core.coasting import set_kept
 from ..core.errors import InputError
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim
@@ -348,6 +349,9 @@ class _Reader:
         elif kind == "static":
             body.rigid_body_enabled = False
         self._read_velocities(prim, body, motion)
+        if kind == "kinematic" and self.family.is_khr and (body.velocity or body.angular_velocity):
+            # Constant, as that of a body with an infinite mass.
+            set_kept(prim)
         prim.add(body)
         self._read_mass(prim, motion, kind)
         factor = motion.get("gravityFactor")

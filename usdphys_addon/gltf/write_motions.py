@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..core import frames, mass, paths
+from ..core.coasting import keeps_velocity
 from ..core.model import Prim
 from ..core.schema import Quaternion, Vector
 from ..core.schemas import usd_physics
@@ -96,6 +97,10 @@ class Motions:
         self, family: Family, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]
     ) -> None:
         if body.velocity is None and body.angular_velocity is None:
+            return
+        if family.is_khr and motion.get("isKinematic") and not keeps_velocity(prim):
+            if any(body.velocity or ()) or any(body.angular_velocity or ()):
+                self.file.lose(prim, "a velocity of a kinematic body that has no effect", "Switch Keep Velocity on.")
             return
         for key, value, turn in (
             ("linearVelocity", body.velocity, prim.world[:3, :3]),

@@ -10,6 +10,7 @@ from bpy.types import Object, Scene
 
 from ..bridge import scene_watch
 from ..bridge.animated import DRIVER, animated_paths, curves_of, is_of_transform
+from ..bridge.labels import label_of
 from ..bridge.roles import has_physics, is_body, is_moved, parents_of
 from ..core.words import Phrase, phrase
 from . import guard
@@ -40,8 +41,8 @@ def what_is_animated(scene: Scene) -> Phrase:
     objects = list(scene.objects) if any(obj.animation_data is not None for obj in scene.objects) else []
     for owner in (scene, *(obj for obj in objects if has_physics(obj)), *bpy.data.materials):
         for path, by in animated_paths(owner).items():
-            field = path.rpartition(".")[2]
-            return phrase("'{field}' of '{name}' is animated by {by}", field=field, name=owner.name, by=by)
+            field = phrase(label_of(owner, path))
+            return phrase("'{field}' of '{name}' is animated by {by}", field=field, name=owner.name, by=phrase(by))
         if isinstance(owner, Object) and _is_led(owner):
             return phrase("'{name}' is animated", name=owner.name)
     return Phrase("")

@@ -11,7 +11,7 @@ import numpy as np
 from ..core import frames
 
 if TYPE_CHECKING:
-    from ..simulation.live_values import HandOver
+    from ..simulation.live_values import HandOver, Ties
     from ..simulation.world import Motion, World
     from .shown_bodies import ShownBodies
 
@@ -26,7 +26,8 @@ class LedBodies:
         self._world, self._shown, self._meters = world, shown, shown.meters
         self._hand_over = hand_over
         rows = list(zip(world.paths, shown.names, world.kinematic, strict=True))
-        self._bodies = [(path, name) for path, name, held in rows if held and name and path not in world.switching]
+        moves = world.switching | world.coasting.keys()
+        self._bodies = [(path, name) for path, name, held in rows if held and name and path not in moves]
         #: Those that are kinematic at times and have an animation to follow then.
         self._at_times = {path: name for path, name, _ in rows if name and path in shown.animated}
         self._places: dict[str, Any] = {}
@@ -120,8 +121,21 @@ class LedBodies:
         moment = _frame(context) * context.scene.render.fps_base / context.scene.render.fps
         for path, matrix in self.places_at_times(context).items() if not self._ways.keys() & self._at_times else ():
             place, turn = self._pose(matrix)
-            self._hand_over.note(moment, path, place, turn)
+            ties = ties_of(bpy.data.objects.get(self._at_times[path]), depsgraph)
+            place, turn = self._hand_over.note(moment, path, place, turn, ties)
             self._ways[path] = (place, turn, steps)
+
+
+def ties_of(obj: Any, depsgraph: bpy.types.Depsgraph) -> Ties:
+    """The influence of each constraint of an object and of its parents, as it is evaluated."""
+    found: list[tuple[str, float]] = []
+    above = obj
+    while above is not None:
+        evaluated = above.evaluated_get(depsgraph)
+        # The preview mutes those of what it shows.
+        found += [(f"{above.name} {one.name}", round(one.influence, 6)) for one in evaluated.constraints]
+        above = above.parent
+    return tuple(found)
 
 
 def _frame(context: bpy.types.Context) -> float:

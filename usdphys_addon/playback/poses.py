@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 #: From this number of objects on, foreach_set on all objects of the file is faster.
 _BULK = 48
 _UNTURNED = mathutils.Quaternion()
+#: Kinds of parents whose space is known wherever they move.
+_FOLLOWED = ("OBJECT", "ARMATURE", "BONE")
 
 
 class PoseWriter:
@@ -51,7 +53,7 @@ class PoseWriter:
                 space, above = self._space_above(obj, rows)
                 self._above[row] = above
                 self._from_parent[row] = np.linalg.pinv(space)
-                if obj.parent_type == "OBJECT" and _is_carried(obj, rows):
+                if obj.parent_type in _FOLLOWED and _is_carried(obj, rows):
                     self._carried[row] = space
                 self._depth[row] = self._depth_of(obj, rows)
             scale = [one * other or 1.0 for one, other in zip(obj.scale, obj.delta_scale, strict=True)]
@@ -63,8 +65,8 @@ class PoseWriter:
 
     def _space_above(self, obj: Object, rows: dict[str, int]) -> tuple[Floats, int]:
         """(matrix (4, 4) from basis to the nearest moving ancestor, or to the world; row of that ancestor, or -1)."""
-        if obj.parent_type == "OBJECT" and obj.parent is not None:
-            space = np.array(obj.parent.matrix_world) @ np.array(obj.matrix_parent_inverse)
+        if obj.parent_type in _FOLLOWED and obj.parent is not None:
+            space = np.array(obj.parent.matrix_world) @ _bone_space(obj) @ np.array(obj.matrix_parent_inverse)
         else:
             space = np.array(obj.matrix_world) @ np.linalg.pinv(np.array(obj.matrix_basis))
         parent = obj.parent
@@ -177,11 +179,23 @@ class PoseWriter:
         return [self.names[row] for row in rows[~there]]
 
 
+def _bone_space(obj: Any) -> Floats:
+    """The space (4, 4) of the bone that an object is parented to, in its armature; else the identity."""
+    bone = obj.parent.pose.bones.get(obj.parent_bone) if obj.parent_type == "BONE" and obj.parent.pose else None
+    if bone is None:
+        return np.eye(4)
+    if bone.bone.use_relative_parent:
+        return np.array(bone.matrix_channel)
+    space = np.array(bone.matrix)
+    space[:3, 3] = bone.tail
+    return space
+
+
 def _is_carried(obj: Object, rows: Mapping[str, int]) -> bool:
-    """True if a parent below the next moving one (rows: by name) is animated, or constrained."""
-    parent = obj.parent
+    """True if a parent below the next moving one (rows: by name) is animated, or constrained, or a bone."""
+    child, parent = obj, obj.parent
     while parent is not None and parent.name not in rows:
-        if parent.animation_data is not None or len(parent.constraints):
+        if child.parent_type == "BONE" or parent.animation_data is not None or len(parent.constraints):
             return True
-        parent = parent.parent
+        child, parent = parent, parent.parent
     return False

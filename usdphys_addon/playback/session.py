@@ -14,6 +14,7 @@ from bpy.types import Context, Depsgraph
 from ..bridge import authored_poses, joint_frames, reading, scene_read
 from ..core import animation, clock
 from ..core.animation import Key
+from ..core.coasting import coasting_paths
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.steps import Steps, finished, part
@@ -127,6 +128,7 @@ class PreviewSession:
         self.issues += self.shown.issues
         #: The values that change over time.
         self.animated = reading.animated
+        self._coasting = coasting_paths(self.model)
         rate = context.scene.render.fps / context.scene.render.fps_base
         blend = round(settings.blend_frames / rate / time_step)
         self.live = LiveValues(self.world, self.model, blend, context.scene.frame_current_final / rate)
@@ -247,10 +249,11 @@ class PreviewSession:
         """Let animated bodies and values reach what they are now in so many time steps."""
         # What was switched leaves its animation as that was until now.
         self.live.begin()
+        goals = self.values(context)
+        self.live.expect(goals)
         self.led.aim(context, steps)
         if self.animated:
-            goals = self.values(context)
-            self._ramp = _Ramp({key: self.live.value(key) for key in goals}, goals, steps)
+            self._ramp = _Ramp({key: self.live.end(key) for key in goals}, goals, steps)
 
     def _take_values(self, context: Context) -> None:
         """Hand the animated values at the end of the next time step to the world."""
@@ -393,7 +396,7 @@ class PreviewSession:
         self._edited, self._silent = False, live_edits.silent_values(self.scene)
         reading = self._reread(context)
         new = reading.model
-        is_animated_anew = self.model.animated.keys() != new.animated.keys()
+        is_animated_anew = self.model.animated.keys() != new.animated.keys() or self._coasting != coasting_paths(new)
         # What is animated is no edit: the world gets it in the next time step.
         new.put({key: self.live.value(key) for key in self.model.animated.keys() & new.animated.keys()})
         fresh = live_edits.keep_frames(self.model, new)

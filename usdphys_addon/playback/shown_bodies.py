@@ -43,8 +43,9 @@ class ShownBodies:
         self.issues = [_unshown(path, site) for path, site in sites.items() if path not in shown]
         #: Names of the objects by row of the world; "" for none.
         self.names = [shown.get(path, "") for path in world.paths]
-        in_turn = np.array([path in world.switching for path in world.paths], bool)
-        self._written = np.array([bool(name) for name in self.names], bool) & (~world.kinematic | in_turn)
+        moves = world.switching | world.coasting.keys()
+        by_itself = ~world.kinematic | np.array([path in moves for path in world.paths], bool)
+        self._written = np.array([bool(name) for name in self.names], bool) & by_itself
         #: Paths of the bodies that animation and physics move in turn, and whose objects something moves.
         self.animated = frozenset(path for path in world.switching if scene.model.prims[path].is_animated)
         #: Rows of bodies that are shown by their collection instance, and (n, 4, 4) from those bodies to instancers.

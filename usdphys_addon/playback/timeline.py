@@ -185,8 +185,7 @@ class Timeline:
             motion = self.session.shown.carried(self.session.world.motion(), self._start_carriers)
             self.session.go_on_from(context, self.session.led.placed(motion, places))
         # Blender may show a later frame.
-        self.session.live.take(self._start_values)
-        self.session.live.begin()
+        self.session.live.jump(self._start_values)
         self._frames.clear()
         self.first = self.front = self.shown = self.start
         self.edited = ""

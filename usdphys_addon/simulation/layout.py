@@ -19,13 +19,10 @@ from ..core.model import PhysicsModel, Prim
 from ..core.rules.base import Above
 from ..core.schema import Quaternion
 from ..core.schemas import usd_physics
+from ..core.velocities import velocity_scale
 from .notices import Notices
 
 EARTH_GRAVITY = 9.81
-#: A scale that is one of these ratios of length units, to SAME_RATIO, converts from one to another.
-_METERS = (1e-3, 1e-2, 0.1, 1.0, 1e3, 0.0254, 0.3048)
-UNIT_RATIOS = tuple(sorted({first / second for first in _METERS for second in _METERS} - {1.0, 10.0, 0.1, 12.0}))
-SAME_RATIO = 1e-4
 #: Without a bound material: the defaults of PhysX.
 DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
 _WORLD, _TYPE, _SCHEMAS = attrgetter("world"), attrgetter("type_name"), attrgetter("schemas")
@@ -71,14 +68,8 @@ class Body:
 
     @property
     def velocity_scale(self) -> float:
-        """Factor of the body's velocity, in its rotation: 1, or its scale if that converts length units, as a root
-        prim's may; negative for a mirrored prim, because a rotation cannot mirror."""
-        scale = frames.scale_of(self.stretch)
-        sign = math.copysign(1.0, scale[0])
-        if not frames.is_uniform(np.abs(scale)):
-            return sign
-        size = float(abs(scale[0]))
-        return sign * size if any(abs(size / ratio - 1.0) < SAME_RATIO for ratio in UNIT_RATIOS) else sign
+        """Factor of the body's velocity, in its rotation."""
+        return velocity_scale(self.stretch)
 
 
 class RigidPose(NamedTuple):

@@ -25,6 +25,8 @@ from .vendor_settings import animates
 if TYPE_CHECKING:
     from .world import World
 
+#: Names and influences of the constraints of a body and of what is above it.
+Ties = tuple[tuple[str, float], ...]
 #: Frames of an animation from which the velocity of a body is known when physics takes it over.
 _REMEMBERED = 3
 
@@ -78,6 +80,20 @@ class _Way:
         self.moments.append(moment)
         self.places.append(np.array(place, float))
         self.turns.append(np.array(turn, float))
+
+    def ahead(self, moment: float) -> tuple[Matrix, Matrix]:
+        """Place and turn at a later moment, where the way goes on as it was: a parabola, and an even turn."""
+        angular = np.array(self.velocity()[1])
+        moments = np.array(self.moments)
+        weights = [
+            np.prod((moment - others) / (own - others))
+            for own, others in ((own, moments[moments != own]) for own in moments)
+        ]  # fmt: skip
+        seconds = moment - self.moments[-1]
+        angle = float(np.linalg.norm(angular)) * seconds
+        axis = angular * seconds * (np.sinc(angle / (2.0 * np.pi)) / 2.0)
+        turn = quaternion_product(np.array((np.cos(angle / 2.0), *axis)), self.turns[-1])
+        return np.array(weights) @ np.array(self.places), turn
 
     def velocity(self) -> tuple[Vector, Vector]:
         """Linear and angular velocity at the last moment: of the curve through the last three places."""
@@ -137,21 +153,37 @@ class HandOver:
     """Bodies of a world that animation and physics move in turn.
 
     blend: steps of time in which a body goes over to its animation. A body that nothing animates stays where it is.
+    leaving: paths of the bodies that physics takes over after this step of time.
     """
 
     world: World
     blend: int = 0
+    leaving: frozenset[str] = frozenset()
     _ways: dict[str, _Way] = field(default_factory=dict)
     _blends: dict[str, _Blend] = field(default_factory=dict)
+    _ties: dict[str, Ties] = field(default_factory=dict)
 
-    def note(self, moment: float, path: str, place: Matrix, turn: Matrix) -> None:
-        """Where the animation has a body now: (3,), m, and (4,), w first."""
-        self._ways.setdefault(path, _Way()).note(moment, place, turn)
+    def note(
+        self, moment: float, path: str, place: Matrix, turn: Matrix, ties: Ties = ()
+    ) -> tuple[Matrix, Matrix]:  # fmt: skip
+        """Where the animation has a body now: (3,), m, and (4,), w first. Returns where it is to be.
+
+        ties: influences of what ties it to others. Where one ends as physics takes the body over, the body goes on as
+        before: without the tie its animation is elsewhere.
+        """
+        way = self._ways.setdefault(path, _Way())
+        if path in self.leaving and ties != self._ties.get(path, ties) and len(way.moments) > 1:
+            place, turn = way.ahead(moment)
+        else:
+            self._ties[path] = ties
+        way.note(moment, place, turn)
+        return place, turn
 
     def forget(self) -> None:
         """The bodies were moved elsewhere: where they came from counts no more."""
         self._ways.clear()
         self._blends.clear()
+        self._ties.clear()
 
     def switch(self, prim: Prim) -> None:
         """Let physics or animation move a body from here on, as its prim says."""
@@ -162,7 +194,8 @@ class HandOver:
         way = self._ways.get(path)
         if not led:
             self._blends.pop(path, None)
-            self.world.release_body(path, *(way.velocity() if way is not None else _Way().velocity()))
+            kept = self.world.coasting_velocity(path)
+            self.world.release_body(path, *(kept or (way if way is not None else _Way()).velocity()))
             return
         self.world.lead_body(path)
         if way is not None and self.blend > 0:
@@ -207,8 +240,9 @@ def quaternion_product(first: Matrix, second: Matrix) -> Matrix:
 class LiveValues:
     """The animated values of a model, handed to the world that was built of it.
 
-    Numbers hold at the end of a step of time, as the places of animated bodies do. A switch holds from the moment on at
-    which it was set, which is the start of the next step.
+    Numbers hold at the end of a step of time, as the places of animated bodies do; those that act over the step, such
+    as speeds and accelerations, are those of its middle. A switch holds from the moment on at which it was set, which
+    is the start of the next step.
     """
 
     def __init__(self, world: World, model: PhysicsModel, blend: int = 0, moment: float = 0.0) -> None:
@@ -219,12 +253,26 @@ class LiveValues:
             row = world.index(path)
             self.hand_over.note(moment, path, world.positions[row], world.rotations[row])
         self._switches: dict[Key, Any] = {}
+        #: Of the end of the last step.
+        self._ends: dict[Key, Any] = {}
+
+    def end(self, key: Key) -> Any:
+        """What a value is at the end of the last step of time; None if it is not there."""
+        return self._ends.get(key, self.value(key))
 
     def value(self, key: Key) -> Any:
         """What a value is now; None if it is not there."""
         prim = self.model.prims.get(key.path)
         held = prim.schemas.get(key.schema) if prim is not None else None
         return None if held is None else getattr(held, key.field)
+
+    def expect(self, values: Mapping[Key, Any]) -> None:
+        """What is switched by the values at the end of the step, before anything is noted of it."""
+        known = [key for key in values if key.field in ROLES and key.path in self.world.switching]
+        staying = {key.path for key in known if values[key] != ROLES[key.field]}
+        self.hand_over.leaving = frozenset(
+            key.path for key in known if key.path not in staying and self.world.kinematic[self.world.index(key.path)]
+        )
 
     def begin(self) -> None:
         """A step of time begins: what was switched before holds now."""
@@ -233,9 +281,26 @@ class LiveValues:
 
     def take(self, values: Mapping[Key, Any]) -> None:
         """The values at the end of the step of time."""
+        self.expect(values)
         known = {key: value for key, value in values.items() if self._animates(key)}
         self._switches = {key: value for key, value in known.items() if animation.is_switch(value)}
-        self._apply({key: value for key, value in known.items() if key not in self._switches})
+        numbers = {key: value for key, value in known.items() if key not in self._switches}
+        middles = {
+            key: animation.between(self.end(key), value, 0.5) if self._acts_over_time(key) else value
+            for key, value in numbers.items()
+        }  # fmt: skip
+        self._ends.update(numbers)
+        self._apply(middles)
+
+    def jump(self, values: Mapping[Key, Any]) -> None:
+        """The values at a moment that no step has led to."""
+        self._ends.update(values)
+        self.take(values)
+        self.begin()
+
+    def _acts_over_time(self, key: Key) -> bool:
+        held = self.model.prims[key.path].schemas[key.schema]
+        return schema.attribute_of(type(held), key.field).dimension.time < 0
 
     def _animates(self, key: Key) -> bool:
         prim = self.model.prims.get(key.path)
@@ -245,6 +310,7 @@ class LiveValues:
     def hand_again(self) -> None:
         """Give a world that was reset all values as they are now."""
         self._switches.clear()
+        self._ends.clear()
         self.hand_over.forget()
         fields: dict[tuple[str, str], set[str]] = {}
         for key in self.model.animated:

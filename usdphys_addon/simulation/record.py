@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -20,7 +20,7 @@ from ..core.frames import Matrix
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.words import counted
-from .live_values import LiveValues, quaternion_product
+from .live_values import LiveValues, Ties, quaternion_product
 from .load_history import JointBreak, LoadHistory
 from .world import World
 
@@ -28,14 +28,28 @@ Floats = NDArray[np.float64]
 
 
 class Changing(NamedTuple):
-    """live: takes the animated values. at: gives them at a frame."""
+    """live: takes the animated values. at: gives them at a frame. ties: what `HandOver.note` takes, by path, at the
+    frame of the last movers; None without any."""
 
     live: LiveValues
     at: Callable[[int], Mapping[Key, Any]]
+    ties: Callable[[str], Ties] | None = None
 
 
 #: Returns world matrices (4, 4) of animated kinematic bodies and static colliders, by path, at a frame.
 Movers = Callable[[int], Mapping[str, Matrix]]
+
+
+class Animation(NamedTuple):
+    """What is animated, at the start and at the end of each time step; empty without any.
+
+    places: world matrices (4, 4), m, of bodies and static colliders, by path. values: SI.
+    """
+
+    places: Sequence[Mapping[str, Matrix]]
+    values: Sequence[Mapping[Key, Any]]
+
+
 #: Numbers that a recording keeps in memory, 0.8 GB, and how many there are for a body and a frame.
 _MOST_NUMBERS, _NUMBERS = 100_000_000, 23
 
@@ -168,18 +182,23 @@ def record(
             if values is not None:
                 # What the scene shows is that of the step's end, once it is asked for its movers.
                 values.live.begin()
-            for path, matrix in (movers(frame) if movers is not None else {}).items():
+            moved = movers(frame) if movers is not None else {}
+            now = values.at(frame) if values is not None else {}
+            if values is not None:
+                values.live.expect(now)
+            for path, matrix in moved.items():
                 place, turn = matrix[:3, 3], np.array(frames.quaternion_of(frames.rotation_of(matrix)))
                 if path not in known:
                     world.set_static_pose(path, place, turn)
                     continue
                 if hand_over is not None and path in world.switching:
-                    hand_over.note(frame * world.time_step, path, place, turn)
+                    ties = values.ties(path) if values is not None and values.ties is not None else ()
+                    place, turn = hand_over.note(frame * world.time_step, path, place, turn, ties)
                     place, turn = hand_over.goal(path, place, turn)
                 if world.kinematic[world.index(path)]:
                     world.set_kinematic_pose(path, place, turn)
             if values is not None:
-                values.live.take(values.at(frame))
+                values.live.take(now)
             world.step()
             history.note()
         matrices[frame] = world.matrices()

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..core import clock, frames, paths
+from ..core.coasting import coasting_of
 from ..core.errors import InputError
 from ..core.model import PhysicsModel, Prim
 from ..core.qualities import NORMAL
@@ -133,6 +134,12 @@ class World:
                 each.read_poses(self.positions[own], self.rotations[own])
         self.kinematic = np.fromiter(map(_KINEMATIC, bodies), bool, len(bodies))
         self.awake = np.ones(len(self.paths), bool)
+        #: Kinematic bodies that keep their velocity, by path; nobody else leads them.
+        self.coasting = {
+            body.prim.path: motion for body in bodies
+            if body.is_kinematic or body.prim.path in self.switching
+            if (motion := coasting_of(authored, authored.prims[body.prim.path])) is not None
+        }  # fmt: skip
         self._by_scene = {setup.scene: each for setup, each in zip(setups, self.spaces, strict=True)}
         facts = {joint.path: joint for setup in setups for joint in setup.joints}
         self._joints = {path: (each, facts[path]) for each in self.spaces for path in each.joints}
@@ -180,6 +187,7 @@ class World:
         """
         began = clock.now()
         before = self.positions.copy()
+        self._coast()
         steps = []
         for engine, rows in zip(self.spaces, self._ranges, strict=True):
             done = engine.step(self.positions[rows], self.rotations[rows])
@@ -193,6 +201,14 @@ class World:
             if done.gaining:
                 self._mark(done.gaining, "its energy grows although nothing drives it")
         self.step_milliseconds = 1e3 * (clock.now() - began)
+
+    def _coast(self) -> None:
+        """Let the kinematic bodies that keep their velocity go on."""
+        for path, motion in self.coasting.items():
+            row = self._index[path]
+            if self.kinematic[row]:
+                place, turn = motion.after(self.time_step, self.positions[row], frames.matrix_of(self.rotations[row]))
+                self.set_kinematic_pose(path, place, frames.quaternion_of(turn))
 
     def _check(self, before: Floats) -> None:
         moved = self.positions - before
@@ -294,11 +310,18 @@ class World:
             if row is None:
                 continue
             shifts[path] = matrices[row] @ np.linalg.inv(prim.world)
-            if self.kinematic[row]:
-                continue
             api = prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
             rotation = frames.matrix_of(self.rotations[row])
+            if self.kinematic[row]:
+                if own in self.coasting:
+                    # Constant in the world, and authored along the axes of the body.
+                    start = self._layout.bodies[own].rotation
+                    prim.add(api.copy(**{
+                        name: tuple((rotation.T @ start @ np.asarray(api.resolved(name), float)).tolist())
+                        for name in ("velocity", "angular_velocity")
+                    }))  # fmt: skip
+                continue
             prim.add(api.copy(
                 velocity=tuple((rotation.T @ linear[row] / self._layout.bodies[own].velocity_scale).tolist()),
                 angular_velocity=tuple((rotation.T @ angular[row]).tolist()), starts_asleep=not self.awake[row],
@@ -410,6 +433,14 @@ class World:
     def lead_body(self, path: str) -> None:
         """Make a body of `switching` kinematic. Raises KeyError for any other."""
         self._set_led(path, None)
+
+    def coasting_velocity(self, path: str) -> tuple[Vector, Vector] | None:
+        """Velocity of the origin and angular one, m/s and rad/s, of a kinematic body that keeps it; else None."""
+        motion = self.coasting.get(path)
+        if motion is None:
+            return None
+        turn = frames.matrix_of(self.rotations[self._index[path]])
+        return frames.vector(motion.origin_velocity(turn)), frames.vector(motion.spin)
 
     def release_body(self, path: str, linear: Vector, angular: Vector) -> None:
         """Make a body of `switching` dynamic, with a velocity of its origin and an angular one: m/s, rad/s, world.

@@ -660,9 +660,13 @@ def _is_readable(item: Usd.Attribute, attribute: Attribute) -> bool:
 
 
 def _is_animated_vendor(item: Usd.Property, attribute: Attribute) -> bool:
-    """True for animation of a vendor: what its numbers mean can depend on others, so it stays in units of the file."""
-    is_vendors = isinstance(attribute, VendorAttribute) and isinstance(item, Usd.Attribute)
-    return is_vendors and (item.GetNumTimeSamples() > 0 or item.HasSpline())
+    """True for animation of a vendor that becomes no F-curve: it stays in the units of the file, because what its
+    numbers mean can depend on others."""
+    if not isinstance(attribute, VendorAttribute) or not isinstance(item, Usd.Attribute):
+        return False
+    is_alone = not item.HasSpline() and not item.HasAuthoredConnections()
+    is_animated = item.GetNumTimeSamples() > 0 or item.HasSpline()
+    return is_animated and not (is_alone and varies(item, attribute) and _is_readable(item, attribute))
 
 
 def _in_si(item: Usd.Attribute, attribute: Attribute, instance: str, units: StageUnits) -> Convert:

@@ -14,6 +14,7 @@ from pxr import Sdf, Tf, Usd, UsdGeom, UsdShade, Vt
 
 from ..core.errors import InputError
 from ..core.schema import Attribute
+from ..core.vendor_schemas import may_be_keyed
 from .files import layers
 
 #: Types of transform operations whose USDA text can be copied verbatim.
@@ -184,8 +185,11 @@ def of_stage(stage: Usd.Stage) -> Iterator[Opinions]:
 
 
 def varies(usd_attribute: Usd.Attribute, attribute: Attribute) -> bool:
-    """True for a value of UsdPhysics with time samples that differ, which the model holds; not for uniform ones."""
-    if attribute.uniform or "physics:" not in attribute.usd or usd_attribute.GetNumTimeSamples() < 2:
+    """True for a value with time samples that differ, which Blender holds as F-curves: of UsdPhysics, and many of
+    vendors."""
+    if attribute.uniform or not ("physics:" in attribute.usd or may_be_keyed(attribute)):
+        return False
+    if usd_attribute.GetNumTimeSamples() < 2:
         return False
     first, *others = (usd_attribute.Get(time) for time in usd_attribute.GetTimeSamples())
     return any(value != first for value in others)

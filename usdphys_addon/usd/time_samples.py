@@ -6,18 +6,22 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdUtils, Vt
 
-from ..core import frames, units
+from ..core import coasting, frames, paths, units
 from ..core.errors import OutputError
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
+from ..core.units import StageUnits
 from ..system.files import replacing
 from .read import despite_broken_ops, stage_units
 from .verify import outline, verify
+from .write import clear_local
 
 #: Suffix of the written transform operations, to avoid existing attributes of another type.
 SUFFIX = "simulated"
@@ -93,8 +97,13 @@ def move_to(stage: Usd.Stage, model: PhysicsModel, time: Usd.TimeCode) -> None:
         model.prims[path].world = world
 
 
-def write_bake(stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock) -> None:
+def write_bake(
+    stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDArray[np.float64], clock: Clock,
+    points: Mapping[str, NDArray[np.float64]] = MappingProxyType({}),
+) -> None:  # fmt: skip
     """Write a layer over the stage's root layer with time samples: worlds (f, n, 4, 4) in the stage's units and axes.
+
+    points: of deformables (f, k, 3) in the world, by path.
 
     The file is replaced atomically. Raises OutputError if it cannot be written.
     """
@@ -103,12 +112,65 @@ def write_bake(stage: Usd.Stage, target: Path, paths: Sequence[str], worlds: NDA
         with replacing(target, verify=lambda scratch: verify(scratch, target, expected)) as scratch:
             layer = Sdf.Layer.CreateNew(str(scratch))
             _fill(layer, stage, target, paths, worlds, clock)
+            for path, places in points.items():
+                _animate_points(layer, stage, path, places, clock)
             expected += outline(layer)
             if not layer.Save():
                 raise OutputError(f"'{target}' could not be written; the old file is untouched.")
             del layer
     except Tf.ErrorException as error:
         raise OutputError(f"'{target}' could not be written; the old file is untouched.") from error
+
+
+def _animate_points(layer: Sdf.Layer, stage: Usd.Stage, path: str, places: NDArray[np.float64], clock: Clock) -> None:
+    """Write the points (f, k, 3) of a prim, in the world, as time samples in its space."""
+    prim = stage.GetPrimAtPath(path)
+    world = np.array(UsdGeom.XformCache(clock.at(0)).GetLocalToWorldTransform(prim))
+    local = (np.concatenate([places, np.ones((*places.shape[:2], 1))], axis=2) @ np.linalg.inv(world))[..., :3]
+    _break_instances(layer, stage, path)
+    over = Sdf.CreatePrimInLayer(layer, path)
+    attribute = Sdf.AttributeSpec(over, "points", Sdf.ValueTypeNames.Point3fArray)
+    bounds = Sdf.AttributeSpec(over, "extent", Sdf.ValueTypeNames.Float3Array)
+    for frame, each in enumerate(local.astype(np.float32)):
+        layer.SetTimeSample(attribute.path, clock.baked(frame), Vt.Vec3fArray.FromNumpy(each))
+        ends = np.stack([each.min(axis=0), each.max(axis=0)])
+        layer.SetTimeSample(bounds.path, clock.baked(frame), Vt.Vec3fArray.FromNumpy(ends))
+
+
+def write_coasting(
+    stage: Usd.Stage, model: PhysicsModel, units: StageUnits, moves: Mapping[str, str], times: Sequence[float]
+) -> list[str]:  # fmt: skip
+    """Author the motion of the kinematic bodies of a model that keep their velocity, as time samples of transforms.
+
+    units, moves: of the stage, and paths that changed since the model. times: time codes; the first is that of the pose
+    of the model, and the default value. Returns the paths of these prims, parents first.
+    """
+    found = {}
+    for path, prim in model.bodies.items():
+        motion = coasting.coasting_of(model, prim)
+        if motion is not None and prim.get(usd_physics.RigidBodyAPI).resolved("kinematic_enabled"):  # type: ignore[union-attr]
+            found[paths.followed(path, moves)] = (prim, motion)
+    to_stage = np.eye(4)
+    to_stage[:3, :3] = units.to_z_up.T / units.meters_per_unit
+    for path in sorted(found, key=lambda one: one.count("/")):
+        prim, motion = found[path]
+        target = stage.GetPrimAtPath(path)
+        chosen = times if motion.spin.any() else (times[0], times[-1])
+        position, rotation = prim.world[:3, 3], frames.rotation_of(prim.world)
+        start = np.linalg.inv(frames.transform(position, rotation))
+        before = np.array(despite_broken_ops(UsdGeom.XformCache(times[0]).GetLocalToWorldTransform, target)).T
+        resets, above = _moves_itself(target)[1], target.GetParent()
+        matrices = []
+        for time in chosen:
+            seconds = (time - times[0]) / stage.GetTimeCodesPerSecond()
+            moved = frames.transform(*motion.after(seconds, position, rotation)) @ start
+            world = to_stage @ moved @ np.linalg.inv(to_stage) @ before
+            parent = np.array(UsdGeom.XformCache(time).GetLocalToWorldTransform(above)).T
+            matrices.append(world if resets else np.linalg.solve(parent, world))
+        layer = stage.GetEditTarget().GetLayer()
+        clear_local(Sdf.CreatePrimInLayer(layer, target.GetPath()))
+        _animate(layer, target, np.array(matrices), chosen, resets=resets, is_only=True)
+    return list(found)
 
 
 def flatten(layer: Path, target: Path) -> None:
@@ -138,11 +200,14 @@ def _fill(
     layer.timeCodesPerSecond = layer.framesPerSecond = clock.fps
     layer.startTimeCode, layer.endTimeCode = clock.baked(0), clock.baked(len(worlds) - 1)
     locals_, freed = _local(stage, paths, worlds, clock)
+    times = [clock.baked(frame) for frame in range(len(worlds))]
     with Sdf.ChangeBlock():
         for path in paths:
             _break_instances(layer, stage, path)
             if path in locals_:
-                _animate(layer, stage.GetPrimAtPath(path), locals_[path], clock, resets=path in freed)
+                prim = stage.GetPrimAtPath(path)
+                resets = path in freed or _moves_itself(prim)[1]
+                _animate(layer, prim, locals_[path], times, resets=resets)
 
 
 def _break_instances(layer: Sdf.Layer, stage: Usd.Stage, path: str) -> None:
@@ -205,35 +270,40 @@ def _parent(stage: Usd.Stage, path: str, rows: Mapping[str, int]) -> tuple[Usd.P
 
 
 def _animate(
-    layer: Sdf.Layer, prim: Usd.Prim, matrices: NDArray[np.float64], clock: Clock, *, resets: bool
+    layer: Sdf.Layer, prim: Usd.Prim, matrices: NDArray[np.float64], times: Sequence[float], *, resets: bool,
+    is_only: bool = False,
 ) -> None:  # fmt: skip
     """Write time samples of translate and orient with a constant scale, or of a matrix where these cannot hold it.
 
-    resets: the matrices are in the world, so that the prim has to leave its parent's transform.
+    resets: the matrices are in the world, so that the prim has to leave its parent's transform. is_only: the prim has
+    no transform beside, so the first sample is the default value, too.
     """
     over = Sdf.CreatePrimInLayer(layer, prim.GetPath())
-    times = [clock.baked(frame) for frame in range(len(matrices))]
-    order = ["!resetXformStack!"] if resets or _moves_itself(prim)[1] else []
+    order = ["!resetXformStack!"] if resets else []
+    end = "" if is_only else f":{SUFFIX}"
     scale = frames.scale_of(matrices[0])
     # Below an unevenly scaled parent a body that turns is sheared in the space of that parent, in some frames only.
     has_one_scale = all(np.allclose(frames.scale_of(matrix), scale, rtol=1e-4) for matrix in matrices)
     if not has_one_scale or (scale == 0.0).any() or any(map(frames.is_sheared, matrices)):
-        name = f"xformOp:transform:{SUFFIX}"
+        name = f"xformOp:transform{end}"
         attribute = Sdf.AttributeSpec(over, name, Sdf.ValueTypeNames.Matrix4d)
         for time, matrix in zip(times, matrices, strict=True):
             layer.SetTimeSample(attribute.path, time, Gf.Matrix4d(*matrix.T.ravel().tolist()))
         order.append(name)
     else:
-        place = Sdf.AttributeSpec(over, f"xformOp:translate:{SUFFIX}", Sdf.ValueTypeNames.Double3)
-        turn = Sdf.AttributeSpec(over, f"xformOp:orient:{SUFFIX}", Sdf.ValueTypeNames.Quatd)
+        place = Sdf.AttributeSpec(over, f"xformOp:translate{end}", Sdf.ValueTypeNames.Double3)
+        turn = Sdf.AttributeSpec(over, f"xformOp:orient{end}", Sdf.ValueTypeNames.Quatd)
         quaternions = frames.without_jumps(frames.quaternions_of(frames.rotations_of(matrices)))
         for time, matrix, quaternion in zip(times, matrices, quaternions, strict=True):
             layer.SetTimeSample(place.path, time, Gf.Vec3d(*matrix[:3, 3].tolist()))
             layer.SetTimeSample(turn.path, time, Gf.Quatd(*quaternion.tolist()))
         order += [place.name, turn.name]
         if not np.allclose(scale, 1.0, atol=1e-9):
-            size = Sdf.AttributeSpec(over, f"xformOp:scale:{SUFFIX}", Sdf.ValueTypeNames.Double3)
+            size = Sdf.AttributeSpec(over, f"xformOp:scale{end}", Sdf.ValueTypeNames.Double3)
             size.default = Gf.Vec3d(*scale.tolist())
             order.append(size.name)
+    for name in order if is_only else ():
+        if samples := layer.ListTimeSamplesForPath(over.path.AppendProperty(name)):
+            over.properties[name].default = layer.QueryTimeSample(over.path.AppendProperty(name), samples[0])
     tokens = Sdf.AttributeSpec(over, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
     tokens.default = Vt.TokenArray(order)

@@ -9,6 +9,8 @@ import bpy
 import numpy as np
 from bpy.types import Context, PropertyGroup
 
+from ..playback import ghosts
+from ..worker import jobs
 from . import overlay_settings, overlay_state
 from .draw_handler import DrawHandler
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 BROKEN = (1.0, 0.06, 0.06, 1.0)
 CONTACT = (1.0, 0.35, 0.1, 1.0)
 GRABBED = (1.0, 1.0, 1.0, 0.9)
+#: Paths of the runs of a search or of variations, and that of the best or chosen one.
+GHOST, BEST = (0.55, 0.75, 1.0, 0.6), (1.0, 0.8, 0.15, 1.0)
 WIDTH = 3.0
 #: Width of the rim of lines, pixels, its opacity, and the opacity of what is behind surfaces.
 RIM, RIM_OPACITY, BEHIND = 2.0, 0.35, 0.25
@@ -33,6 +37,7 @@ def _draw() -> None:
     space = context.space_data
     if space is None or not space.overlay.show_overlays:
         return
+    _draw_ghosts(context.scene.name)
     settings = overlay_settings.current(context)
     if settings is not None and not settings.show:
         return
@@ -144,7 +149,7 @@ def _format() -> Any:
     return made
 
 
-def draw_batches(batches: tuple[Any, Any], width: float) -> None:
+def draw_batches(batches: tuple[Any, Any], width: float, *, has_rim: bool = True) -> None:
     """Draw lines with a rim and a depth test; the second batch is drawn behind surfaces."""
     import gpu
 
@@ -157,7 +162,8 @@ def draw_batches(batches: tuple[Any, Any], width: float) -> None:
         with gpu.matrix.push_pop():  # type: ignore[attr-defined]
             _come_nearer(gpu)
             gpu.state.depth_test_set("LESS_EQUAL")
-            _stroke(gpu, front, width + RIM, (0.0, 0.0, 0.0, RIM_OPACITY))
+            if has_rim:
+                _stroke(gpu, front, width + RIM, (0.0, 0.0, 0.0, RIM_OPACITY))
             if behind is not None:
                 gpu.state.depth_test_set("GREATER")
                 _stroke(gpu, behind, width, None)
@@ -191,6 +197,33 @@ def _stroke(gpu: Any, batch: Any, width: float, color: tuple[float, ...] | None)
     if color is not None:
         shader.uniform_float("color", color)
     batch.draw(shader)
+
+
+# --------------------------------------------------------------------------- aims and variations
+
+#: (ghosts, their change, batches of the others and of the best) of the last redraw, at most one.
+_shown_ghosts: list[tuple[Any, int, Any, Any]] = []
+
+
+def _draw_ghosts(name: str) -> None:
+    family = ghosts.current()
+    if family is None or family.scene_name != name or not family.ways:
+        _shown_ghosts.clear()
+        return
+    from .ghost_lines import ghost_lines
+
+    if not _shown_ghosts or _shown_ghosts[0][0] is not family or _shown_ghosts[0][1] != family.change:
+        others, best = (
+            _batches(lines, np.tile(np.array(color, np.float32), (len(lines), 1)), True) if len(lines) else None
+            for lines, color in zip(ghost_lines(family.ways, family.best), (GHOST, BEST), strict=True)
+        )
+        _shown_ghosts[:] = [(family, family.change, others, best)]
+    _, _, others, best = _shown_ghosts[0]
+    scale = bpy.context.preferences.system.ui_scale or 1.0
+    if others is not None:
+        draw_batches(others, scale, has_rim=False)
+    if best is not None:
+        draw_batches(best, WIDTH * scale)
 
 
 # --------------------------------------------------------------------------- while the preview runs
@@ -244,10 +277,14 @@ def _draw_lines(vertices: draw_data.Vertices, color: tuple[float, ...] | None = 
 def register() -> None:
     """Register the draw handler."""
     overlay_state.register()
+    jobs.on_load.append(ghosts.drop)
     drawing.register()
 
 
 def unregister() -> None:
     drawing.unregister()
+    jobs.on_load.remove(ghosts.drop)
+    ghosts.drop()
     _touching.clear()
+    _shown_ghosts.clear()
     overlay_state.unregister()

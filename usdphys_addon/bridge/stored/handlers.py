@@ -12,6 +12,7 @@ import bpy
 
 from ...worker import jobs
 from ...worker.handlers import Handlers
+from .. import constructions
 from . import migrations, stamps
 
 #: Former versions, by `session_uid`, of data-blocks that were open when the add-on was enabled. Undo brings their old
@@ -71,6 +72,9 @@ def _before_save(*_: Any) -> None:
     if jobs.cancel(_after_enabling):
         # Without a window no job runs.
         _after_enabling()
+    for scene in bpy.data.scenes:
+        if scene.library is None:
+            constructions.forget_deleted(scene)
     stamps.mark_all()
 
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .bone_forms import named_by_form
 from .bone_names import Named, named
 
 Array = NDArray[np.float64]
@@ -71,6 +72,8 @@ _TOO_LONG = 4.0
 _ALONG, _STRAIGHT = 0.7, 0.995
 #: How much longer vertices must be along another axis than along that of their bone; how many say nothing of a form.
 _LONGER, _FEW = 1.3, 8
+#: Cosine from which edges of a sole have one direction.
+_ONE_WAY = 0.99
 _LIMBS = ("upper_arm", "forearm", "thigh", "shank")
 
 
@@ -262,6 +265,8 @@ def parts_of(bones: Sequence[Bone], detail: str = "MEDIUM") -> tuple[list[Part],
     become bodies bone by bone. Limbs that are cut into pieces become whole: the tails of their first bones move.
     """
     words = _by_joint(bones, [named(bone.name) for bone in bones])
+    if len({word.segment for word in words if word.segment in _LIMBS}) < 2 and (formed := named_by_form(bones)):
+        words = formed
     pieces = _join_split(bones, words)
     segments = _human(bones, words, detail)
     is_human = bool(segments)
@@ -481,13 +486,14 @@ def _sides(segment: str) -> tuple[str, ...]:
 
 class Fit(NamedTuple):
     """A capsule along Y, or a box, in the space of the bone: Y along it. size: of the box. radius, height: of the
-    capsule, without its caps."""
+    capsule, without its caps. turn: rotation (3, 3) of a box in that space; None for none."""
 
     is_box: bool
     center: Array
     size: Array
     radius: float
     height: float
+    turn: Array | None = None
 
     @property
     def volume(self) -> float:
@@ -537,6 +543,55 @@ def fit(segment: str, length: float, points: Array, *, is_end: bool = False) -> 
     radius = min(max(radius, 0.02 * length), 0.5 * (top - bottom))
     center = np.array([across[0], (bottom + top) / 2.0, across[1]])
     return Fit(False, center, np.zeros(3), radius, max(top - bottom - 2.0 * radius, 0.0))
+
+
+def sole(points: Array, left: Array, down: Array) -> Array | None:
+    """The rotation (3, 3) of a box that lies on the sole of a foot, in the space of its bone; None without a sole.
+
+    points: (n, 3) of its vertices. left: of the character. down: along the shank, to the foot. Columns: right, along
+    the sole, up from it.
+    """
+    along = np.array([0.0, 1.0, 0.0])
+    across = left - left[1] * along
+    if len(points) < _FEW or np.linalg.norm(across) < 0.1:
+        return None
+    across /= np.linalg.norm(across)
+    upright = np.stack((along, np.cross(across, along)), axis=1)
+    outline = _outline(points @ upright)
+    edges = np.roll(outline, -1, axis=0) - outline
+    lengths = np.linalg.norm(edges, axis=1)
+    # Counterclockwise: what is right of an edge is outside.
+    faces = np.stack((edges[:, 1], -edges[:, 0]), axis=1) @ (down @ upright)
+    below = faces > 0.5 * lengths * np.linalg.norm(down)
+    if not below.any():
+        return None
+    edges, lengths = edges[below], lengths[below]
+    ways = edges / lengths[:, None]
+    # A rounded sole is many edges of nearly one direction.
+    weights = (ways @ ways.T > _ONE_WAY) @ lengths
+    near = ways @ ways[weights.argmax()] > _ONE_WAY
+    way = edges[near].sum(axis=0)
+    way *= (1.0 if way[0] >= 0.0 else -1.0) / np.linalg.norm(way)
+    ahead = upright @ way
+    return np.stack((-across, ahead, np.cross(ahead, across)), axis=1)
+
+
+def _outline(points: Array) -> Array:
+    """The corners (n, 2) of the convex hull of points in a plane, counterclockwise."""
+    ordered = np.unique(points, axis=0)
+
+    def half(rows: Array) -> list[Array]:
+        found: list[Array] = []
+        for point in rows:
+            while len(found) > 1:
+                (x0, y0), (x1, y1) = found[-1] - found[-2], point - found[-2]
+                if x0 * y1 - y0 * x1 > 0.0:
+                    break
+                found.pop()
+            found.append(point)
+        return found[:-1]
+
+    return np.array(half(ordered) + half(ordered[::-1]))
 
 
 # --------------------------------------------------------------------------- joints

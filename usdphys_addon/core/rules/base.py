@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
@@ -24,7 +24,9 @@ from .placement import WorldScales
 
 T = TypeVar("T")
 Severity = Literal["error", "warning", "info"]
-Target = Literal["usd", "physx", "newton", "mujoco"]
+Target = Literal["usd", "physx", "newton", "mujoco", "havok", "godot"]
+#: Those that read glTF, which has no articulations.
+OF_GLTF: frozenset[Target] = frozenset({"havok", "godot"})
 Hierarchy = Literal["nested", "flat", "reset"]
 _NAMED_PATH = re.compile(r" \(/[^()]*\)")
 _TUPLES = {tuple, NoneType}
@@ -49,6 +51,18 @@ class Issue:
     def short(self) -> str:
         """The message without the paths that follow names of objects."""
         return _NAMED_PATH.sub("", self.message)
+
+
+def alike(issues: Iterable[Issue]) -> list[tuple[Issue, int]]:
+    """The first of the issues that say the same of different prims, and how many say it; in their order."""
+    found: dict[tuple[str, ...], tuple[Issue, int]] = {}
+    for issue in issues:
+        said = issue.message
+        for name in (f"'{issue.label}' ({issue.path})", f"'{issue.label}'", issue.path):
+            said = said.replace(name, "")
+        key = (issue.code, issue.severity, said)
+        found[key] = (found[key][0], found[key][1] + 1) if key in found else (issue, 1)
+    return list(found.values())
 
 
 class Finding(NamedTuple):
@@ -81,15 +95,22 @@ def _table() -> dict[str, dict[str, str]]:
     return {row["code"]: row for row in tables.rows(Path(__file__).with_name("rules.tsv"))}
 
 
+@cache
+def _of_gltf() -> dict[str, dict[str, str]]:
+    """Severities for readers of glTF, where they are not those for usd."""
+    return {row["code"]: row for row in tables.rows(Path(__file__).with_name("gltf_readers.tsv"))}
+
+
 def rule(code: str) -> Callable[[RuleCheck], RuleCheck]:
     """Register the function of a code of rules.tsv, which has the severities and the texts.
 
     Severities: a target with an empty column skips the rule. mujoco is the reader of USD that MuJoCo has, mujoco-usd
-    4.0.0; "usd" there means that nothing was measured, and it is as for usd. fix: one imperative sentence; {X}: name
-    of the prim; others: `Finding.words`.
+    4.0.0, havok and godot read glTF; "usd" there means that nothing was measured, and it is as for usd; so it is for
+    codes that gltf_readers.tsv lacks. fix: one imperative sentence; {X}: name of the prim; others: `Finding.words`.
     """
     row = _table()[code]
-    named = {**row, "mujoco": row["usd"] if row["mujoco"] == "usd" else row["mujoco"]}
+    found = row | {"havok": "usd", "godot": "usd"} | _of_gltf().get(code, {})
+    named = {target: row["usd"] if found[target] == "usd" else found[target] for target in get_args(Target)}
     severities = {target: cast(Severity, named[target]) for target in get_args(Target) if named[target]}
 
     def register(check: RuleCheck) -> RuleCheck:

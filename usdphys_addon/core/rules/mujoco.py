@@ -68,9 +68,10 @@ def drives(facts: Facts) -> Iterator[Finding]:
 
 @rule("GroupsLeftOut")
 def groups(facts: Facts) -> Iterator[Finding]:
+    reader = "Godot" if facts.target == "godot" else "MuJoCo"
     for prim, group in facts.groups:
         if group.filtered_groups or group.invert_filtered_groups:
-            yield Finding(prim, f"MuJoCo leaves out the collision group {prim.display}.")
+            yield Finding(prim, f"{reader} leaves out the collision group {prim.display}.")
 
 
 @rule("MassRefused")

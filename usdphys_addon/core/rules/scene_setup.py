@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import collision_groups, mass, overlap, paths
+from ..coasting import keeps_velocity
 from ..frames import Matrix
 from ..joint_kinds import limits_of
 from ..model import Mesh, Prim, SpherePoints
@@ -20,7 +21,7 @@ from ..overlap import Solid
 from ..schema import ANGULAR_DOFS
 from ..schemas import usd_geom, usd_physics
 from ..words import joint_value_text, length_text
-from .base import Above, Facts, Finding, name, rule
+from .base import OF_GLTF, Above, Facts, Finding, name, rule
 
 _NO_TRIANGLES = np.zeros((0, 3), np.int64)
 #: Overlaps up to this part of the smaller collider are left to the solver; shapes other than boxes are estimated.
@@ -394,13 +395,17 @@ def mass_ratio(facts: Facts) -> Iterator[Finding]:
 
 
 def _joined(facts: Facts) -> list[tuple[Prim, Prim, Prim]]:
-    """(joint, first body, second body) of the joints between two moving bodies that are in no articulation."""
+    """(joint, first body, second body) of the joints between two moving bodies that are in no articulation.
+
+    glTF has none.
+    """
+    inside = facts.articulated if facts.target not in OF_GLTF else frozenset()
     found = []
     for prim, joint in facts.joints:
         first, second = _ends(facts.mover, joint)
         if first is None or second is None or first is second or joint.joint_enabled is False:
             continue
-        if first.path in facts.dynamic and second.path in facts.dynamic and prim.path not in facts.articulated:
+        if first.path in facts.dynamic and second.path in facts.dynamic and prim.path not in inside:
             found.append((prim, first, second))
     return found
 
@@ -532,7 +537,7 @@ def two_roots(facts: Facts) -> Iterator[Finding]:
 def kinematic_velocity(facts: Facts) -> Iterator[Finding]:
     for prim, body in facts.bodies:
         is_moving = any(body.velocity or ()) or any(body.angular_velocity or ())
-        if body.kinematic_enabled is True and is_moving:
+        if body.kinematic_enabled is True and is_moving and (prim.is_animated or not keeps_velocity(prim)):
             yield Finding(prim, f"{prim.display} is kinematic, so its velocity has no effect.")
 
 

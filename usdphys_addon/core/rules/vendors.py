@@ -15,7 +15,7 @@ from ..model import Prim
 from ..schema import Attribute, Schema
 from ..schemas import usd_physics
 from ..words import named
-from .base import Facts, Finding, rule
+from .base import OF_GLTF, Facts, Finding, rule
 
 #: Schemas of joints that PhysX reads in articulations only, and outside of them only.
 _INSIDE = ("PhysxJointAxisAPI", "PhysicsJointStateAPI", "PhysxDrivePerformanceEnvelopeAPI", "NewtonMimicAPI",
@@ -294,6 +294,11 @@ def distance_joint_refused(facts: Facts) -> Iterator[Finding]:
             yield Finding(prim, f"Newton refuses the file for the distance joint {prim.display}.")
 
 
+def _there(facts: Facts) -> str:
+    """Where the words of PhysX are none."""
+    return facts.target.capitalize() if facts.target in OF_GLTF else "Newton and MuJoCo"
+
+
 @rule("BreakIgnored")
 def break_ignored(facts: Facts) -> Iterator[Finding]:
     found = [
@@ -301,10 +306,10 @@ def break_ignored(facts: Facts) -> Iterator[Finding]:
         if any(value is not None and math.isfinite(value) for value in (joint.break_force, joint.break_torque))
     ]  # fmt: skip
     if len(found) == 1:
-        yield Finding(found[0], f"The joint {found[0].display} never breaks in Newton and MuJoCo.")
+        yield Finding(found[0], f"The joint {found[0].display} never breaks in {_there(facts)}.")
     elif found:
         yield Finding(
-            found[0], f"The joint {found[0].display} is one of {len(found)} that never break in Newton and MuJoCo."
+            found[0], f"The joint {found[0].display} is one of {len(found)} that never break in {_there(facts)}."
         )
 
 
@@ -313,7 +318,7 @@ def surface_velocity_ignored(facts: Facts) -> Iterator[Finding]:
     for prim, _, value in _all(facts, "PhysxSurfaceVelocityAPI"):
         speeds = (*(value.surface_velocity or ()), *(value.surface_angular_velocity or ()))
         if value.surface_velocity_enabled is not False and any(speeds):
-            yield Finding(prim, f"The surface of {prim.display} stands still in Newton and MuJoCo.")
+            yield Finding(prim, f"The surface of {prim.display} stands still in {_there(facts)}.")
 
 
 @rule("FreedomLocked")

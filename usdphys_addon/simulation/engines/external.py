@@ -7,14 +7,17 @@ import os
 import re
 import subprocess
 import tempfile
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import IO, NamedTuple, Self
+from types import MappingProxyType
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...core import frames
+from ...core.deformables import Deformable
 from ...core.errors import InputError
 from ...core.units import StageUnits
 from ...core.words import counted
@@ -41,11 +44,17 @@ def python_of(engine: str, chosen: str = "") -> str:
 
 
 class Poses(NamedTuple):
-    """names: paths of prims. positions (f, n, 3), m, and rotations (f, n, 4), w first, in the world with Z up."""
+    """names: paths of prims. positions (f, n, 3), m, and rotations (f, n, 4), w first, in the world with Z up.
+
+    points: of cloths and soft bodies (f, k, 3), by path. cables: which of the bodies are the segments of a cable, as
+    first and end, by path.
+    """
 
     names: tuple[str, ...]
     positions: Floats
     rotations: Floats
+    points: Mapping[str, Floats] = MappingProxyType({})
+    cables: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
 
 class Run:
@@ -118,14 +127,15 @@ class Run:
         with np.load(self._target) as found:
             paths, poses = tuple(map(str, found["names"])), np.asarray(found["poses"], float)
             turn = np.eye(3) if found["is_z_up"] else units.to_z_up
-        if not np.isfinite(poses).all():
+            points, cables = _deformables(found, turn * units.meters_per_unit)
+        if not all(np.isfinite(numbers).all() for numbers in (poses, *points.values())):
             raise InputError(
                 f"{name} gave NaN for the poses of bodies of '{self._file.name}'; check its masses, scales and gains."
             )
         x, y, z, w = np.moveaxis(poses[..., 3:], -1, 0)
         own = np.stack((w, x, y, z), axis=-1)
         rotations = quaternion_product(np.array(frames.quaternion_of(turn)), own)
-        return Poses(paths, poses[..., :3] @ turn.T * units.meters_per_unit, rotations)
+        return Poses(paths, poses[..., :3] @ turn.T * units.meters_per_unit, rotations, points, cables)
 
     def _failure(self) -> str:
         lines = [line.strip() for line in self._log.read_text(encoding="utf-8", errors="replace").splitlines()]
@@ -174,6 +184,45 @@ def _cause(lines: list[str]) -> str:
     text = " ".join((first, *lines[start + 1 :]))
     # The kind of an error says nothing to a user, but for what is missing.
     return f"{name}: {text}" if name == "ModuleNotFoundError" else text.removeprefix("Error: ")
+
+
+def _deformables(found: Any, matrix: Floats) -> tuple[dict[str, Floats], dict[str, tuple[int, int]]]:
+    """(points by path, segments of cables by path) of the file of an engine, which may have none. matrix: (3, 3)."""
+    if "deformables" not in found:
+        return {}, {}
+    ends = np.cumsum(found["counts"])
+    parts = np.split(np.asarray(found["points"], float) @ matrix.T, ends[:-1], axis=1) if len(ends) else []
+    points = dict(zip(map(str, found["deformables"]), parts, strict=True))
+    spans = {str(path): (int(row[0]), int(row[1])) for path, row in zip(found["cables"], found["spans"], strict=True)}
+    return points, spans
+
+
+def deformed(poses: Poses, deformables: Iterable[Deformable]) -> dict[str, Floats]:
+    """The points (f, n, 3) of deformables in each frame, m, in the world with Z up, by path.
+
+    The points of a cable are where its segments carry them; a point between two segments is in the middle.
+    """
+    found = dict(poses.points)
+    for one in deformables:
+        first, end = poses.cables.get(one.path, (0, 0))
+        if end - first != len(one.elements) or one.path in found or not end:
+            continue
+        turns = _matrices(poses.rotations[:, first:end])
+        places = poses.positions[:, first:end]
+        total, shares = np.zeros((len(places), len(one.points), 3)), np.zeros(len(one.points))
+        for side in (0, 1):
+            rows = one.elements[:, side]
+            held = np.einsum("nji,nj->ni", turns[0], one.points[rows] - places[0])
+            # On one side a point is of one segment.
+            total[:, rows] += np.einsum("fnij,nj->fni", turns, held) + places
+            shares[rows] += 1.0
+        found[one.path] = total / np.maximum(shares, 1.0)[:, None]
+    return found
+
+
+def farthest(points: Floats) -> float:
+    """How far the point that moves most is away from its start in a frame. points: (f, n, 3)."""
+    return float(np.linalg.norm(points - points[:1], axis=2).max())
 
 
 def recording_of(preview: Recording, poses: Poses) -> tuple[Recording, list[str]]:

@@ -11,6 +11,7 @@ import rapier3d
 from rapier3d import ActiveHooks, CoefficientCombineRule, Group, InteractionGroups, Isometry3
 
 from ...core import frames
+from ...core.coasting import keeps_velocity
 from ...core.frames import Matrix
 from ...core.model import Prim
 from ...core.schemas import usd_physics
@@ -77,7 +78,10 @@ class BodyMaker:
                 builder = builder.linvel(tuple(velocity.tolist())).angvel(tuple(spin.tolist()))
             weight, of_solver = yield from part(weigher.steps(body), 0.0, 0.5)
             builder = builder.additional_mass_properties(of_solver)
-        elif moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity"))):
+        elif (
+            moves and (any(api.resolved("velocity")) or any(api.resolved("angular_velocity")))
+            and (not keeps_velocity(body.prim) or body.prim.is_animated)
+        ):  # fmt: skip
             self.notices.add(
                 "KinematicVelocity", body.prim,
                 f"{body.prim.display} is kinematic; its initial velocity does nothing.",

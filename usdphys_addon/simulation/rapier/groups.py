@@ -197,7 +197,7 @@ class GroupedSpace(Engine):
         rows = np.union1d(self._rows[first], self._rows[second])
         dynamic = rows[self._stock.is_dynamic[rows]]
         own, setup = self._part(dynamic)
-        needs = needs_of(setup, self._stock, dynamic, setup.joints, positions)
+        needs = needs_of(self._setup, self._stock, dynamic, setup.joints, positions)
         space = SolverSpace(setup, self._stock, own, needs, (self.spaces[first], self.spaces[second]))
         for _ in space.build():
             pass

@@ -39,6 +39,7 @@ from .gears import Gear
 from .grab import Grab, grab, pull, release
 from .grouping import Needs
 from .joint_builder import JointBuilder
+from .leading import Leading, Way
 from .loads import Loads, most_loaded
 from .matter import of_solver
 from .panics import panics_named
@@ -74,6 +75,7 @@ class SavedSpace:
     grips: dict[str, Grip]
     frame: int
     led: dict[str, Weight]
+    leading: Leading
 
 
 class SolverSpace(Engine):
@@ -116,6 +118,7 @@ class SolverSpace(Engine):
         #: Of bodies and static colliders that have changed since the build, by path.
         self._collider_handles: dict[str, Any] | None = None
         self.targets: dict[str, tuple[Matrix, Matrix]] = {}
+        self._leading = Leading()
         #: Time steps made, and after how many of them energy is looked at.
         self._frame, self._period = 0, max(1, round(PERIOD / setup.time_step))
         self._surfaces: dict[Any, Surface] = {}
@@ -219,6 +222,7 @@ class SolverSpace(Engine):
                 if space.physics.rigid_bodies[space.handles[path]].is_sleeping:
                     self._asleep.add(path)
             self.targets.update(space.targets)
+            self._leading.take(space._leading)
             self.loads.asked |= space.loads.asked
             self.broken += space.broken
             self.last_loads.update(space.last_loads)
@@ -483,10 +487,14 @@ class SolverSpace(Engine):
         measured = [constraint for constraint in self.constraints if self.loads.measures(constraint)]
         steps = max(self.substeps, self._turning_steps(starts), self._rolling_steps())
         self.physics.integration_parameters.dt = self.time_step / steps
+        ways = {
+            path: self._leading.way(path, self._frame, self.time_step, starts[path], goal)
+            for path, goal in self.targets.items()
+        }  # fmt: skip
         for number in range(steps):
             is_loop = bool(measured) and self.loads.breaks_in_loops(self.physics, self.constraints)
             before = self._states() if is_loop else []
-            self._advance(number, steps, starts, measured)
+            self._advance(number, steps, ways, measured)
             overloaded = self.loads.after(self.physics, measured, self.time_step / steps) if measured else []
             for _ in range(tuning.MOST_BREAKS if before else 0):
                 # What breaks first takes the load from others: the same step again without it.
@@ -497,7 +505,7 @@ class SolverSpace(Engine):
                     self._break(constraint)
                 for view, pose, speed, spin in before:
                     view.position, view.linvel, view.angvel = pose, speed, spin
-                self._advance(number, steps, starts, measured, is_again=True)
+                self._advance(number, steps, ways, measured, is_again=True)
                 overloaded = self.loads.after(self.physics, measured, self.time_step / steps)
             for constraint in overloaded:
                 self._break(constraint)
@@ -524,7 +532,7 @@ class SolverSpace(Engine):
                 constraint.set_enabled(self.physics, False)
 
     def _advance(
-        self, number: int, steps: int, starts: Mapping[str, tuple[Matrix, Matrix]], measured: Sequence[Constraint],
+        self, number: int, steps: int, ways: Mapping[str, Way], measured: Sequence[Constraint],
         *, is_again: bool = False,
     ) -> None:  # fmt: skip
         """The step of the solver with a number, of so many in a time step. measured: joints whose loads are wanted.
@@ -532,8 +540,8 @@ class SolverSpace(Engine):
         is_again: the step was made before, with joints that are broken now; their impulses are no start for others.
         """
         part, seconds = (number + 1) / steps, self.time_step / steps
-        for path, (position, rotation) in self.targets.items():
-            self._drive_kinematic(path, starts[path], position, rotation, part)
+        for path, way in ways.items():
+            self._drive_kinematic(path, *way.at(part))
         for held in self.grabs.values():
             pull(self.physics, held, 1.0 / (steps - number))
         for constraint in self._kept_up():
@@ -641,15 +649,10 @@ class SolverSpace(Engine):
         x, y, z, w = pose.rotation.quaternion
         return np.array(pose.translation.to_tuple()), np.array((w, x, y, z))
 
-    def _drive_kinematic(
-        self, path: str, start: tuple[Matrix, Matrix], position: Matrix, rotation: Matrix, part: float
-    ) -> None:
-        here, turn = start
-        place = here + (position - here) * part
+    def _drive_kinematic(self, path: str, position: Matrix, rotation: Matrix) -> None:
         body = self.physics.rigid_bodies[self.handles[path]]
-        target = rapier3d.Rotation3(*rotation.tolist())
-        now = rapier3d.Rotation3(*turn.tolist())
-        body.set_next_kinematic_position(Isometry3(tuple(place.tolist()), now.slerp(target, part)))
+        turn = rapier3d.Rotation3(*rotation.tolist())
+        body.set_next_kinematic_position(Isometry3(tuple(position.tolist()), turn))
 
     # ----------------------------------------------------------------------- results
 
@@ -906,6 +909,7 @@ class SolverSpace(Engine):
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led),
+            self._leading.copy(),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -917,6 +921,7 @@ class SolverSpace(Engine):
         self.weights.clear()
         self.weights.update(saved.weights)
         self._led = dict(saved.led)
+        self._leading = saved.leading.copy()
         self.broken = list(saved.broken)
         if self._grips != saved.grips:
             self._grips = dict(saved.grips)

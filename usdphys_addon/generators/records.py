@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What a generator has made and changed, kept in the scene, so that it can be removed later.
+
+Made objects are known by pointers: copies of them are the user's. Of what was there before, the state before and after
+is kept; what the user has edited since then stays.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import bpy
+import mathutils
+from bpy.types import Context, Material, Object, Scene
+
+from ..bridge import constructions as constructions_of
+from ..bridge import property_values
+from ..bridge.joint_frames import is_joint
+from ..core.errors import InputError
+from ..core.words import named, phrase
+from . import ragdoll
+
+#: Key of a reference in the JSON of a state.
+_REFERENCE = "$"
+
+
+class Removed(NamedTuple):
+    """kinds: of the constructions. number: of removed objects. notes: what was kept, in sentences."""
+
+    kinds: list[str]
+    number: int
+    notes: list[str]
+
+
+@contextmanager
+def recorded(context: Context, kind: str, *, keeps_meshes: bool = False) -> Iterator[None]:
+    """Note what the body of the `with` makes of the selection.
+
+    kind: name of the generator. keeps_meshes: new meshes are pieces of the user's own, which are only changed.
+    """
+    scene = context.scene
+    objects = {obj.session_uid for obj in bpy.data.objects}
+    collections = {one.session_uid for one in bpy.data.collections}
+    before = [(data, _state(data)) for data in _concerned(context.selected_objects)]
+    yield
+    made = [obj for obj in scene.objects if obj.session_uid not in objects]
+    pieces = [obj for obj in made if keeps_meshes and obj.type == "MESH" and not is_joint(obj)]
+    changes = [(data, old, _state(data)) for data, old in before if _is_there(data)]
+    changes = [change for change in changes if change[1] != change[2]]
+    changes += [(obj, {**_state(obj), "physics": {}, "materials": []}, _state(obj)) for obj in pieces]
+    made = [obj for obj in made if obj not in pieces]
+    if not made and not changes:
+        return
+    item: Any = scene.usdphys.constructions.add()
+    item.kind = kind
+    for obj in made:
+        item.made.add().object = obj
+    for data, old, new in changes:
+        one = item.changed.add()
+        setattr(one, "material" if isinstance(data, Material) else "object", data)
+        one.before, one.after = (json.dumps(_encoded(state, item.references)) for state in (old, new))
+    for one in bpy.data.collections:
+        if one.session_uid not in collections:
+            item.collections.add().collection = one
+
+
+def remove(context: Context, objects: Sequence[Object]) -> Removed:
+    """Remove the constructions that the objects belong to. Raises InputError without any.
+
+    Objects that others have hung on what goes keep their places.
+    """
+    scene = context.scene
+    constructions_of.forget_deleted(scene)
+    constructions: Any = scene.usdphys.constructions
+    wanted = {obj.session_uid for obj in objects}
+    rigs = [obj for obj in objects if obj.type == "ARMATURE"] + [
+        modifier.object for obj in objects for modifier in obj.modifiers if modifier.type == "ARMATURE"
+    ]
+    wanted |= {target.session_uid for rig in rigs if rig is not None for target in ragdoll.followed(rig)}
+    chosen = [item for item in constructions if any(one.object.session_uid in wanted for one in item.made)]
+    chosen = chosen or [
+        item for item in constructions
+        if any(one.object is not None and one.object.session_uid in wanted for one in item.changed)
+    ]  # fmt: skip
+    if not chosen:
+        raise InputError("Nothing that a generator has made is selected.")
+    notes: list[str] = []
+    kinds = [item.kind for item in chosen]
+    going = {one.object.session_uid: one.object for item in chosen for one in item.made}
+    others = [item for item in constructions if item not in chosen]
+    holders = _holders(scene, going)
+    # The last made first: it may have changed what an earlier one made.
+    for item in reversed(chosen):
+        edited, needed = _give_back(item, others, holders)
+        if edited:
+            notes.append(phrase("{names} was edited since then; these edits are kept.", names=named(edited)))
+        if needed:
+            notes.append(phrase("{names} keeps its physics, which another joint needs.", names=named(needed)))
+    collections = [one.collection for item in chosen for one in item.collections if one.collection is not None]
+    notes += _delete(context, going)
+    while empty := [one for one in collections if not one.objects and not one.children]:
+        collections.remove(empty[0])
+        bpy.data.collections.remove(empty[0])
+    for index in sorted((constructions.values().index(item) for item in chosen), reverse=True):
+        constructions.remove(index)
+    context.view_layer.update()
+    return Removed(kinds, len(going), notes)
+
+
+def _is_there(data: Any) -> bool:
+    try:
+        return bool(data.name)
+    except ReferenceError:
+        return False
+
+
+# --------------------------------------------------------------------------- states
+
+
+def _concerned(selected: Iterable[Object]) -> list[Any]:
+    """Objects that a generator may change, and their materials. What is linked cannot change."""
+    objects = dict.fromkeys(one for obj in selected for one in (obj, *obj.children_recursive) if one.library is None)
+    materials = dict.fromkeys(
+        slot.material for obj in objects for slot in obj.material_slots
+        if slot.material is not None and slot.material.library is None
+    )  # fmt: skip
+    return [*objects, *materials]
+
+
+def _state(data: Any) -> dict[str, Any]:
+    """What a generator may change of an object or a material, by parts that come back each for itself."""
+    physics = property_values.snapshot(data.usdphys) if data.usdphys.keys() else {}
+    if isinstance(data, Material):
+        return {"physics": physics}
+    return {
+        "physics": physics,
+        "parent": [data.parent, data.parent_type, data.parent_bone, _flat(data.matrix_parent_inverse)],
+        "place": _flat(data.matrix_basis),
+        "materials": [slot.material for slot in data.material_slots],
+    }
+
+
+def _flat(matrix: Any) -> list[float]:
+    return [value for row in matrix for value in row]
+
+
+def _matrix(values: Sequence[float]) -> Any:
+    return mathutils.Matrix([values[row : row + 4] for row in range(0, 16, 4)])
+
+
+def _encoded(value: Any, references: Any) -> Any:
+    """A state as JSON has it: data-blocks are numbers of references, which are added where they are missing."""
+    if isinstance(value, bpy.types.ID):
+        field = "material" if isinstance(value, Material) else "object"
+        if not isinstance(value, Object | Material):
+            return None
+        for number, one in enumerate(references):
+            if getattr(one, field) == value:
+                return {_REFERENCE: number}
+        setattr(references.add(), field, value)
+        return {_REFERENCE: len(references) - 1}
+    if isinstance(value, dict):
+        return {key: _encoded(item, references) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_encoded(item, references) for item in value]
+    return sorted(value) if isinstance(value, set | frozenset) else value
+
+
+def _decoded(value: Any, references: Any) -> Any:
+    if isinstance(value, dict):
+        if _REFERENCE in value:
+            one = references[value[_REFERENCE]]
+            return one.object or one.material
+        return {key: _decoded(item, references) for key, item in value.items()}
+    return [_decoded(item, references) for item in value] if isinstance(value, list) else value
+
+
+def _holders(scene: Scene, going: Container[int]) -> dict[int, int]:
+    """By `session_uid` of bodies, that of a joint that stays and needs them."""
+    found = {}
+    for obj in scene.objects:
+        if is_joint(obj) and obj.session_uid not in going:
+            for body in (obj.usdphys.joint.body0, obj.usdphys.joint.body1):
+                if body is not None:
+                    found[body.session_uid] = obj.session_uid
+    return found
+
+
+def _hand_over(one: Any, item: Any, heir: Any) -> None:
+    """Let another construction, which needs the changed data as it is, give it back later."""
+    data = one.object
+    own = next((each for each in heir.changed if each.object == data), None)
+    if own is None:
+        own = heir.changed.add()
+        own.object = data
+        own.after = json.dumps(_encoded(_decoded(json.loads(one.after), item.references), heir.references))
+    own.before = json.dumps(_encoded(_decoded(json.loads(one.before), item.references), heir.references))
+
+
+def _give_back(item: Any, others: Sequence[Any], holders: Mapping[int, int]) -> tuple[list[str], list[str]]:
+    """Give changed data their former states back. Returns the names of (those with edits, which stay; those that a
+    joint of the user needs as they are).
+
+    What a joint of another construction needs, that one will give back. holders: see `_holders`.
+    """
+    edited, needed = [], []
+    for one in item.changed:
+        data = one.object or one.material
+        if one.object is not None and (holder := holders.get(data.session_uid)) is not None:
+            heir = next((each for each in others if any(made.object.session_uid == holder for made in each.made)), None)
+            if heir is None:
+                needed.append(data.name)
+            else:
+                _hand_over(one, item, heir)
+            continue
+        before, after = json.loads(one.before), json.loads(one.after)
+        now = json.loads(json.dumps(_encoded(_state(data), item.references)))
+        is_edited = _restore_physics(data, before["physics"], after["physics"], now["physics"], item.references)
+        if isinstance(data, Object):
+            if now["parent"] == after["parent"] != before["parent"]:
+                _put_below(data, _decoded(before["parent"], item.references))
+            if now["place"] == after["place"] != before["place"]:
+                data.matrix_basis = _matrix(before["place"])
+            if now["materials"] == after["materials"]:
+                _restore_materials(data, _decoded(before["materials"], item.references))
+        if is_edited:
+            edited.append(data.name)
+    return edited, needed
+
+
+def _restore_physics(data: Any, before: Any, after: Any, now: Any, references: Any) -> bool:
+    """Give each group of properties back that is as the generator has left it. Returns whether others were edited."""
+    group, is_edited = data.usdphys, False
+    for key in {*before, *after}:
+        if before.get(key) == after.get(key):
+            continue
+        if now.get(key) != after.get(key):
+            is_edited = True
+            continue
+        child = getattr(group, key)
+        if isinstance(child, bpy.types.PropertyGroup):
+            property_values.unset_all(child)
+        group.property_unset(key)
+        if key in before:
+            property_values.restore(group, {key: _tuples(_decoded(before[key], references))})
+    property_values.drop_lone_stamp(group)
+    return is_edited
+
+
+def _tuples(value: Any) -> Any:
+    """Lists of values as `property_values.restore` takes vectors; lists of groups stay lists."""
+    if isinstance(value, dict):
+        return {key: _tuples(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_tuples(item) for item in value] if all(isinstance(item, dict) for item in value) else tuple(value)
+    return value
+
+
+def _put_below(obj: Any, parent: Any) -> None:
+    world = obj.matrix_world.copy()
+    obj.parent = parent[0]
+    if parent[0] is not None:
+        obj.parent_type, obj.parent_bone = parent[1], parent[2]
+        obj.matrix_parent_inverse = _matrix(parent[3])
+    obj.matrix_world = world
+
+
+def _restore_materials(obj: Any, before: Any) -> None:
+    if [slot.material for slot in obj.material_slots] == before:
+        return
+    for number, slot in enumerate(obj.material_slots):
+        slot.material = before[number] if number < len(before) else None
+    if obj.data is not None:
+        while len(obj.data.materials) > len(before):
+            obj.data.materials.pop()
+
+
+# --------------------------------------------------------------------------- deletion
+
+
+def _delete(context: Context, going: Mapping[int, Object]) -> list[str]:
+    """Delete objects. Bones let go of them, and others that hang on them stay in their places."""
+    bereft = []
+    for obj in context.scene.objects:
+        if obj.session_uid in going:
+            continue
+        if obj.type == "ARMATURE":
+            ragdoll.let_go(obj, going.keys())
+        if obj.parent is not None and obj.parent.session_uid in going:
+            _put_below(obj, (None,))
+        if is_joint(obj) and any(
+            body is not None and body.session_uid in going
+            for body in (obj.usdphys.joint.body0, obj.usdphys.joint.body1)
+        ):
+            bereft.append(obj.name)
+        pairs: Any = obj.usdphys.filtered_pairs.filtered_pairs if "filtered_pairs" in obj.usdphys.keys() else ()
+        for place in reversed(range(len(pairs))):
+            if pairs[place].object is not None and pairs[place].object.session_uid in going:
+                pairs.remove(place)
+    for obj in going.values():
+        bpy.data.objects.remove(obj)
+    if bereft:
+        return [phrase("{names} has lost a body, which the generator had made.", names=named(bereft))]
+    return []
