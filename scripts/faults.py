@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Full disks, kills and power cuts: no output is torn or lost, and none is claimed that is not there.
 
-    .venv/bin/python scripts/faults.py [full] [kill] [power] [small] [trust] [leavings] [blame]
+    .venv/bin/python scripts/faults.py [full] [kill] [power] [small] [trust] [leavings] [blame] [windows] [stale]
+        [slow] [stopped]
         [--moments N] [--pages N] [--check]
 
 full: every command with files that may not grow beyond so many pages of 4 KiB, from none to the whole output, and on a
@@ -10,7 +11,10 @@ moments. power: strace tells whether a file is on the disk before it replaces th
 Each command of these replaces an old file, or those that belong together. small: the small files of `hostile.py` that
 once took all memory. trust: files of jobs that name programs, and glTF that names files of the machine. leavings: what
 killed runs have left is deleted when its time has come, and not before. blame: what is wrong with a file, a disk or the
-arguments has status 1 or 2.
+arguments has status 1 or 2. windows: every command in a folder with the rules of Windows for names and open files,
+twice into the same file. stale: in one whose server goes away after so many touches. slow: in one where each touch
+takes 50 ms. (`file_rules.py` says what that is, and what of it is not seen.) stopped: children that are stopped, and
+neither work nor end.
 
 Bad is an old file that is neither intact nor replaced by a whole new one (torn), is gone (lost), or a success without
 the new file (lie), what is left behind beside the target (left), status 3 in whatever run (fault), a program that was
@@ -548,9 +552,127 @@ def blame(inputs: Path, tell: Tell) -> None:
             judge(name, "convert", str(inputs / "scene.blend"), str(folder / "out.usdz"), **target)
 
 
+# --------------------------------------------------------------------------- other file systems, stopped children
+
+
+@contextmanager
+def under(rule: str, **more: Any) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A folder with a rule of `file_rules.py`, and the environment of commands that are to feel it."""
+    with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as made:
+        folder, start = Path(made, "folder"), Path(made, "start")
+        folder.mkdir()
+        start.mkdir()
+        shutil.copy(ROOT / "scripts" / "file_rules.py", start / "sitecustomize.py")
+        rules = json.dumps({"root": str(folder), "rule": rule, **more})
+        yield folder, {**os.environ, "FILE_RULES": rules, "PYTHONPATH": str(start)}
+
+
+def judge_run(name: str, done: subprocess.CompletedProcess[bytes], target: Path) -> tuple[str, str]:
+    """(one of BAD or "", detail) of a run into a file that held OLD, or nothing."""
+    said = (done.stderr + done.stdout).decode(errors="replace")
+    there = target.exists() and not is_old(target)
+    outcome = (
+        "fault" if done.returncode not in (0, 1, 2) or "Traceback (most recent" in said
+        else "lie" if done.returncode == 0 and name != "batch" and not there
+        else "silent" if done.returncode and name != "batch" and "error: " not in said else ""
+    )  # fmt: skip
+    return outcome, f"status {done.returncode}: {' '.join(said.split())[-200:]}" if outcome else ""
+
+
+def windows(inputs: Path, tell: Tell) -> None:
+    for name, (_, suffix) in COMMANDS.items():
+        with under("windows") as (folder, environment):
+            for turn in ("first", "second"):
+                done = run(name, inputs, folder / f"out{suffix}", env=environment)
+                outcome, detail = judge_run(name, done, folder / f"out{suffix}")
+                wrong = outcome or ("lost" if done.returncode else "")
+                tell("windows", f"{name} {turn}", wrong, detail or done.stderr.decode(errors="replace")[-300:])
+    for fixed in ("broken.usda", "broken.usdc"):
+        with under("windows") as (folder, environment):
+            line = [*hostile.program(), "convert", str(inputs / "scene.blend"), str(folder / fixed)]
+            subprocess.run(line, check=True, capture_output=True)
+            subprocess.run([sys.executable, "-c", SPOIL, str(folder / fixed)], check=True, capture_output=True)
+            done = subprocess.run([*hostile.program(), "validate", "--fix", str(folder / fixed)], capture_output=True,
+                                  check=False, env=environment)  # fmt: skip
+            said = (done.stdout + done.stderr).decode(errors="replace")
+            tell("windows", f"--fix {fixed}", "" if "fixed" in said and done.returncode == 0 else "lost", said[-300:])
+
+
+#: A negative mass, which has a safe fix.
+SPOIL = """
+import os, sys
+import bpy
+bpy.utils.expose_bundled_modules()
+from pxr import Usd, UsdPhysics
+stage = Usd.Stage.Open(sys.argv[1])
+body = next(prim for prim in stage.Traverse() if prim.HasAPI(UsdPhysics.RigidBodyAPI))
+UsdPhysics.MassAPI.Apply(body).CreateMassAttr(-1.0)
+stage.Save()
+os._exit(0)
+"""
+
+
+def stale(inputs: Path, tell: Tell) -> None:
+    for name, (_, suffix) in COMMANDS.items():
+        for after in (0, 1, 2, 4, 8, 16):
+            with under("stale", after=after) as (folder, environment):
+                target = folder / f"out{suffix}"
+                target.write_bytes(OLD_GLTF if suffix == ".gltf" else OLD)
+                outcome, detail = judge_run(name, run(name, inputs, target, env=environment), target)
+                tell("stale", f"{name} after {after}", outcome or ("" if target.exists() else "lost"), detail)
+
+
+def slow(inputs: Path, tell: Tell) -> None:
+    for name, (_, suffix) in COMMANDS.items():
+        with under("slow", seconds=0.05) as (folder, environment):
+            done = run(name, inputs, folder / f"out{suffix}", env=environment)
+            outcome, detail = judge_run(name, done, folder / f"out{suffix}")
+            tell("slow", name, outcome or ("lost" if done.returncode else ""), detail)
+
+
+def stopped(inputs: Path, tell: Tell) -> None:
+    """A stopped child is ended by the limit of its time; its command says so, or has the job done by another one."""
+    stage = str(inputs / "stage.usda")
+    with tempfile.TemporaryDirectory(prefix="usdphys-faults-") as made:
+        jobs = Path(made, "jobs.jsonl")
+        jobs.write_text(json.dumps({"op": "inspect", "in": stage}))
+        lines = {
+            "batch": ["batch", str(jobs), "--workers", "1", "--timeout", "8", "--retries", "0"],
+            "isolate": ["inspect", stage, "--isolate"],
+        }
+        for name, line in lines.items():
+            process = subprocess.Popen(
+                [*hostile.program(), *line], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                env={**os.environ, "USDPHYS_SECONDS": "8"}, start_new_session=True,
+            )  # fmt: skip
+            children: list[int] = []
+            for _ in range(1000):
+                time.sleep(0.01)
+                tasks = Path(f"/proc/{process.pid}/task").glob("*/children")
+                children = [int(one) for task in tasks for one in task.read_text().split()]
+                # Before it has become another program, the one that starts it waits for that, without a limit.
+                own = Path(f"/proc/{process.pid}/cmdline").read_bytes()
+                is_started = all(Path(f"/proc/{child}/cmdline").read_bytes() != own for child in children)
+                if (children and is_started) or process.poll() is not None:
+                    break
+            for child in children:
+                os.kill(child, signal.SIGSTOP)
+            try:
+                said = process.communicate(timeout=400)[0].decode(errors="replace")
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                said = process.communicate()[0].decode(errors="replace")
+                tell("stopped", name, "time", said[-200:])
+                continue
+            left = [child for child in children if Path(f"/proc/{child}").exists()]
+            outcome = "left" if left else "silent" if process.returncode not in (0, 1) or not said.strip() else ""
+            tell("stopped", name, outcome, f"status {process.returncode}, {len(children)} children: {said[-200:]}")
+
+
 #: Kinds that need no command of `COMMANDS`.
 ALONE: dict[str, Callable[[Path, Tell], None]] = {
-    "small": small, "trust": trust, "leavings": leavings, "blame": blame,
+    "small": small, "trust": trust, "leavings": leavings, "blame": blame, "windows": windows, "stale": stale,
+    "slow": slow, "stopped": stopped,
 }  # fmt: skip
 
 # --------------------------------------------------------------------------- the run

@@ -83,7 +83,13 @@ def not_finite(path: Path) -> bool:
 
 
 def run_here(arguments: list[str], outputs: list[Path]) -> tuple[str, str]:
-    """Run a command in this process, with its streams in files; its verdict."""
+    """Run a command in this process; its verdict."""
+    status, said, printed = performed(arguments)
+    return verdict(status, said, outputs, arguments[0], printed)
+
+
+def performed(arguments: list[str]) -> tuple[int, str, str]:
+    """(status, stderr without lines of Blender and USD, stdout) of a command in this process."""
     from usdphys_addon import cli
 
     sys.stdout.flush()
@@ -106,8 +112,7 @@ def run_here(arguments: list[str], outputs: list[Path]) -> tuple[str, str]:
         for stream in (out, err):
             stream.seek(0)
             texts.append(stream.read().decode(errors="replace"))
-    ours = "\n".join(line for line in texts[1].splitlines() if not THEIRS.search(line))
-    return verdict(status, ours, outputs, arguments[0], texts[0])
+    return status, "\n".join(line for line in texts[1].splitlines() if not THEIRS.search(line)), texts[0]
 
 
 def case(rng: random.Random, folder: Path, options: argparse.Namespace) -> Iterator[fuzz.Said]:

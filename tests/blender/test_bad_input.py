@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Bad input and full disks: one clear sentence, nothing half-written, the old file intact."""
 
+import gzip
 import math
 import os
 import resource
@@ -339,6 +340,36 @@ def test_a_blend_that_links_a_pipe_is_refused_and_not_waited_for_also_behind_ano
     inner.unlink()
     with pytest.raises(InputError, match=r"inner.blend', which is missing"):
         blend_file.open_blend(str(middle))
+
+
+def packed(content: bytes, kind: str) -> bytes:
+    """kind: how Blender packs a file, since 3.0 and before."""
+    if kind == "gzip":
+        return gzip.compress(content, 1)
+    return pytest.importorskip("zstandard").compress(content)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["zstd", "gzip"])
+def test_zeros_that_are_packed_are_refused_before_blender_fills_the_memory_with_them(tmp_path, kind):
+    file = tmp_path / "zeros.blend"
+    file.write_bytes(packed(b"BLENDER-v405" + bytes(300 << 20), kind))
+    with pytest.raises(InputError, match=r"unpacks to more than \d+ MB"):
+        blend_file.open_blend(str(file))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are of POSIX")
+def test_a_blend_that_an_old_blender_has_packed_is_opened_and_its_libraries_are_looked_at(tmp_path):
+    inner, outer = tmp_path / "inner.blend", tmp_path / "outer.blend"
+    bpy.context.scene.collection.children.link(bpy.data.collections.new("inner"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(inner), compress=False)
+    linked(outer, inner, "inner", False)
+    outer.write_bytes(packed(outer.read_bytes(), "gzip"))
+    assert not blend_file.open_blend(str(outer))
+    inner.unlink()
+    os.mkfifo(inner)
+    with pytest.raises(InputError, match="which is a device or a pipe"):
+        blend_file.open_blend(str(outer))
 
 
 @pytest.mark.parametrize("kind", ["images", "volumes"])

@@ -474,3 +474,16 @@ def test_progress_that_nobody_can_read_is_no_fault(tmp_path, parts, monkeypatch)
     monkeypatch.setattr("sys.stderr", Full())
     monkeypatch.setattr("usdphys_ext.usdphys_addon.system.console.silence", lambda number: None)
     assert run("convert", parts, tmp_path / "out.blend") == 0
+
+
+def test_two_scenes_are_compared_with_the_shapes_of_their_meshes(tmp_path, nested, capfd):
+    """Blender frees the first one when it opens the second one."""
+    assert run("diff", nested, nested) == 0
+    bpy.ops.wm.open_mainfile(filepath=str(nested))
+    bpy.data.objects["Child"].data.vertices[0].co.x -= 1.0
+    other = saved(tmp_path / "other.blend")
+    capfd.readouterr()
+    assert run("diff", nested, other) == run("diff", other, nested) == 1
+    said = capfd.readouterr().out
+    assert said.count("/Child' has other points or faces.") == 2
+    assert "/Parent'" not in said

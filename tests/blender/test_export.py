@@ -279,6 +279,23 @@ def test_a_strict_operator_names_the_first_error_and_the_number(tmp_path):
     assert prim_of(Usd.Stage.Open(str(file)), "Body0").GetAttribute("physics:mass").Get() == -1
 
 
+@pytest.mark.skipif(not Path("/proc/self/maps").is_file(), reason="it is asked there what is mapped")
+def test_a_file_that_is_split_into_layers_is_closed_before_it_is_removed(tmp_path, monkeypatch):
+    """Windows removes no file that is open."""
+    scenes.solid("Crate")
+    held, unlink = [], Path.unlink
+
+    def watched(path: Path, **more: Any) -> None:
+        if path.suffix == ".usdc":
+            held.append((path.name, path.exists() and str(path) in Path("/proc/self/maps").read_text()))
+        unlink(path, **more)
+
+    monkeypatch.setattr(Path, "unlink", watched)
+    assert bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "asset.usda"), layers=True) == {"FINISHED"}
+    assert ("whole.usdc", False) in held
+    assert not [name for name, is_held in held if is_held]
+
+
 def test_a_layered_asset_of_the_operator_holds_the_same_scene_and_its_own_layers_are_never_its_input(tmp_path):
     robot()
     plain, _ = export(tmp_path / "plain.usda")

@@ -812,6 +812,8 @@ def test_failed_lists_the_jobs_whose_last_result_is_bad(tmp_path, capsys):
     assert cli.main(["batch", "--failed", str(one)]) == 0
     assert cli.main(["batch", "--failed", str(tmp_path / "none")]) == 1
     assert cli.main(["batch", "jobs.jsonl", "--failed", str(one)]) == 2
+    for option in (["--retries", "0"], ["--timeout", "9"], ["--memory", "1"], ["--workers", "2"], ["--dry-run"]):
+        assert cli.main(["batch", "--failed", str(one), *option]) == 2
     assert cli.main(["batch"]) == 2
 
 

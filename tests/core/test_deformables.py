@@ -114,7 +114,9 @@ def _turn_a_tetrahedron(stage: Usd.Stage) -> None:
 
 
 def _static_anchor(stage: Usd.Stage) -> None:
-    stage.GetPrimAtPath("/World/Anchor").RemoveAPI(UsdPhysics.RigidBodyAPI)
+    anchor = stage.GetPrimAtPath("/World/Anchor")
+    anchor.RemoveAPI(UsdPhysics.RigidBodyAPI)
+    anchor.RemoveProperty("physics:kinematicEnabled")
 
 
 FAULTS = {

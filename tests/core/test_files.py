@@ -448,3 +448,14 @@ def test_what_killed_runs_left_beside_other_outputs_is_deleted_after_a_day(tmp_p
         scratch.write_text("{}")
     left = {path.name for path in tmp_path.iterdir()}
     assert left == {"another.json", ".usdphys-mine", names["new"], names["new folder"]}
+
+
+@pytest.mark.parametrize(("name", "part"), [
+    ("C:\\scenes\\con.usda", "con.usda"), ("NUL", "NUL"), ("a/COM1.tar.usd/b.usda", "COM1.tar.usd"),
+    ("out:1.usda", "out:1.usda"), ("scenes./a.usda", "scenes."), ("a.usda ", "a.usda "), ("a?.usda", "a?.usda"),
+    ("lpt9 .usda", "lpt9 .usda"), ("C:\\scenes\\a.usda", ""), ("C:a.usda", ""), ("../b/./a.usda", ""),
+    ("console.usda", ""), ("com10.usda", ""),
+    ("\\\\server\\share\\a.usda", ""), ("\\\\?\\C:\\a.usda", ""), (".usda", ""),
+])  # fmt: skip
+def test_names_that_windows_takes_for_something_else_are_known(name, part):
+    assert files.refused_by_windows(name) == part

@@ -283,6 +283,8 @@ def test_varied_runs_follow_what_is_animated(tmp_path, capfd) -> None:
     [
         (["--vary", "friction=0..1"], "add --json"), (["--vary", "colour=0..1", "--json", "x.json"], "colour"),
         (["--vary", "friction=0..1", "--json", "x.json", "--out", "x.usda"], "leave out --out"),
+        (["--runs", "10", "--json", "x.json"], "--vary"), (["--seed", "0", "--json", "x.json"], "--vary"),
+        (["--base", "free", "--engine", "newton", "--engine-python", "/nowhere"], "--base is for"),
     ],
 )  # fmt: skip
 def test_variations_that_cannot_be_made_are_refused(tmp_path, monkeypatch, capfd, arguments, part) -> None:

@@ -81,7 +81,8 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         command.set_defaults(calculates=True)
     many = _add_command(commands, "batch", table)
     _add_common(many)
-    many.set_defaults(run=run_batch, isolate=False, calculates=False)
+    # --failed does without all other arguments.
+    many.set_defaults(run=run_batch, isolate=False, calculates=False, fallbacks=vars(many.parse_args([])))
     # A child of a batch. Without help, the list of commands leaves it out.
     commands.add_parser("serve").set_defaults(run=partial(serve_jobs, perform), isolate=False, calculates=False)
     return parser

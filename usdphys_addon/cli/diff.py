@@ -6,11 +6,16 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict
+from functools import partial
+from typing import TYPE_CHECKING
 
 from .. import formats
 from ..core.words import counted
 from ..system.console import say
 from .inputs import choices_of, model_in
+
+if TYPE_CHECKING:
+    from ..core.model import Mesh, PhysicsModel, SpherePoints
 
 
 def diff_files(options: argparse.Namespace) -> int:
@@ -23,9 +28,12 @@ def diff_files(options: argparse.Namespace) -> int:
         # An option for a robot may be for one of the two.
         takes = formats.format_of(other).takes
         formats.check_choices(file, {name: value for name, value in choices.items() if name not in takes})
-    with model_in(options.first, choices) as (first, _), model_in(options.second, choices) as (second, _):
-        same = formats.format_of(options.first) is formats.format_of(options.second)
-        found = list(changes.changes(first, second, same_format=same))
+    same = formats.format_of(options.first) is formats.format_of(options.second)
+    with model_in(options.first, choices) as (first, _):
+        if all(formats.format_of(file).is_scene for file in files):
+            _hold_meshes(first)
+        with model_in(options.second, choices) as (second, _):
+            found = list(changes.changes(first, second, same_format=same))
     if options.json:
         lines = [asdict(change) for change in found]
         say(json.dumps({"first": options.first, "second": options.second, "differences": lines}, allow_nan=False))
@@ -35,3 +43,15 @@ def diff_files(options: argparse.Namespace) -> int:
     if not options.quiet:
         say(f"{options.first}, {options.second}: {counted(len(found), 'difference') if found else 'the same physics'}")
     return 1 if found else 0
+
+
+def _hold_meshes(model: PhysicsModel) -> None:
+    """Load all geometry of an open scene: Blender frees the scene when it opens the next one."""
+    for prim in model.prims.values():
+        if prim.mesh is not None:
+            loaded = prim.mesh()
+            prim.mesh = partial(_loaded, loaded)
+
+
+def _loaded(mesh: Mesh | SpherePoints | None) -> Mesh | SpherePoints | None:
+    return mesh

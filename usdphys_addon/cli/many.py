@@ -97,7 +97,8 @@ def _list_failed(options: argparse.Namespace) -> int:
     """Print the jobs whose last result is not good. Returns the exit status."""
     from ..batch import journal
 
-    if options.jobs or options.dry_run or options.shard or options.out or options.dask:
+    others = ("jobs", "workers", "dask", "shard", "timeout", "memory", "retries", "out", "dry_run")
+    if any(getattr(options, name) != options.fallbacks[name] for name in others):
         raise UsageError("--failed lists what is in files of results; drop JOBS and the options of a batch.")
     known: dict[str, dict[str, Any]] = {}
     for name in options.failed:

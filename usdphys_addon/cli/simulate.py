@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..bridge.reading import SceneReading
     from ..core.model import PhysicsModel
     from ..exchange.usd_export import ExportOptions
-    from ..formats import Choices, Format
+    from ..formats import Format
     from ..simulation.record import Animation, Recording
     from ..simulation.world import World
     from ..stage_motion import StageMotion
@@ -39,6 +39,7 @@ _LAST_FRAME = 1048574
 def simulate_file(options: argparse.Namespace) -> int:
     """Simulate a file and write its motion. Returns the exit status."""
     source = formats.require_stage(options.file)
+    formats.check_choices(options.file, choices_of(options))
     layers = tuple(ending for ending in USD_SUFFIXES if ending != ".usdz")
     if options.out and Path(options.out).suffix.lower() not in layers:
         raise InputError(f"'{options.out}' cannot be written; end it with one of {', '.join(layers)}.")
@@ -46,6 +47,8 @@ def simulate_file(options: argparse.Namespace) -> int:
         from . import vary
 
         vary.check_options(options)
+    elif options.runs is not None or options.seed is not None:
+        raise UsageError("--runs and --seed are for --vary; add it, or leave them out.")
     with folders_made(options, options.out, options.json):
         return _vary_into(options, source) if options.vary else _simulate_into(options, source)
 
@@ -54,7 +57,8 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
     """Simulate a file with many values, and write the runs. Returns the exit status."""
     from . import vary
 
-    choices = _checked_choices(options)
+    _check_outputs(options)
+    choices = choices_of(options)
     if source.as_stage is not None:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
@@ -116,17 +120,10 @@ def _rate_of_scene(options: argparse.Namespace, scene: Any) -> float:
     return checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
 
 
-def _checked_choices(options: argparse.Namespace) -> Choices:
-    """The options of the format of the file. Raises InputError for these, and for outputs that cannot be written."""
-    _check_outputs(options)
-    choices = choices_of(options)
-    formats.check_choices(options.file, choices)
-    return choices
-
-
 def _simulate_into(options: argparse.Namespace, source: Format) -> int:
     """Simulate a file and write its motion into folders that are there. Returns the exit status."""
-    choices = _checked_choices(options)
+    _check_outputs(options)
+    choices = choices_of(options)
     if source.as_stage is not None:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)

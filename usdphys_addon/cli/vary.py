@@ -19,6 +19,9 @@ from ..core.words import counted
 from ..simulation.engine import PREVIEW
 from ..simulation.record import Animation, Recording, engine_silenced, refuse_lost
 
+#: Runs where --runs says nothing; the help says the number, too.
+_RUNS = 10
+
 
 def check_options(options: argparse.Namespace) -> None:
     """Refuse options that contradict `--vary`. Raises UsageError."""
@@ -53,16 +56,17 @@ def runs_of(
     setup = aim.Setup(model, 1.0 / fps, substeps=options.substeps, quality=options.quality, animation=animation)
     frame = frame_of(options, fps)
     names = [one.text for group in groups for one in group]
+    seed = options.seed or 0
     runs: list[dict[str, Any]] = []
     notices: dict[tuple[str, str], Issue] = {}
     with engine_silenced():
-        for run in aim.variations(setup, groups, frame, options.runs, options.seed):
+        for run in aim.variations(setup, groups, frame, options.runs or _RUNS, seed):
             nowhere, still = np.empty((0, 0, 4, 4)), np.zeros(len(run.paths), bool)
             notices.update(((one.code, one.path), one) for one in reversed(run.notices))
             recording = Recording(fps, run.paths, still, nowhere, run.positions, run.rotations)
             runs.append({"values": dict(zip(names, run.values.tolist(), strict=True)), **recording.as_json(units)})
     line = f"{counted(len(runs), 'run')} of {counted(frame + 1, 'frame')}, {counted(len(names), 'value')} varied"
     try:
-        return json.dumps({"seed": options.seed, "runs": runs}, allow_nan=False), line, list(notices.values())
+        return json.dumps({"seed": seed, "runs": runs}, allow_nan=False), line, list(notices.values())
     except ValueError as error:
         raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from . import paths, schema
 from .animation import Key, Samples
 from .frames import Matrix
+from .misnamed import Misnamed
 from .schema import Attribute, Schema, SchemaT
 from .schemas import usd_geom, usd_physics
 from .units import SI, StageUnits
@@ -147,6 +148,8 @@ class PhysicsModel:
     angular_precision: float = 0.0
     #: Frames or time codes in a second.
     time_codes: float = 24.0
+    #: Names of a file that no schema declares, by path of their prim.
+    misnamed: dict[str, tuple[Misnamed, ...]] = field(default_factory=dict)
     #: The values that change over time.
     animated: dict[Key, Samples] = field(default_factory=dict)
     #: Returns the world matrix of any prim of the stage by path, None if it does not exist. Set by `usd.read` only.

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -37,7 +38,8 @@ def apply(world: World, prim: Prim, name: str, fields: Collection[str]) -> None:
     has_joint = path in world.joints
     if isinstance(value, usd_physics.DriveAPI):
         if has_joint:
-            world.set_drive(path, instance, **{item.field: value.resolved(item.field) for item in value.attributes})
+            with suppress(KeyError):  # of what its joint holds fast, or does not have: it has no effect
+                world.set_drive(path, instance, **{item.field: value.resolved(item.field) for item in value.attributes})
     elif isinstance(value, usd_physics.MaterialAPI):
         world.set_friction(
             path, *(value.resolved(one) for one in ("dynamic_friction", "restitution", "static_friction"))

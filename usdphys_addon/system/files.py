@@ -15,7 +15,7 @@ import zipfile
 from collections.abc import Callable, Collection, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from zlib import crc32
 
 from ..core import clock
@@ -30,6 +30,12 @@ FORGOTTEN = 86400.0
 WORK = "usdphys-run-"
 #: Names of temporary files beside a target, see `_prefix`.
 _TEMPORARY = re.compile(r"\.usdphys-\w*-[0-9a-f]{8}-")
+#: Names of devices, whatever suffix they have; characters that no name has; ends that Windows cuts off.
+_NOT_ON_WINDOWS = re.compile(
+    r"^(CON|PRN|AUX|NUL|CONIN\$|CONOUT\$|(COM|LPT)[1-9\u00b9\u00b2\u00b3])\s*(\.|$)"
+    r"|[<>:\"|?*\x00-\x1f]|[. ]$",
+    re.IGNORECASE,
+)
 #: The end of a .blend: the header of its last block, or of the table of a compressed one.
 _BLEND_ENDS = (b"ENDB", b"\xb1\xea\x92\x8f")
 #: What text files end with, by their suffix.
@@ -68,9 +74,18 @@ def usable_name(name: str) -> str:
         )
     if os.name == "posix" and name.startswith("//"):
         name = f"/{name.lstrip('/')}"
+    elif os.name == "nt" and (part := refused_by_windows(name)):
+        raise InputError(f"'{part}' in '{short}' is a name that Windows reserves or changes; choose another one.")
     if len(os.fsencode(Path(name).absolute())) > _LONGEST_PATH:
         raise InputError(f"'{short}' is a path of more than {_LONGEST_PATH} bytes; Blender needs a shorter one.")
     return name
+
+
+def refused_by_windows(name: str) -> str:
+    """The part of a path that Windows takes for a device, a stream of another file, or a shorter name; "" for none."""
+    parts = PureWindowsPath(name).parts
+    rest = parts[1:] if PureWindowsPath(name).anchor else parts
+    return next((part for part in rest if part != ".." and _NOT_ON_WINDOWS.search(part)), "")
 
 
 @contextmanager

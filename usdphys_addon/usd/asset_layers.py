@@ -85,6 +85,12 @@ def split(whole: Path, interface: Path, *, instances: bool = False) -> str:
     whole: in the folder of the payload, with its images in `textures`. instances: of meshes with their colliders; see
     `instanceable`. Returns why there are no instances, if they are wanted; else "". Raises OutputError.
     """
+    _split(whole, interface, instances=instances)
+    # Nobody has it open any more, without which Windows does not remove it.
+    whole.unlink()
+
+
+def _split(whole: Path, interface: Path, *, instances: bool) -> None:
     folder, source = whole.parent, Sdf.Layer.OpenAsAnonymous(str(whole))
     shared: set[str] = set()
     missing = ""
@@ -96,7 +102,6 @@ def split(whole: Path, interface: Path, *, instances: bool = False) -> str:
         missing = "" if shared else "no mesh can be one"
     layers = _Splitter(source, folder, shared).write(interface)
     _compare(whole, interface)
-    whole.unlink()
     if (folder / "textures").is_dir():
         # In two steps: some file systems do not tell upper from lower case.
         (folder / "textures").rename(folder / "renamed").rename(folder / TEXTURES)

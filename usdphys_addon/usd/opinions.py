@@ -272,6 +272,13 @@ def transform_layer(operations: str) -> str:
     return f'#usda 1.0\n\ndef Xform "Prim"\n{{\n{operations}}}\n'
 
 
+def operations_in(text: str) -> str | None:
+    """The text of transform operations in that of their layer; None for what `transform_layer` has not written."""
+    before, _, after = transform_layer("\0").partition("\0")
+    is_plain = text.startswith(before) and text.endswith(after) and len(text) >= len(before) + len(after)
+    return text[len(before) : len(text) - len(after)] if is_plain else None
+
+
 def transform_text(opinions: Opinions) -> str:
     """The transform operations of a prim as USDA text, with time samples; empty if they are invalid.
 

@@ -18,6 +18,7 @@ from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdPhysics, UsdShade, UsdUtils, Vt
 from ..core import deformables, frames, schema, units, vendor_schemas
 from ..core.animation import Key, Samples
 from ..core.errors import InputError
+from ..core.misnamed import Misnamed, Names
 from ..core.model import EXTRAS_KEY, GRAVCOMP, Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.prototypes import SharedSchemas
 from ..core.schema import Attribute, Schema
@@ -257,6 +258,7 @@ def read_stage(
         still = len(reader.model.animated)
         prim = reader.read(one)
         reader.note_subset(one)
+        reader.note_misnamed(one)
         if prim is None:
             others[path] = one.type_name
             continue
@@ -342,6 +344,8 @@ class _Reader:
         #: GeomSubsets by path of their mesh.
         self.subsets: dict[str, list[Usd.Prim]] = {}
         self.model.time_codes = float(stage.GetTimeCodesPerSecond()) or 1.0
+        self.names = Names()
+        self.misnamed: dict[PrimKind, tuple[Misnamed, ...]] = {}
         self.has_purposes = False
         self.has_instances = bool(stage.GetPrototypes())
 
@@ -438,6 +442,14 @@ class _Reader:
     def note_subset(self, opinions: Opinions) -> None:
         if opinions.kind.is_subset:
             self.subsets.setdefault(opinions.path.rpartition("/")[0], []).append(opinions.usd_prim)
+
+    def note_misnamed(self, opinions: Opinions) -> None:
+        kind = opinions.kind
+        found = self.misnamed.get(kind)
+        if found is None:
+            found = self.misnamed[kind] = self.names.misnamed(kind.type_name, kind.schemas, kind.names)
+        if found:
+            self.model.misnamed[opinions.path] = found
 
     def bind_materials(self) -> None:
         """Bind the physics materials of all colliders in one call, which is many times faster."""

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from .. import deformables, gprims
+from ..misnamed import Misnamed
+from ..model import Prim
 from ..schema import Attribute
 from ..schemas import usd_physics
 from ..value_types import elements_of
@@ -77,6 +79,32 @@ def mistyped(facts: Facts) -> Iterator[Finding]:
             prim, f"{property_name} of {prim.display} is not a {attribute.type}.",
             {"value": property_name, "type": attribute.type},
         )  # fmt: skip
+
+
+@rule("NameMisspelt")
+def misspelt(facts: Facts) -> Iterator[Finding]:
+    for prim, found in _misnamed(facts):
+        if found.meant:
+            yield Finding(
+                prim, f"{found.name} of {prim.display} is not declared by any schema, and has no effect.",
+                {"value": found.name, "meant": found.meant},
+            )  # fmt: skip
+
+
+@rule("SchemaMissing")
+def schema_missing(facts: Facts) -> Iterator[Finding]:
+    for prim, found in _misnamed(facts):
+        if found.schema:
+            yield Finding(
+                prim, f"{found.name} of {prim.display} has no effect without {found.schema}.",
+                {"value": found.name, "schema": found.schema},
+            )  # fmt: skip
+
+
+def _misnamed(facts: Facts) -> Iterator[tuple[Prim, Misnamed]]:
+    for path, several in facts.model.misnamed.items():
+        prim = facts.model.prims.get(path) or Prim(path)
+        yield from ((prim, one) for one in several)
 
 
 @rule("TokenUnknown")

@@ -441,13 +441,12 @@ class Constraint:
         self.state.angle = _middle(self.state.freedoms[3])
         if not self._turns_far_without_base():
             return
-        angle = self.angle_now(physics)
+        angle, turn = self.angle_now(physics), 2.0 * math.pi
         freedom = self.state.freedoms[3]
-        turn = 2.0 * math.pi
-        while angle < freedom.low and angle + turn <= max(freedom.high, freedom.low + turn):
-            angle += turn
-        while angle > freedom.high and angle - turn >= min(freedom.low, freedom.high - turn):
-            angle -= turn
+        low, high = _bounded(freedom.low), _bounded(freedom.high)
+        # As many whole turns as bring it to the limits: these can be far away, and even without end.
+        angle += turn * max(0, math.ceil((low - angle) / turn))
+        angle -= turn * max(0, math.ceil((angle - high) / turn))
         self.state.angle = angle
 
     def _turns_far_without_base(self) -> bool:

@@ -180,16 +180,17 @@ class GroupedSpace(Engine):
             rows = self._rows[number]
             speeds = np.linalg.norm(self.spaces[number].velocities()[:, :3], axis=1)
             radii = self._stock.radii[rows]
-            solid = self._stock.is_dynamic[rows] & (radii > 0.0) & np.isfinite(positions[rows]).all(axis=1)
-            rows, speeds = rows[solid], speeds[solid]
-            reach = (1.0 + MARGIN) * radii[solid] + AHEAD * step * (speeds + gravity * step)
-            sides.append((positions[rows], reach, float(speeds.max(initial=0.0))))
+            reach = (1.0 + MARGIN) * radii + AHEAD * step * (speeds + gravity * step)
+            solid = self._stock.is_dynamic[rows] & (radii > 0.0)
+            solid &= np.isfinite(positions[rows]).all(axis=1) & np.isfinite(reach)
+            sides.append((positions[rows[solid]], reach[solid], float(speeds[solid].max(initial=0.0))))
         gap = _gap(*sides[0][:2], *sides[1][:2])
         if gap <= 0.0:
             return True
         # In so many steps no body of one comes to the other, unless it is kicked hard.
         fastest = sides[0][2] + sides[1][2] + KICK + 2.0 * gravity * LONGEST * step
-        self._due[first, second] = int(min(gap / (fastest * step), LONGEST))
+        steps = gap / (fastest * step)
+        self._due[first, second] = int(steps) if steps < LONGEST else LONGEST
         return False
 
     def _unite(self, first: int, second: int, positions: Floats) -> None:

@@ -1,0 +1,101 @@
+"""Files with odd numbers are simulated or refused in a sentence, and are no fault of this program."""
+
+import json
+
+import pytest
+from usdphys_ext.usdphys_addon import cli
+
+HEAD = '#usda 1.0\n(\n    metersPerUnit = 1\n    upAxis = "Z"\n)\n'
+BODIES = '(prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"])'
+
+
+def simulated(tmp_path, text, *options):
+    """(exit status, translations of each body)"""
+    source, poses = tmp_path / "odd.usda", tmp_path / "poses.json"
+    source.write_text(HEAD + text, encoding="utf-8")
+    status = cli.main(["simulate", str(source), "--seconds", "0.5", "--json", str(poses), *options])
+    found = json.loads(poses.read_text(encoding="utf-8"))["bodies"] if status == 0 else {}
+    return status, {path: body["translation"] for path, body in found.items()}
+
+
+@pytest.mark.parametrize("low", [0, -90])
+def test_the_animated_drive_of_a_hinge_that_its_limits_hold_fast_has_no_effect(tmp_path, low):
+    status, found = simulated(tmp_path, f'''
+def Cube "Door" {BODIES} {{
+    bool physics:kinematicEnabled = 0
+}}
+def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["PhysicsDriveAPI:angular", "PhysicsDriveAPI:transX"])
+{{
+    rel physics:body1 = </Door>
+    uniform token physics:axis = "Y"
+    float physics:lowerLimit = {low}
+    float physics:upperLimit = 0
+    point3f physics:localPos1 = (2, 0, 0)
+    float drive:angular:physics:stiffness = 1e6
+    float drive:angular:physics:damping = 1e5
+    float drive:angular:physics:targetPosition.timeSamples = {{ 0: 0, 12: -45 }}
+    float drive:transX:physics:stiffness = 100
+    float drive:transX:physics:targetPosition.timeSamples = {{ 0: 0, 12: 5 }}
+}}
+''')  # fmt: skip
+    assert status == 0
+    (way,) = found.values()
+    turned = max(abs(place[2] - way[0][2]) for place in way)
+    assert turned < 1e-3 if low == 0 else turned > 0.5
+
+
+def test_a_velocity_that_is_no_number_does_not_end_the_run_of_what_is_apart_from_its_body(tmp_path):
+    """A robot and the loose bodies are in worlds of their own, which are looked at before each step."""
+    links = "".join(
+        f'def Cube "Link{number}" {BODIES}\n{{\n    double3 xformOp:translate = (0, 0, {20 - 4 * number})\n'
+        '    uniform token[] xformOpOrder = ["xformOp:translate"]\n}\n'
+        for number in range(2)
+    )
+    status, found = simulated(tmp_path, f'''
+def Cube "Loose" {BODIES}
+{{
+    vector3f physics:velocity = (0, nan, 0)
+    double3 xformOp:translate = (60, 0, 0)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}}
+def Xform "Robot" (prepend apiSchemas = ["PhysicsArticulationRootAPI"])
+{{
+{links}
+def PhysicsFixedJoint "Base"
+{{
+    rel physics:body1 = </Robot/Link0>
+    point3f physics:localPos0 = (0, 0, 20)
+}}
+def PhysicsRevoluteJoint "Joint"
+{{
+    rel physics:body0 = </Robot/Link0>
+    rel physics:body1 = </Robot/Link1>
+    point3f physics:localPos0 = (0, 0, -2)
+    point3f physics:localPos1 = (0, 0, 2)
+    uniform token physics:axis = "Y"
+}}
+}}
+''')  # fmt: skip
+    assert status == 0
+    assert found["/Robot/Link1"][-1] == pytest.approx([0, 0, 16], abs=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [("-3.4028235e38", "-inf"), ("inf", "inf"), ("1e12", "2e12"), ("-inf", "-1e30")]
+)
+def test_limits_of_a_hinge_without_end_end_the_search_for_its_first_turn(tmp_path, low, high):
+    status, found = simulated(tmp_path, f'''
+def Cube "Door" {BODIES} {{
+}}
+def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["PhysicsDriveAPI:angular"])
+{{
+    rel physics:body1 = </Door>
+    uniform token physics:axis = "Y"
+    float drive:angular:physics:stiffness = 100
+    float drive:angular:physics:targetPosition = 300
+    float physics:lowerLimit = {low}
+    float physics:upperLimit = {high}
+}}
+''')  # fmt: skip
+    assert status in (0, 1)
+    assert len(found) == (status == 0)
