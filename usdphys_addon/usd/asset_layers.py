@@ -85,12 +85,14 @@ def split(whole: Path, interface: Path, *, instances: bool = False) -> str:
     whole: in the folder of the payload, with its images in `textures`. instances: of meshes with their colliders; see
     `instanceable`. Returns why there are no instances, if they are wanted; else "". Raises OutputError.
     """
-    _split(whole, interface, instances=instances)
+    missing = _split(whole, interface, instances=instances)
     # Nobody has it open any more, without which Windows does not remove it.
     whole.unlink()
+    return missing
 
 
-def _split(whole: Path, interface: Path, *, instances: bool) -> None:
+def _split(whole: Path, interface: Path, *, instances: bool) -> str:
+    """`split`, without removing the whole."""
     folder, source = whole.parent, Sdf.Layer.OpenAsAnonymous(str(whole))
     shared: set[str] = set()
     missing = ""
