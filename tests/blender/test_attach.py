@@ -232,7 +232,7 @@ def test_physics_comes_back(tmp_path, full_file, monkeypatch):
     written, issues = attach(full_file)
     assert not issues and not written.missing
     assert written.counts == {"scenes": 2, "materials": 2, "groups": 2, "bodies": 6, "colliders": 44, "joints": 8,
-                              "articulations": 1, "deformables": 0}  # fmt: skip
+                              "articulations": 1}  # fmt: skip
     assert_same(full_file, export(tmp_path / "back.usda"), monkeypatch)
     for name, place in before.items():
         np.testing.assert_array_equal(place, np.array(bpy.data.objects[name].matrix_world))
