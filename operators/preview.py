@@ -149,7 +149,7 @@ class Listener:
         if timer in _timers:  # not where a file was loaded, which has ended it
             _timers.remove(timer)
             context.window_manager.event_timer_remove(timer)
-        _clear_status()
+        _clear_status(context.workspace)
         redraw("VIEW_3D", "PROPERTIES")
         return status
 
@@ -270,9 +270,9 @@ def _end_listening() -> None:
     _clear_status()
 
 
-def _clear_status() -> None:
-    """Each workspace has a text of its own, and the user may have changed to another one."""
-    for workspace in bpy.data.workspaces:
+def _clear_status(*workspaces: Any) -> None:
+    """Each workspace has a text of its own, and the user may have changed to another one than these."""
+    for workspace in (*workspaces, *bpy.data.workspaces):
         workspace.status_text_set(None)
 
 

@@ -153,7 +153,7 @@ def test_a_bridge_bears_a_crate_and_comes_to_rest(seed):
     scenes.make_body(crate)
     check_start()
     joints = held()
-    session = play(6.0)
+    session = play(8.0)
     assert separation(joints) < 0.005
     assert crate.matrix_world.translation.z > height - 0.4 * span
     check_rest(session, 0.05)

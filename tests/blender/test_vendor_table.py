@@ -86,10 +86,7 @@ def is_so(value: Any, wanted: Any) -> bool:
 
 
 def expected_in_metres(row: dict[str, Any], type_name: str, values: dict[str, Any]) -> Any:
-    """What a value is in metres with Z up, by the unit that the table has for it.
-
-    Blender keeps what is below the root in centimetres, under a scale of the root.
-    """
+    """What a value is in metres with Z up, by the unit that the table has for it."""
     value = values[row["usd"]]
     if row.get("axes"):
         return 5  # X stays X, Y is Z
@@ -99,11 +96,7 @@ def expected_in_metres(row: dict[str, Any], type_name: str, values: dict[str, An
         # Attributes of an instance are those of a rotation, and so is a revolute joint.
         unit = unit[1] if EACH in row["usd"] or type_name.startswith("Physics") else None
     is_world = row.get("space") == "world" or ("world_if" in row and values[row["world_if"][0]] == row["world_if"][1])
-    if (
-        row.get("space") == "local"
-        or (unit is None and not is_world)
-        or (not isinstance(value, float) and as_numbers(value).dtype.kind != "f")
-    ):
+    if (unit is None and not is_world) or (not isinstance(value, float) and as_numbers(value).dtype.kind != "f"):
         return value
     power = 0
     for sign, exponent in re.findall(r"(^|[*/])m(?:\^(\d+))?(?![a-z])", unit or "1"):
