@@ -49,8 +49,7 @@ MATERIALS: dict[str, tuple[str, tuple[float, float, float, float] | None]] = {
 }
 
 #: What the playground holds, by our own count.
-COUNTS = {"scenes": 1, "bodies": 59, "colliders": 86, "joints": 28, "groups": 2, "materials": 5, "articulations": 7,
-          "deformables": 0}  # fmt: skip
+COUNTS = {"scenes": 1, "bodies": 59, "colliders": 86, "joints": 28, "groups": 2, "materials": 5, "articulations": 7}
 #: The same as OpenUSD's parsing utilities see it, by object type.
 PARSED = {
     "Scene": 1, "RigidBody": 59, "RigidBodyMaterial": 5, "CollisionGroup": 2, "Articulation": 7,

@@ -57,7 +57,9 @@ def wanted(seconds: float, meters: float = 1.0) -> Matrix:
 
 
 def is_at(obj: Any, seconds: float, meters: float = 1.0, within: float = 1e-4) -> bool:
-    return bool(np.allclose(obj.matrix_world, wanted(seconds, meters), atol=within / meters))
+    place, turn, _ = obj.matrix_world.decompose()
+    there, turned, _ = wanted(seconds, meters).decompose()
+    return bool(np.allclose(place, there, atol=within / meters) and turn.rotation_difference(turned).angle < 1e-3)
 
 
 @pytest.mark.parametrize("meters", [1.0, 0.01])

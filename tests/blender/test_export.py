@@ -142,7 +142,6 @@ def test_file_types(tmp_path, suffix):
     assert [issue for issue in result.issues if issue.severity == "error"] == []
     assert result.counts == {
         "scenes": 1, "bodies": 3, "colliders": 4, "joints": 2, "groups": 1, "materials": 2, "articulations": 1,
-        "deformables": 0,
     }  # fmt: skip
     assert [path.name for path in tmp_path.iterdir()] == [f"robot{suffix}"]
 

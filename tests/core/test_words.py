@@ -18,7 +18,6 @@ def test_kinds_of_a_summary_are_told_in_the_singular_where_there_is_one() -> Non
     kinds = tuple(summary.counts(PhysicsModel()))
     assert {words.tally(1, kind) for kind in kinds} == {
         "1 scene", "1 body", "1 collider", "1 joint", "1 group", "1 material", "1 articulation",
-        "1 deformable",
     }  # fmt: skip
     assert all(words.tally(number, kind) == f"{number} {kind}" for number in (0, 2) for kind in kinds)
 

@@ -25,7 +25,7 @@ KINDS: dict[str, Kind] = {
 }
 #: Key in `Prim.extras`: a kind, or "material".
 KEY = "deformable"
-_MATERIAL = "material"
+MATERIAL = "material"
 #: Where a file says nothing: kg/m^3, and metres.
 DENSITY, THICKNESS = 1000.0, 0.001
 
@@ -38,18 +38,18 @@ def role_of(schemas: tuple[str, ...]) -> str:
     """What a prim with these API schemas is: a kind of simulation geometry, "material", or empty."""
     if found := next((KINDS[name] for name in schemas if name in KINDS), ""):
         return found
-    return _MATERIAL if any(name.startswith(FAMILIES) and "DeformableMaterialAPI" in name for name in schemas) else ""
+    return MATERIAL if any(name.startswith(FAMILIES) and "DeformableMaterialAPI" in name for name in schemas) else ""
 
 
 def kind_of(prim: Prim) -> str:
     """The kind of a prim that is the simulation geometry of a deformable; empty for other prims."""
     role = prim.extras.get(KEY, "") if prim.extras else ""
-    return "" if role == _MATERIAL else str(role)
+    return "" if role == MATERIAL else str(role)
 
 
 def is_material(prim: Prim) -> bool:
     """True for a material that says how something deforms."""
-    return bool(prim.extras) and prim.extras.get(KEY) == _MATERIAL
+    return bool(prim.extras) and prim.extras.get(KEY) == MATERIAL
 
 
 @dataclass(slots=True)

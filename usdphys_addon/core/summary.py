@@ -21,16 +21,18 @@ Table = dict[str, Any]
 _COUNTED = {
     "PhysicsScene": "scenes", "PhysicsRigidBodyAPI": "bodies", "PhysicsCollisionAPI": "colliders",
     "PhysicsJoint": "joints", "PhysicsCollisionGroup": "groups", "PhysicsMaterialAPI": "materials",
-    "PhysicsArticulationRootAPI": "articulations", **dict.fromkeys(deformables.KINDS, "deformables"),
+    "PhysicsArticulationRootAPI": "articulations",
 }  # fmt: skip
+#: A schema of deformables, for all of them.
+_DEFORMABLE = next(iter(deformables.KINDS))
 
 
 def counts(model: PhysicsModel) -> dict[str, int]:
-    """Number of prims of each kind."""
+    """Number of prims of each kind; of deformables only where there are some."""
     values: Iterator[Schema] = chain.from_iterable(prim.schemas.values() for prim in model.prims.values())
     numbers: Counter[type[Schema]] = Counter(map(type, values))
-    found = counts_of_names({cls.usd_name: number for cls, number in numbers.items()})
-    return {**found, "deformables": sum(map(bool, map(deformables.kind_of, model.prims.values())))}
+    soft = sum(map(bool, map(deformables.kind_of, model.prims.values())))
+    return counts_of_names({**{cls.usd_name: number for cls, number in numbers.items()}, _DEFORMABLE: soft})
 
 
 def counts_of_names(numbers: Mapping[str, int]) -> dict[str, int]:
@@ -40,6 +42,8 @@ def counts_of_names(numbers: Mapping[str, int]) -> dict[str, int]:
         kind = "joints" if name in BY_TYPE_NAME else _COUNTED.get(name)
         if kind is not None:
             found[kind] += number
+    if soft := sum(number for name, number in numbers.items() if name in deformables.KINDS):
+        found["deformables"] = soft
     return found
 
 

@@ -354,7 +354,8 @@ class _Reader:
         kind = opinions.kind
         rows = _authored_schemas(kind)
         extras = self.extras(opinions)
-        if role := deformables.role_of(kind.schemas):
+        role = deformables.role_of(kind.schemas)
+        if role and (rows or role != deformables.MATERIAL):
             extras = {**extras, deformables.KEY: role}
         if not rows and not extras:
             return None
