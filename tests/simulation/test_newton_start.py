@@ -42,8 +42,9 @@ class Model:
         return None
 
 class ModelBuilder:
-    def add_usd(self, file, load_visual_shapes):
-        pass
+    particle_q = tet_indices = particle_radius = ()
+    def add_usd(self, file, load_visual_shapes, return_deformable_results):
+        return {}
     def finalize(self):
         return Model()
 
