@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pxr import Gf, Sdf, Usd, UsdGeom, UsdLux, UsdSkel, UsdVol, Vt
+from pxr import Gf, Sdf, Tf, Usd, UsdGeom, UsdLux, UsdSkel, UsdVol, Vt
 from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.units import StageUnits
 from usdphys_ext.usdphys_addon.usd import lengths, unit_conversion
@@ -35,7 +35,7 @@ def concrete() -> list[str]:
     """Names of the types of UsdGeom, UsdLux, UsdSkel and UsdVol that a prim can have."""
     found = []
     for base in TYPES:
-        for kind in (base._GetStaticTfType(), *base._GetStaticTfType().GetAllDerivedTypes()):
+        for kind in (Tf.Type.Find(base), *Tf.Type.Find(base).GetAllDerivedTypes()):
             name = Usd.SchemaRegistry.GetConcreteSchemaTypeName(kind)
             if name and kind.pythonClass and kind.pythonClass.__module__.startswith("pxr.Usd"):
                 found.append(name)

@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
+from threading import Event
 
 import numpy as np
 import pytest
@@ -15,22 +15,23 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 
 from .aim_setups import Aim, thrown, velocities
 
-#: Seconds after which a process that says nothing has failed.
-PATIENCE = 120.0
+#: So many looks at a process that says nothing, with a pause of 10 ms after each, and it has failed.
+MOST_LOOKS = 60_000
 
 
 def runs_of(search, least):
     """The runs until there are so many, or it has ended."""
-    found, end = [], time.monotonic() + PATIENCE
-    while len(found) < least:
+    found, pause = [], Event()
+    for _ in range(MOST_LOOKS):
+        if len(found) >= least:
+            return found
         is_over = not search.is_running()
         new = search.runs()
         found += new
         if is_over and not new:
-            break
-        assert time.monotonic() < end
-        time.sleep(0.01)
-    return found
+            return found
+        pause.wait(0.01)
+    raise AssertionError("the process says nothing any more")
 
 
 @pytest.mark.slow
