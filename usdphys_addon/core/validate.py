@@ -8,6 +8,7 @@ The rules are in `rules`. They cover the physics validators of OpenUSD 26.11, wi
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -120,13 +121,26 @@ def issue_table_text() -> str:
         "",
         "Codes of OpenUSD's own validators have the same names there. X is the prim or object with the issue.",
         "`mujoco` is MuJoCo's own reader of USD (mujoco-usd 4.0.0). `havok` is Babylon.js with Havok and the KHR",
-        "plugin, and `godot` is Godot's own reader; both read glTF. Without a measurement, these columns are as `usd`.",
+        "plugin, and `godot` is Godot's own reader; both read glTF. Without a measurement, they are as `usd`.",
         "",
-        f"| code | {' | '.join(TARGETS)} | what it means | what to do |",
-        "|---|" + "---|" * (len(TARGETS) + 2),
+        "| code | severity | what it means | what to do |",
+        "|---|---|---|---|",
     ]
-    lines += [f"| {row.code} | {' | '.join(row.severities)} | {row.meaning} | {row.fix} |" for row in issue_table()]
+    lines += [
+        f"| {row.code} | {_severities_text(row.severities)} | {row.meaning} | {row.fix} |" for row in issue_table()
+    ]
     return "\n".join(lines) + "\n"
+
+
+def _severities_text(severities: Sequence[str]) -> str:
+    """What most targets say, and what others do: "warning; physx: error; havok, godot: none"."""
+    named = [severity or "none" for severity in severities]
+    most = max(dict.fromkeys(named), key=named.count)
+    others = {
+        severity: ", ".join(target for target, own in zip(TARGETS, named, strict=True) if own == severity)
+        for severity in dict.fromkeys(named) if severity != most
+    }  # fmt: skip
+    return "; ".join([most, *(f"{targets}: {severity}" for severity, targets in others.items())])
 
 
 if __name__ == "__main__":
