@@ -189,8 +189,9 @@ class SolverSpace(Engine):
         reduced = {path for item in self.constraints if item.state.reduced
                    for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
         yielding = {self.handles[path]: weight for path, weight in self.weights.items() if path not in reduced}
+        extents = [item.size for item in self._templates]
         kinds = dict(zip(self.paths, self._template_of.tolist(), strict=True))
-        sizes = {self.handles[path]: self._templates[kinds[path]].size for path in self.weights}
+        sizes = {self.handles[path]: extents[kinds[path]] for path in self.weights}
         self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
