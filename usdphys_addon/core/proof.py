@@ -7,7 +7,6 @@ What Blender shows is a model; what the file holds are facts about the prims tha
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
-from copy import copy
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import NamedTuple
@@ -88,7 +87,7 @@ class Proof:
             for target in (*(joint.body0 or ()), *(joint.body1 or ()))
         }  # fmt: skip
         # A writer changes the prims of the model, so that they are copied.
-        self.prims = [copy(prim) for path, prim in model.prims.items() if prim.schemas or path in ends]
+        self.prims = [_kept(prim) for path, prim in model.prims.items() if prim.schemas or path in ends]
         physical = model.materials
         for prim in self.prims:
             slots = tuple(path for path in prim.materials if path in physical)
@@ -146,6 +145,14 @@ def issues_of(found: Sequence[Mismatch], *, is_of_robot: bool = False) -> list[I
             "Do not rely on this file; export in another form, and report the scene as a bug.",
         ))  # fmt: skip
     return issues
+
+
+def _kept(prim: Prim) -> Prim:
+    """A copy of a prim with what is compared: several times as fast as one with all."""
+    return Prim(
+        prim.path, prim.type_name, prim.world, prim.schemas, prim.mesh, prim.materials, label=prim.label,
+        extras=prim.extras,
+    )  # fmt: skip
 
 
 def _facts(prims: Sequence[Prim]) -> Facts:

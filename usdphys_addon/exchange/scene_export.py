@@ -104,7 +104,9 @@ def _export_runtimes(
     for file in (target, *known):
         checked(file, inputs)
     with scratch_file(target) as whole, scratch_folder(target) as folder:
-        result = _export_one(context, whole, replace(options, runtimes=False, proves=False), form)
+        result = _export_one(
+            context, whole, replace(options, runtimes=False, proves=None if options.proves else False), form
+        )
         left, weighed = runtime_variants.divide(whole, folder / target.name)
         _prove(folder / target.name, target, result, options)
         replace_together(folder, target, known)
@@ -148,7 +150,7 @@ def _export_layers(
     with scratch_folder(target) as folder:
         (folder / "made").mkdir()
         whole = folder / "made" / "whole.usdc"
-        unproven = replace(options, layers=False, proves=False)
+        unproven = replace(options, layers=False, proves=None if options.proves else False)
         result = _export_one(context, whole, unproven, form, physics_only=physics_only)
         with asset_layers.claimed(target) as (name, replaceable):
             whole = (folder / "made").rename(folder / name) / whole.name

@@ -59,7 +59,7 @@ _BOUNDS = {"Sphere": "boundingSphere", "Cube": "boundingCube"}
 @authored_poses.authored()
 def export_edits(
     context: Context, filepath: str | Path, form: Form, *, physics_only: bool = False, strict: bool = False,
-    physx_words: bool = False, converted: StageUnits | None = None, proves: bool = True,
+    physx_words: bool = False, converted: StageUnits | None = None, proves: bool | None = True,
 ) -> ExportResult:  # fmt: skip
     """Write the source of the scene with the edits since the import. See `usd.edit_layer.write_edits` for the forms.
 
@@ -130,7 +130,7 @@ def chosen_runtimes(scene: Scene) -> bool:
 
 def _export(
     context: Context, target: Path, form: Form, physics_only: bool, strict: bool,
-    physx_words: bool, converted: StageUnits | None, proves: bool,
+    physx_words: bool, converted: StageUnits | None, proves: bool | None,
 ) -> ExportResult:  # fmt: skip
     from ..core import difference
     from ..usd import composition, edit_layer
@@ -173,7 +173,7 @@ def _export(
     result = ExportResult(target, issues, summary.counts(reading.model))
     if form == "layer":
         result.edited = 0
-    result.proof = comparison.proof(physics_only=physics_only)
+    result.proof = comparison.proof(physics_only=physics_only) if proves is not False else None
     with scratch_folder(checked(target, [source])) as folder:
         found = None if physics_only else comparison.scene_edits(folder)
         if found is not None:

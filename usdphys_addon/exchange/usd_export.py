@@ -54,7 +54,8 @@ class ExportOptions:
 
     layers: as an asset of layers, see `usd.asset_layers`. instanceable: its meshes are instances. physx_words: see
     `core.runtimes`. runtimes: with variants for simulators, see `usd.runtime_variants`. native: further options of
-    Blender's own exporter, by name. proves: hold the written file against the scene, see `core.proof`.
+    Blender's own exporter, by name. proves: hold the written file against the scene, see `core.proof`; None
+    where the caller does, with the proof of the result.
     """
 
     units: StageUnits = field(default_factory=StageUnits)
@@ -68,7 +69,7 @@ class ExportOptions:
     physx_words: bool = False
     native: dict[str, Any] = field(default_factory=dict)
     runtimes: bool = False
-    proves: bool = True
+    proves: bool | None = True
 
 
 @dataclass(slots=True)
@@ -136,8 +137,9 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
     refuse_errors(issues, target, strict=options.strict)
     job = _Job(reading, options, _needs_names(options, reading), converted)
     result = ExportResult(target, issues, summary.counts(reading.model), job.moved)
-    moving = moving_paths(reading) if options.animation else frozenset()
-    job.proof = result.proof = Proof(reading.model, moving=moving, without=_ELSEWHERE)
+    if options.proves is not False:
+        moving = moving_paths(reading) if options.animation else frozenset()
+        job.proof = result.proof = Proof(reading.model, moving=moving, without=_ELSEWHERE)
 
     def check(made: Path) -> None:
         usd_verify.verify(made, target, job.outline)
