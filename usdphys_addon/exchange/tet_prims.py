@@ -17,7 +17,6 @@ from .import_repair import with_data
 if TYPE_CHECKING:
     from pxr import Sdf, Usd
 
-_DATA_NAME = "userProperties:blender:data_name"
 #: Properties of a mesh that are of its faces.
 _OF_FACES = (
     "faceVertex",
@@ -61,6 +60,7 @@ def write(layer: Sdf.Layer) -> list[Issue]:
     from pxr import Sdf
 
     from ..usd import tet_meshes as usd_tets
+    from ..usd.scene_edits import DATA_NAME
 
     issues: list[Issue] = []
     if not any(map(tet_meshes.has_tets, bpy.data.meshes)):
@@ -70,7 +70,7 @@ def write(layer: Sdf.Layer) -> list[Issue]:
         while pending:
             spec = pending.pop()
             pending.extend(spec.nameChildren)
-            name = spec.attributes.get(_DATA_NAME) if spec.typeName == "Mesh" else None
+            name = spec.attributes.get(DATA_NAME) if spec.typeName == "Mesh" else None
             mesh = bpy.data.meshes.get(str(name.default)) if name is not None else None
             if mesh is None or not tet_meshes.has_tets(mesh):
                 continue
