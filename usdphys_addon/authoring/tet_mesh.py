@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import bpy
-import numpy as np
 from bpy.types import Context, Object
 
 from ..bridge import mesh as bridge_mesh
@@ -16,9 +15,6 @@ from ..bridge import tet_meshes
 from ..core.building import tet_lattice
 from ..core.errors import InputError
 from ..core.words import phrase
-
-#: The name of the object of tetrahedra is that of the other one with this at the end.
-SUFFIX = "_tets"
 
 
 @dataclass(slots=True)
@@ -45,16 +41,17 @@ def make(context: Context, objects: Sequence[Object], across: int) -> TetMeshes:
         try:
             if mesh is None:
                 raise InputError("The mesh has no faces; choose one with a volume.")
-            size = float(np.ptp(mesh.points[np.unique(mesh.triangles)], axis=0).max())
-            found.append((obj, tet_lattice.fill(mesh.points, mesh.triangles, size / across)))
+            cell = tet_lattice.cell_of(mesh.points, mesh.triangles, across)
+            found.append((obj, tet_lattice.fill(mesh.points, mesh.triangles, cell)))
         except InputError as error:
             result.notes.append(phrase("'{name}': {reason}", name=obj.name, reason=str(error)))
     if not found:
         raise InputError(result.notes[0] if result.notes else "Select objects with closed meshes.")
     for obj, lattice in found:
         _remove_earlier(obj)
-        data = tet_meshes.new_mesh(f"{obj.name}{SUFFIX}", lattice.points, lattice.tets, lattice.surface)
-        made: Any = bpy.data.objects.new(f"{obj.name}{SUFFIX}", data)
+        name = f"{obj.name}{tet_lattice.SUFFIX}"
+        data = tet_meshes.new_mesh(name, lattice.points, lattice.tets, lattice.surface)
+        made: Any = bpy.data.objects.new(name, data)
         for collection in obj.users_collection:
             collection.objects.link(made)
         made.parent, made.parent_type, made.parent_bone = obj.parent, obj.parent_type, obj.parent_bone
@@ -73,7 +70,7 @@ def make(context: Context, objects: Sequence[Object], across: int) -> TetMeshes:
 
 def _remove_earlier(obj: Any) -> None:
     """Remove the object of tetrahedra that was made for an object before."""
-    old: Any = bpy.data.objects.get((f"{obj.name}{SUFFIX}", None))
+    old: Any = bpy.data.objects.get((f"{obj.name}{tet_lattice.SUFFIX}", None))
     if old is not None and tet_meshes.has_tets(old.data) and old.parent == obj.parent:
         data = old.data
         bpy.data.objects.remove(old)

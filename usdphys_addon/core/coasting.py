@@ -6,7 +6,6 @@ Their velocity is constant in the world. `Prim.extras` says which bodies keep it
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,7 +57,7 @@ class Coasting:
 
     def after(self, seconds: float, position: Matrix, rotation: Matrix) -> tuple[Matrix, Matrix]:
         """Where a body is that much later: position (3,), m, and rotation (3, 3)."""
-        turned = _turned(self.spin * seconds) @ rotation
+        turned = frames.matrix_of(frames.turn_by(self.spin * seconds)) @ rotation
         center = position + rotation @ self.center + self.velocity * seconds
         return center - turned @ self.center, turned
 
@@ -86,12 +85,3 @@ def motion_of(model: PhysicsModel, prim: Prim) -> Coasting | None:
     velocity = velocity * velocity_scale(rotation.T @ prim.world[:3, :3])
     center = np.asarray(mass.mass_properties(model, prim.path).center_of_mass, float) if spin.any() else np.zeros(3)
     return Coasting(velocity, spin, center)
-
-
-def _turned(turn: Matrix) -> Matrix:
-    """Rotation (3, 3) about an axis by its length (rad)."""
-    angle = float(np.linalg.norm(turn))
-    if angle == 0.0:
-        return np.eye(3)
-    axis = turn / angle * math.sin(0.5 * angle)
-    return frames.matrix_of((math.cos(0.5 * angle), *axis.tolist()))

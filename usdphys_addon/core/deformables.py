@@ -2,7 +2,7 @@
 """Deformable bodies (cloth, soft bodies, cables) as values: what they are, and what they weigh.
 
 The words are those of the proposal for OpenUSD, and of PhysX's own schemas, which mean the same. Attributes and units
-are in `vendor_tables`. Deformables are kept, counted and checked; no simulator here moves them.
+are in `vendor_tables`. The preview leaves deformables out; Newton simulates them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Deformable:
     tetrahedra (m, 4), triangles (m, 3) or segments (m, 2). others: number of faces that are no triangles.
     masses, thicknesses: (values, type of element); the values are empty where the file has none. body: path of the
     prim that is the body. body_mass, body_density, density: 0 where not given; the last is of the material.
-    schemas: of the geometry and its body. targets: of pins, see `Pin`.
+    schemas: of the geometry and its body. curve_of_element: number of the curve that each segment is of.
     """
 
     path: str
@@ -133,10 +133,9 @@ def mass_of(found: Deformable) -> Mass:
     values, kind = found.masses
     if len(values) and kind:
         count = len(found.elements) if kind in ("tetrahedron", "face", "segment") else len(found.points)
-        total = float(values[0]) * (1 if kind == "constant" and len(values) == 1 else 0)
-        if kind != "constant" and (len(values) == count or kind == "curve"):
-            total = float(values.sum())
-        if total > 0.0:
+        wanted = {"constant": 1, "curve": len(values)}.get(kind, count)
+        total = float(values.sum())
+        if len(values) == wanted and total > 0.0:
             return Mass(total, "masses")
     if found.body_mass > 0.0:
         return Mass(found.body_mass, "mass of the body")

@@ -233,6 +233,12 @@ def rotation_vector(rotation: ArrayLike) -> list[float]:
     return [factor * part for part in imaginary]
 
 
+def turn_by(vector: Matrix) -> Matrix:
+    """The unit quaternion (4,), w first, of a rotation vector (3,): axis times angle, radians."""
+    angle = float(np.linalg.norm(vector))
+    return np.array((np.cos(angle / 2.0), *(np.sinc(angle / (2.0 * np.pi)) / 2.0 * vector)))
+
+
 def is_identity(quaternion: Quaternion, tolerance: float = 1e-9) -> bool:
     """True if a unit quaternion does not rotate."""
     return max(abs(part) for part in quaternion[1:]) <= tolerance

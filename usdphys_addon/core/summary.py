@@ -23,16 +23,15 @@ _COUNTED = {
     "PhysicsJoint": "joints", "PhysicsCollisionGroup": "groups", "PhysicsMaterialAPI": "materials",
     "PhysicsArticulationRootAPI": "articulations",
 }  # fmt: skip
-#: A schema of deformables, for all of them.
-_DEFORMABLE = next(iter(deformables.KINDS))
 
 
 def counts(model: PhysicsModel) -> dict[str, int]:
     """Number of prims of each kind; of deformables only where there are some."""
     values: Iterator[Schema] = chain.from_iterable(prim.schemas.values() for prim in model.prims.values())
     numbers: Counter[type[Schema]] = Counter(map(type, values))
+    found = counts_of_names({cls.usd_name: number for cls, number in numbers.items()})
     soft = sum(map(bool, map(deformables.kind_of, model.prims.values())))
-    return counts_of_names({**{cls.usd_name: number for cls, number in numbers.items()}, _DEFORMABLE: soft})
+    return {**found, "deformables": soft} if soft else found
 
 
 def counts_of_names(numbers: Mapping[str, int]) -> dict[str, int]:

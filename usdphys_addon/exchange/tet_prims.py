@@ -45,10 +45,8 @@ def show(stage: Usd.Stage, objects: dict[str, Any], paths: Iterable[str]) -> Non
         rows, places = np.array(tets, dtype=np.int64), np.array(points, float)
         if rows.min() < 0 or rows.max() >= len(places):
             continue
-        if prim.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
-            outer = surface_of(rows[:, [0, 1, 3, 2]])
-        else:
-            outer = surface_of(rows)
+        is_turned = prim.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded
+        outer = surface_of(rows[:, [0, 1, 3, 2]] if is_turned else rows)
         objects[path] = with_data(empty, tet_meshes.new_mesh(empty.name, places, rows, outer))
 
 

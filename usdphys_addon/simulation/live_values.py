@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..core import animation, schema
+from ..core import animation, frames, schema
 from ..core.animation import Key
 from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
@@ -90,9 +90,7 @@ class _Way:
             for own, others in ((own, moments[moments != own]) for own in moments)
         ]  # fmt: skip
         seconds = moment - self.moments[-1]
-        angle = float(np.linalg.norm(angular)) * seconds
-        axis = angular * seconds * (np.sinc(angle / (2.0 * np.pi)) / 2.0)
-        turn = quaternion_product(np.array((np.cos(angle / 2.0), *axis)), self.turns[-1])
+        turn = quaternion_product(frames.turn_by(angular * seconds), self.turns[-1])
         return np.array(weights) @ np.array(self.places), turn
 
     def velocity(self) -> tuple[Vector, Vector]:

@@ -13,14 +13,11 @@ from pxr import Sdf, Usd, UsdGeom, Vt
 
 from ..core import paths
 from ..core.building import tet_lattice
-from ..core.building.tet_lattice import TetLattice
+from ..core.building.tet_lattice import SUFFIX, TetLattice
 from ..core.errors import InputError
 from ..system.files import scratch_file
 from . import composition
 from .read import mesh_of
-
-#: The name of a mesh of tetrahedra is that of its mesh with this at the end.
-SUFFIX = "_tets"
 
 
 class Filled(NamedTuple):
@@ -92,7 +89,7 @@ def _fill(prim: Usd.Prim, across: int, cell: float | None, meters: float) -> Fil
         raise InputError("its faces cannot be read.")
     points, triangles = np.asarray(mesh.points, float), mesh.triangles
     if cell is None:
-        size = float(np.ptp(points[np.unique(triangles)], axis=0).max()) / across
+        size = tet_lattice.cell_of(points, triangles, across)
     else:
         world = UsdGeom.Xformable(prim).ComputeLocalToWorldTransform(Usd.TimeCode.Default())
         stretch = abs(np.linalg.det(np.array(world)[:3, :3])) ** (1 / 3)

@@ -28,7 +28,10 @@ _ASIDE = np.array([0.7548776662e-5, 0.5698402910e-5])
 #: Corners of a cell's face about an axis, in the order of the other two axes, and which two are an edge: at the low and
 #: the high end of the first of these axes, then of the second.
 _EDGES = (((0, 0), (0, 1)), ((1, 0), (1, 1)), ((0, 0), (1, 0)), ((0, 1), (1, 1)))
-_FACES = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))
+#: Corners of the faces of a tetrahedron of positive volume, with normals outwards.
+FACES = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))
+#: The name of what a mesh is filled with is that of the mesh with this at the end.
+SUFFIX = "_tets"
 
 
 @dataclass(slots=True)
@@ -67,6 +70,11 @@ def open_edges(triangles: Ints) -> int:
     sides = np.sort(np.concatenate([triangles[:, pair] for pair in ((0, 1), (1, 2), (2, 0))]), axis=1)
     counts = np.unique(sides, axis=0, return_counts=True)[1]
     return int((counts % 2 == 1).sum())
+
+
+def cell_of(points: Floats, triangles: Ints, across: int) -> float:
+    """The size of a cell of which so many are along the longest side of a mesh."""
+    return float(np.ptp(points[np.unique(triangles)], axis=0).max()) / across
 
 
 def fill(points: Floats, triangles: Ints, cell: float) -> TetLattice:
@@ -238,6 +246,6 @@ def _made(is_used: NDArray[np.bool_], origin: Floats, cell: float, volume: float
 
 def surface_of(tets: Ints) -> Ints:
     """The triangles (s, 3) that only one of some tetrahedra (t, 4) of positive volume has, with normals outwards."""
-    faces = np.concatenate([tets[:, corners] for corners in _FACES])
+    faces = np.concatenate([tets[:, corners] for corners in FACES])
     _, first, counts = np.unique(np.sort(faces, axis=1), axis=0, return_index=True, return_counts=True)
     return np.asarray(faces[np.sort(first[counts == 1])])

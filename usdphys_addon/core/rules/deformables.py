@@ -8,14 +8,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from .. import deformables, paths
+from ..building.tet_lattice import FACES
 from ..deformables import FAMILIES, Deformable, Ints
 from ..model import Prim
 from ..schemas import usd_physics
 from ..words import counted
 from .base import Facts, Finding, rule
-
-#: Corners of the faces of a tetrahedron.
-_FACES = ((1, 2, 3), (0, 3, 2), (0, 1, 3), (0, 2, 1))
 
 
 def _each(facts: Facts, kind: str = "") -> Iterator[tuple[Prim, Deformable]]:
@@ -36,7 +34,7 @@ def non_manifold(facts: Facts) -> Iterator[Finding]:
     for prim, found in _each(facts):
         if found.kind == "curves":
             continue
-        corners = _FACES if found.kind == "volume" else ((0, 1), (1, 2), (2, 0))
+        corners = FACES if found.kind == "volume" else ((0, 1), (1, 2), (2, 0))
         if most := _most_sharing(found.elements, corners):
             what = "tetrahedra share a face" if found.kind == "volume" else "triangles share an edge"
             yield Finding(prim, f"In {prim.display}, {most} {what}; two may.")

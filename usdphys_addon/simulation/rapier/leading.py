@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...core import frames
 from ...core.frames import Matrix
 from ..live_values import quaternion_product, rotation_vector
 
@@ -47,9 +48,7 @@ class Way:
         moved = (3.0 * square - 2.0 * cube) * self.moved
         moved += (cube - 2.0 * square + part) * self.first + (cube - square) * self.last
         position, rotation = self.start
-        angle = float(np.linalg.norm(moved[1]))
-        turn = np.array((np.cos(angle / 2.0), *(np.sinc(angle / (2.0 * np.pi)) / 2.0 * moved[1])))
-        return position + moved[0], quaternion_product(turn, rotation)
+        return position + moved[0], quaternion_product(frames.turn_by(moved[1]), rotation)
 
 
 class Leading:
