@@ -157,3 +157,15 @@ def test_a_new_one_beside_imported_prims_is_added_to_the_copy(tmp_path: Path) ->
         write(out, form)
         found = prims(out)
         assert len(found) == 2 and all(volumes(*arrays(prim)).min() > 0 for prim in found.values())
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_new_one_with_other_points_is_named_in_every_form(form: str, tmp_path: Path) -> None:
+    given, out = tmp_path / "given.usda", tmp_path / "out.usda"
+    stage = soft()
+    stage.GetRootLayer().Export(str(given))
+    imported(given)
+    (made,) = tet_mesh.make(bpy.context, [ball()], 4).made
+    made.modifiers.new("Array", "ARRAY")
+    assert "TetMeshEdited" in write(out, form)
+    assert len(prims(out)) == 1

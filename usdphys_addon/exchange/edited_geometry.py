@@ -18,6 +18,7 @@ from ..bridge.identity.names import SourcePaths
 from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.placements import Placement
 from ..core.errors import OutputError
+from ..core.validate import Issue
 from . import tet_prims
 from .hook_calls import handled_by
 from .usd_export import refuse_crash
@@ -61,6 +62,7 @@ class Geometry:
     ) -> None:  # fmt: skip
         self.context, self.placements, self.sources = context, placements, sources
         self.material_path, self.chosen, self.edits = material_path, chosen, edits
+        self.issues: list[Issue] = []
 
     def add(self, folder: Path) -> None:
         from pxr import Sdf
@@ -77,7 +79,7 @@ class Geometry:
         layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
         if layer is None:
             raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
-        tet_prims.write(layer)
+        self.issues += tet_prims.write(layer)
         self.edits.geometry = layer
         specs = _object_specs(layer)
         for placement in self.placements:

@@ -451,6 +451,7 @@ class _Comparison:
                 self.context, self.placements.values(), self.sources, self.material_path, chosen, edits
             )  # fmt: skip
             geometry.add(folder)
+            self.issues += geometry.issues
         for path in chosen.new:
             spec = (
                 edits.geometry.GetPrimAtPath(edits.objects[path]) if edits.geometry and path in edits.objects else None
