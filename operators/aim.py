@@ -7,6 +7,7 @@ import bpy
 
 from ..usdphys_addon.bridge.choices import items_of
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.roles import is_body
 from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, FloatProperty, IntProperty
 from ..usdphys_addon.core.steps import Next
 from ..usdphys_addon.core.words import counted, phrase
@@ -19,17 +20,13 @@ VARIATIONS: needs.Need = (
     lambda _context: ghosts.variations() is not None, "There are no variations; vary values first"
 )  # fmt: skip
 BODY: needs.Need = (
-    lambda context: any(_is_body(obj) for obj in context.selected_objects), "Select one or more bodies first"
+    lambda context: any(is_body(obj) for obj in context.selected_objects), "Select one or more bodies first"
 )  # fmt: skip
-
-
-def _is_body(obj: Any) -> bool:
-    return "rigid_body" in obj.usdphys and obj.usdphys.rigid_body.is_applied
 
 
 def _pairs(context: Any) -> list[tuple[Any, Any]]:
     """(body, Empty) of the selection, in the order of their names; none if their numbers differ."""
-    empties = [obj for obj in context.selected_objects if obj.type == "EMPTY" and not _is_body(obj)]
+    empties = [obj for obj in context.selected_objects if obj.type == "EMPTY" and not is_body(obj)]
     bodies = [obj for obj in context.selected_objects if obj not in empties]
     if len(empties) != len(bodies):
         return []
@@ -215,7 +212,7 @@ class USDPHYS_OT_vary(Changing, bpy.types.Operator):
         from ..usdphys_addon.playback import aims
 
         check_numbers(self)
-        bodies = [obj for obj in context.selected_objects if _is_body(obj)]
+        bodies = [obj for obj in context.selected_objects if is_body(obj)]
         frame = self.frame or context.scene.frame_end
         return self.run(context, aims.vary_steps(context, bodies, self.changes(), frame, self.runs, self.seed))
 
