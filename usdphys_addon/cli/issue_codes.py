@@ -11,7 +11,7 @@ from ..core.errors import UsageError
 
 #: What `usd`, `gltf`, `urdf`, `bridge` and `exchange` report. A test compares it with their code.
 FILE_CODES = frozenset({
-    "AssetMissing", "BindingNotApplied", "BlenderSimulatesToo", "ColliderDeforms", "ColliderWithoutGeometry",
+    "AssetMissing", "BindingNotApplied", "BlenderSimulatesToo", "CableHolderMissing", "CableNotALine", "ColliderDeforms", "ColliderWithoutGeometry",
     "ColorsUnreadable", "DefaultPrimMissing", "FilesNotPacked", "FilesPacked", "GeometryUnreadable",
     "GltfCombineUnwritten", "GltfForeign", "GltfGodotTaper", "GltfGravityVolume", "GltfJointDamaged", "GltfJointKept",
     "GltfJointSkipped", "GltfMassIgnored", "GltfMeshCompressed", "GltfMirrored", "GltfMotionKept",

@@ -15,6 +15,7 @@ import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
 from ..bridge import authored_poses, curves, scene_read, tet_meshes
+from ..bridge.cable_read import is_cable
 from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.mesh import options_to_write_as_shown
@@ -35,7 +36,7 @@ from ..system import faults
 from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
-from . import image_files, stage_layout, tet_prims
+from . import curve_prims, image_files, stage_layout, tet_prims
 from .blend_file import is_robot, refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
@@ -180,7 +181,12 @@ def _as_shown(reading: SceneReading) -> dict[str, Any]:
 
 def _needs_names(options: ExportOptions, reading: SceneReading) -> bool:
     """Whether Blender has to write the names of objects and data."""
-    return bool(options.native) or not reading.paths_are_certain or any(map(tet_meshes.has_tets, bpy.data.meshes))
+    return bool(options.native) or not reading.paths_are_certain or _has_own_geometry()
+
+
+def _has_own_geometry() -> bool:
+    """True where what Blender writes of an object is changed, which is found by its name."""
+    return any(map(tet_meshes.has_tets, bpy.data.meshes)) or any(map(is_cable, bpy.data.objects))
 
 
 def _native_export(
@@ -354,7 +360,9 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         )
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
-    job.issues += tet_prims.write(stage.GetEditTarget().GetLayer())
+    layer = stage.GetEditTarget().GetLayer()
+    job.issues += tet_prims.write(layer)
+    curve_prims.write(layer)
     is_imported = bool(scene_of(depsgraph).usdphys.source.filepath)
     places: dict[str, str] = {}
     kept: set[str] = set()
