@@ -366,6 +366,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     is_imported = bool(scene_of(depsgraph).usdphys.source.filepath)
     places: dict[str, str] = {}
     kept: set[str] = set()
+    root = ""
     if is_imported:
         if job.options is not None:
             _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
@@ -409,7 +410,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if job.proof is not None:
         job.proof.moves.append(job.moved)
     if is_imported:
-        kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
+        kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame, root)
     if has_skeletons:
         skeletons.root_skeletons(stage)
     if coasting and job.options is not None:
