@@ -313,10 +313,11 @@ JointProperties = make_group(
 )  # fmt: skip
 
 
-def show_thickness(group: Any, _context: Context) -> None:
+def show_thickness(group: Any, context: Context) -> None:
     """Draw the curve of a cable as thick as it is."""
+    apply_schema(group, context)
     data = group.id_data.data
-    if isinstance(data, bpy.types.Curve) and data.users == 1:
+    if isinstance(data, bpy.types.Curve):
         data.bevel_depth = group.thickness / 2.0
 
 

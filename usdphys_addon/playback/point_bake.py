@@ -48,7 +48,8 @@ def key(found: list[Points], start: int) -> Outcome:
         count = _points_of(obj)
         if count != points.shape[1]:
             what = "is no mesh and no curve of one line" if count is None else f"has {count} points of its own"
-            notes.append(f"'{obj.name}' {what}, so it cannot play the {points.shape[1]} points of the simulation")
+            cure = "" if count is None else "; hide its modifiers before the simulation"
+            notes.append(f"'{obj.name}' {what}, so it cannot play the {points.shape[1]} points of the simulation{cure}")
             continue
         world = np.linalg.inv(np.array(obj.matrix_world, float))
         local = points @ world[:3, :3].T + world[:3, 3]
