@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Points of cloth and cables come back from another simulator as files that a modifier plays. A program stands for it."""
+"""Points of cloth and cables come back from another simulator as files that a modifier plays.
+
+A program stands for the simulator.
+"""
 
 import sys
 from dataclasses import replace

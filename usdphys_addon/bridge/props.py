@@ -324,7 +324,9 @@ def show_thickness(group: Any, context: Context) -> None:
 def _held_end(side: str) -> dict[str, Any]:
     return {
         f"{side}_is_held": bpy.props.BoolProperty(
-            name=f"Hold {side.title()}", override=OVERRIDABLE, description=f"The {side} of the cable is held in place",
+            name=f"Hold {side.title()}",
+            override=OVERRIDABLE,
+            description=f"The {side} of the cable is held in place",
         ),
         side: _object(f"{side.title()} Holder", f"Object that holds the {side}; empty: it stays where it is"),
     }
@@ -579,8 +581,9 @@ CLASSES: tuple[type[PropertyGroup], ...] = (
     MassProperties, MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties,
     RevoluteProperties, PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties,
     AngularLimitProperties, LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties,
-    JointProperties, LandHereProperties, CableProperties, ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties,
-    SourceProperties, StageProperties, PreviewProperties, GltfProperties, ScenePhysicsProperties,
+    JointProperties, LandHereProperties, CableProperties, ObjectPhysicsProperties, PhysicsSceneProperties,
+    CollisionGroupProperties, SourceProperties, StageProperties, PreviewProperties, GltfProperties,
+    ScenePhysicsProperties,
     MaterialPhysicsProperties,
 )  # fmt: skip
 _OWNERS: tuple[tuple[Any, Any], ...] = (

@@ -41,12 +41,12 @@ _LIGHTEST = 4.0
 class RopeOptions:
     """How a row is made.
 
-    kind: ROPE, CABLE, CHAIN, BRIDGE, or CURVE for a single curve that deforms. segments: number of bodies; 0 for as many as fit its radius. radius: Blender
-    units; of a bridge, half of the thickness. width: of a bridge. slack: how much longer it is than the distance of its
-    ends. mass: kg for each metre. ends: of a curve that are fixed to the world, NONE, START or BOTH; a row between two
-    objects is fixed to both. stiffness: of a cable, N m² against bending. damping: ratio of the swing of the whole; 1
-    is without a swing. articulation: the bodies are one articulation. skin: a curve follows it. load: kg that an
-    articulated bridge bears.
+    kind: ROPE, CABLE, CHAIN, BRIDGE, or CURVE for a single curve that deforms. segments: number of bodies; 0 for as
+    many as fit its radius. radius: Blender units; of a bridge, half of the thickness. width: of a bridge. slack:
+    how much longer it is than the distance of its ends. mass: kg for each metre. ends: of a curve that are fixed to
+    the world, NONE, START or BOTH; a row between two objects is fixed to both. stiffness: of a cable, N m² against
+    bending. damping: ratio of the swing of the whole; 1 is without a swing. articulation: the bodies are one
+    articulation. skin: a curve follows it. load: kg that an articulated bridge bears.
     """
 
     kind: str = "ROPE"

@@ -52,9 +52,10 @@ def engine_bake_steps(
 ) -> Generator[float, None, EngineBake]:
     """Simulate from frame `start` to `end` in another simulator, and key every body on every frame.
 
-    engine: of `engine.programs`. python: of its environment. export: writes the scene to a file whose prims have the
-    paths of the preview. Cloth, soft bodies and cables play files of points beside the .blend. An earlier bake is removed first. Yields the completed fraction;
-    closing the generator ends the simulator and leaves no key. Raises InputError where the simulator fails.
+    engine: of `engine.programs`. python: of its environment. export: writes the scene to a file whose prims have
+    the paths of the preview. Cloth, soft bodies and cables play files of points beside the .blend. An earlier bake
+    is removed first. Yields the completed fraction; closing the generator ends the simulator and leaves no key.
+    Raises InputError where the simulator fails.
     """
     if end <= start:
         raise InputError(f"The frame range {start} to {end} is empty; choose a later end.")

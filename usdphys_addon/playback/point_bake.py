@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -117,7 +116,7 @@ def clear(scene: Scene) -> int:
             obj.modifiers.remove(modifier)
             if path.parent.name.endswith(_FOLDER) and path.suffix == ".pc2":
                 path.unlink(missing_ok=True)
-                if path.parent.is_dir() and not os.listdir(path.parent):
+                if path.parent.is_dir() and not any(path.parent.iterdir()):
                     path.parent.rmdir()
     return len(names)
 
