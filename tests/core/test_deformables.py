@@ -106,6 +106,13 @@ def _fin(stage: Usd.Stage) -> None:
     mesh.GetFaceVertexIndicesAttr().Set([*mesh.GetFaceVertexIndicesAttr().Get(), 1, 5, 24])
 
 
+def _put_a_block_in_the_way(stage: Usd.Stage) -> None:
+    block = UsdGeom.Cube.Define(stage, "/World/Block")
+    UsdPhysics.CollisionAPI.Apply(block.GetPrim())
+    block.AddTranslateOp().Set((0.0, 0.0, 1.0))
+    block.AddScaleOp().Set(Gf.Vec3f(0.1))
+
+
 def _turn_a_tetrahedron(stage: Usd.Stage) -> None:
     mesh = UsdGeom.TetMesh(stage.GetPrimAtPath("/World/Jelly"))
     rows = list(mesh.GetTetVertexIndicesAttr().Get())
@@ -123,6 +130,7 @@ FAULTS = {
     "DeformableNotTriangles": (cloth, _quads),
     "DeformableNonManifold": (cloth, _fin),
     "TetInverted": (soft, _turn_a_tetrahedron),
+    "DeformableIntersects": (cable, _put_a_block_in_the_way),
     "DeformableUnderRigid": (soft, lambda s: UsdPhysics.RigidBodyAPI.Apply(s.GetPrimAtPath("/World"))),
     "DeformableMassAPI": (soft, lambda s: UsdPhysics.MassAPI.Apply(s.GetPrimAtPath("/World/Jelly"))),
     "DeformableThicknessMissing": (
@@ -195,9 +203,8 @@ def test_points_that_start_inside_a_collider_are_named_and_others_not(kind: str,
         gprim = getattr(UsdGeom, kind).Define(stage, "/World/Rock")
         UsdPhysics.CollisionAPI.Apply(gprim.GetPrim())
         scale = rng.uniform(0.1, 0.3)
-        # The cloth is at z = 1, from (0.5, 0.25) on; the shapes reach to `scale` above their origin, or its half.
-        top = {"Cube": 1.0, "Sphere": 1.0, "Capsule": 1.0, "Cylinder": 1.0, "Cone": 1.0}[kind] * scale
-        gprim.AddTranslateOp().Set((0.8, 0.55, 1.0 - top + reach))
+        # The cloth is at z = 1, from (0.5, 0.25) on; the shapes reach to `scale` above their origin.
+        gprim.AddTranslateOp().Set((0.8, 0.55, 1.0 - scale + reach))
         gprim.AddRotateZOp().Set(float(rng.uniform(0, 360)))
         gprim.AddScaleOp().Set(Gf.Vec3f(scale))
         assert ("DeformableIntersects" in codes(stage)) == expected, (kind, reach, scale)
@@ -205,10 +212,7 @@ def test_points_that_start_inside_a_collider_are_named_and_others_not(kind: str,
 
 def test_a_held_end_may_be_inside_of_what_holds_it() -> None:
     stage = cable()
-    block = UsdGeom.Cube.Define(stage, "/World/Block")
-    UsdPhysics.CollisionAPI.Apply(block.GetPrim())
-    block.AddTranslateOp().Set((0.0, 0.0, 1.0))
-    block.AddScaleOp().Set(Gf.Vec3f(0.1))
+    _put_a_block_in_the_way(stage)
     assert "DeformableIntersects" in codes(stage)
     stage.GetPrimAtPath("/World/Pin").GetRelationship("physics:src1").SetTargets(["/World/Block"])
     assert "DeformableIntersects" not in codes(stage)

@@ -37,8 +37,9 @@ def line_of(data: Any) -> NDArray[np.float64] | None:
 def material_of(group: Any, meters: float) -> Cable:
     """group: the properties of a cable. meters: length of a Blender unit."""
     return Cable(
-        group.thickness * meters, group.density, group.youngs_modulus, group.poissons_ratio, group.dynamic_friction
-    )
+        group.thickness * meters, group.density, group.youngs_modulus, group.poissons_ratio, group.dynamic_friction,
+        group.bending_stiffness,
+    )  # fmt: skip
 
 
 def read_cable(reading: ReadingContext, placement: Placement, world: frames.Matrix) -> None:

@@ -377,6 +377,10 @@ CableProperties = make_group(
             description="How stiff the material is against stretching and bending. Rubber has 10 million, nylon 3 "
             "billion",
         ),
+        "bending_stiffness": bpy.props.FloatProperty(
+            name="Stiffness (N m²)", default=0.0, min=0.0, precision=5, override=OVERRIDABLE,
+            description="Bending stiffness; 0: that of a solid rod. A rope of strands bends much more easily",
+        ),
         "poissons_ratio": bpy.props.FloatProperty(
             name="Poisson's Ratio", default=0.3, min=0.0, max=0.49, override=OVERRIDABLE,
             description="How much thinner the material becomes as it is stretched",

@@ -27,17 +27,17 @@ _KEY, _RUNTIME = "cable", "OpenUSD"
 
 @dataclass(frozen=True, slots=True)
 class Cable:
-    """What a cable is made of. thickness: diameter, m. density: kg/m^3. youngs_modulus: Pa."""
+    """What a cable is made of. thickness: diameter, m. density: kg/m^3. youngs_modulus: Pa.
+
+    bending_stiffness: N m^2; 0 for that of a solid rod. A rope of strands bends much more easily.
+    """
 
     thickness: float
     density: float
     youngs_modulus: float
     poissons_ratio: float
     friction: float
-
-    def bending_stiffness(self) -> float:
-        """N m^2, of a round section."""
-        return self.youngs_modulus * _area_moment(self.thickness)
+    bending_stiffness: float = 0.0
 
     def mass_of(self, length: float) -> float:
         """kg. length: m."""
@@ -51,15 +51,6 @@ class End(NamedTuple):
     point: int
     holder: str
     place: tuple[float, float, float]
-
-
-def _area_moment(thickness: float) -> float:
-    return math.pi * thickness**4 / 64.0
-
-
-def modulus_of(stiffness: float, thickness: float) -> float:
-    """Young's modulus, Pa, of a round section that has a bending stiffness, N m^2. thickness: diameter, m."""
-    return stiffness / _area_moment(thickness)
 
 
 def prims(
@@ -81,7 +72,8 @@ def prims(
     stuff.add(usd_physics.MaterialAPI(
         density=cable.density, static_friction=cable.friction, dynamic_friction=cable.friction
     ))  # fmt: skip
-    stuff.add(_made("material", youngs_modulus=cable.youngs_modulus, poissons_ratio=cable.poissons_ratio))
+    own = {"bending_stiffness": cable.bending_stiffness} if cable.bending_stiffness > 0.0 else {}
+    stuff.add(_made("material", youngs_modulus=cable.youngs_modulus, poissons_ratio=cable.poissons_ratio, **own))
     yield stuff
     for end in ends:
         held = _made(

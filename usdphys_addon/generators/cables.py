@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from ..bridge.writing import unit_length
 from ..core import cables
 
+#: Pa: a rope hardly stretches, however easily it bends.
+_MODULUS = 1e7
+
 
 def make(
     context: Context, collection: Collection, points: NDArray[Any], radius: float, mass: float, stiffness: float,
@@ -37,7 +40,7 @@ def make(
     group.is_applied = True
     group.thickness = 2.0 * radius
     group.density = mass / cables.Cable(thickness, 1.0, 1.0, 0.0, 0.0).mass_of(1.0)
-    group.youngs_modulus = cables.modulus_of(stiffness, thickness)
+    group.youngs_modulus, group.bending_stiffness = _MODULUS, stiffness
     for side, holder in holders.items():
         setattr(group, f"{side}_is_held", True)
         setattr(group, side, holder)

@@ -119,7 +119,7 @@ def _make_curve(context: Context, collection: Collection, options: RopeOptions, 
     held = (("start", path.is_start_fixed, path.start), ("end", path.is_end_fixed, path.end))
     holders = {side: holder for side, is_held, holder in held if is_held}
     curve = cables.make(
-        context, collection, path.points, options.radius, options.mass, max(options.stiffness, 1e-9), holders
+        context, collection, path.points, options.radius, options.mass, options.stiffness, holders
     )
     shapes.select_only(context, [curve])
     return Row([curve], round(1.0 / _STEP), path.idle)
