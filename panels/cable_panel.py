@@ -20,7 +20,7 @@ class _Cable(Part):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.object is not None and context.object.type == "CURVE"
+        return bool(context.object is not None and context.object.type == "CURVE")
 
     def draw_header(self, context: Context) -> None:
         self.layout.prop(context.object.usdphys.cable, "is_applied", text="")

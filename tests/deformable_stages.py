@@ -135,6 +135,8 @@ def _random_deformable(stage: Usd.Stage, kind: str, number: int, rng: np.random.
                                  for index, size in enumerate(sizes)])  # fmt: skip
         UsdGeom.BasisCurves(prim).CreateTypeAttr("linear")
         UsdGeom.BasisCurves(prim).CreateCurveVertexCountsAttr(sizes)
+        UsdGeom.BasisCurves(prim).CreateWidthsAttr([float(width) for width in rng.uniform(0.01, 0.03, len(points))])
+        UsdGeom.BasisCurves(prim).SetWidthsInterpolation("vertex")
         elements, counts = len(points) - len(sizes), {"curve": len(sizes), "segment": len(points) - len(sizes)}
     elif kind == "surface":
         size = int(rng.integers(3, 6))

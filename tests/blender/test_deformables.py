@@ -68,7 +68,7 @@ def said(path: Path) -> dict[str, object]:
         found[str(prim.GetPath())] = (prim.GetTypeName(), names)
         for attribute in prim.GetAuthoredAttributes():
             name = attribute.GetName()
-            if name.startswith("physics:") or name in ("points", "tetVertexIndices", "curveVertexCounts"):
+            if name.startswith("physics:") or name in ("points", "tetVertexIndices", "curveVertexCounts", "widths"):
                 found[f"{prim.GetPath()}.{name}"] = (str(attribute.GetTypeName()), attribute.Get())
         for relationship in prim.GetAuthoredRelationships():
             if relationship.GetName().startswith("physics:"):

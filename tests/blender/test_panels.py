@@ -194,7 +194,9 @@ def test_every_panel_draws_what_exists_and_authors_nothing(build):
         if not is_shown(cls, shown_in):
             # Without an object there is nothing that its panels could show, without declared vendors nothing of theirs.
             running = ("USDPHYS_PT_preview_state", "USDPHYS_PT_preview_notices")
-            hidden = cls.__name__.removesuffix("_view") in (*running, "USDPHYS_PT_cable") or cls.__name__.startswith("USDPHYS_PT_vendor")
+            hidden = cls.__name__.removesuffix("_view") in (*running, "USDPHYS_PT_cable") or cls.__name__.startswith(
+                "USDPHYS_PT_vendor"
+            )
             assert build is not scene_of_a_full_body or hidden, cls.__name__
             continue
         for function in ("draw_header", "draw_header_preset", "draw"):

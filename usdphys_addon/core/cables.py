@@ -111,4 +111,5 @@ def _made(word: str, **values: Any) -> Schema:
     assert cls is not None
     names = {item[_KEY]: item["usd"] for item in row["attributes"] if _KEY in item}
     fields = {attribute.usd_name(""): attribute.field for attribute in cls.attributes}
-    return cls(**{fields[names[key]]: value for key, value in values.items()})
+    made: Schema = cls(**{fields[names[key]]: value for key, value in values.items()})
+    return made

@@ -15,7 +15,6 @@ import bpy
 from bpy.types import Context, Depsgraph, Object, Scene
 
 from ..bridge import authored_poses, curves, scene_read, tet_meshes
-from ..bridge.cable_read import is_cable
 from ..bridge.environment import require_usd
 from ..bridge.identity.remembered import home_of, looks_of
 from ..bridge.mesh import options_to_write_as_shown
@@ -186,7 +185,7 @@ def _needs_names(options: ExportOptions, reading: SceneReading) -> bool:
 
 def _has_own_geometry() -> bool:
     """True where what Blender writes of an object is changed, which is found by its name."""
-    return any(map(tet_meshes.has_tets, bpy.data.meshes)) or any(map(is_cable, bpy.data.objects))
+    return any(map(tet_meshes.has_tets, bpy.data.meshes)) or any(map(curve_prims.is_line, bpy.data.objects))
 
 
 def _native_export(
@@ -370,7 +369,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if is_imported:
         if job.options is not None:
             _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
-        root = _root_path(stage) if job.options is None else job.options.root
+        root = _root_path(stage) if job.options is None else job.options.root or ""
         looks = "" if root else looks_of(scene_of(depsgraph))
         gprims = {
             site.obj.name for site in reading.sites.values()

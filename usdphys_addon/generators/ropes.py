@@ -118,9 +118,7 @@ def _make(context: Context, options: RopeOptions, path: _Path) -> Row:
 def _make_curve(context: Context, collection: Collection, options: RopeOptions, path: _Path) -> Row:
     held = (("start", path.is_start_fixed, path.start), ("end", path.is_end_fixed, path.end))
     holders = {side: holder for side, is_held, holder in held if is_held}
-    curve = cables.make(
-        context, collection, path.points, options.radius, options.mass, options.stiffness, holders
-    )
+    curve = cables.make(context, collection, path.points, options.radius, options.mass, options.stiffness, holders)
     shapes.select_only(context, [curve])
     return Row([curve], round(1.0 / _STEP), path.idle)
 

@@ -13,7 +13,6 @@ import numpy as np
 from bpy.types import Object, Scene
 from numpy.typing import NDArray
 
-from ..bridge.cable_read import line_of
 from ..bridge.identity.names import prim_name
 from ..core import paths
 from ..core.errors import OutputError
@@ -46,7 +45,7 @@ def key(found: list[Points], start: int) -> Outcome:
     for obj, points in found:
         count = _points_of(obj)
         if count != points.shape[1]:
-            what = "is no mesh and no curve of one line" if count is None else f"has {count} points of its own"
+            what = "is no mesh and no curve of straight parts" if count is None else f"has {count} points of its own"
             cure = "" if count is None else "; hide its modifiers before the simulation"
             notes.append(f"'{obj.name}' {what}, so it cannot play the {points.shape[1]} points of the simulation{cure}")
             continue
@@ -66,8 +65,9 @@ def _points_of(obj: Any) -> int | None:
     """Number of the points that a modifier at the start of an object moves."""
     if obj.type == "MESH":
         return len(obj.data.vertices)
-    line = line_of(obj.data) if obj.type == "CURVE" else None
-    return None if line is None else len(line)
+    if obj.type != "CURVE" or any(spline.type != "POLY" for spline in obj.data.splines):
+        return None
+    return sum(len(spline.points) for spline in obj.data.splines)
 
 
 def _folder() -> Path:

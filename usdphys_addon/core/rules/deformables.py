@@ -112,7 +112,8 @@ def starts_inside(facts: Facts) -> Iterator[Finding]:
                 continue
             number = int((overlap.depths_inside(solid, found.points) > least).sum())
             if number:
-                text = f"{number} of the {len(found.points)} points of {prim.display} start inside {solid.prim.display}."
+                points, place = f"{number} of the {len(found.points)} points", solid.prim.display
+                text = f"{points} of {prim.display} start inside {place}."
                 yield Finding(prim, text, {"other": name(solid.prim)})
                 break
 
