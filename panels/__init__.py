@@ -25,7 +25,8 @@ from . import (
 
 #: In the order of registration.
 _MODULES = (
-    action_bar_panel, batch_panel, checks_panel, object_physics, cable_panel, scene_physics, material_physics, preview_panel,
+    action_bar_panel, batch_panel, checks_panel, object_physics, cable_panel,
+    scene_physics, material_physics, preview_panel,
     joint_tools_panel, overlays, inspector_panel, structure_panel,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)

@@ -142,9 +142,8 @@ def _random_deformable(stage: Usd.Stage, kind: str, number: int, rng: np.random.
         size = int(rng.integers(3, 6))
         across = np.arange(size) * 0.1
         points = np.array([(x, y, rng.uniform(0, 0.02)) for x in across for y in across])
-        faces = [face for row in range(size - 1) for column in range(size - 1)
-                 for start in [row * size + column]
-                 for face in ((start, start + size, start + 1), (start + 1, start + size, start + size + 1))]  # fmt: skip
+        starts = [row * size + column for row in range(size - 1) for column in range(size - 1)]
+        faces = [face for at in starts for face in ((at, at + size, at + 1), (at + 1, at + size, at + size + 1))]
         UsdGeom.Mesh(prim).CreateFaceVertexCountsAttr([3] * len(faces))
         UsdGeom.Mesh(prim).CreateFaceVertexIndicesAttr([index for face in faces for index in face])
         UsdGeom.Mesh(prim).CreateSubdivisionSchemeAttr("none")

@@ -216,3 +216,11 @@ def test_a_held_end_may_be_inside_of_what_holds_it() -> None:
     assert "DeformableIntersects" in codes(stage)
     stage.GetPrimAtPath("/World/Pin").GetRelationship("physics:src1").SetTargets(["/World/Block"])
     assert "DeformableIntersects" not in codes(stage)
+
+
+def test_masses_without_a_type_are_of_the_points_as_in_the_first_revision() -> None:
+    stage = cloth()
+    set_(stage.GetPrimAtPath("/World/Cloth/sim"), "masses", "float[]", [0.25] * 25)
+    assert deformables.mass_of(only(stage)) == (6.25, "masses")
+    set_(stage.GetPrimAtPath("/World/Cloth/sim"), "masses", "float[]", [0.25] * 24)
+    assert deformables.mass_of(only(stage)).source == "density of the material"

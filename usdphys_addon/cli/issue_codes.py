@@ -21,13 +21,13 @@ FILE_CODES = frozenset({
     "IsaacRobotMissing", "JointBodyMissing", "MeshColliderTwice", "NameChanged", "NameClash", "NewerVersion",
     "NotExported", "OwnerMissing", "PreviewExported", "RosInertialIncomplete", "RosLimitMissing", "RosMimicMissing",
     "RosNameTwice", "RosSeveralRoots", "ScriptsNotRun", "SrdfLinkMissing", "StageTimes", "StageUpAxis",
-    "TetMeshEdited", "UrdfAxisZero", "UrdfBodyLeftOut", "UrdfCycle", "UrdfFreeBase", "UrdfInertiaIncomplete",
-    "UrdfInertiaUnphysical", "UrdfInertiaZero", "UrdfJointChain", "UrdfJointLeftOut", "UrdfLimitLeftOut",
-    "UrdfLimitMissing", "UrdfLimitsSwapped", "UrdfLoop", "UrdfMassMissing", "UrdfMassNegative", "UrdfMeshMissing",
-    "UrdfMeshUnread", "UrdfMimicBroken", "UrdfMimicLeftOut", "UrdfMimicMixed", "UrdfNameTwice", "UrdfNameless",
-    "UrdfNoMass", "UrdfNotWritten", "UrdfNumber", "UrdfSecondParent", "UrdfSeveralRoots", "UrdfShapeFlat",
-    "UrdfShapeLeftOut", "UrdfShapeUnknown", "UrdfTextureMissing", "UrdfTextureUnused", "UrdfXacroLeft",
-    "ValueUnreadable", "WrongValueType",
+    "TetMeshEdited", "TetMeshValuesLeftOut", "UrdfAxisZero", "UrdfBodyLeftOut", "UrdfCycle", "UrdfFreeBase",
+    "UrdfInertiaIncomplete", "UrdfInertiaUnphysical", "UrdfInertiaZero", "UrdfJointChain", "UrdfJointLeftOut",
+    "UrdfLimitLeftOut", "UrdfLimitMissing", "UrdfLimitsSwapped", "UrdfLoop", "UrdfMassMissing", "UrdfMassNegative",
+    "UrdfMeshMissing", "UrdfMeshUnread", "UrdfMimicBroken", "UrdfMimicLeftOut", "UrdfMimicMixed", "UrdfNameTwice",
+    "UrdfNameless", "UrdfNoMass", "UrdfNotWritten", "UrdfNumber", "UrdfSecondParent", "UrdfSeveralRoots",
+    "UrdfShapeFlat", "UrdfShapeLeftOut", "UrdfShapeUnknown", "UrdfTextureMissing", "UrdfTextureUnused",
+    "UrdfXacroLeft", "ValueUnreadable", "WrongValueType",
 })  # fmt: skip
 
 
