@@ -388,6 +388,41 @@ def _write_robot(file: str, options: WriteOptions) -> ExportResult:
     return urdf_export.export_urdf(bpy.context, file, options.ros_package, strict=options.strict)
 
 
+# --------------------------------------------------------------------------- MJCF
+
+
+def _load_mjcf(file: str, _options: NoOptions) -> list[Issue]:
+    """An empty scene with a model of MuJoCo in it."""
+    import bpy
+
+    from .exchange import mjcf_import, usd_import
+
+    return mjcf_import.import_mjcf(bpy.context, file, usd_import.LateProgress(), opens=True).issues
+
+
+@contextmanager
+def _mjcf_as_stage(file: str, _options: NoOptions) -> Iterator[tuple[str, list[Issue]]]:
+    expose_pxr()
+    from .usd import mjcf_stage
+
+    with mjcf_stage.as_stage(Path(file).absolute()) as (stage_file, planned):
+        yield str(stage_file), planned.issues
+
+
+@contextmanager
+def _read_mjcf(file: str, options: NoOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    with _mjcf_as_stage(file, options) as (stage_file, issues), _read_usd(stage_file) as (model, more):
+        yield model, issues + more
+
+
+def _mjcf_to_usd(
+    file: str, _load: NoOptions, target: str, options: WriteOptions
+) -> tuple[list[Issue], dict[str, int]]:  # fmt: skip
+    from .usd import mjcf_stage
+
+    return mjcf_stage.convert(Path(file).absolute(), Path(target).absolute(), strict=options.strict)
+
+
 # --------------------------------------------------------------------------- glTF
 
 
@@ -451,5 +486,9 @@ GLTF = Format(
     "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,
     heeds=frozenset({"hierarchy", "animation", "strict", "collection"}),
 )  # fmt: skip
+MJCF = Format(
+    "MuJoCo model", (".xml",), _load_mjcf, _read_mjcf, None, as_stage=_mjcf_as_stage,
+    conversions={USD.name: Conversion(_mjcf_to_usd, frozenset({"strict"}))},
+)  # fmt: skip
 #: In the order in which messages name them.
-FORMATS = (BLEND, USD, GLTF, URDF, XACRO)
+FORMATS = (BLEND, USD, GLTF, URDF, XACRO, MJCF)
