@@ -46,7 +46,8 @@ from .outcome import report_refusals
 #: In the order of registration.
 _MODULES = (
     action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf,
-    export_usd, export_layer, import_mjcf, import_urdf, import_usd, inspector, joint_freedoms, joint_tools, manual, mirror,
+    export_usd, export_layer, import_mjcf, import_urdf, import_usd,
+    inspector, joint_freedoms, joint_tools, manual, mirror,
     from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure,
     vendor, velocity_keys,
 )  # fmt: skip

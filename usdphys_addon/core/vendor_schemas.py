@@ -146,7 +146,8 @@ def made(name: str, values: Mapping[str, Any]) -> Schema:
     cls = declared(name)
     assert cls is not None, name
     fields = {attribute.usd: attribute.field for attribute in cls.attributes}
-    return cls(**{fields[usd]: value for usd, value in values.items()})
+    found: Schema = cls(**{fields[usd]: value for usd, value in values.items()})
+    return found
 
 
 @vendor_data.follows

@@ -7,8 +7,8 @@ Where UsdPhysics and the schemas of Newton have a word, that is used; what MuJoC
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,19 +38,62 @@ LINK = 1e-3
 
 @dataclass(slots=True)
 class Layout:
-    """root: path of the prim above all others. looks: colour (red, green, blue, alpha), image and name by path of a
-    geom. model: all prims, parents first. issues: what the file says and the prims do not."""
+    """What a model becomes.
+
+    root: path of the prim above all others. model: all prims, parents first. looks: by path of a geom. joint_paths:
+    path and degree of freedom by name of a joint; signs: of that against the joint. issues: what the file says and the
+    prims do not.
+    """
 
     source: Model
     root: str
     model: PhysicsModel
     looks: dict[str, values.Look] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
+    joint_paths: dict[str, tuple[str, str]] = field(default_factory=dict)
+    signs: dict[str, float] = field(default_factory=dict)
 
 
 def plan(source: Model) -> Layout:
     """The prims of a model. Raises InputError where it holds nothing."""
     return _Planner(source).layout
+
+
+def mesh_reader(source: Model) -> matter.Meshes:
+    """Gives points (n, 3) and triangles (m, 3) of a mesh by its name, and reads each once.
+
+    None for one that cannot be read, which is reported to the issues of the model.
+    """
+
+    @cache
+    def mesh(name: str) -> tuple[Floats, Any] | None:
+        asset = source.meshes.get(name)
+        if asset is None:
+            tell(f"No mesh is named '{name}'; its geoms are left out.", "Declare it as an asset.")
+            return None
+        points, triangles = asset.points, asset.faces
+        if asset.file is not None:
+            try:
+                data = mesh_files.read_mesh(asset.file)
+            except InputError as error:
+                tell(str(error), "Repair the file, or remove its geoms.")
+                return None
+            points, triangles = data.points, _triangles(data.counts, data.corners)
+        if not len(points):
+            return None
+        # Its own frame is taken out, then it is scaled.
+        points = (points - asset.pose[:3, 3]) @ asset.pose[:3, :3] * np.array(asset.scale, float)
+        if np.prod(asset.scale) < 0.0:
+            triangles = triangles[:, ::-1]
+        if not len(triangles) or asset.inertia == "convex":
+            hull = convex_hull(points)
+            triangles = hull if hull is not None else triangles
+        return (points, np.asarray(triangles)) if len(triangles) else None
+
+    def tell(message: str, fix: str) -> None:
+        source.issues.append(Issue("MjcfMeshMissing", "warning", "", source.name, message, fix))
+
+    return mesh
 
 
 class _Planner:
@@ -60,7 +103,7 @@ class _Planner:
         root = f"/{identifier(source.name) or 'robot'}"
         self.layout = Layout(source, root, PhysicsModel(SI, source=str(source.path)), issues=source.issues)
         self.model, self.root = self.layout.model, root
-        self.meshes: dict[str, tuple[Floats, Any] | None] = {}
+        self.mesh = mesh_reader(source)
         self.worlds = self._worlds()
         self.weights = matter.inertials(source, self.mesh)
         self.moves = self._moving()
@@ -70,7 +113,7 @@ class _Planner:
         self.carrier_worlds: list[Floats] = []
         self.materials: dict[tuple[float, ...], str] = {}
         self.groups: dict[tuple[int, int], list[str]] = {}
-        self.joint_paths: dict[str, tuple[str, str]] = {}
+        self.joint_paths = self.layout.joint_paths
         self.build()
 
     # ------------------------------------------------------------------ what moves
@@ -88,37 +131,6 @@ class _Planner:
             above = body.parent >= 0 and found[body.parent]
             found.append(above or bool(body.joints) or body.is_mocap)
         return found
-
-    def mesh(self, name: str) -> tuple[Floats, Any] | None:
-        """Points (n, 3) and triangles (m, 3) of an asset; None for one that cannot be read, which is reported once."""
-        if name not in self.meshes:
-            self.meshes[name] = self._mesh(name)
-        return self.meshes[name]
-
-    def _mesh(self, name: str) -> tuple[Floats, Any] | None:
-        asset = self.source.meshes.get(name)
-        if asset is None:
-            self.issue("MjcfMeshMissing", f"No mesh is named '{name}'; its geoms are left out.", "Declare it as an asset.")
-            return None
-        points, triangles = asset.points, asset.faces
-        if asset.file is not None:
-            try:
-                data = mesh_files.read_mesh(asset.file)
-            except InputError as error:
-                self.issue("MjcfMeshMissing", str(error), "Repair the file, or remove its geoms.")
-                return None
-            points, triangles = data.points, _triangles(data.counts, data.corners)
-        if not len(points):
-            return None
-        # Its own frame is taken out, then it is scaled.
-        turn = asset.pose[:3, :3]
-        points = (points - asset.pose[:3, 3]) @ turn * np.array(asset.scale, float)
-        if np.prod(asset.scale) < 0.0:
-            triangles = triangles[:, ::-1]
-        if not len(triangles) or asset.inertia == "convex":
-            hull = convex_hull(points)
-            triangles = hull if hull is not None else triangles
-        return (points, np.asarray(triangles)) if len(triangles) else None
 
     def issue(self, code: str, message: str, fix: str, severity: Any = "warning") -> None:
         found = Issue(code, severity, "", self.source.name, message, fix)
@@ -161,7 +173,8 @@ class _Planner:
         prim.add(usd_physics.PhysicsScene(
             gravity_direction=tuple(way.tolist()), gravity_magnitude=size
         ))  # fmt: skip
-        known = {attribute.usd: attribute for attribute in vendor_schemas.declared("MjcSceneAPI").attributes}  # type: ignore[union-attr]
+        scene: Any = vendor_schemas.declared("MjcSceneAPI")
+        known = {attribute.usd: attribute for attribute in scene.attributes}
         found: dict[str, Any] = {}
         for prefix, given in (
             ("option", self.source.options), ("flag", self.source.flags), ("compiler", self.source.compiler)
@@ -183,11 +196,12 @@ class _Planner:
     def body(self, index: int, body: Body) -> None:
         weight, above = self.weights[index], body.parent
         carrier = self.carriers[above] if above >= 0 else ""
+        pose: Any
         is_frame = not body.joints and not body.is_mocap and weight is None and bool(carrier)
         world = self.worlds[index]
         if index == 0:
             path, pose = self.root, np.eye(4)
-        elif is_frame or (self.moves[index] and carrier and weight is None and not body.joints):
+        elif is_frame:
             # A frame of the body that carries it.
             path = self.free(carrier, body.name)
             pose = np.linalg.solve(self.carrier_worlds[above], world)
@@ -210,12 +224,15 @@ class _Planner:
         prim.add(usd_physics.RigidBodyAPI(kinematic_enabled=True) if body.is_mocap else usd_physics.RigidBodyAPI())
         if weight is None:
             if not body.is_mocap:
-                self.issue("MjcfNoMass", f"The body '{body.name}' moves and has no mass.", "Give it a geom or an inertial.")
+                self.issue(
+                    "MjcfNoMass", f"The body '{body.name}' moves and has no mass.", "Give it a geom or an inertial."
+                )
             return
         moments, axes = mass.diagonalized(weight.inertia)
+        one, two, three = (max(float(part), 1e-12) for part in moments)
         prim.add(usd_physics.MassAPI(
             mass=weight.mass, center_of_mass=tuple(weight.center.tolist()),
-            diagonal_inertia=tuple(max(float(part), 1e-12) for part in moments), principal_axes=axes,
+            diagonal_inertia=(one, two, three), principal_axes=axes,
         ))  # fmt: skip
 
     # ------------------------------------------------------------------ geoms
@@ -271,7 +288,8 @@ class _Planner:
         if geom.group >= _HIDDEN:
             prim.purpose = "guide"
         own: dict[str, Any] = {}
-        for name, value, usual in (("condim", geom.condim, 3), ("priority", geom.priority, 0), ("group", geom.group, 0)):
+        own_words = (("condim", geom.condim, 3), ("priority", geom.priority, 0), ("group", geom.group, 0))
+        for name, value, usual in own_words:
             if value != usual:
                 own[f"mjc:{name}"] = value
         if own:
@@ -289,8 +307,8 @@ class _Planner:
         prim.add(usd_physics.MaterialAPI(static_friction=friction[0], dynamic_friction=friction[0], restitution=0.0))
         # MuJoCo takes the larger one of two frictions.
         prim.add(vendor_schemas.made("PhysxMaterialAPI", {"physxMaterial:frictionCombineMode": "max"}))
-        prim.add(vendor_schemas.made("MjcMaterialAPI", {
-            "mjc:torsionalfriction": friction[1], "mjc:rollingfriction": friction[2]
+        prim.add(vendor_schemas.made("NewtonMaterialAPI", {
+            "newton:torsionalFriction": friction[1], "newton:rollingFriction": friction[2]
         }))  # fmt: skip
         self.materials[friction] = prim.path
         return prim.path
@@ -360,6 +378,7 @@ class _Planner:
         for joint in kinds:
             dof, sign = dofs[joint.name]
             self.joint_paths[joint.name] = (prim.path, dof)
+            self.layout.signs[joint.name] = sign
             drive = joints.drive_of(joint, self.source.actuators, sign, is_shared=len(kinds) > 1)
             if drive is not None and dof:
                 prim.add(drive, dof)
@@ -529,8 +548,3 @@ def _value(type_: str, text: str) -> Any:
     if kind.is_array or kind.size > 1:
         return numbers if kind.is_array or len(numbers) == kind.size else None
     return numbers[0] if numbers else None
-
-
-def issues(layout: Layout) -> Iterator[Issue]:
-    """What the file says and the prims do not."""
-    return iter(layout.issues)

@@ -208,9 +208,9 @@ class _Reader:
             return turn
         if "xyaxes" in attributes:
             numbers = np.array((*self._numbers(attributes, "xyaxes"), *[0.0] * 6)[:6], float)
-            x = _unit(numbers[:3])
-            y = _unit(numbers[3:] - x * (x @ numbers[3:]))
-            return np.stack((x, y, np.cross(x, y)), axis=1)
+            first = _unit(numbers[:3])
+            second = _unit(numbers[3:] - first * (first @ numbers[3:]))
+            return np.stack((first, second, np.cross(first, second)), axis=1)
         if "zaxis" in attributes:
             return _turn_to(self._vector(attributes, "zaxis"))
         return np.eye(3)
@@ -334,9 +334,7 @@ class _Reader:
                 body.sites.append(Site(self._name(attributes.get("name", ""), "site", suffix), frame @ pose))
             elif tag == "inertial":
                 body.inertial = self._inertial(child.attributes)
-            elif tag in ("camera", "light"):
-                self.unread[tag] += 1
-            elif tag in ("flexcomp", "composite", "attach", "plugin"):
+            elif tag in ("camera", "light") or tag in ("flexcomp", "composite", "attach", "plugin"):
                 self.unread[tag] += 1
 
     def _body(self, element: Element, parent: int, frame: Floats, around: str, suffix: str) -> None:
@@ -510,8 +508,8 @@ def _turned(vector: Floats) -> Floats:
 def _unit(vector: Floats) -> Floats:
     length = float(np.linalg.norm(vector))
     if length < 1e-12:
-        return np.eye(len(vector))[0 if len(vector) == 4 else 2]
-    return vector / length
+        return np.asarray(np.eye(len(vector))[0 if len(vector) == 4 else 2])
+    return np.asarray(vector / length)
 
 
 def _turn_to(direction: Floats) -> Floats:
