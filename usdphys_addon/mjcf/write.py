@@ -1,0 +1,607 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A model -> MJCF: bodies along a tree of joints, the rest of the joints as equalities, drives as actuators.
+
+The file stands alone: meshes are in it. What MuJoCo cannot say is named.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import collision_groups, frames, gprims, mass
+from ..core.errors import InputError
+from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from ..core.schemas import usd_geom, usd_physics
+from ..core.validate import Issue
+from .values import Floats
+
+#: Friction of a collider without a material: that of the preview and of PhysX.
+FRICTION = 0.5
+#: A joint of a group of colliders has a bit of 32.
+_MOST_GROUPS = 32
+_LETTERS = "XYZ"
+#: Distance of the two points that hold a hinge which closes a loop, as a part of nothing: m.
+_APART = 0.1
+
+
+class _End(NamedTuple):
+    """A side of a joint: path of its body, empty for the world, and its frame (4, 4) in the world."""
+
+    body: str
+    frame: Floats
+
+
+@dataclass(slots=True)
+class _Joint:
+    """A joint of the model. child, parent: its sides; the child is the one further from the world. sign: -1 where the
+    child is the first side."""
+
+    prim: Prim
+    schema: usd_physics.Joint
+    parent: _End
+    child: _End
+    sign: float
+
+
+@dataclass(slots=True)
+class _Body:
+    prim: Prim
+    pose: Floats
+    name: str
+    joint: _Joint | None = None
+    children: list[str] = field(default_factory=list)
+
+
+class Written(NamedTuple):
+    """text: the file. names: of what is in it, by path. issues: what could not be said."""
+
+    text: str
+    names: dict[str, str]
+    issues: list[Issue]
+
+
+def text_of(model: PhysicsModel, name: str) -> Written:
+    """The text of a model. name: of the model. Raises InputError where it holds nothing."""
+    return _Writer(model, name).written()
+
+
+class _Writer:
+    def __init__(self, model: PhysicsModel, name: str) -> None:
+        self.model, self.name = model, name
+        self.issues: list[Issue] = []
+        self.names: dict[str, str] = {}
+        self.taken: set[str] = set()
+        self.bodies: dict[str, _Body] = {}
+        self.loops: list[_Joint] = []
+        self.meshes: dict[bytes, str] = {}
+        self.assets: list[str] = []
+        self.actuators: list[str] = []
+        self.equalities: list[str] = []
+        self.tendons: list[str] = []
+        self.sites: dict[str, list[str]] = {}
+        self.colliders = mass.colliders_by_body(model)
+
+    def written(self) -> Written:
+        self.find_bodies()
+        self.find_tree()
+        self.masks = self.find_masks()
+        for loop in self.loops:
+            self.close(loop)
+        for path, prim in self.model.joints.items():
+            self.couple(path, prim)
+        world = [*self.shapes("", np.eye(4), 2), *self.sites.get("", ())]
+        for path, body in self.bodies.items():
+            if body.joint is None:
+                world += self.body(path, np.eye(4), 2)
+        if not world:
+            raise InputError("There is no body and no collider to write.")
+        sections = [self.options(), ("asset", self.assets), ("worldbody", world), ("contact", self.excludes())]
+        sections += [("equality", self.equalities), ("tendon", self.tendons), ("actuator", self.actuators)]
+        lines = [f'<mujoco model="{escape(self.name)}">', '  <compiler angle="radian" autolimits="true"/>']
+        for tag, content in sections:
+            if content and tag == "option":
+                lines += content
+            elif content:
+                lines += [f"  <{tag}>", *content, f"  </{tag}>"]
+        return Written("\n".join([*lines, "</mujoco>", ""]), self.names, self.issues)
+
+    def issue(self, prim: Prim, message: str, fix: str, severity: Any = "warning") -> None:
+        self.issues.append(Issue("MjcfNotSaid", severity, prim.path, prim.label, message, fix))
+
+    def name_of(self, path: str, wanted: str) -> str:
+        if path not in self.names:
+            name, number = wanted, 1
+            while name in self.taken:
+                number += 1
+                name = f"{wanted}_{number}"
+            self.taken.add(name)
+            self.names[path] = name
+        return self.names[path]
+
+    # ------------------------------------------------------------------ the tree
+
+    def find_bodies(self) -> None:
+        for path, prim in self.model.bodies.items():
+            if prim.get(usd_physics.RigidBodyAPI).resolved("rigid_body_enabled"):  # type: ignore[union-attr]
+                name = self.name_of(path, prim.label or prim.name)
+                self.bodies[path] = _Body(prim, _rigid(prim.world), name)
+
+    def end(self, joint: usd_physics.Joint, side: int) -> _End:
+        targets = getattr(joint, f"body{side}") or ()
+        prim = self.model.prims.get(targets[0]) if targets else None
+        world = prim.world if prim is not None else None
+        if prim is None and targets and self.model.locate is not None:
+            world = self.model.locate(targets[0])
+        body = self.model.body_of(targets[0]) if targets else None
+        frame = frames.world_frame(
+            world, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
+        )
+        return _End(body.path if body is not None and body.path in self.bodies else "", frame)
+
+    def find_tree(self) -> None:
+        """Make a tree of the joints, from what stands still outwards; the others close loops."""
+        waiting = []
+        for prim in self.model.joints.values():
+            joint = prim.get(usd_physics.Joint)
+            assert joint is not None
+            if joint.joint_enabled is False:
+                continue
+            ends = self.end(joint, 0), self.end(joint, 1)
+            if ends[0].body == ends[1].body:
+                continue
+            is_loop = bool(joint.exclude_from_articulation) or prim.type_name == "PhysicsDistanceJoint"
+            waiting.append((is_loop, prim, joint, ends))
+        waiting.sort(key=lambda one: one[0])
+        held = {""} | {path for path, body in self.bodies.items() if self.is_kinematic(body.prim)}
+        while waiting:
+            found = next((row for row, (loop, _, _, ends) in enumerate(waiting) if not loop and
+                          (ends[0].body in held) != (ends[1].body in held)), None)  # fmt: skip
+            if found is None:
+                loose = next((row for row, (loop, _, _, ends) in enumerate(waiting) if not loop and
+                              not {ends[0].body, ends[1].body} & held), None)  # fmt: skip
+                if loose is None:
+                    break
+                # A tree that floats begins at the first side of its first joint.
+                held.add(waiting[loose][3][0].body)
+                continue
+            _, prim, joint, ends = waiting.pop(found)
+            side = 1 if ends[0].body in held else 0
+            made = _Joint(prim, joint, ends[1 - side], ends[side], 1.0 if side else -1.0)
+            self.bodies[made.child.body].joint = made
+            if made.parent.body:
+                self.bodies[made.parent.body].children.append(made.child.body)
+            held.add(made.child.body)
+        self.loops = [_Joint(prim, joint, ends[0], ends[1], 1.0) for _, prim, joint, ends in waiting]
+
+    @staticmethod
+    def is_kinematic(prim: Prim) -> bool:
+        return bool(prim.get(usd_physics.RigidBodyAPI).resolved("kinematic_enabled"))  # type: ignore[union-attr]
+
+    # ------------------------------------------------------------------ bodies
+
+    def body(self, path: str, above: Floats, depth: int) -> list[str]:
+        own = self.bodies[path]
+        # What hangs on the world by a joint, or on nothing, is in the world.
+        pose = np.linalg.solve(above, own.pose)
+        pad = "  " * depth
+        is_mocap = self.is_kinematic(own.prim)
+        head = f'{pad}<body name="{escape(own.name)}"{_placed(pose)}{" mocap=" + chr(34) + "true" + chr(34) if is_mocap else ""}>'
+        lines = [head]
+        if own.joint is not None:
+            lines += self.joint(own.joint, own.pose, depth + 1)
+        elif not is_mocap:
+            lines.append(f'{pad}  <freejoint name="{escape(self.name_of(f"{path}.free", f"{own.name}_free"))}"/>')
+        lines.append(pad + "  " + self.inertial(path))
+        lines += self.shapes(path, own.pose, depth + 1)
+        lines += [f"{pad}  {site}" for site in self.sites.get(path, ())]
+        for child in own.children:
+            lines += self.body(child, own.pose, depth + 1)
+        return [*lines, f"{pad}</body>"]
+
+    def inertial(self, path: str) -> str:
+        found = mass.mass_properties(self.model, path, self.colliders.get(path, ()))
+        turn = frames.matrix_of(found.principal_axes)
+        moments = np.maximum(np.array(found.diagonal_inertia, float), 1e-12)
+        pose = frames.transform(found.center_of_mass, turn)
+        return f'<inertial{_placed(pose, always=True)} mass="{_row([max(found.mass, 1e-9)])}" diaginertia="{_row(moments)}"/>'
+
+    # ------------------------------------------------------------------ shapes
+
+    def find_masks(self) -> dict[str, int]:
+        """The group of each collider that is filtered: its number among the sets of groups that occur."""
+        groups = {path: prim.get(usd_physics.CollisionGroup) for path, prim in self.model.groups.items()}
+        known = {path: group for path, group in groups.items() if group is not None}
+        if not known:
+            return {}
+        merged = collision_groups.merge(known)
+        inside = {path: collision_groups.members(group, self.model.colliders) for path, group in known.items()}
+        kinds: dict[tuple[str, ...], int] = {}
+        found = {}
+        for path in self.model.colliders:
+            own = tuple(sorted(name for name, members in inside.items() if path in members))
+            found[path] = kinds.setdefault(own, len(kinds))
+        rows = merged.rows
+
+        def meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+            return not any(merged.ignore_each_other(rows[a], rows[b]) for a in one for b in other)
+
+        if all(meet(one, other) for one in kinds for other in kinds):
+            return {}
+        if len(kinds) > _MOST_GROUPS:
+            self.issues.append(Issue(
+                "MjcfNotSaid", "warning", "", self.name,
+                f"The colliders are in {len(kinds)} sets of groups, and MuJoCo has {_MOST_GROUPS}: all collide.",
+                "Use fewer groups.",
+            ))  # fmt: skip
+            return {}
+        self.affinities = {
+            number: sum(1 << other for name, other in kinds.items() if meet(kind, name))
+            for kind, number in kinds.items()
+        }  # fmt: skip
+        return found
+
+    def shapes(self, path: str, pose: Floats, depth: int) -> list[str]:
+        """The geoms of a body, or with an empty path those of what stands still."""
+        if path:
+            own = self.colliders.get(path, ())
+        else:
+            moved = {prim.path for body in self.bodies for prim in self.colliders.get(body, ())}
+            own = [prim for prim in self.model.colliders.values() if prim.path not in moved]
+        lines = []
+        for prim in own:
+            api = prim.get(usd_physics.CollisionAPI)
+            if api is not None and api.collision_enabled is not False:
+                lines += ["  " * depth + line for line in self.geom(prim, pose)]
+        return lines
+
+    def geom(self, prim: Prim, body: Floats) -> list[str]:
+        world = _rigid(prim.world)
+        stretch = world[:3, :3].T @ prim.world[:3, :3]
+        pose = np.linalg.solve(body, world)
+        gprim = prim.get(usd_geom.Gprim)
+        shape = self.gprim_words(gprim, np.diag(stretch)) if isinstance(gprim, usd_geom.Gprim) else None
+        if shape is not None:
+            words, turn = shape
+            pose = pose @ frames.transform((0, 0, 0), turn)
+            parts = [(words, pose)]
+        else:
+            parts = self.mesh_parts(prim, stretch, pose)
+        lines = []
+        for number, (words, place) in enumerate(parts):
+            name = self.name_of(f"{prim.path}.{number}" if number else prim.path, prim.label or prim.name)
+            lines.append(f'<geom name="{escape(name)}" {words}{_placed(place)} mass="0"{self.contact_words(prim)}/>')
+        return lines
+
+    def gprim_words(self, gprim: usd_geom.Gprim, scale: Any) -> tuple[str, Floats] | None:
+        sizes = gprims.sizes(gprim, scale)
+        turn = _to_axis(sizes.spine)
+        if sizes.kind is usd_geom.Cube:
+            return f'type="box" size="{_row(np.array(sizes.edges) / 2)}"', np.eye(3)
+        if sizes.kind is usd_geom.Sphere:
+            return f'type="sphere" size="{_row([sizes.radius])}"', np.eye(3)
+        if sizes.kind in (usd_geom.Capsule, usd_geom.Cylinder):
+            kind = "capsule" if sizes.kind is usd_geom.Capsule else "cylinder"
+            return f'type="{kind}" size="{_row([sizes.radius, sizes.height / 2])}"', turn
+        if sizes.kind is usd_geom.Plane:
+            return 'type="plane" size="0 0 1"', turn
+        angles = np.linspace(0.0, 2.0 * math.pi, 24, endpoint=False)
+        rim = np.stack((np.cos(angles), np.sin(angles), np.zeros(24)), axis=1) * sizes.radius
+        points = np.concatenate((rim - (0, 0, sizes.height / 2), [(0, 0, sizes.height / 2)]))
+        return f'type="mesh" mesh="{self.mesh_name(points, None, "cone")}"', turn
+
+    def mesh_parts(self, prim: Prim, stretch: Floats, pose: Floats) -> list[tuple[str, Floats]]:
+        geometry = prim.mesh() if prim.mesh is not None else None
+        if isinstance(geometry, SpherePoints):
+            size = float(np.abs(np.linalg.det(stretch))) ** (1 / 3)
+            return [(f'type="sphere" size="{_row([radius * size])}"', pose @ frames.transform(stretch @ center))
+                    for center, radius in zip(geometry.centers, geometry.radii, strict=True)]  # fmt: skip
+        if not isinstance(geometry, Mesh) or not len(geometry.points):
+            self.issue(prim, f"{prim.display} has no shape that can be written.", "Give it a primitive or a mesh.")
+            return []
+        points = np.asarray(geometry.points, float) @ stretch.T
+        settings = prim.get(usd_physics.MeshCollisionAPI)
+        word = settings.resolved("approximation") if settings is not None else "none"
+        low, high = points.min(axis=0), points.max(axis=0)
+        if word == "boundingCube":
+            return [(f'type="box" size="{_row((high - low) / 2)}"', pose @ frames.transform((high + low) / 2))]
+        if word == "boundingSphere":
+            middle = (low + high) / 2
+            radius = float(np.linalg.norm(points - middle, axis=1).max())
+            return [(f'type="sphere" size="{_row([radius])}"', pose @ frames.transform(middle))]
+        if word not in ("convexHull",):
+            self.issue(
+                prim, f"{prim.display} collides as {word or 'a mesh'} and is written as its hull, which is what MuJoCo "
+                "makes of a mesh.", "Make convex parts of it.",
+            )  # fmt: skip
+        return [(f'type="mesh" mesh="{self.mesh_name(points, geometry.triangles, prim.label or prim.name)}"', pose)]
+
+    def mesh_name(self, points: Floats, triangles: Any, wanted: str) -> str:
+        key = np.round(points, 9).tobytes()
+        if key not in self.meshes:
+            name = self.name_of(f"mesh {len(self.meshes)}", wanted)
+            faces = "" if triangles is None else f' face="{" ".join(map(str, np.ravel(triangles).tolist()))}"'
+            self.assets.append(f'    <mesh name="{escape(name)}" vertex="{_row(points)}"{faces}/>')
+            self.meshes[key] = name
+        return self.meshes[key]
+
+    def contact_words(self, prim: Prim) -> str:
+        material = self.model.prims.get(prim.physics_binding or (prim.materials[-1] if prim.materials else ""))
+        own = material.get(usd_physics.MaterialAPI) if material is not None else None
+        friction = FRICTION if own is None else own.resolved("dynamic_friction")
+        words = f' friction="{_row([max(friction, 1e-5)])}"'
+        if prim.path in self.masks:
+            number = self.masks[prim.path]
+            words += f' contype="{1 << number}" conaffinity="{self.affinities[number]}"'
+        return words
+
+    # ------------------------------------------------------------------ joints
+
+    def joint(self, joint: _Joint, body: Floats, depth: int) -> list[str]:
+        """The elements of the joint that holds a body."""
+        kind = joint.prim.type_name
+        local = np.linalg.solve(body, joint.child.frame)
+        between = np.linalg.solve(joint.parent.frame, joint.child.frame)
+        if joint.sign < 0:
+            # The child is the first side: what the joint measures is the way back.
+            between = np.linalg.inv(between)
+        made: list[str] = []
+        if kind in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
+            number = _LETTERS.index(joint.schema.resolved("axis"))  # type: ignore[arg-type]
+            is_hinge = kind == "PhysicsRevoluteJoint"
+            start = _angle(between, number) if is_hinge else float(between[number, 3])
+            limits = joint.schema.resolved("lower_limit"), joint.schema.resolved("upper_limit")
+            made.append(self.single(joint, "", number, is_hinge, local, start, limits, self.drive(joint, is_hinge)))
+        elif kind == "PhysicsSphericalJoint":
+            made.append(self.ball(joint, local))
+        elif kind == "PhysicsJoint":
+            made += self.generic(joint, local, between)
+        elif kind != "PhysicsFixedJoint":
+            self.issue(joint.prim, f"{joint.prim.display} is a {kind}, which MuJoCo has no joint for.", "Use another.")
+        return ["  " * depth + line for line in made]
+
+    def drive(self, joint: _Joint, is_hinge: bool) -> usd_physics.DriveAPI | None:
+        found = joint.prim.schemas.get(f"PhysicsDriveAPI:{'angular' if is_hinge else 'linear'}")
+        return found if isinstance(found, usd_physics.DriveAPI) else None
+
+    def single(
+        self, joint: _Joint, dof: str, number: int, is_hinge: bool, local: Floats, start: float,
+        limits: Sequence[Any], drive: usd_physics.DriveAPI | None,
+    ) -> str:  # fmt: skip
+        """A hinge or a slide. dof: of a generic joint. number: of the axis. start: value in the pose of the model."""
+        base = joint.prim.label or joint.prim.name
+        name = self.name_of(f"{joint.prim.path}.{dof}" if dof else joint.prim.path, f"{base}_{dof}" if dof else base)
+        axis = local[:3, number] * joint.sign
+        words = f'type="{"hinge" if is_hinge else "slide"}" pos="{_row(local[:3, 3])}" axis="{_row(axis)}"'
+        if abs(start) > 1e-9:
+            words += f' ref="{_row([start])}"'
+        low, high = (float(value) for value in limits)
+        if math.isfinite(low) or math.isfinite(high):
+            far = 1e3
+            words += f' range="{_row([max(low, -far), min(high, far)])}"'
+        words += self.dynamics(joint.prim)
+        if drive is not None:
+            self.actuator(name, drive)
+        return f'<joint name="{escape(name)}" {words}/>'
+
+    def dynamics(self, prim: Prim) -> str:
+        newton: Any = prim.schemas.get("NewtonJointAPI")
+        found = ""
+        for word, field_ in (("armature", "armature"), ("damping", "damping"), ("frictionloss", "friction")):
+            value = getattr(newton, field_, None) if newton is not None else None
+            if value:
+                found += f' {word}="{_row([value])}"'
+        return found
+
+    def actuator(self, joint: str, drive: usd_physics.DriveAPI) -> None:
+        stiffness, damping = float(drive.resolved("stiffness")), float(drive.resolved("damping"))
+        if stiffness <= 0.0 and damping <= 0.0:
+            return
+        # The target is in the bias, so that the pose is held without a control, which is added to it.
+        offset = stiffness * float(drive.resolved("target_position")) + damping * float(drive.resolved("target_velocity"))
+        gain = stiffness if stiffness > 0.0 else damping
+        words = f'gainprm="{_row([gain])}" biastype="affine" biasprm="{_row([offset, -stiffness, -damping])}"'
+        most = float(drive.resolved("max_force"))
+        if math.isfinite(most):
+            words += f' forcerange="{_row([-most, most])}"'
+        name = self.name_of(f"actuator {joint}", f"{joint}_drive")
+        self.actuators.append(f'    <general name="{escape(name)}" joint="{escape(joint)}" {words}/>')
+
+    def ball(self, joint: _Joint, local: Floats) -> str:
+        words = f'type="ball" pos="{_row(local[:3, 3])}"' + self.dynamics(joint.prim)
+        cones = [float(joint.schema.resolved(f"cone_angle{side}_limit")) for side in (0, 1)]
+        if min(cones) >= 0.0:
+            words += f' range="{_row([0.0, min(max(cones), math.pi)])}"'
+            self.issue(joint.prim, f"The cone of {joint.prim.display} limits its twist in MuJoCo, too.", "None.", "info")
+        name = self.name_of(joint.prim.path, joint.prim.label or joint.prim.name)
+        return f'<joint name="{escape(name)}" {words}/>'
+
+    def generic(self, joint: _Joint, local: Floats, between: Floats) -> list[str]:
+        """Slides along the axes of the frame, then hinges about its Z, Y and X, as the angles of the joint are."""
+        limits = dict(joint.prim.instances(usd_physics.LimitAPI))
+        drives = dict(joint.prim.instances(usd_physics.DriveAPI))
+        found: dict[str, tuple[float, float]] = {}
+        for family in ("trans", "rot"):
+            for letter in _LETTERS:
+                limit = limits.get(f"{family}{letter}")
+                low, high = (-math.inf, math.inf) if limit is None else (limit.resolved("low"), limit.resolved("high"))
+                if low <= high:
+                    found[f"{family}{letter}"] = (float(low), float(high))
+        if joint.sign < 0 and sum(dof.startswith("rot") for dof in found) > 1:
+            self.issue(joint.prim, f"{joint.prim.display} turns about several axes from its second body: the order of its "
+                       "angles is another one in MuJoCo.", "Swap its bodies.")  # fmt: skip
+        turn = between[:3, :3]
+        angles = {"Z": math.atan2(turn[1, 0], turn[0, 0]), "Y": -math.asin(max(-1.0, min(1.0, float(turn[2, 0])))),
+                  "X": math.atan2(turn[2, 1], turn[2, 2])}  # fmt: skip
+        # Slides are along the axes of the first frame, before the hinges have turned them.
+        first = local @ frames.transform((0, 0, 0), turn.T if joint.sign > 0 else turn)
+        lines = []
+        order = [f"trans{letter}" for letter in _LETTERS] + ["rotZ", "rotY", "rotX"]
+        passed = np.eye(3)
+        for dof in order:
+            letter, number = dof[-1], _LETTERS.index(dof[-1])
+            is_hinge = dof.startswith("rot")
+            start = angles[letter] if is_hinge else float(between[number, 3])
+            frame = first @ frames.transform((0, 0, 0), passed)
+            frame[:3, 3] = local[:3, 3]
+            if dof in found:
+                lines.append(self.single(joint, dof, number, is_hinge, frame, start, found[dof], drives.get(dof)))
+            if is_hinge:
+                passed = passed @ _about(number, angles[letter])
+        return lines
+
+    # ------------------------------------------------------------------ what closes loops
+
+    def close(self, joint: _Joint) -> None:
+        prim, kind = joint.prim, joint.prim.type_name
+        name = self.name_of(prim.path, prim.label or prim.name)
+        bodies = [self.bodies[end.body].name if end.body else "world" for end in (joint.parent, joint.child)]
+        poses = [self.bodies[end.body].pose if end.body else np.eye(4) for end in (joint.parent, joint.child)]
+        local = [np.linalg.solve(pose, end.frame)
+                 for pose, end in zip(poses, (joint.parent, joint.child), strict=True)]  # fmt: skip
+        head = f'name="{escape(name)}" body1="{escape(bodies[0])}" body2="{escape(bodies[1])}"'
+        if kind == "PhysicsFixedJoint":
+            relative = local[0] @ np.linalg.inv(local[1])
+            turn = frames.quaternion_of(relative[:3, :3])
+            self.equalities.append(f'    <weld {head} relpose="{_row([*relative[:3, 3], *turn])}"/>')
+        elif kind == "PhysicsSphericalJoint":
+            self.connect(name, joint, bodies, local, ())
+        elif kind == "PhysicsRevoluteJoint":
+            self.connect(name, joint, bodies, local, (_LETTERS.index(joint.schema.resolved("axis")),))  # type: ignore[arg-type]
+        elif kind == "PhysicsDistanceJoint":
+            self.distance(name, joint, local)
+        else:
+            self.issue(prim, f"{prim.display} closes a loop, and MuJoCo has no {kind} for that: it is left out.",
+                       "Let another joint close the loop.")  # fmt: skip
+
+    def connect(
+        self, name: str, joint: _Joint, bodies: Sequence[str], local: Sequence[Floats], axes: Sequence[int]
+    ) -> None:
+        """Points that stay together: one of a ball, two along the axis of a hinge."""
+        for number, shift in enumerate((0.0, *(_APART for _ in axes))):
+            sites = []
+            for side, (end, frame) in enumerate(zip((joint.parent, joint.child), local, strict=True)):
+                place = frame[:3, 3] + (frame[:3, axes[0]] * shift if axes else 0.0)
+                site = self.name_of(f"{joint.prim.path} {number} {side}", f"{name}_{number}_{side}")
+                self.sites.setdefault(end.body, []).append(f'<site name="{escape(site)}" pos="{_row(place)}"/>')
+                sites.append(site)
+            label = self.name_of(f"{joint.prim.path} {number}", f"{name}_{number}")
+            self.equalities.append(
+                f'    <connect name="{escape(label)}" site1="{escape(sites[0])}" site2="{escape(sites[1])}"/>'
+            )
+        _ = bodies
+
+    def distance(self, name: str, joint: _Joint, local: Sequence[Floats]) -> None:
+        low, high = (float(joint.schema.resolved(word)) for word in ("min_distance", "max_distance"))
+        if low < 0.0 and high < 0.0:
+            return
+        sites = []
+        for side, (end, frame) in enumerate(zip((joint.parent, joint.child), local, strict=True)):
+            site = self.name_of(f"{joint.prim.path} d{side}", f"{name}_{side}")
+            self.sites.setdefault(end.body, []).append(f'<site name="{escape(site)}" pos="{_row(frame[:3, 3])}"/>')
+            sites.append(site)
+        least, most = max(low, 0.0), high if high >= 0.0 else 1e3
+        self.tendons += [
+            f'    <spatial name="{escape(name)}" range="{_row([least, max(most, least + 1e-6)])}">',
+            *(f'      <site site="{escape(site)}"/>' for site in sites), "    </spatial>",
+        ]  # fmt: skip
+
+    def couple(self, path: str, prim: Prim) -> None:
+        """A joint that follows another one."""
+        mimic: Any = prim.schemas.get("NewtonMimicAPI")
+        if mimic is None or mimic.mimic_enabled is False or not mimic.mimic_joint:
+            return
+        leader = mimic.mimic_joint[0]
+        kinds = {"PhysicsRevoluteJoint", "PhysicsPrismaticJoint"}
+        other = self.model.prims.get(leader)
+        if other is None or not {prim.type_name, other.type_name} <= kinds:
+            self.issue(prim, f"{prim.display} follows a joint that MuJoCo cannot couple.", "Couple hinges and slides.")
+            return
+        names = [self.name_of(one.path, one.label or one.name) for one in (prim, other)]
+        offset, ratio = float(mimic.resolved("mimic_coef0")), float(mimic.resolved("mimic_coef1"))
+        # MuJoCo couples what has changed since the start.
+        starts = [self.start_of(one.path) for one in (prim, other)]
+        bias = offset + ratio * starts[1] - starts[0]
+        label = self.name_of(f"mimic {path}", f"{names[0]}_follows")
+        self.equalities.append(
+            f'    <joint name="{escape(label)}" joint1="{escape(names[0])}" joint2="{escape(names[1])}" '
+            f'polycoef="{_row([bias, ratio, 0, 0, 0])}"/>'
+        )
+
+    def start_of(self, path: str) -> float:
+        """The angle or distance of a hinge or a slide in the pose of the model."""
+        found = next((body.joint for body in self.bodies.values() if body.joint and body.joint.prim.path == path), None)
+        if found is None:
+            return 0.0
+        between = np.linalg.solve(found.parent.frame, found.child.frame)
+        between = np.linalg.inv(between) if found.sign < 0 else between
+        number = _LETTERS.index(found.schema.resolved("axis"))  # type: ignore[arg-type]
+        return _angle(between, number) if found.prim.type_name == "PhysicsRevoluteJoint" else float(between[number, 3])
+
+    # ------------------------------------------------------------------ the rest
+
+    def excludes(self) -> list[str]:
+        pairs: dict[tuple[str, str], None] = {}
+        for prim in self.model.prims.values():
+            own = prim.get(usd_physics.FilteredPairsAPI)
+            for other in (own.filtered_pairs or ()) if own is not None else ():
+                ends = [self.model.body_of(path) for path in (prim.path, other)]
+                names = sorted(self.names[end.path] for end in ends if end is not None and end.path in self.bodies)
+                if len(names) == 2 and names[0] != names[1]:
+                    pairs[names[0], names[1]] = None
+        for joint in [*self.loops, *(body.joint for body in self.bodies.values() if body.joint is not None)]:
+            if not joint.schema.resolved("collision_enabled") and joint.parent.body and joint.child.body:
+                one, other = sorted((self.names[joint.parent.body], self.names[joint.child.body]))
+                pairs[one, other] = None
+        return [f'    <exclude body1="{escape(one)}" body2="{escape(other)}"/>' for one, other in pairs]
+
+    def options(self) -> tuple[str, list[str]]:
+        scene = next(iter(self.model.scenes.values()), None)
+        own = scene.get(usd_physics.PhysicsScene) if scene is not None else None
+        way, size = np.array([0.0, 0.0, -1.0]), 9.81
+        if own is not None:
+            given = np.array(own.resolved("gravity_direction"), float)
+            way = given / np.linalg.norm(given) if np.linalg.norm(given) > 0 else way
+            value = float(own.resolved("gravity_magnitude"))
+            size = value if 0.0 <= value < math.inf else size
+        mujoco: Any = scene.schemas.get("MjcSceneAPI") if scene is not None else None
+        words = f'gravity="{_row(way * size)}" cone="elliptic" impratio="10" integrator="implicitfast"'
+        step = getattr(mujoco, "timestep", None)
+        return "option", [f'  <option timestep="{_row([step or 0.002])}" {words}/>']
+
+
+def _row(values: Iterable[Any]) -> str:
+    """Numbers as text: as short as they are exact to 1e-12."""
+    return " ".join(f"{float(value):.12g}" for value in np.ravel(np.asarray(list(values), float))).replace("-0 ", "0 ")
+
+
+def _placed(pose: Floats, *, always: bool = False) -> str:
+    words = f' pos="{_row(pose[:3, 3])}"' if always or np.abs(pose[:3, 3]).max() > 0 else ""
+    turn = frames.quaternion_of(pose[:3, :3])
+    return words if frames.is_identity(turn, 1e-12) else f'{words} quat="{_row(turn)}"'
+
+
+def _rigid(world: Floats) -> Floats:
+    """A matrix (4, 4) without its scale and shear."""
+    return frames.transform(world[:3, 3], frames.rotation_of(world))
+
+
+def _to_axis(number: int) -> Floats:
+    """The rotation (3, 3) that takes Z to an axis, as shapes of MuJoCo are along Z."""
+    return (np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], float), np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]], float),
+            np.eye(3))[number]  # fmt: skip
+
+
+def _about(number: int, angle: float) -> Floats:
+    return frames.matrix_of(frames.turn_by(np.eye(3)[number] * angle))
+
+
+def _angle(between: Floats, number: int) -> float:
+    """The angle of a rotation about an axis of its frame."""
+    after, last = (number + 1) % 3, (number + 2) % 3
+    return math.atan2(float(between[last, after]), float(between[after, after]))
