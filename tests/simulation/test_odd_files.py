@@ -99,3 +99,23 @@ def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["PhysicsDriveAPI:angular
 ''')  # fmt: skip
     assert status in (0, 1)
     assert len(found) == (status == 0)
+
+
+@pytest.mark.parametrize("moments", ["(1e-30, 1, 0)", "(0, 0, 5)", "(1e-40, 1, 1)"])
+def test_a_body_that_cannot_turn_about_an_axis_meets_the_floor(tmp_path, moments):
+    """The solver takes a moment of 0 for one that nothing turns."""
+    status, found = simulated(tmp_path, f'''
+def Cube "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {{
+    float3 xformOp:scale = (10, 10, 1)
+    uniform token[] xformOpOrder = ["xformOp:scale"]
+}}
+def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMassAPI"]) {{
+    float physics:mass = 1
+    float3 physics:diagonalInertia = {moments}
+    vector3f physics:velocity = (5, 0, -20)
+    vector3f physics:angularVelocity = (0, 0, 500)
+    double3 xformOp:translate = (0, 0, 2.2)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}}
+''')  # fmt: skip
+    assert status == 0 and found["/Crate"][-1][2] == pytest.approx(2.0, abs=0.9)
