@@ -1,6 +1,7 @@
 """Files with odd numbers are simulated or refused in a sentence, and are no fault of this program."""
 
 import json
+import math
 
 import pytest
 from usdphys_ext.usdphys_addon import cli
@@ -119,3 +120,23 @@ def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollision
 }}
 ''')  # fmt: skip
     assert status == 0 and found["/Crate"][-1][2] == pytest.approx(2.0, abs=0.9)
+
+
+@pytest.mark.parametrize("limit", ["physics:upperLimit = nan", "physics:upperLimit.timeSamples = { 0: 20, 6: nan }"])
+@pytest.mark.parametrize("kind", ["Revolute", "Prismatic"])
+def test_a_limit_that_is_no_number_does_not_limit(tmp_path, kind, limit):
+    drive = "angular" if kind == "Revolute" else "linear"
+    text = f"""
+def Cube "Door" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) {{
+}}
+def Physics{kind}Joint "Joint" (prepend apiSchemas = ["PhysicsDriveAPI:{drive}"]) {{
+    rel physics:body1 = </Door>
+    float physics:lowerLimit = -45
+    float {limit}
+    float drive:angular:physics:stiffness = 10
+}}
+"""
+    status, found = simulated(tmp_path, text)
+    assert status == 0 and all(math.isfinite(part) for place in found["/Door"] for part in place)
+    if "timeSamples" not in limit:
+        assert cli.main(["validate", str(tmp_path / "odd.usda")]) == 1  # an error names it
