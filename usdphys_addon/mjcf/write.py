@@ -97,7 +97,7 @@ class _Writer:
             self.couple(path, prim)
         world = [*self.shapes("", np.eye(4), 2), *self.sites.get("", ())]
         for path, body in self.bodies.items():
-            if body.joint is None:
+            if body.joint is None or not body.joint.parent.body:
                 world += self.body(path, np.eye(4), 2)
         if not world:
             raise InputError("There is no body and no collider to write.")
@@ -226,7 +226,7 @@ class _Writer:
         for path in self.model.colliders:
             own = tuple(sorted(name for name, members in inside.items() if path in members))
             found[path] = kinds.setdefault(own, len(kinds))
-        rows = merged.rows
+        rows = merged.number
 
         def meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
             return not any(merged.ignore_each_other(rows[a], rows[b]) for a in one for b in other)
