@@ -76,6 +76,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "info", "A mesh without thickness has no convex shape: a thin one is simulated.",
         "Give the mesh some thickness.",
     ),
+    "FrictionOfPairs": NoticeKind(
+        "info", "A body slides and spins at once where friction brakes the two apart: it turns about half as far.",
+        "Simulate fewer moving bodies at once where it matters how far they turn.",
+    ),
     "JointApart": NoticeKind(
         "warning",
         "The two frames of a joint are apart at the start, or outside of the limits of a slide or hinge: its bodies "

@@ -113,7 +113,7 @@ FEW_RELAXATIONS = tuned(
     "As above.", "test_tuning_scenes::test_a_box_that_falls_flat_lands_where_it_falls",
 )  # fmt: skip
 MOST_SLIDING = tuned(
-    "MOST_SLIDING", 40, 0,
+    "MOST_SLIDING", 100, 0,
     "Bodies in a world of the solver, at most, that move while friction is that of each contact.",
     "The cheaper friction of pairs brakes spin and slide apart: what slides and spins turns half as far. Each contact "
     "takes 10 microseconds of Python in a step.",
