@@ -19,6 +19,10 @@ class NoticeKind(NamedTuple):
 
 #: By code, sorted.
 NOTICE_KINDS: dict[str, NoticeKind] = {
+    "AirSlows": NoticeKind(
+        "info", "Bodies that author no damping are slowed down, as the simulator does that the scene is made for.",
+        "Set Air and Rolling to Off to simulate them without, or author damping on the bodies.",
+    ),
     "AnimatedStill": NoticeKind(
         "warning", "A value is animated that cannot change while the simulation runs.",
         "Animate a value that can (targets, gains and limits of joints, masses, materials, gravity, what is enabled), "

@@ -54,6 +54,7 @@ from .quality import (
 )
 from .reduced import bend, follow, undamp
 from .rescue import Rescuer
+from .rolling import brake
 from .sleep import drive_speeds, thresholds
 from .start import put_to_sleep, row_that_bounces
 from .stock import Stock
@@ -597,6 +598,10 @@ class SolverSpace(Engine):
             self._slow_down(self._racing)
         for constraint in self.bonds.broken(self.physics):
             self._break(constraint)
+        if self.model.air.rolling > 0.0:
+            bodies = self.physics.rigid_bodies
+            rolling = [(bodies[self.handles[path]], weight) for path, weight in self.weights.items()]
+            brake(self.physics, rolling, self.model.air.rolling, self.time_step / steps, self.time_step)
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
