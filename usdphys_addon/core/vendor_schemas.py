@@ -117,8 +117,20 @@ def _rows() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def find(name: str) -> type[Schema] | None:
-    """The class of a schema by USD type name, of UsdPhysics, UsdGeom or a table; None if nobody declares it."""
+    """The class of a schema by USD type name, of UsdPhysics, UsdGeom or a table; None if nobody declares it.
+
+    What Blender has no place for is None, too, see `declared`.
+    """
     return schema.SCHEMAS.get(name) or _table_class(name)
+
+
+@vendor_data.follows
+@cache
+def declared(name: str) -> type[Schema] | None:
+    """The class of a schema of a table, also of one that is carried through Blender as text."""
+    rows = ((table["runtime"], row) for table in vendor_data.tables() for row in table["schemas"])
+    found = next((pair for pair in rows if pair[1]["name"] == name), None)
+    return None if found is None else _make(*found)
 
 
 @vendor_data.follows

@@ -262,10 +262,13 @@ def _material_scopes(layer: Sdf.Layer) -> list[Any]:
     return [scope for scope in scopes if scope is not None]
 
 
-def tidy(stage: Usd.Stage, scene: Scene, places: Mapping[str, str], issues: list[Issue], frame: float) -> set[str]:
+def tidy(
+    stage: Usd.Stage, scene: Scene, places: Mapping[str, str], issues: list[Issue], frame: float, root: str
+) -> set[str]:  # fmt: skip
     """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote.
 
-    places: paths of materials by name. issues: gets what cannot be kept. frame: of the scene. Returns the names of the
+    places: paths of materials by name. issues: gets what cannot be kept. frame: of the scene. root: path above all
+    imported prims; empty for none. Returns the names of the
     objects that have the animation of the file.
     """
     from pxr import Sdf
@@ -273,8 +276,9 @@ def tidy(stage: Usd.Stage, scene: Scene, places: Mapping[str, str], issues: list
     layer = stage.GetEditTarget().GetLayer()
     origins = remembered.origins(bpy.data.materials)
     moves = {path: places[name] for name, path in origins.items() if places.get(name, path) != path}
-    _restore_looks(layer, scene, moves, issues)
-    _restore_carried(layer, scene, moves)
+    moved = _follower(moves, root)
+    _restore_looks(layer, scene, moved, issues)
+    _restore_carried(layer, scene, moved)
     animated = _restore_transforms(stage, frame)
     order = _orders(scene)
     last, mixed = len(order), []
@@ -321,11 +325,10 @@ def _reorder(layer: Sdf.Layer, paths: list[Any]) -> None:
         Sdf.CopySpec(apart, Sdf.Path(f"/_{number}"), layer, path)
 
 
-def _restore_looks(layer: Sdf.Layer, scene: Scene, moves: Mapping[str, str], issues: list[Issue]) -> None:
-    """Write the networks of materials as they were imported, where nobody has edited them.
-
-    moves: new paths of renamed materials.
-    """
+def _restore_looks(
+    layer: Sdf.Layer, scene: Scene, moved: Callable[[str], str], issues: list[Issue]
+) -> None:  # fmt: skip
+    """Write the networks of materials as they were imported, where nobody has edited them."""
     from ..usd import looks
 
     text = scene.usdphys.source.carried_looks
@@ -344,24 +347,30 @@ def _restore_looks(layer: Sdf.Layer, scene: Scene, moves: Mapping[str, str], iss
                 "Export the source with the edits to keep them.",
             ))  # fmt: skip
     if wanted:
-        looks.restore_looks(text, layer, _follower(moves), wanted)
+        looks.restore_looks(text, layer, moved, wanted)
 
 
-def _follower(moves: Mapping[str, str]) -> Callable[[str], str]:
-    return lambda path: core_paths.followed(path, moves)
+def _follower(moves: Mapping[str, str], root: str) -> Callable[[str], str]:
+    """Gives new paths of prims by their paths in the source. root: path above all of them; empty for none."""
+
+    def moved(path: str) -> str:
+        new = core_paths.followed(path, moves)
+        return f"{root}{path}" if new == path else new
+
+    return moved
 
 
-def _restore_carried(layer: Sdf.Layer, scene: Scene, moves: Mapping[str, str]) -> None:
+def _restore_carried(layer: Sdf.Layer, scene: Scene, moved: Callable[[str], str]) -> None:
     """Write the opinions that were carried along from the imported file back to their prims."""
     from ..usd import carry_restore
 
-    physics, moved = scene.usdphys, _follower(moves)
+    physics = scene.usdphys
     carry_restore.restore_trees(physics.source.carried_trees, layer, moved)
     for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
         prim = remembered.prim_of(thing)
         if prim is None or not prim.carried:
             continue
-        spec = layer.GetPrimAtPath(prim.path)
+        spec = layer.GetPrimAtPath(moved(prim.path))
         if spec is not None:
             carry_restore.restore(prim.carried, spec, moved)
     is_whole, has_looks = not physics.source.prim_path, bool(physics.source.carried_looks)

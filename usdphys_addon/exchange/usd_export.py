@@ -35,7 +35,7 @@ from ..system import faults
 from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
-from . import image_files, stage_layout, tet_prims
+from . import curve_prims, image_files, stage_layout, tet_prims
 from .blend_file import is_robot, refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
@@ -180,7 +180,12 @@ def _as_shown(reading: SceneReading) -> dict[str, Any]:
 
 def _needs_names(options: ExportOptions, reading: SceneReading) -> bool:
     """Whether Blender has to write the names of objects and data."""
-    return bool(options.native) or not reading.paths_are_certain or any(map(tet_meshes.has_tets, bpy.data.meshes))
+    return bool(options.native) or not reading.paths_are_certain or _has_own_geometry()
+
+
+def _has_own_geometry() -> bool:
+    """True where what Blender writes of an object is changed, which is found by its name."""
+    return any(map(tet_meshes.has_tets, bpy.data.meshes)) or any(map(curve_prims.is_line, bpy.data.objects))
 
 
 def _native_export(
@@ -354,14 +359,17 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         )
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
-    job.issues += tet_prims.write(stage.GetEditTarget().GetLayer())
+    layer = stage.GetEditTarget().GetLayer()
+    job.issues += tet_prims.write(layer)
+    curve_prims.write(layer)
     is_imported = bool(scene_of(depsgraph).usdphys.source.filepath)
     places: dict[str, str] = {}
     kept: set[str] = set()
+    root = ""
     if is_imported:
         if job.options is not None:
             _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
-        root = _root_path(stage) if job.options is None else job.options.root
+        root = _root_path(stage) if job.options is None else job.options.root or ""
         looks = "" if root else looks_of(scene_of(depsgraph))
         gprims = {
             site.obj.name for site in reading.sites.values()
@@ -401,7 +409,7 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if job.proof is not None:
         job.proof.moves.append(job.moved)
     if is_imported:
-        kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
+        kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame, root)
     if has_skeletons:
         skeletons.root_skeletons(stage)
     if coasting and job.options is not None:
