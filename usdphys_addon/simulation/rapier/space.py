@@ -64,6 +64,8 @@ from .wheel_drives import lead, soften, wheels_of
 
 #: Time steps after which all bodies with a largest speed are looked at.
 LOOK_AT_ALL = 4
+#: Jointed bodies, at most, whose contacts are looked at. Ragdolls land harder while theirs are: their cones give way.
+FEW_JOINTED = 8
 #: Bodies, at most, that are asked in a time step whether they slide and spin; of a crowd every so many steps.
 LOOK_AT_SPINS, SPINS_OF_CROWD = 4, 16
 
@@ -198,7 +200,9 @@ class SolverSpace(Engine):
         self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
-        may_slide = np.array([path in self.weights and path not in reduced for path in self.paths], bool) & (
+        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1) if path}
+        left_out = reduced if len(jointed) <= FEW_JOINTED else jointed
+        may_slide = np.array([path in self.weights and path not in left_out for path in self.paths], bool) & (
             radii > 0.0
         )
         self._arms = np.where(may_slide, radii, -1.0)
@@ -707,8 +711,8 @@ class SolverSpace(Engine):
                 self.notices.add(
                     "FrictionOfPairs", prim,
                     f"{prim.display} slides and spins at once, and turns about half as far as it should: friction "
-                    f"couples the two only where at most {tuning.MOST_SLIDING} bodies move, and not for articulations "
-                    "in reduced coordinates.",
+                    f"couples the two only where at most {tuning.MOST_SLIDING} bodies move, not for more than "
+                    f"{FEW_JOINTED} jointed bodies, and not for articulations in reduced coordinates.",
                 )  # fmt: skip
                 self._is_told = True
                 return

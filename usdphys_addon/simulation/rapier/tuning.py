@@ -100,7 +100,7 @@ YIELD = tuned(
     "measures::fifteen boxes of 15 cm: top moves",
 )  # fmt: skip
 FEW = tuned(
-    "FEW", 16, 0, "Bodies in a world of the solver, at most, with FEW_SWEEPS and FEW_RELAXATIONS.",
+    "FEW", 200, 0, "Bodies in a world of the solver, at most, with FEW_SWEEPS and FEW_RELAXATIONS.",
     "A box that falls flat lands 2 % of its size aside: one sweep does not share the impact among its corners.",
     "test_tuning_scenes::test_a_box_that_falls_flat_lands_where_it_falls",
 )  # fmt: skip
