@@ -261,7 +261,8 @@ def _air(text: str) -> Air:
         raise argparse.ArgumentTypeError(
             f"'{text}' must be off, physx, or LINEAR,ANGULAR,ROLLING: up to three numbers that are not negative"
         )
-    return Air(*values)
+    linear, angular, rolling = [*values, 0.0, 0.0][:3]
+    return Air(linear, angular, rolling)
 
 
 #: Types of arguments, by their name in arguments.toml.
