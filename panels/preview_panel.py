@@ -9,6 +9,7 @@ import bpy
 from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core import air
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import clock_choice, ghosts
@@ -77,6 +78,9 @@ class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
         fitting.prop(column, settings, "frequency")
         fitting.prop(column, settings, "substeps")
         fitting.prop(column, settings, "blend_frames")
+        fitting.prop(column, settings, "air")
+        for name in ("linear_damping", "angular_damping", "rolling_resistance") if settings.air == air.OWN else ():
+            fitting.prop(column, settings, name)
 
 
 def _draw_engines(column: Any, chosen: str) -> None:

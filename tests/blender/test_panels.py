@@ -1060,7 +1060,7 @@ def test_every_simulator_has_a_button_and_a_preference(engine):
 def test_settings_without_effect_are_grey_while_the_preview_runs(monkeypatch):
     settings = bpy.context.scene.usdphys.preview
     greyed = {one.name: not one.is_active for one in drawn("preview", "VIEW_3D").all("prop")}
-    names = ("with_timeline", "speed", "is_fast", "quality", "frequency", "substeps", "blend_frames")
+    names = ("with_timeline", "speed", "is_fast", "quality", "frequency", "substeps", "blend_frames", "air")
     assert greyed == dict.fromkeys(names, False)
     settings.is_fast = True
     run_session(monkeypatch)

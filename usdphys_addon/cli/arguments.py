@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ..core.air import OFF, Air, of_physx
 from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..simulation.engine import ENGINES, PREVIEW, programs
 from ..system.console import say, warn
@@ -248,8 +249,24 @@ def _positive(text: str) -> float:
     return value
 
 
+def _air(text: str) -> Air:
+    """off, physx, or one to three numbers: linear and angular damping, rolling resistance."""
+    if text in ("off", "physx"):
+        return OFF if text == "off" else of_physx()
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if not 1 <= len(values) <= 3 or not all(0.0 <= value < float("inf") for value in values):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' must be off, physx, or LINEAR,ANGULAR,ROLLING: up to three numbers that are not negative"
+        )
+    linear, angular, rolling = [*values, 0.0, 0.0][:3]
+    return Air(linear, angular, rolling)
+
+
 #: Types of arguments, by their name in arguments.toml.
 _TYPES: dict[str, Callable[[str], Any]] = {
     "count": _count, "unit": _unit, "patience": _patience, "retries": _retries, "frame_rate": _frame_rate,
-    "positive": _positive, "int": int,
+    "positive": _positive, "int": int, "air": _air,
 }  # fmt: skip
