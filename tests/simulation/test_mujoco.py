@@ -216,5 +216,5 @@ def test_without_it_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "mujoco", None)
     for name in [name for name in sys.modules if ".simulation.mujoco" in name]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(MissingDependencyError, match="pip install mujoco==4.0.0 mujoco-core==4.0.0"):
+    with pytest.raises(MissingDependencyError, match=r"pip install mujoco==4\.0\.0 mujoco-core==4\.0\.0"):
         solver("mujoco").load()

@@ -23,9 +23,9 @@ from ..engine import Engine, Grab, JointPose, Setup, Step
 from ..filters import CollisionMask
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 from ..layout import Body, contact_material
-from ..rapier.matter import Geometries, Weigher
 from ..vendor_settings import PLAIN, body_settings, combine_modes, is_trigger, surface_of
 from ..weights import Weight
+from .matter import Geometries, weight_of
 from .tree import Link, forest
 
 Floats = NDArray[np.float64]
@@ -37,6 +37,8 @@ MOST_STIFF, MOST_DAMPED = 5.0, 5.0
 SOFT = 0.01
 #: MuJoCo's elliptic cone divides by the friction.
 LEAST_FRICTION = 1e-5
+#: After these MuJoCo would reset the world, which is switched off.
+WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
 #: m or rad. Joints that are further apart are named.
 APART = 1e-4
 NO_DRIVE = Drive()
@@ -98,14 +100,13 @@ class MujocoScene(Engine):
         option.disableflags = int(flags.mjDSBL_FILTERPARENT) | int(flags.mjDSBL_AUTORESET)
         self._spec.compiler.balanceinertia, self._spec.compiler.degree = True, False
         geometries = Geometries()
-        weigher = Weigher(self.setup.layout.model, geometries)
         kinematic = {path for path, body in self.setup.bodies.items() if body.is_kinematic}
         usable = [facts for facts in self.setup.joints if facts.enabled and self._is_usable(facts)]
         self._links = forest(usable, self.setup.bodies, kinematic)
         links = {link.child: link for link in self._links}
         nodes: dict[str, Any] = {"": self._spec.worldbody}
         for path in [*(path for path in self.setup.bodies if path not in links), *links]:
-            nodes[path] = self._add_body(self.setup.bodies[path], links.get(path), nodes, weigher)
+            nodes[path] = self._add_body(self.setup.bodies[path], links.get(path), nodes, geometries)
             yield 1.0
         for number, prim in enumerate(self.setup.statics):
             place = self.setup.layout.places.of(prim)
@@ -166,7 +167,7 @@ class MujocoScene(Engine):
             return False
         return True
 
-    def _add_body(self, body: Body, link: Link | None, nodes: dict[str, Any], weigher: Weigher) -> Any:
+    def _add_body(self, body: Body, link: Link | None, nodes: dict[str, Any], geometries: Geometries) -> Any:
         path, pose = body.prim.path, body.pose
         if link is not None:
             pose = link.ends[0] @ np.linalg.inv(link.ends[1])
@@ -181,7 +182,7 @@ class MujocoScene(Engine):
         if surface_of(body.prim) is not None:
             self._lacks(body.prim, "how the surface runs")
         if not body.is_kinematic:
-            weight = self.weights[path] = weigher.of(body)[0]
+            weight = self.weights[path] = weight_of(body, self.setup.layout.model, geometries)
             node.explicitinertial, node.mass, node.gravcomp = True, weight.mass, 1.0 - settings.gravity
             node.ipos, node.iquat = weight.center, weight.axes
             node.inertia = np.maximum(weight.moments, 1e-12)
@@ -192,7 +193,7 @@ class MujocoScene(Engine):
         for prim in body.colliders:
             own = self.setup.layout.places.of(prim)
             local = np.linalg.inv(body.pose) @ frames.transform(own.position, own.rotation)
-            self._add_geom(node, prim, local, own.rotation, weigher.geometries, moves=True)
+            self._add_geom(node, prim, local, own.rotation, geometries, moves=True)
         return node
 
     def _add_joints(self, node: Any, link: Link) -> None:
@@ -263,9 +264,7 @@ class MujocoScene(Engine):
             geom.size = size
         else:
             name = f"m{len(self._surfaces)}"
-            self._spec.add_mesh(
-                name=name, uservert=points.ravel(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
-            )
+            self._spec.add_mesh(name=name, uservert=points.ravel(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
             geom.meshname = name
         mask = self.setup.filters.masks.get(prim.path, CollisionMask())
         geom.contype, geom.conaffinity = (int(np.uint32(bits).astype(np.int32)) for bits in (mask.member, mask.meets))
@@ -367,7 +366,7 @@ class MujocoScene(Engine):
         moving = set()
         for row, body in enumerate(self._bodies):
             number = int(self._ids[row])
-            if body.is_kinematic or not self.model.body_dofnum[number] and not self.model.body_treeid[number] >= 0:
+            if body.is_kinematic or self.model.body_treeid[number] < 0:
                 continue
             api = body.prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
@@ -406,18 +405,13 @@ class MujocoScene(Engine):
         self.read_poses(positions, rotations)
         lost = []
         if self._warnings() != before:
-            kinds = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
-            dofs = [self.data.warning[kind].lastinfo for kind in kinds if self.data.warning[kind].number]
+            dofs = [self.data.warning[kind].lastinfo for kind in WARNINGS if self.data.warning[kind].number]
             wrong = {int(self.model.dof_bodyid[min(dof, self.model.nv - 1)]) for dof in dofs}
             lost = [path for path, row in self._rows.items() if int(self._ids[row]) in wrong]
         return Step(np.ones(len(self._rows), bool), lost)
 
     def _warnings(self) -> list[int]:
-        return [
-            self.data.warning[kind].number for kind in (
-                mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC,
-            )
-        ]  # fmt: skip
+        return [self.data.warning[kind].number for kind in WARNINGS]
 
     def _lead(self, starts: tuple[Floats, Floats], share: float) -> None:
         for path, (position, rotation) in self._led.items():
