@@ -110,6 +110,17 @@ def test_boxes_fall_on_the_ground_and_rest_there() -> None:
 
 
 @needs_mujoco
+def test_a_bullet_stops_at_a_thin_wall() -> None:
+    file = File(METERS, gravity=(0, 0, 0))
+    world = world_of(file.add(
+        file.body("Wall", (5, 0, 0), size=(0.02, 4, 4), dynamic=False),
+        file.body("Bullet", shape="Sphere", size=(0.05, 0, 0), velocity=(300, 0, 0)),
+    ), engine="mujoco")  # fmt: skip
+    run(world, 0.2)
+    assert world.positions[0, 0] < 5.0
+
+
+@needs_mujoco
 @pytest.mark.parametrize(("friction", "slides"), [(0.4, True), (0.8, False)])
 def test_a_box_slides_where_the_slope_is_steeper_than_the_friction(friction: float, slides: bool) -> None:
     tilt = math.radians(30.0)
@@ -204,11 +215,12 @@ def test_what_it_is_not_told_is_named() -> None:
     file = File(METERS)
     world = world_of(file.add(
         file.material("Ice", 0.1, static=0.9), file.body("Cone", (0, 0, 0), shape="Cone", size=(0.5, 1, 0)),
-        file.body("Box", (3, 0, 0), material=f"{W}/Ice"),
+        file.body("Box", (3, 0, 0), material=f"{W}/Ice", asleep=True),
         file.joint("Rope", "Distance", f"{W}/Cone", f"{W}/Box", distance=(0, 3)),
     ), engine="mujoco")  # fmt: skip
     found = " ".join(said(world))
     assert "distance of" in found and "static friction of" in found and "shape of its kind" in found
+    assert "the sleep of" in found
     assert world.joints == () and not world.can(Ability.GRABS)
 
 

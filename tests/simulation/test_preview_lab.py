@@ -45,7 +45,7 @@ def record(file: Path, seconds: float, out: Path) -> None:
     model = read.read_stage(stage)
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
-    world = World(model, time_step=1.0 / clock.fps, engine=__import__("os").environ.get("LAB_ENGINE", "preview"))
+    world = World(model, time_step=1.0 / clock.fps)
     known = set(world.paths)
     movers = time_samples.animated(
         stage, (*(path for path, moved in zip(world.paths, world.kinematic, strict=True) if moved),

@@ -321,7 +321,7 @@ ENGINES: dict[str, Solver | Program] = {
     "mujoco": Solver(
         "MuJoCo", "MuJoCo, for robots and mechanisms", ".mujoco.scene:MujocoScene",
         frozenset({Ability.MOTION, Ability.CONTACTS, Ability.JOINTS}),
-        "Install MuJoCo with: pip install mujoco==4.0.0 mujoco-core==4.0.0.",
+        "Install MuJoCo into this Python: python -m pip install mujoco==4.0.0 mujoco-core==4.0.0.",
     ),
     "physx": Program(
         "PhysX", "PhysX, the engine of Isaac Sim and Omniverse", "run_physx.py",

@@ -98,6 +98,8 @@ class MujocoScene(Engine):
         option.cone, option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 30.0
         option.gravity = self.gravity
         option.disableflags = int(flags.mjDSBL_FILTERPARENT) | int(flags.mjDSBL_AUTORESET)
+        # Without it a fast body passes through a thin one.
+        option.enableflags = int(mujoco.mjtEnableBit.mjENBL_SPECULATIVE)
         self._spec.compiler.balanceinertia, self._spec.compiler.degree = True, False
         geometries = Geometries()
         kinematic = {path for path, body in self.setup.bodies.items() if body.is_kinematic}
@@ -179,6 +181,9 @@ class MujocoScene(Engine):
         settings = body_settings(body.prim)
         if replace(settings, gravity=1.0, is_fast=False) != PLAIN:
             self._lacks(body.prim, "damping, locked axes and largest speeds")
+        api = body.prim.get(usd_physics.RigidBodyAPI)
+        if api is not None and api.resolved("starts_asleep") and not body.is_kinematic:
+            self._lacks(body.prim, "the sleep")
         if surface_of(body.prim) is not None:
             self._lacks(body.prim, "how the surface runs")
         if not body.is_kinematic:
