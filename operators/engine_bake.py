@@ -47,7 +47,9 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
     def done(self, result: Any) -> set[Any]:
         from ..usdphys_addon.core.words import counted
 
-        lines = (f"Baked {counted(result.bodies, 'body')} of {self.label}", *result.lines)
+        made = [(result.bodies, "body"), (result.deformables, "deformable")]
+        parts = [counted(number, name) for number, name in made if number or (name == "body" and not made[1][0])]
+        lines = (f"Baked {' and '.join(parts)} of {self.label}", *result.lines)
         self.report({"INFO"}, ". ".join(tr(line) for line in lines))
         return {"FINISHED"}
 
@@ -61,13 +63,17 @@ simulator runs in its own Python, which is set in the preferences of the add-on"
 
 
 def _export(context: bpy.types.Context, file: Path) -> Any:
-    """Write the scene for a simulator, with the paths that the preview has. Returns the units of the file."""
+    """Write the scene for a simulator, with the paths that the preview has."""
     from ..usdphys_addon.bridge.reading import DEFAULT_ROOT
     from ..usdphys_addon.exchange import usd_export
+    from ..usdphys_addon.playback.engine_bake import Handed
+    from ..usdphys_addon.usd import read
 
     options = usd_export.ExportOptions(root=DEFAULT_ROOT)
     usd_export.export_usd(context, file, options)
-    return options.units
+    stage = read.open_stage(file)
+    found = read.read_stage(stage).deformables
+    return Handed(options.units, found()[0] if found is not None else [])
 
 
 CLASSES = (USDPHYS_OT_engine_bake,)

@@ -11,6 +11,7 @@ from ..usdphys_addon.system import faults
 from . import (
     action_bar_panel,
     batch_panel,
+    cable_panel,
     checks_panel,
     inspector_panel,
     joint_tools_panel,
@@ -24,7 +25,8 @@ from . import (
 
 #: In the order of registration.
 _MODULES = (
-    action_bar_panel, batch_panel, checks_panel, object_physics, scene_physics, material_physics, preview_panel,
+    action_bar_panel, batch_panel, checks_panel, object_physics, cable_panel,
+    scene_physics, material_physics, preview_panel,
     joint_tools_panel, overlays, inspector_panel, structure_panel,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)

@@ -72,11 +72,11 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
     )
 
     def draw(self, _context: bpy.types.Context) -> None:
-        bridge, cable = self.kind == "BRIDGE", self.kind == "CABLE"
+        bridge, cable, is_curve = self.kind == "BRIDGE", self.kind in ("CABLE", "CURVE"), self.kind == "CURVE"
         # What does not matter for the objects that were selected is left out.
         self.draw_all(*(name for name in (
             "kind", "segments", "radius", *(["width"] if bridge else []), "slack", "mass", "ends",
-            *(["stiffness"] if cable else []), "damping", "articulation",
+            *(["stiffness"] if cable else []), *([] if is_curve else ["damping", "articulation"]),
             *(["load"] if bridge and self.articulation else []),
             *(["skin"] if self.kind in ("ROPE", "CABLE") else []),
         ) if name not in self.idle.split()))  # fmt: skip
@@ -102,6 +102,9 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
         ))  # fmt: skip
         self.idle = " ".join(idle)
         notes: list[str] = []
+        if self.kind == "CURVE":
+            notes.append(phrase("The preview leaves it out: bake it in Newton."))
+            return phrase("{kind} of {number} segments", kind=kind_of(self), number=_segments(made[0])), notes
         if self.articulation and (ends := ropes.moving_ends(context, made)):
             notes.append(phrase(
                 "{names} moves, and is kinematic or joined to another object: PhysX and Newton cannot hold an "
@@ -116,6 +119,10 @@ class USDPHYS_OT_rope(Generator, bpy.types.Operator):
                 "second to hold them; make them heavier or fewer, or switch Articulation off.", number=steps,
             ))  # fmt: skip
         return phrase("{kind} of {number} bodies", kind=kind_of(self), number=len(made)), notes
+
+
+def _segments(curve: Any) -> int:
+    return len(curve.data.splines[0].points) - 1
 
 
 CLASSES = (USDPHYS_OT_rope,)

@@ -172,7 +172,17 @@ def authored() -> list[Any]:
     return [without_empty(property_values.snapshot(owner.usdphys)) for owner in owners]
 
 
-SCENES = [scene_of_nothing, scene_of_a_light, scene_of_a_full_body, scene_of_joints]
+def scene_of_a_cable() -> None:
+    data = bpy.data.curves.new("Hose", "CURVE")
+    data.splines.new("POLY").points.add(3)
+    obj = bpy.data.objects.new("Hose", data)
+    bpy.context.collection.objects.link(obj)
+    obj.usdphys.cable.is_applied = True
+    active(obj)
+    assert any(cls.__name__ == "USDPHYS_PT_cable" and is_shown(cls, context("PROPERTIES")) for cls in all_panels())
+
+
+SCENES = [scene_of_nothing, scene_of_a_light, scene_of_a_full_body, scene_of_joints, scene_of_a_cable]
 
 
 @pytest.mark.parametrize("build", SCENES)
@@ -184,7 +194,9 @@ def test_every_panel_draws_what_exists_and_authors_nothing(build):
         if not is_shown(cls, shown_in):
             # Without an object there is nothing that its panels could show, without declared vendors nothing of theirs.
             running = ("USDPHYS_PT_preview_state", "USDPHYS_PT_preview_notices")
-            hidden = cls.__name__ in running or cls.__name__.startswith("USDPHYS_PT_vendor")
+            hidden = cls.__name__.removesuffix("_view") in (*running, "USDPHYS_PT_cable") or cls.__name__.startswith(
+                "USDPHYS_PT_vendor"
+            )
             assert build is not scene_of_a_full_body or hidden, cls.__name__
             continue
         for function in ("draw_header", "draw_header_preset", "draw"):

@@ -169,3 +169,15 @@ def test_a_new_one_with_other_points_is_named_in_every_form(form: str, tmp_path:
     made.modifiers.new("Array", "ARRAY")
     assert "TetMeshEdited" in write(out, form)
     assert len(prims(out)) == 1
+
+
+def test_values_of_faces_are_left_out_with_a_name_and_values_of_points_are_kept(tmp_path: Path) -> None:
+    (made,) = tet_mesh.make(bpy.context, [ball()], 4).made
+    made.data.uv_layers.new(name="Map")
+    made.data.attributes.new("heat", "FLOAT", "POINT").data.foreach_set(
+        "value", np.arange(len(made.data.vertices), dtype=np.float32)
+    )
+    assert write(tmp_path / "out.usda") == ["TetMeshValuesLeftOut"]
+    (prim,) = prims(tmp_path / "out.usda").values()
+    assert not prim.HasAttribute("primvars:st") and not prim.HasAttribute("primvars:Map")
+    assert list(prim.GetAttribute("primvars:heat").Get()) == list(range(len(made.data.vertices)))

@@ -106,6 +106,13 @@ def _fin(stage: Usd.Stage) -> None:
     mesh.GetFaceVertexIndicesAttr().Set([*mesh.GetFaceVertexIndicesAttr().Get(), 1, 5, 24])
 
 
+def _put_a_block_in_the_way(stage: Usd.Stage) -> None:
+    block = UsdGeom.Cube.Define(stage, "/World/Block")
+    UsdPhysics.CollisionAPI.Apply(block.GetPrim())
+    block.AddTranslateOp().Set((0.0, 0.0, 1.0))
+    block.AddScaleOp().Set(Gf.Vec3f(0.1))
+
+
 def _turn_a_tetrahedron(stage: Usd.Stage) -> None:
     mesh = UsdGeom.TetMesh(stage.GetPrimAtPath("/World/Jelly"))
     rows = list(mesh.GetTetVertexIndicesAttr().Get())
@@ -123,6 +130,7 @@ FAULTS = {
     "DeformableNotTriangles": (cloth, _quads),
     "DeformableNonManifold": (cloth, _fin),
     "TetInverted": (soft, _turn_a_tetrahedron),
+    "DeformableIntersects": (cable, _put_a_block_in_the_way),
     "DeformableUnderRigid": (soft, lambda s: UsdPhysics.RigidBodyAPI.Apply(s.GetPrimAtPath("/World"))),
     "DeformableMassAPI": (soft, lambda s: UsdPhysics.MassAPI.Apply(s.GetPrimAtPath("/World/Jelly"))),
     "DeformableThicknessMissing": (
@@ -183,3 +191,36 @@ def test_every_number_of_the_table_has_its_dimension_in_other_units() -> None:
             unit_conversion.convert(stage, SYSTEMS[0])
             found = np.ravel(stage.GetPrimAtPath("/World/P").GetAttribute(row["usd"]).Get())[0]
             assert found == pytest.approx(3.0, rel=1e-6), row["usd"]
+
+
+@pytest.mark.parametrize("kind", ["Cube", "Sphere", "Capsule", "Cylinder", "Cone"])
+@pytest.mark.parametrize("seed", range(4))
+def test_points_that_start_inside_a_collider_are_named_and_others_not(kind: str, seed: int) -> None:
+    """The collider stands beside the cloth by a hair, or reaches into it by a hair."""
+    rng = np.random.default_rng(seed)
+    for reach, expected in ((-0.02, False), (0.02, True)):
+        stage = cloth(cells=12)
+        gprim = getattr(UsdGeom, kind).Define(stage, "/World/Rock")
+        UsdPhysics.CollisionAPI.Apply(gprim.GetPrim())
+        scale = rng.uniform(0.1, 0.3)
+        # The cloth is at z = 1, from (0.5, 0.25) on; the shapes reach to `scale` above their origin.
+        gprim.AddTranslateOp().Set((0.8, 0.55, 1.0 - scale + reach))
+        gprim.AddRotateZOp().Set(float(rng.uniform(0, 360)))
+        gprim.AddScaleOp().Set(Gf.Vec3f(scale))
+        assert ("DeformableIntersects" in codes(stage)) == expected, (kind, reach, scale)
+
+
+def test_a_held_end_may_be_inside_of_what_holds_it() -> None:
+    stage = cable()
+    _put_a_block_in_the_way(stage)
+    assert "DeformableIntersects" in codes(stage)
+    stage.GetPrimAtPath("/World/Pin").GetRelationship("physics:src1").SetTargets(["/World/Block"])
+    assert "DeformableIntersects" not in codes(stage)
+
+
+def test_masses_without_a_type_are_of_the_points_as_in_the_first_revision() -> None:
+    stage = cloth()
+    set_(stage.GetPrimAtPath("/World/Cloth/sim"), "masses", "float[]", [0.25] * 25)
+    assert deformables.mass_of(only(stage)) == (6.25, "masses")
+    set_(stage.GetPrimAtPath("/World/Cloth/sim"), "masses", "float[]", [0.25] * 24)
+    assert deformables.mass_of(only(stage)).source == "density of the material"

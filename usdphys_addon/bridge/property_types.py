@@ -130,6 +130,7 @@ def make_group(name: str, doc: str, annotations: dict[str, Any], of_joint: bool 
             update is None
             or deferred.function not in _SINGLE_VALUES
             or "HIDDEN" in deferred.keywords.get("options", ())
+            or (field != "is_applied" and "update" in deferred.keywords)
         ):
             continue
         if field != "is_applied":

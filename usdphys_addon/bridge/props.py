@@ -312,6 +312,26 @@ JointProperties = make_group(
     },
 )  # fmt: skip
 
+
+def show_thickness(group: Any, context: Context) -> None:
+    """Draw the curve of a cable as thick as it is."""
+    apply_schema(group, context)
+    data = group.id_data.data
+    if isinstance(data, bpy.types.Curve):
+        data.bevel_depth = group.thickness / 2.0
+
+
+def _held_end(side: str) -> dict[str, Any]:
+    return {
+        f"{side}_is_held": bpy.props.BoolProperty(
+            name=f"Hold {side.title()}",
+            override=OVERRIDABLE,
+            description=f"The {side} of the cable is held in place",
+        ),
+        side: _object(f"{side.title()} Holder", f"Object that holds the {side}; empty: it stays where it is"),
+    }
+
+
 LandHereProperties = make_group(
     "LandHereProperties",
     "An Empty where a body is to be at a frame. It is for aims, and no physics.",
@@ -339,6 +359,41 @@ LandHereProperties = make_group(
     },
 )  # fmt: skip
 
+CableProperties = make_group(
+    "CableProperties",
+    "A cable: a curve of straight parts that bends. OpenUSD's words for it are still a proposal.",
+    {
+        "is_applied": is_applied("Cable"),
+        "thickness": bpy.props.FloatProperty(
+            name="Thickness", default=0.02, min=1e-6, subtype="DISTANCE", precision=4, override=OVERRIDABLE,
+            description="Diameter of the cable", update=show_thickness,
+        ),
+        "density": bpy.props.FloatProperty(
+            name="Density (kg/m³)", default=1000.0, min=1e-3, override=OVERRIDABLE,
+            description="Mass of a cubic metre of the cable",
+        ),
+        "youngs_modulus": bpy.props.FloatProperty(
+            name="Young's Modulus (Pa)", default=1e7, min=1.0, override=OVERRIDABLE,
+            description="How stiff the material is against stretching and bending. Rubber has 10 million, nylon 3 "
+            "billion",
+        ),
+        "bending_stiffness": bpy.props.FloatProperty(
+            name="Stiffness (N m²)", default=0.0, min=0.0, precision=5, override=OVERRIDABLE,
+            description="Bending stiffness; 0: that of a solid rod. A rope of strands bends much more easily",
+        ),
+        "poissons_ratio": bpy.props.FloatProperty(
+            name="Poisson's Ratio", default=0.3, min=0.0, max=0.49, override=OVERRIDABLE,
+            description="How much thinner the material becomes as it is stretched",
+        ),
+        "dynamic_friction": bpy.props.FloatProperty(
+            name="Friction", default=0.5, min=0.0, soft_max=2.0, override=OVERRIDABLE,
+            description="Friction of the cable against what it touches",
+        ),
+        **_held_end("start"),
+        **_held_end("end"),
+    },
+)  # fmt: skip
+
 ObjectPhysicsProperties = make_group(
     "ObjectPhysicsProperties",
     "All physics of an object.",
@@ -357,6 +412,7 @@ ObjectPhysicsProperties = make_group(
         # While the object shows a simulated pose; see `authored_poses`.
         "authored_transform": hidden_text(),
         "land_here": pointer(LandHereProperties, "Land Here"),
+        "cable": pointer(CableProperties, "Cable"),
         "vendor": rows_property(),
         "prim": pointer(RememberedPrim),
         **stamp(),
@@ -529,8 +585,9 @@ CLASSES: tuple[type[PropertyGroup], ...] = (
     MassProperties, MaterialProperties, ArticulationRootProperties, FilteredPairsProperties, ColliderProperties,
     RevoluteProperties, PrismaticProperties, SphericalProperties, DistanceProperties, LinearLimitProperties,
     AngularLimitProperties, LinearDriveProperties, AngularDriveProperties, LimitsProperties, DrivesProperties,
-    JointProperties, LandHereProperties, ObjectPhysicsProperties, PhysicsSceneProperties, CollisionGroupProperties,
-    SourceProperties, StageProperties, PreviewProperties, GltfProperties, ScenePhysicsProperties,
+    JointProperties, LandHereProperties, CableProperties, ObjectPhysicsProperties, PhysicsSceneProperties,
+    CollisionGroupProperties, SourceProperties, StageProperties, PreviewProperties, GltfProperties,
+    ScenePhysicsProperties,
     MaterialPhysicsProperties,
 )  # fmt: skip
 _OWNERS: tuple[tuple[Any, Any], ...] = (
@@ -584,4 +641,5 @@ def holds_physics(physics: Any, touched: list[str]) -> bool:
         or ("collision_groups" in touched and len(physics.collision_groups))
         or ("prim" in touched and physics.prim.extras)
         or ("vendor" in touched and len(physics.vendor))
+        or ("cable" in touched and physics.cable.is_applied)
     )

@@ -15,7 +15,7 @@ def applies(obj: Any, part: str) -> bool:
     return obj.usdphys.is_property_set(part) and bool(getattr(obj.usdphys, part).is_applied)
 
 
-_PARTS = ("rigid_body", "mass", "joint", "articulation_root", "filtered_pairs")
+_PARTS = ("rigid_body", "mass", "joint", "articulation_root", "filtered_pairs", "cable")
 _LISTS = ("colliders", "collision_groups", "vendor")
 
 

@@ -19,7 +19,7 @@ from ..core.model import Prim
 from ..core.prototypes import SharedSchemas
 from ..core.schemas import usd_physics
 from ..core.steps import Steps, finished
-from . import animated, group_read, joint_read, material_read, props, vendor_rows
+from . import animated, cable_read, group_read, joint_read, material_read, props, vendor_rows
 from .authored_poses import moved_by_bullet
 from .collider_read import ColliderReader
 from .collider_shapes import ColliderShapes
@@ -239,6 +239,8 @@ class SceneReader:
             joint_read.read_joint(self.context, placement, world)
         if "vendor" in touched and (type_name := vendor_rows.typed_schema(physics)):
             joint_read.read_typed(self.context, placement, type_name)
+        if "cable" in touched and physics.cable.is_applied:
+            cable_read.read_cable(self.context, placement, world)
         prim = Prim(placement.path, "Xform", world, label=label)
         # Only a changed transform can animate a body: its own, or that of something above it.
         prim.is_animated = is_animated(obj)

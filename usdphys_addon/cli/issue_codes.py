@@ -9,24 +9,26 @@ from dataclasses import dataclass
 
 from ..core.errors import UsageError
 
-#: What `usd`, `gltf`, `urdf`, `bridge` and `exchange` report. A test compares it with their code.
+#: What `usd`, `gltf`, `urdf`, `mjcf`, `bridge` and `exchange` report. A test compares it with their code.
 FILE_CODES = frozenset({
-    "AssetMissing", "BindingNotApplied", "BlenderSimulatesToo", "ColliderDeforms", "ColliderWithoutGeometry",
-    "ColorsUnreadable", "DefaultPrimMissing", "FilesNotPacked", "FilesPacked", "GeometryUnreadable",
-    "GltfCombineUnwritten", "GltfForeign", "GltfGodotTaper", "GltfGravityVolume", "GltfJointDamaged", "GltfJointKept",
-    "GltfJointSkipped", "GltfMassIgnored", "GltfMeshCompressed", "GltfMirrored", "GltfMotionKept",
-    "GltfMotionUnknown", "GltfNested", "GltfNotExported", "GltfNotSaid", "GltfOldForm", "GltfOtherScenes",
-    "GltfPlaneAsMesh", "GltfShapeUnknown", "GltfSheared", "GltfSkinned", "GltfTapered", "GltfTriggerKept",
-    "GltfUnread", "GroupTargetMissing", "GroupUndefined", "IsaacRobotMissing", "JointBodyMissing",
-    "MeshColliderTwice", "NameChanged", "NameClash", "NewerVersion", "NotExported", "OwnerMissing", "PreviewExported",
-    "RosInertialIncomplete", "RosLimitMissing", "RosMimicMissing", "RosNameTwice", "RosSeveralRoots", "ScriptsNotRun",
-    "SrdfLinkMissing", "StageTimes", "StageUpAxis", "TetMeshEdited", "UrdfAxisZero", "UrdfBodyLeftOut", "UrdfCycle",
-    "UrdfFreeBase", "UrdfInertiaIncomplete", "UrdfInertiaUnphysical", "UrdfInertiaZero", "UrdfJointChain",
-    "UrdfJointLeftOut", "UrdfLimitLeftOut", "UrdfLimitMissing", "UrdfLimitsSwapped", "UrdfLoop", "UrdfMassMissing",
-    "UrdfMassNegative", "UrdfMeshMissing", "UrdfMeshUnread", "UrdfMimicBroken", "UrdfMimicLeftOut", "UrdfMimicMixed",
-    "UrdfNameTwice", "UrdfNameless", "UrdfNoMass", "UrdfNotWritten", "UrdfNumber", "UrdfSecondParent",
-    "UrdfSeveralRoots", "UrdfShapeFlat", "UrdfShapeLeftOut", "UrdfShapeUnknown", "UrdfTextureMissing",
-    "UrdfTextureUnused", "UrdfXacroLeft", "ValueUnreadable", "WrongValueType",
+    "AssetMissing", "BindingNotApplied", "BlenderSimulatesToo", "CableHolderMissing", "CableNotALine",
+    "ColliderDeforms", "ColliderWithoutGeometry", "ColorsUnreadable", "DefaultPrimMissing", "FilesNotPacked",
+    "FilesPacked", "GeometryUnreadable", "GltfCombineUnwritten", "GltfForeign", "GltfGodotTaper",
+    "GltfGravityVolume", "GltfJointDamaged", "GltfJointKept", "GltfJointSkipped", "GltfMassIgnored",
+    "GltfMeshCompressed", "GltfMirrored", "GltfMotionKept", "GltfMotionUnknown", "GltfNested", "GltfNotExported",
+    "GltfNotSaid", "GltfOldForm", "GltfOtherScenes", "GltfPlaneAsMesh", "GltfShapeUnknown", "GltfSheared",
+    "GltfSkinned", "GltfTapered", "GltfTriggerKept", "GltfUnread", "GltfVehicleKept", "GroupTargetMissing",
+    "GroupUndefined", "IsaacRobotMissing", "JointBodyMissing", "MeshColliderTwice", "MjcfClassMissing",
+    "MjcfLightLinks", "MjcfMeshMissing", "MjcfNoMass", "MjcfUnread", "NameChanged", "NameClash", "NewerVersion",
+    "NotExported", "OwnerMissing", "PreviewExported", "RosInertialIncomplete", "RosLimitMissing", "RosMimicMissing",
+    "RosNameTwice", "RosSeveralRoots", "ScriptsNotRun", "SrdfLinkMissing", "StageTimes", "StageUpAxis",
+    "TetMeshEdited", "TetMeshValuesLeftOut", "UrdfAxisZero", "UrdfBodyLeftOut", "UrdfCycle", "UrdfFreeBase",
+    "UrdfInertiaIncomplete", "UrdfInertiaUnphysical", "UrdfInertiaZero", "UrdfJointChain", "UrdfJointLeftOut",
+    "UrdfLimitLeftOut", "UrdfLimitMissing", "UrdfLimitsSwapped", "UrdfLoop", "UrdfMassMissing", "UrdfMassNegative",
+    "UrdfMeshMissing", "UrdfMeshUnread", "UrdfMimicBroken", "UrdfMimicLeftOut", "UrdfMimicMixed", "UrdfNameTwice",
+    "UrdfNameless", "UrdfNoMass", "UrdfNotWritten", "UrdfNumber", "UrdfSecondParent", "UrdfSeveralRoots",
+    "UrdfShapeFlat", "UrdfShapeLeftOut", "UrdfShapeUnknown", "UrdfTextureMissing", "UrdfTextureUnused",
+    "UrdfXacroLeft", "ValueUnreadable", "WrongValueType",
 })  # fmt: skip
 
 

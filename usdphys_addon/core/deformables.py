@@ -131,7 +131,9 @@ def mass_of(found: Deformable) -> Mass:
     Source: the proposal for deformables in OpenUSD, "Mass".
     """
     values, kind = found.masses
-    if len(values) and kind:
+    # The first revision has no types of elements: a mass for each point.
+    kind = kind or "point"
+    if len(values):
         count = len(found.elements) if kind in ("tetrahedron", "face", "segment") else len(found.points)
         wanted = {"constant": 1, "curve": len(values)}.get(kind, count)
         total = float(values.sum())

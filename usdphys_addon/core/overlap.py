@@ -19,6 +19,11 @@ from .schemas import usd_geom, usd_physics
 #: Directions that are tried for shapes other than boxes, besides their own: the 13 of a cube's faces, edges, corners.
 _EVEN = np.array([row for row in itertools.product((-1.0, 0.0, 1.0), repeat=3) if row > (0.0, 0.0, 0.0)])
 _EVEN /= np.linalg.norm(_EVEN, axis=1)[:, None]
+#: Directions all around, by the golden angle.
+_TURN, _HEIGHT = np.pi * (3.0 - np.sqrt(5.0)) * np.arange(200), np.linspace(0.0, 1.0, 200)
+_ALL_AROUND = np.stack(
+    [*(np.sqrt(1.0 - _HEIGHT**2) * [np.cos(_TURN), np.sin(_TURN)]), _HEIGHT], axis=1
+)  # fmt: skip
 #: A hull of more points is replaced by the points that are extreme in some directions; it gets smaller, never larger.
 _MOST_POINTS = 200
 _UNIT_CUBE = np.array(list(itertools.product((0.0, 1.0), repeat=3)))
@@ -174,3 +179,15 @@ def close_pairs(solids: Sequence[Bounded], margin: float = 0.0, most: int = 20_0
         meets = (lows[near, 1:] <= highs[number, 1:]) & (lows[number, 1:] <= highs[near, 1:])
         for second in np.flatnonzero(meets.all(axis=1)):
             yield int(order[number]), int(order[number + 1 + second])
+
+
+def depths_inside(solid: Solid, points: Matrix) -> Matrix:
+    """How deep points (n, 3) are in a solid, m (n,); 0 or less outside. Exact for boxes, balls and capsules."""
+    if len(solid.points) <= 2:
+        start, way = solid.points[0], solid.points[-1] - solid.points[0]
+        part = np.clip((points - start) @ way / max(float(way @ way), 1e-30), 0.0, 1.0)
+        return np.asarray(solid.radius - np.linalg.norm(points - start - part[:, None] * way, axis=1))
+    directions = solid.axes if solid.is_box else np.concatenate((solid.axes, _ALL_AROUND))
+    low, high = solid.interval(directions)
+    along = points @ directions.T
+    return np.asarray(np.minimum(along - low, high - along).min(axis=1))

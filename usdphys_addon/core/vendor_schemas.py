@@ -11,6 +11,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -117,8 +118,20 @@ def _rows() -> dict[str, tuple[str, dict[str, Any]]]:
 
 
 def find(name: str) -> type[Schema] | None:
-    """The class of a schema by USD type name, of UsdPhysics, UsdGeom or a table; None if nobody declares it."""
+    """The class of a schema by USD type name, of UsdPhysics, UsdGeom or a table; None if nobody declares it.
+
+    What Blender has no place for is None, too, see `declared`.
+    """
     return schema.SCHEMAS.get(name) or _table_class(name)
+
+
+@vendor_data.follows
+@cache
+def declared(name: str) -> type[Schema] | None:
+    """The class of a schema of a table, also of one that is carried through Blender as text."""
+    rows = ((table["runtime"], row) for table in vendor_data.tables() for row in table["schemas"])
+    found = next((pair for pair in rows if pair[1]["name"] == name), None)
+    return None if found is None else _make(*found)
 
 
 @vendor_data.follows
@@ -126,6 +139,15 @@ def find(name: str) -> type[Schema] | None:
 def _table_class(name: str) -> type[Schema] | None:
     found = _rows().get(name)
     return None if found is None else _make(*found)
+
+
+def made(name: str, values: Mapping[str, Any]) -> Schema:
+    """A schema of a table with values by the USD names of its attributes."""
+    cls = declared(name)
+    assert cls is not None, name
+    fields = {attribute.usd: attribute.field for attribute in cls.attributes}
+    found: Schema = cls(**{fields[usd]: value for usd, value in values.items()})
+    return found
 
 
 @vendor_data.follows

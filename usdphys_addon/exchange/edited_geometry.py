@@ -19,7 +19,7 @@ from ..bridge.mesh import options_to_write_as_shown
 from ..bridge.placements import Placement
 from ..core.errors import OutputError
 from ..core.validate import Issue
-from . import tet_prims
+from . import curve_prims, tet_prims
 from .hook_calls import handled_by
 from .usd_export import refuse_crash
 
@@ -80,6 +80,7 @@ class Geometry:
         if layer is None:
             raise OutputError("Blender's USD exporter wrote no geometry; see the console for its reason.")
         self.issues += tet_prims.write(layer)
+        curve_prims.write(layer)
         self.edits.geometry = layer
         specs = _object_specs(layer)
         for placement in self.placements:

@@ -144,7 +144,7 @@ def _world(obj: Object) -> mathutils.Matrix:
 
 
 def with_data(empty: Object, data: Any) -> Any:
-    """A mesh object in the place of an Empty, which is removed."""
+    """An object with other data in the place of an object without any, or with other ones, which is removed."""
     name = empty.name
     obj: Any = bpy.data.objects.new(name, data)
     for collection in empty.users_collection:

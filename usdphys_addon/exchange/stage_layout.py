@@ -262,23 +262,36 @@ def _material_scopes(layer: Sdf.Layer) -> list[Any]:
     return [scope for scope in scopes if scope is not None]
 
 
-def tidy(stage: Usd.Stage, scene: Scene, places: Mapping[str, str], issues: list[Issue], frame: float) -> set[str]:
-    """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote.
+def tidy(
+    stage: Usd.Stage, scene: Scene, places: Mapping[str, str], issues: list[Issue], frame: float, root: str
+) -> set[str]:  # fmt: skip
+    """Restore carried opinions and transforms of imported prims.
 
-    places: paths of materials by name. issues: gets what cannot be kept. frame: of the scene. Returns the names of the
+    places: paths of materials by name. issues: gets what cannot be kept. frame: of the scene. root: path above all
+    imported prims; empty for none. Returns the names of the
     objects that have the animation of the file.
     """
-    from pxr import Sdf
-
     layer = stage.GetEditTarget().GetLayer()
     origins = remembered.origins(bpy.data.materials)
     moves = {path: places[name] for name, path in origins.items() if places.get(name, path) != path}
-    _restore_looks(layer, scene, moves, issues)
-    _restore_carried(layer, scene, moves)
-    animated = _restore_transforms(stage, frame)
+    moved = _follower(moves, root)
+    _restore_looks(layer, scene, moved, issues)
+    _restore_carried(layer, scene, moved)
+    return _restore_transforms(stage, frame)
+
+
+def put_in_order(layer: Sdf.Layer, scene: Scene) -> None:
+    """Restore the order of imported prims; remove the names that Blender wrote."""
+    from pxr import Sdf
+
     order = _orders(scene)
-    last, mixed = len(order), []
+    last, mixed = len(order), dict[Sdf.Path, list[Sdf.Path]]()
     with Sdf.ChangeBlock():
+        for empty in _material_scopes(layer):
+            if not len(empty.nameChildren):
+                removal = Sdf.BatchNamespaceEdit()
+                removal.Add(empty.path, Sdf.Path.emptyPath)
+                layer.Apply(removal)
         pending = [(layer.pseudoRoot, Sdf.Path.absoluteRootPath)]
         while pending:
             spec, place = pending.pop()
@@ -291,41 +304,41 @@ def tidy(stage: Usd.Stage, scene: Scene, places: Mapping[str, str], issues: list
             siblings = [(order.get(str(path), last), path.name, path) for _, path in found]
             wanted = sorted(siblings)
             if wanted != siblings:
-                mixed.append([path for _, _, path in wanted])
-        for empty in _material_scopes(layer):
-            if not len(empty.nameChildren):
-                removal = Sdf.BatchNamespaceEdit()
-                removal.Add(empty.path, Sdf.Path.emptyPath)
-                layer.Apply(removal)
-    for paths in mixed:
-        with Sdf.ChangeBlock():
-            _reorder(layer, paths)
-    return animated
+                mixed[place] = [path for _, _, path in wanted]
+        if mixed:
+            _reorder(layer, mixed)
 
 
-def _reorder(layer: Sdf.Layer, paths: list[Any]) -> None:
-    """Order siblings: take all of them out, and put them back one after the other.
+def _reorder(layer: Sdf.Layer, mixed: Mapping[Sdf.Path, list[Sdf.Path]]) -> None:
+    """Order siblings, whose paths are by that of their parent: take them out of the layer, and put them back.
 
     To rename them and back takes 20 times as long where they are thousands, by the square of their number.
     """
     from pxr import Sdf
 
-    found = [path for path in paths if layer.GetPrimAtPath(path) is not None]
-    apart = Sdf.Layer.CreateAnonymous()
-    for number, path in enumerate(found):
-        Sdf.CopySpec(layer, path, apart, Sdf.Path(f"/_{number}"))
-    children = layer.GetPrimAtPath(found[0].GetParentPath()).nameChildren if found else {}
-    for path in reversed(found):
+    # What leads to siblings is put back without them, and each prim once.
+    leading = {above for path in mixed for above in path.GetPrefixes()}
+    whole, rest = Sdf.Layer.CreateAnonymous(), Sdf.Layer.CreateAnonymous()
+    whole.TransferContent(layer)
+    for parent, paths in mixed.items():
+        _remove(layer, parent, [path for path in paths if path not in leading])
+    rest.TransferContent(layer)
+    for parent, paths in sorted(mixed.items(), key=lambda item: item[0].pathElementCount):
+        _remove(layer, parent, [path for path in paths if path in leading])
+        for path in paths:
+            Sdf.CopySpec(rest if path in leading else whole, path, layer, path)
+
+
+def _remove(layer: Sdf.Layer, parent: Sdf.Path, paths: list[Sdf.Path]) -> None:
+    children = layer.GetPrimAtPath(parent).nameChildren if paths else {}
+    for path in reversed(paths):
         del children[path.name]
-    for number, path in enumerate(found):
-        Sdf.CopySpec(apart, Sdf.Path(f"/_{number}"), layer, path)
 
 
-def _restore_looks(layer: Sdf.Layer, scene: Scene, moves: Mapping[str, str], issues: list[Issue]) -> None:
-    """Write the networks of materials as they were imported, where nobody has edited them.
-
-    moves: new paths of renamed materials.
-    """
+def _restore_looks(
+    layer: Sdf.Layer, scene: Scene, moved: Callable[[str], str], issues: list[Issue]
+) -> None:  # fmt: skip
+    """Write the networks of materials as they were imported, where nobody has edited them."""
     from ..usd import looks
 
     text = scene.usdphys.source.carried_looks
@@ -344,24 +357,30 @@ def _restore_looks(layer: Sdf.Layer, scene: Scene, moves: Mapping[str, str], iss
                 "Export the source with the edits to keep them.",
             ))  # fmt: skip
     if wanted:
-        looks.restore_looks(text, layer, _follower(moves), wanted)
+        looks.restore_looks(text, layer, moved, wanted)
 
 
-def _follower(moves: Mapping[str, str]) -> Callable[[str], str]:
-    return lambda path: core_paths.followed(path, moves)
+def _follower(moves: Mapping[str, str], root: str) -> Callable[[str], str]:
+    """Gives new paths of prims by their paths in the source. root: path above all of them; empty for none."""
+
+    def moved(path: str) -> str:
+        new = core_paths.followed(path, moves)
+        return f"{root}{path}" if new == path else new
+
+    return moved
 
 
-def _restore_carried(layer: Sdf.Layer, scene: Scene, moves: Mapping[str, str]) -> None:
+def _restore_carried(layer: Sdf.Layer, scene: Scene, moved: Callable[[str], str]) -> None:
     """Write the opinions that were carried along from the imported file back to their prims."""
     from ..usd import carry_restore
 
-    physics, moved = scene.usdphys, _follower(moves)
+    physics = scene.usdphys
     carry_restore.restore_trees(physics.source.carried_trees, layer, moved)
     for thing in (*bpy.data.materials, *physics.physics_scenes, *physics.collision_groups):
         prim = remembered.prim_of(thing)
         if prim is None or not prim.carried:
             continue
-        spec = layer.GetPrimAtPath(prim.path)
+        spec = layer.GetPrimAtPath(moved(prim.path))
         if spec is not None:
             carry_restore.restore(prim.carried, spec, moved)
     is_whole, has_looks = not physics.source.prim_path, bool(physics.source.carried_looks)

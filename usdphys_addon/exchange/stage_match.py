@@ -22,6 +22,8 @@ from ..core.validate import Issue
 if TYPE_CHECKING:
     from pxr import Usd
 
+#: Types of prims that hold the data of an object with physics: shapes, and the curves of cables.
+_GEOMETRY = GEOMETRY_TYPES | {"BasisCurves"}
 OBJECT_NAME = "userProperties:blender:object_name"
 
 
@@ -155,17 +157,17 @@ class StageMatcher:
     def find_geometry(self, site: Placement, path: str, reading: SceneReading) -> str | None:
         expected = f"{path}{site.geometry[len(site.path) :]}"
         spec = self.spec_at(expected)
-        if spec is not None and spec.typeName in GEOMETRY_TYPES:
+        if spec is not None and spec.typeName in _GEOMETRY:
             if path == site.path and expected not in reading.object_paths:
                 return expected
             is_named = self.layer.GetAttributeAtPath(f"{expected}.{OBJECT_NAME}") is not None
             if not is_named and (self.names_are_written or self.object_name(expected) == ""):
                 return expected
         prim = self.stage.GetPrimAtPath(path)
-        if prim.GetTypeName() in GEOMETRY_TYPES:
+        if prim.GetTypeName() in _GEOMETRY:
             return path
         for child in prim.GetChildren():
-            if child.GetTypeName() in GEOMETRY_TYPES and self.composed_name(child) is None:
+            if child.GetTypeName() in _GEOMETRY and self.composed_name(child) is None:
                 return str(self.editable(child.GetPath()).path)
         return None
 

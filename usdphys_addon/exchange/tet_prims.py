@@ -26,8 +26,9 @@ _OF_FACES = (
     "normals",
     "subdivisionScheme",
     "interpolateBoundary",
-    "primvars:",
 )
+#: Interpolations of primvars that have a value for each face or corner.
+_BY_FACE = ("uniform", "faceVarying")
 
 
 def show(stage: Usd.Stage, objects: dict[str, Any], paths: Iterable[str]) -> None:
@@ -84,8 +85,23 @@ def write(layer: Sdf.Layer) -> list[Issue]:
                     "Make the tetrahedra anew.",
                 ))  # fmt: skip
                 continue
-            for item in list(spec.properties):
-                if item.name.startswith(_OF_FACES):
-                    spec.RemoveProperty(item)
+            lost = [item for item in spec.properties if _is_of_faces(spec, item.name)]
+            named = [item.name.removeprefix("primvars:") for item in lost if item.name.startswith("primvars:")]
+            for item in lost:
+                spec.RemoveProperty(item)
+            if named:
+                issues.append(Issue(
+                    "TetMeshValuesLeftOut", "warning", str(spec.path), mesh.name,
+                    f"'{named[0]}' of the mesh '{mesh.name}' has values for its faces, which tetrahedra have not, and "
+                    "is left out.", "Write it for the mesh that the tetrahedra move.",
+                ))  # fmt: skip
             usd_tets.write(spec, np.array(points, float), tets, surface_of(tets))
     return issues
+
+
+def _is_of_faces(spec: Sdf.PrimSpec, name: str) -> bool:
+    """True for a property of a mesh that is of its faces, which a TetMesh has not."""
+    if name.startswith("primvars:"):
+        values = spec.properties.get(name.removesuffix(":indices"))
+        return values is not None and values.GetInfo("interpolation") in _BY_FACE
+    return name.startswith(_OF_FACES)

@@ -35,7 +35,7 @@ from ..system import faults
 from ..system.collector import gc_paused
 from ..system.console import note
 from ..system.files import USD_SUFFIXES, checked, replacing
-from . import image_files, stage_layout, tet_prims
+from . import curve_prims, image_files, stage_layout, tet_prims
 from .blend_file import is_robot, refuse_own_files
 from .hook_calls import handled_by
 from .stage_match import StageMatcher
@@ -172,15 +172,21 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
 def _as_shown(reading: SceneReading) -> dict[str, Any]:
     """Options of Blender's exporter with which imported colliders, which are one prim with their mesh, are as shown."""
     found: dict[str, Any] = {}
+    colliders = reading.model.colliders
     for site in reading.sites.values():
-        if site.geometry == site.path and site.geometry in reading.model.colliders:
+        if site.geometry == site.path and site.geometry in colliders:
             found |= options_to_write_as_shown(site.obj)
     return found
 
 
 def _needs_names(options: ExportOptions, reading: SceneReading) -> bool:
     """Whether Blender has to write the names of objects and data."""
-    return bool(options.native) or not reading.paths_are_certain or any(map(tet_meshes.has_tets, bpy.data.meshes))
+    return bool(options.native) or not reading.paths_are_certain or _has_own_geometry()
+
+
+def _has_own_geometry() -> bool:
+    """True where what Blender writes of an object is changed, which is found by its name."""
+    return any(map(tet_meshes.has_tets, bpy.data.meshes)) or any(map(curve_prims.is_line, bpy.data.objects))
 
 
 def _native_export(
@@ -354,14 +360,17 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         )
     else:
         reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
-    job.issues += tet_prims.write(stage.GetEditTarget().GetLayer())
+    layer = stage.GetEditTarget().GetLayer()
+    job.issues += tet_prims.write(layer)
+    curve_prims.write(layer)
     is_imported = bool(scene_of(depsgraph).usdphys.source.filepath)
     places: dict[str, str] = {}
     kept: set[str] = set()
+    root = ""
     if is_imported:
         if job.options is not None:
             _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
-        root = _root_path(stage) if job.options is None else job.options.root
+        root = _root_path(stage) if job.options is None else job.options.root or ""
         looks = "" if root else looks_of(scene_of(depsgraph))
         gprims = {
             site.obj.name for site in reading.sites.values()
@@ -389,11 +398,18 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     has_skeletons = len(bpy.data.armatures) or len(bpy.data.shape_keys)
     coasting = [prim for prim in model.bodies.values() if coasting_of(model, prim) is not None]
-    is_read = animated or coasting or has_skeletons or hierarchy != "nested" or is_imported
-    if job.until_saved is not None and not is_read:
-        # Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew,
-        # which takes a third of all writing.
-        job.until_saved.enter_context(Sdf.ChangeBlock())
+    is_read_last = bool(coasting or has_skeletons or job.converted is not None)
+
+    def leave_stage() -> None:
+        """Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew.
+
+        That takes a third of all writing.
+        """
+        if job.until_saved is not None and not is_read_last:
+            job.until_saved.enter_context(Sdf.ChangeBlock())
+
+    if not (animated or hierarchy != "nested" or is_imported):
+        leave_stage()
     usd_write.write_model(stage, model, units, matcher.specs if matcher.is_as_expected else None)
     usd_write.write_samples(stage, model, units)
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
@@ -401,7 +417,9 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if job.proof is not None:
         job.proof.moves.append(job.moved)
     if is_imported:
-        kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame)
+        kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame, root)
+        leave_stage()
+        stage_layout.put_in_order(stage.GetEditTarget().GetLayer(), scene_of(depsgraph))
     if has_skeletons:
         skeletons.root_skeletons(stage)
     if coasting and job.options is not None:

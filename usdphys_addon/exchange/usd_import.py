@@ -32,7 +32,7 @@ from ..system.collector import gc_paused
 from ..system.console import note, warn
 from ..system.files import note_of
 from ..worker.thread import Background, shorten_walks
-from . import blend_file, import_materials, import_repair, kept_layers, packed_source, tet_prims
+from . import blend_file, curve_prims, import_materials, import_repair, kept_layers, packed_source, tet_prims
 from .attaching import attach
 from .hook_calls import handled_by
 
@@ -252,6 +252,7 @@ class _Landing:
                     obj, gprim_mesh.mesh_of(prim.name, gprim, model.units.local)
                 )
         tet_prims.show(stage, found.objects, [one.path for one in self.opinions if one.type_name == "TetMesh"])
+        curve_prims.show(stage, found.objects, model.prims.values())
         _name_bodies(model, found)
         texts = scene_write.Texts(source.carried, source.transforms, source.shapes, source.bindings)
         made = ImportedIDs(found.objects, {**found.materials})

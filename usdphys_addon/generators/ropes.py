@@ -21,10 +21,10 @@ from ..bridge.writing import unit_length
 from ..core import frames
 from ..core.building import rope_shapes
 from ..core.errors import InputError
-from . import damping, joints, shapes, weights
+from . import cables, damping, joints, shapes, weights
 
 Array = Any
-_LABELS = {"ROPE": "Rope", "CABLE": "Cable", "CHAIN": "Chain", "BRIDGE": "Bridge"}
+_LABELS = {"ROPE": "Rope", "CABLE": "Cable", "CHAIN": "Chain", "BRIDGE": "Bridge", "CURVE": "Deformable Cable"}
 #: Largest angle that two segments of a rope may bend and twist against each other, rad.
 _BEND, _TWIST = math.radians(80.0), math.radians(10.0)
 #: Gap between two planks, as a part of their length.
@@ -41,12 +41,12 @@ _LIGHTEST = 4.0
 class RopeOptions:
     """How a row is made.
 
-    kind: ROPE, CABLE, CHAIN or BRIDGE. segments: number of bodies; 0 for as many as fit its radius. radius: Blender
-    units; of a bridge, half of the thickness. width: of a bridge. slack: how much longer it is than the distance of its
-    ends. mass: kg for each metre. ends: of a curve that are fixed to the world, NONE, START or BOTH; a row between two
-    objects is fixed to both. stiffness: of a cable, N m² against bending. damping: ratio of the swing of the whole; 1
-    is without a swing. articulation: the bodies are one articulation. skin: a curve follows it. load: kg that an
-    articulated bridge bears.
+    kind: ROPE, CABLE, CHAIN, BRIDGE, or CURVE for a single curve that deforms. segments: number of bodies; 0 for as
+    many as fit its radius. radius: Blender units; of a bridge, half of the thickness. width: of a bridge. slack:
+    how much longer it is than the distance of its ends. mass: kg for each metre. ends: of a curve that are fixed to
+    the world, NONE, START or BOTH; a row between two objects is fixed to both. stiffness: of a cable, N m² against
+    bending. damping: ratio of the swing of the whole; 1 is without a swing. articulation: the bodies are one
+    articulation. skin: a curve follows it. load: kg that an articulated bridge bears.
     """
 
     kind: str = "ROPE"
@@ -104,6 +104,8 @@ def _make(context: Context, options: RopeOptions, path: _Path) -> Row:
     if lengths.min() <= 0.0:
         raise InputError("Two points of the row are in one place; use fewer segments.")
     collection = shapes.new_collection(context, _LABELS[options.kind])
+    if options.kind == "CURVE":
+        return _make_curve(context, collection, options, path)
     turned = rope_shapes.frames_along(path.points)
     bodies = _bodies(context, collection, options, path.points, turned, lengths)
     steps = _joints(context, options, path, bodies, turned, lengths)
@@ -111,6 +113,14 @@ def _make(context: Context, options: RopeOptions, path: _Path) -> Row:
         _skin(context, collection, options, path.points, bodies)
     shapes.select_only(context, bodies)
     return Row(bodies, steps, path.idle)
+
+
+def _make_curve(context: Context, collection: Collection, options: RopeOptions, path: _Path) -> Row:
+    held = (("start", path.is_start_fixed, path.start), ("end", path.is_end_fixed, path.end))
+    holders = {side: holder for side, is_held, holder in held if is_held}
+    curve = cables.make(context, collection, path.points, options.radius, options.mass, options.stiffness, holders)
+    shapes.select_only(context, [curve])
+    return Row([curve], round(1.0 / _STEP), path.idle)
 
 
 # --------------------------------------------------------------------------- where it runs

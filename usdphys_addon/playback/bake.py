@@ -19,6 +19,7 @@ from ..core.errors import InputError
 from ..core.frames import without_jumps
 from ..core.steps import Next, finished
 from . import guard as preview_guard
+from . import point_bake
 from .starting import Starting
 
 #: Custom property of a baked action: JSON of the authored transform and the name of the previous action.
@@ -114,7 +115,11 @@ def _curves(action: Any, obj: Object) -> Any:
 
 
 def baked(scene: Scene) -> list[str]:
-    """Names of the objects of a scene that a bake has keyed."""
+    """Names of the objects of a scene that a bake has keyed, or that play its points."""
+    return [*_keyed(scene), *point_bake.baked(scene)]
+
+
+def _keyed(scene: Scene) -> list[str]:
     return [
         obj.name for obj in scene.objects
         if obj.animation_data is not None and obj.animation_data.action is not None
@@ -123,8 +128,8 @@ def baked(scene: Scene) -> list[str]:
 
 
 def clear_bake(scene: Scene) -> int:
-    """Remove the keyframes of the last bake and restore the authored transforms. Returns the number of objects."""
-    names, objects = baked(scene), objects_by_name(with_linked=True)
+    """Remove what the last bake made, and restore the authored transforms. Returns the number of objects."""
+    names, objects = _keyed(scene), objects_by_name(with_linked=True)
     for name in names:
         obj: Any = objects[name]
         action = obj.animation_data.action
@@ -134,4 +139,4 @@ def clear_bake(scene: Scene) -> int:
         if obj.animation_data.action is None and not obj.animation_data.drivers and not obj.animation_data.nla_tracks:
             obj.animation_data_clear()
         restored(obj, Transform(**note["authored"]))
-    return len(names)
+    return len(names) + point_bake.clear(scene)

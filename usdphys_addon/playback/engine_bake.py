@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 import tempfile
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,13 +13,17 @@ import bpy
 import numpy as np
 from bpy.types import Context
 
+from ..bridge import scene_read
+from ..bridge.reading import SceneReading
+from ..bridge.roles import is_body, is_moved
+from ..core.deformables import Deformable
 from ..core.errors import InputError
 from ..core.frames import without_jumps
 from ..core.units import StageUnits
 from ..simulation.engine import programs
 from ..simulation.engines import external
 from ..simulation.record import Recording, record
-from . import bake
+from . import bake, point_bake
 from . import guard as preview_guard
 from .session import PreviewSession
 
@@ -28,20 +32,30 @@ _WAIT = 0.02
 
 
 class EngineBake(NamedTuple):
-    """bodies: baked objects. lines: the largest differences from the preview, and what the simulator left out."""
+    """bodies: baked objects. deformables: objects that play points. lines: the largest differences from the preview,
+    and what the simulator left out."""
 
     bodies: int
+    deformables: int
     lines: tuple[str, ...]
 
 
+class Handed(NamedTuple):
+    """A file that a simulator gets: its units, and the deformables in it."""
+
+    units: StageUnits
+    deformables: list[Deformable]
+
+
 def engine_bake_steps(
-    context: Context, start: int, end: int, engine: str, python: str, export: Callable[[Path], StageUnits]
+    context: Context, start: int, end: int, engine: str, python: str, export: Callable[[Path], Handed]
 ) -> Generator[float, None, EngineBake]:
     """Simulate from frame `start` to `end` in another simulator, and key every body on every frame.
 
-    engine: of `engine.programs`. python: of its environment. export: writes the scene to a file whose prims have the
-    paths of the preview, and returns its units. An earlier bake is removed first. Yields the completed fraction;
-    closing the generator ends the simulator and leaves no key. Raises InputError where the simulator fails.
+    engine: of `engine.programs`. python: of its environment. export: writes the scene to a file whose prims have
+    the paths of the preview. Cloth, soft bodies and cables play files of points beside the .blend. An earlier bake
+    is removed first. Yields the completed fraction; closing the generator ends the simulator and leaves no key.
+    Raises InputError where the simulator fails.
     """
     if end <= start:
         raise InputError(f"The frame range {start} to {end} is empty; choose a later end.")
@@ -54,16 +68,31 @@ def engine_bake_steps(
     try:
         with tempfile.TemporaryDirectory(prefix="usdphys-") as folder:
             file = Path(folder) / "scene.usdc"
-            units = export(file)
+            handed = export(file)
             with external.Run(engine, python, file, end - start, 1.0 / fps) as run:
                 while run.is_running():
                     yield 0.9 * run.done
                     run.wait(_WAIT)
-                poses = run.poses(units)
+                poses = run.poses(handed.units)
         yield 0.9
-        return _key(context, start, engine, poses, fps)
+        reading = scene_read.read_scene(context.evaluated_depsgraph_get())
+        points = _points(reading, external.deformed(poses, handed.deformables))
+        has_bodies = not points or any(is_body(site.obj) and is_moved(site.obj) for site in reading.sites.values())
+        found = _key(context, start, engine, poses, fps) if has_bodies else EngineBake(0, 0, ())
+        played = point_bake.key(points, start)
+        return EngineBake(found.bodies, played.objects, (*found.lines, *played.notes))
     finally:
         scene.frame_set(before)
+
+
+def _points(reading: SceneReading, points: Mapping[str, Any]) -> list[point_bake.Points]:
+    """The points of deformables by the objects that show them. points: (f, n, 3) by path, m."""
+    objects: dict[str, Any] = {}
+    for placement in reading.placements:
+        if placement.instance is None:
+            for path in (placement.path, scene_read.geometry_path(placement)):
+                objects.setdefault(path, placement.obj)
+    return point_bake.of_objects(points, objects, reading.model.units.meters_per_unit)
 
 
 def _key(context: Context, start: int, engine: str, poses: external.Poses, fps: float) -> EngineBake:
@@ -84,7 +113,7 @@ def _key(context: Context, start: int, engine: str, poses: external.Poses, fps: 
     frames = np.arange(start, start + len(found))
     places, turns = (np.stack(parts) for parts in zip(*found, strict=True))
     bake.key(names, authored, frames, places, without_jumps(turns))
-    return EngineBake(len(names), tuple(_lines(engine, recording, preview, unknown)))
+    return EngineBake(len(names), 0, tuple(_lines(engine, recording, preview, unknown)))
 
 
 def _lines(engine: str, recording: Recording, preview: Recording, unknown: list[str]) -> list[str]:

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .. import deformables, paths
+from .. import deformables, overlap, paths
 from ..building.tet_lattice import FACES
 from ..deformables import FAMILIES, Deformable, Ints
 from ..model import Prim
 from ..schemas import usd_physics
 from ..words import counted
-from .base import Facts, Finding, rule
+from .base import Facts, Finding, name, rule
+from .scene_setup import solids_of_scene
 
 
 def _each(facts: Facts, kind: str = "") -> Iterator[tuple[Prim, Deformable]]:
@@ -87,6 +88,34 @@ def without_thickness(facts: Facts) -> Iterator[Finding]:
             and f"Physics{found.kind.title()}DeformableSimAPI" in found.schemas
         ):
             yield Finding(prim, f"{prim.display} has no thickness: 1 mm is taken.")
+
+
+#: A point is inside a collider if it is deeper than this part of the size of the deformable.
+_DEEP = 0.002
+
+
+@rule("DeformableIntersects")
+def starts_inside(facts: Facts) -> Iterator[Finding]:
+    holders: dict[str, set[str]] = {}
+    for pin in facts.deformables[1]:
+        holders.setdefault(pin.deformable, set()).add(pin.target)
+    for prim, found in _each(facts):
+        if not len(found.points):
+            continue
+        low, high = found.points.min(axis=0), found.points.max(axis=0)
+        least = _DEEP * float(np.linalg.norm(high - low))
+        # What holds it may reach into it; but not all that is below a common parent.
+        held = [path for path in holders.get(found.path, ()) if path and not paths.is_at_or_below(found.path, path)]
+        for solid in facts.once(solids_of_scene):
+            is_near = (solid.low <= high).all() and (low <= solid.high).all()
+            if not is_near or any(paths.is_at_or_below(solid.prim.path, path) for path in held):
+                continue
+            number = int((overlap.depths_inside(solid, found.points) > least).sum())
+            if number:
+                points, place = f"{number} of the {len(found.points)} points", solid.prim.display
+                text = f"{points} of {prim.display} start inside {place}."
+                yield Finding(prim, text, {"other": name(solid.prim)})
+                break
 
 
 @rule("DeformableDialects")

@@ -80,7 +80,8 @@ def _shapes(facts: Facts) -> list[tuple[Prim, Mesh | SpherePoints | None]]:
     ]
 
 
-def _solids(facts: Facts) -> list[Solid]:
+def solids_of_scene(facts: Facts) -> list[Solid]:
+    """The convex solids of the enabled colliders of bodies and of what stands still."""
     return overlap.solids_of(_shapes(facts))
 
 
@@ -98,7 +99,7 @@ def _moved_by(facts: Facts, prim: Prim) -> Prim | None:
 
 
 def _boxes(facts: Facts) -> list[_Box]:
-    return _boxes_of(facts, _shapes(facts), facts.once(_solids))
+    return _boxes_of(facts, _shapes(facts), facts.once(solids_of_scene))
 
 
 def _boxes_of(
@@ -130,7 +131,7 @@ def prepare(facts: Facts) -> Iterator[None]:
         yield
         boxes += _boxes_of(facts, part, found)
         yield
-    facts.remember(_solids, solids)
+    facts.remember(solids_of_scene, solids)
     facts.remember(_boxes, boxes)
     meetings: list[_Meeting] = []
     yield from _meeting_steps(facts, meetings)
@@ -190,7 +191,7 @@ def _meetings(facts: Facts) -> list[_Meeting]:
 
 
 def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
-    exact, twins = facts.once(_solids), facts.once(_twins)
+    exact, twins = facts.once(solids_of_scene), facts.once(_twins)
     solids = exact + [solid for pair in twins for solid in pair]
     carriers = [facts.carrier.at(solid.prim.path) for solid in solids]
     moves = [carrier is not None and carrier.path in facts.dynamic for carrier in carriers]
@@ -220,7 +221,7 @@ def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
 
 def _twins(facts: Facts) -> list[tuple[Solid, Solid]]:
     """Colliders with the same bounds, as boxes; of triangles and convex parts, nothing else is sure to overlap."""
-    known = {solid.prim.path for solid in facts.once(_solids)}
+    known = {solid.prim.path for solid in facts.once(solids_of_scene)}
     boxes = [box for box in facts.once(_boxes) if box.prim.path not in known]
     if len(boxes) < 2:
         return []
@@ -336,7 +337,7 @@ def _uneven_steps(facts: Facts, found: list[_Uneven]) -> Iterator[None]:
         first, second = sorted(body.path for body in bodies)
         pairs[first, second] = None
     yield
-    solids = facts.once(_solids) if facts.dynamic else []
+    solids = facts.once(solids_of_scene) if facts.dynamic else []
     for one, other in overlap.close_pairs(solids, 1e-4):
         carriers = [facts.carrier.at(solids[row].prim.path) for row in (one, other)]
         if any(body is None or body.path not in facts.dynamic for body in carriers):
