@@ -186,6 +186,7 @@ def test_a_led_body_arrives_with_what_hangs_on_it() -> None:
     world.step()
     assert world.positions[world.index(f"{W}/Hook")] == pytest.approx([1, 0, 5], abs=1e-9)
     assert world.positions[world.index(f"{W}/Lamp")] == pytest.approx([1, 0, 4], abs=1e-6)
+    assert any("does not feel its motion" in message for message in said(world))
 
 
 @needs_mujoco

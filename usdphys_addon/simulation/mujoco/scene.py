@@ -491,8 +491,9 @@ class MujocoScene(Engine):
 
     def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         self._led[path] = np.asarray(position, float), np.asarray(rotation, float)
-        if self.setup.bodies[path].colliders:
-            self._lacks(self.setup.bodies[path].prim, "the velocity, so that what lies on it stays behind,")
+        body = self.setup.bodies[path]
+        if body.colliders or any(path in (facts.body0, facts.body1) for facts in self._joints.values()):
+            self._lacks(body.prim, "the velocity, so that what lies or hangs on it does not feel its motion,")
 
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         number = next(each for each, prim in enumerate(self.setup.statics) if prim.path == path)
