@@ -98,6 +98,15 @@ def test_huge_gains_neither_explode_nor_reset_the_world() -> None:
 
 
 @needs_mujoco
+def test_a_body_with_a_velocity_that_is_no_number_is_unstable_and_the_world_is_not_reset() -> None:
+    file = File(METERS)
+    world = run(world_of(file.add(file.body("Box", (0, 0, 9))), engine="mujoco"), 0.5)
+    world.spaces[0].data.qvel[0] = math.nan
+    world.step()
+    assert f"{W}/Box" in world.unstable and world.positions[0, 2] < 8.0
+
+
+@needs_mujoco
 def test_boxes_fall_on_the_ground_and_rest_there() -> None:
     file = File(METERS)
     world = world_of(file.add(file.ground(), file.body("Box", (0, 0, 2)), file.body("Ball", (3, 0, 2), shape="Sphere",
