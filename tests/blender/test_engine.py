@@ -78,6 +78,7 @@ def test_the_panel_has_a_button_for_each_engine_where_there_are_several(monkeypa
         return [one for one in layout.buttons() if one.name == "wm.context_set_string"]
 
     found = buttons()
-    assert [one.text for one in found] == ["Preview", "Hanging"]
+    assert [one.text for one in found] == ["Preview", "MuJoCo", "Hanging"]
     monkeypatch.delitem(ENGINES, "hanging")
+    monkeypatch.delitem(ENGINES, "mujoco")
     assert buttons() == []
