@@ -221,8 +221,8 @@ def test_every_panel_has_its_place(cls):
 
 def test_the_panels_that_are_used_most_are_open():
     is_open = {cls.__name__ for cls in all_panels() if "DEFAULT_CLOSED" not in getattr(cls, "bl_options", set())}
-    assert {"USDPHYS_PT_actions", "USDPHYS_PT_object", "USDPHYS_PT_object_view", "USDPHYS_PT_preview"} <= is_open
-    assert not {"USDPHYS_PT_joint", "USDPHYS_PT_mass_view", "USDPHYS_PT_overlays_view"} & is_open
+    assert {"USDPHYS_PT_selection", "USDPHYS_PT_actions", "USDPHYS_PT_object"} <= is_open
+    assert not {"USDPHYS_PT_joint", "USDPHYS_PT_mass", "USDPHYS_PT_preview", "USDPHYS_PT_overlays_view"} & is_open
 
 
 # --------------------------------------------------------------------------- an object
@@ -1036,15 +1036,17 @@ def run_session(monkeypatch: Any, **values: Any) -> None:
 
 
 def test_play_is_pause_while_it_plays(monkeypatch):
-    layout = drawn("preview", "VIEW_3D")
+    others = [one.name for one in drawn("preview", "VIEW_3D").buttons()]
+    assert others == [*["usdphys.engine_bake"] * len(programs()), "usdphys.preview_apply"]
+    layout = drawn("selection", "VIEW_3D")
     assert [one.name for one in layout.buttons()] == [
-        "usdphys.preview_play", "usdphys.preview_step", "usdphys.preview_reset",
-        *["usdphys.engine_bake"] * len(programs()), "usdphys.preview_apply",
+        "usdphys.preview_play", "usdphys.preview_step", "usdphys.preview_reset", "usdphys.preview_bake",
+        "usdphys.export_usd",
     ]  # fmt: skip
     for is_playing, text in ((True, "Pause"), (False, "Play")):
         with monkeypatch.context() as patch:
             run_session(patch, is_playing=is_playing)
-            button = drawn("preview", "VIEW_3D").button("usdphys.preview_play")
+            button = drawn("selection", "VIEW_3D").button("usdphys.preview_play")
             assert (button.text, button.icon) == (text, text.upper())
     button = layout.button("usdphys.preview_play")
     assert (button.text, button.icon) == ("Play", "PLAY")
@@ -1292,12 +1294,12 @@ ACTIONS = ["make_dynamic", "make_static", "make_kinematic", "add_collider", "joi
 BATCH = ["tag_by_name", "tag_collection", "copy_physics"]
 
 
-def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
+def test_actions_are_in_the_pie_and_the_object_menu():
     actions, batch = ([f"usdphys.{name}" for name in names] for names in (ACTIONS, BATCH))
     texts = ["Dynamic", "Static", "Kinematic", "Collider", "Joint", "Group", "Clear"]
     scenes.solid("Crate")
     for cls, expected in (
-        (bpy.types.USDPHYS_PT_actions, [*actions, "usdphys.add_physics"]), (bpy.types.USDPHYS_MT_pie, actions),
+        (bpy.types.USDPHYS_MT_pie, actions),
         (bpy.types.USDPHYS_PT_batch, batch),
         (bpy.types.USDPHYS_MT_object,
          [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual", "usdphys.report_bug"]),
@@ -1305,7 +1307,7 @@ def test_actions_are_in_the_panel_the_pie_and_the_object_menu():
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected
         given = [one.values for one in layout.buttons() if one.values]
-        assert given == ([{"kind": "GROUND"}] if "usdphys.add_physics" in expected else [])
+        assert given == []
         if expected != batch:
             # Blender's search compares the texts of a menu: there they are the names of the operators.
             named = cls is bpy.types.USDPHYS_MT_object

@@ -246,3 +246,13 @@ def test_linked_objects_stay_as_they_are(tmp_path):
     chosen().friction = 0.125
     assert not crate.usdphys.mass.is_applied
     assert not bpy.data.materials
+
+
+def test_a_value_is_taken_back_from_all():
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    scenes.select(one, other)
+    chosen().mass = 3.0
+    assert bpy.ops.usdphys.selection_unset(name="mass") == {"FINISHED"}
+    assert [obj.usdphys.mass.is_property_set("mass") for obj in (one, other)] == [False, False]
+    for name in ("mass", "friction", "nothing"):
+        assert bpy.ops.usdphys.selection_unset(name=name) == {"CANCELLED"}

@@ -85,6 +85,18 @@ def put(name: str, value: Any) -> None:
         VALUES[name].write(context, objects, value)
 
 
+def unset(context: Context, name: str) -> int:
+    """Take a value of the objects back, on all selected ones. Returns how many had it."""
+    if name not in PLACES:
+        return 0
+    path, field = PLACES[name]
+    groups = [selected.group_at(obj, path) for obj in selected.having(context, VALUES[name].need)]
+    found = [group for group in groups if group is not None and group.is_property_set(field)]
+    for group in found:
+        group.property_unset(field)
+    return len(found)
+
+
 def compute_differing(context: Context, _name: str) -> frozenset[str]:
     """Names of the properties whose values are not the same for all selected objects."""
     return frozenset(name for name, value in VALUES.items() if _differs(selected.having(context, value.need), value))
