@@ -27,6 +27,8 @@ def _rows_of(menu: str) -> tuple[tuple[str, str, str], ...]:
 
 
 ACTIONS, MAKE, BATCH = _rows_of("actions"), _rows_of("make"), _rows_of("batch")
+#: What a button of a menu sets, by its text.
+_GIVEN = {"Door": {"kind": "DOOR"}}
 #: Texts of buttons where the whole one does not fit.
 _SHORT = {"Copy Physics to Selected": "Copy to Selected"}
 
@@ -59,7 +61,9 @@ def _draw(layout: UILayout, rows: Any, *, is_named: bool = False) -> None:
             if idname in CHOICES:
                 layout.operator_menu_enum(idname, CHOICES[idname], text=text, icon=icon)
             else:
-                layout.operator(idname, icon=icon, **({} if is_named else {"text": text}))
+                button = layout.operator(idname, icon=icon, **({} if is_named else {"text": text}))
+                for key, value in _GIVEN.get(text, {}).items():
+                    setattr(button, key, value)
 
 
 #: Largest number of objects among which physics is looked for each time that the sidebar is drawn.

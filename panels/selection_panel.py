@@ -11,11 +11,13 @@ from bpy.types import Context, UILayout
 from ..usdphys_addon.authoring import selected
 from ..usdphys_addon.bridge.environment import NO_USD, usd_is_supported
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.bridge.roles import applies
 from ..usdphys_addon.bridge.stored import stamps
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout, selection
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor
+from .cable_panel import draw_cable
 from .places import Sidebar
 from .preview_panel import draw_play
 
@@ -112,6 +114,8 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         buttons = box.grid_flow(row_major=True, columns=columns if columns > 1 else 2, even_columns=True, align=True)
         for which, idname, text in _ROLES:
             buttons.operator(idname, text=text, depress=which == role)
+        if applies(obj, "cable"):
+            draw_cable(box, obj)
         if role != selected.NONE:
             self.draw_body(box, rows, context, obj)
             self.draw_body_folds(layout, rows, context, obj)
