@@ -78,7 +78,10 @@ class _Rows:
             button.label(text="", icon="BLANK1")
 
     def choice(self, layout: UILayout, name: str, items: Any) -> None:
-        row = layout.row(align=True)
+        """Buttons for (value, text) beside each other, in two columns where one would be cut."""
+        fits = fitting.columns(len(items), *(text for _, text in items)) > 1
+        row = layout.row(align=True) if fits else layout.grid_flow(row_major=True, columns=2, align=True)
+        row.use_property_split = False
         for value, text in items:
             row.prop_enum(self.values, name, value, text=text)
 
