@@ -11,7 +11,7 @@ from bpy.types import Context, UILayout
 from ..usdphys_addon.authoring import selected
 from ..usdphys_addon.bridge.environment import NO_USD, usd_is_supported
 from ..usdphys_addon.bridge.language import tr
-from ..usdphys_addon.bridge.roles import applies
+from ..usdphys_addon.bridge.roles import applies, is_body
 from ..usdphys_addon.bridge.stored import stamps
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport import readout, selection
@@ -60,22 +60,30 @@ class _Rows:
 
     def __init__(self, context: Context, obj: Any) -> None:
         self.values = selection.current(context)
-        many = len(context.selected_objects) > 1
-        self.differing = selection.differing(obj) if many else frozenset[str]()
+        # Blender goes through all objects of the view layer to find them.
+        self.others = max(len(context.selected_objects) - 1, 0) if obj.select_get() else 0
+        self.differing = selection.differing(obj) if self.others else frozenset[str]()
+        self.declared = self.values.bl_rna.properties
+        self.room = fitting.room() - _BUTTON
 
     def draw(self, layout: UILayout, name: str, text: str | None = None, **search: Any) -> None:
-        label = fitting.shown(self.values.bl_rna.properties[name].name if text is None else text)
+        """text: in place of the name of the property. search: as of `prop_search`."""
+        declared = self.declared[name]
+        label = fitting.shown(declared.name if text is None else text)
         if name in self.differing:
             label = f"{label} {_DIFFERS}"
         row = layout.row(align=True)
-        fitting.prop(row.column(), self.values, name, text=label, taken=_BUTTON, **search)
-        button = row.column()
-        if selection.is_authored(name):
-            button.operator("usdphys.selection_unset", text="", icon="X", emboss=False).name = name
-        elif name == "mass":
-            button.operator("usdphys.author_computed", text="", icon="EYEDROPPER", emboss=False).field = "mass"
+        fits = fitting.text_width(label) <= fitting.label_room(declared.type, self.room, is_split=True)
+        if fits and not search:
+            row.prop(self.values, name, text=label, translate=False)
         else:
-            button.label(text="", icon="BLANK1")
+            fitting.prop(row.column(), self.values, name, text=label, taken=_BUTTON, **search)
+        if selection.is_authored(name):
+            row.operator("usdphys.selection_unset", text="", icon="X", emboss=False).name = name
+        elif name == "mass":
+            row.operator("usdphys.author_computed", text="", icon="EYEDROPPER", emboss=False).field = "mass"
+        else:
+            row.label(text="", icon="BLANK1")
 
     def choice(self, layout: UILayout, name: str, items: Any) -> None:
         """Buttons for (value, text) beside each other, in two columns where one would be cut."""
@@ -107,8 +115,9 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         role = selected.role_of(obj)
         box = layout.box().column()
         box.use_property_split, box.use_property_decorate = True, False
-        self.draw_head(box, context, obj)
         rows = _Rows(context, obj)
+        name = tr(phrase("{name} and {count} more", name=obj.name, count=rows.others)) if rows.others else obj.name
+        box.label(text=name, icon="OBJECT_DATA", translate=False)
         if role == selected.JOINT:
             self.draw_joint(box, rows, context, obj)
             self.draw_joint_folds(layout, rows, context, obj)
@@ -123,17 +132,13 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             self.draw_body(box, rows, context, obj)
             self.draw_body_folds(layout, rows, context, obj)
 
-    def draw_head(self, box: Any, context: Context, obj: Any) -> None:
-        others = len(context.selected_objects) - 1 if obj.select_get() else 0
-        text = tr(phrase("{name} and {count} more", name=obj.name, count=others)) if others > 0 else obj.name
-        box.label(text=text, icon="OBJECT_DATA", translate=False)
-
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
-        if selected.is_body(obj):
+        if is_body(obj):
             rows.draw(box, "mass")
             computed = readout.mass_of(obj.name)
             if computed is not None and not computed.problem and not selection.is_authored("mass"):
-                draw_text(box.column(align=True), phrase("from {source}", source=dict(computed.sources)["mass"]), "NONE")
+                source = phrase("from {source}", source=dict(computed.sources)["mass"])
+                draw_text(box.column(align=True), source, "NONE")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name)
@@ -143,14 +148,14 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             fitting.prop(box, obj.usdphys, "physics_material", text="Surface", taken=_BUTTON)
             rows.draw(box, "friction")
             rows.draw(box, "bounce")
-        if selected.is_body(obj):
+        if is_body(obj):
             rows.draw(box, "damping")
         rows.draw(
             box, "group", search_data=context.scene.usdphys, search_property="collision_groups", icon="GROUP"
         )  # fmt: skip
 
     def draw_body_folds(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:
-        if selected.is_body(obj):
+        if is_body(obj):
             body = _fold(layout, "start", "Start: Velocity, Asleep")
             if body is not None:
                 for name in ("velocity", "angular_velocity", "starts_asleep"):

@@ -1,4 +1,4 @@
-"""The properties of the selection: what applies to the active object is shown, an edit authors it on all of its role."""
+"""The properties of the selection: what applies to the active object is shown, an edit authors it on all."""
 
 from __future__ import annotations
 

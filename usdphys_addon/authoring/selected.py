@@ -57,7 +57,10 @@ def having(context: Context, need: str) -> list[Any]:
 
 
 class Value(NamedTuple):
-    """One value of an object. need: a key of `NEEDS`. read: None where it has none. write: (context, objects, value)."""
+    """One value of an object. need: a key of `NEEDS`. read: None where there is none.
+
+    write: (context, objects, value).
+    """
 
     need: str
     read: Callable[[Object], Any]
@@ -86,7 +89,7 @@ def at(need: str, path: str, name: str) -> Value:
 
     def read(obj: Object) -> Any:
         group = group_at(obj, path)
-        found = None if group is None else getattr(group, name)
+        found: Any = None if group is None else getattr(group, name)
         return tuple(found) if hasattr(found, "__len__") and not isinstance(found, str) else found
 
     def write(_context: Context, objects: list[Any], value: Any) -> None:
@@ -222,7 +225,7 @@ BEHIND: dict[str, Value] = {
 
 # --------------------------------------------------------------------------- what moves a joint
 
-NOTHING, SPRING, MOTOR, SERVO =  ("NOTHING", "SPRING", "MOTOR", "SERVO")
+NOTHING, SPRING, MOTOR, SERVO = ("NOTHING", "SPRING", "MOTOR", "SERVO")
 
 
 def dof_of(joint: Any) -> str:

@@ -17,9 +17,11 @@ from ..authoring.selected import BEHIND, LIMITED, MOVER, Value, at
 from ..bridge import props
 from ..bridge.choices import items_of
 from ..bridge.known_names import KnownNames
+from ..bridge.roles import applies
 from . import readout
 
 NAME = "usdphys_selection"
+_OF_DRIVE = ("target_position", "target_velocity", "stiffness", "damping", "max_force")
 #: What an object must have, path of the group, class of the group, names of its properties.
 _SAME = (
     ("body", "rigid_body", props.RigidBodyProperties, ("velocity", "angular_velocity", "starts_asleep")),
@@ -31,7 +33,7 @@ _SAME = (
     ("joint", "joint.spherical", props.SphericalProperties, ("cone_angle0_limit", "cone_angle1_limit")),
     ("joint", "joint.distance", props.DistanceProperties, ("min_distance", "max_distance")),
     *(
-        ("joint", f"joint.drives.{dof}", cls, ("target_position", "target_velocity", "stiffness", "damping", "max_force"))
+        ("joint", f"joint.drives.{dof}", cls, _OF_DRIVE)
         for dof, cls in (("angular", props.AngularDriveProperties), ("linear", props.LinearDriveProperties))
     ),
 )  # fmt: skip
@@ -67,7 +69,7 @@ def shown(name: str) -> Any:
     obj, value = active(), VALUES[name]
     if obj is None or not selected.NEEDS[value.need](obj):
         return None
-    if name in _COMPUTED and not (selected.applies(obj, "mass") and is_authored(name) and any_of(value.read(obj))):
+    if name in _COMPUTED and not (applies(obj, "mass") and is_authored(name) and any_of(value.read(obj))):
         computed = readout.mass_of(obj.name)
         return None if computed is None or computed.problem else getattr(computed, _COMPUTED[name])
     return value.read(obj)
@@ -114,12 +116,12 @@ def _declared() -> Iterator[tuple[str, Any]]:
         "Mass of the whole body. It is computed from shape and density until you type one"
     ))  # fmt: skip
     yield "friction", _virtual("friction", number, name="Friction", min=0.0, soft_max=1.0, precision=2, description=(
-        "Friction of the surface, at rest and sliding. It belongs to the physics material of the object. One that others "
-        "share is made single"
+        "Friction of the surface, at rest and sliding. It belongs to the physics material of the object. "
+        "One that others share is made single"
     ))  # fmt: skip
     yield "bounce", _virtual("bounce", number, name="Bounce", min=0.0, soft_max=1.0, precision=2, description=(
-        "How much of its speed a body keeps when it bounces. It belongs to the physics material of the object. One that "
-        "others share is made single"
+        "How much of its speed a body keeps when it bounces. It belongs to the physics material of the object. "
+        "One that others share is made single"
     ))  # fmt: skip
     yield "damping", _virtual("damping", number, name="Damping", min=0.0, soft_max=1.0, precision=2, description=(
         "Share of its speed that the body loses each second. It is a setting of simulators"
