@@ -14,8 +14,7 @@ from ..bridge import vendor_rows
 from ..bridge.property_types import apply_schema
 from ..bridge.property_values import restore, snapshot
 from ..bridge.roles import applies, is_body, physics_material_of
-from ..core import concepts
-from . import group_edits, vendor_edits
+from . import group_edits
 
 #: Roles of an object in the panel of the selection.
 DYNAMIC, STATIC, KINEMATIC, JOINT, NONE = "DYNAMIC", "STATIC", "KINEMATIC", "JOINT", "NONE"
@@ -183,11 +182,18 @@ def _surface(name: str, *others: str) -> Value:
 
 
 def _read_damping(obj: Object) -> float:
+    if "vendor" not in obj.usdphys.keys():
+        return 0.0
+    from ..core import concepts
+    from . import vendor_edits
+
     rows = vendor_edits.rows_of(obj.usdphys, concepts.concepts()["linear_damping"])
     return float(vendor_rows.value_of(rows[0]) or 0.0) if rows else 0.0
 
 
 def _write_damping(context: Context, objects: list[Any], value: Any) -> None:
+    from . import vendor_edits
+
     for obj in objects:
         vendor_edits.put_concept(context.scene, obj.usdphys, "linear_damping", value, "")
 
