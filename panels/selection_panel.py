@@ -9,7 +9,6 @@ import bpy
 from bpy.types import Context, UILayout
 
 from ..usdphys_addon.authoring import selected
-from ..usdphys_addon.bridge.environment import NO_USD, usd_is_supported
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.roles import applies, is_body
 from ..usdphys_addon.bridge.stored import stamps
@@ -103,8 +102,6 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         row = draw_play(layout, context)
         row.operator("usdphys.preview_bake", text="", icon="REC")
         row.operator("usdphys.export_usd", text="", icon="EXPORT")
-        if not usd_is_supported():
-            draw_text(layout, NO_USD, "ERROR")
         obj = context.object
         if obj is None:
             layout.label(text="Select an object", icon="INFO")
