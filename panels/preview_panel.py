@@ -30,18 +30,13 @@ def _range(first: int, last: int) -> Phrase:
 
 class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
     bl_label = "Preview"
+    bl_order = 2
+    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         layout = self.layout
         session = preview_guard.current()
-        row = layout.row(align=True)
-        row.scale_y = 1.3
         settings = context.scene.usdphys.preview
-        leader = preview_guard.timeline()
-        plays = _timeline_plays(context) if leader is not None else session is not None and session.is_playing
-        row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
-        row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
-        row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
         engines = {key: tr(phrase("Bake in {simulator}", simulator=engine.name)) for key, engine in programs().items()}
         row = fitting.together(layout, *engines.values(), has_icons=True)
         for key, text in engines.items():
@@ -83,6 +78,19 @@ class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
             fitting.prop(column, settings, name)
 
 
+def draw_play(layout: UILayout, context: Context) -> Any:
+    """The buttons that play, step and reset. Returns their row."""
+    session = preview_guard.current()
+    row = layout.row(align=True)
+    row.scale_y = 1.3
+    leader = preview_guard.timeline()
+    plays = _timeline_plays(context) if leader is not None else session is not None and session.is_playing
+    row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
+    row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
+    row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
+    return row
+
+
 def _draw_engines(column: Any, chosen: str) -> None:
     """A button for each engine of the preview, where there are several."""
     rows = solvers()
@@ -98,7 +106,8 @@ def _timeline_plays(context: Any) -> bool:
 
 class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
     bl_label = "State"
-    bl_parent_id = "USDPHYS_PT_preview"
+    # Not below the preview: it is seen while that is closed.
+    bl_order = 0
 
     @classmethod
     def poll(cls, _context: Context) -> bool:
@@ -154,7 +163,8 @@ def _draw_loads(column: UILayout, name: str, loads: Any, *, is_active: bool) -> 
 
 class USDPHYS_PT_preview_notices(Sidebar, bpy.types.Panel):
     bl_label = "Notices"
-    bl_parent_id = "USDPHYS_PT_preview"
+    # Not below the preview: it is seen while that is closed.
+    bl_order = 0
 
     @classmethod
     def poll(cls, _context: Context) -> bool:
