@@ -136,7 +136,7 @@ def _outputs(options: argparse.Namespace) -> list[str]:
 
 
 def _subject(options: argparse.Namespace) -> str:
-    names = (getattr(options, name, None) for name in ("file", "input", "first", "jobs"))
+    names = (getattr(options, name, None) for name in ("file", "input", "first", "ours", "jobs"))
     return f"'{next(filter(None, names), '')}'"
 
 
@@ -146,7 +146,7 @@ def _check_names(options: argparse.Namespace) -> None:
         Path.cwd()
     except FileNotFoundError as error:
         raise InputError("The working folder does not exist any more; change to another one.") from error
-    for name in ("file", "input", "first", "second", "output", "onto", "out", "json", "jobs", "receipt"):
+    for name in ("file", "input", "first", "second", "base", "ours", "theirs", "output", "onto", "out", "json", "jobs", "receipt"):
         value = getattr(options, name, None)
         if isinstance(value, str):
             if "://" in value and not Path(value).exists():
