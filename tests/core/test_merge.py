@@ -239,7 +239,8 @@ def test_a_new_prim_where_the_other_has_moved_one_is_named():
     theirs = layer_of(HOUSE)
     merge.move_prims(theirs, {"/World/Door": "/World/Gate"})
     layer, conflicts = merged(ours, theirs.ExportToString())
-    assert conflicts == ["/World/Gate (typeName): nothing in the base, Sphere in ours, Cube in theirs; that of ours is kept."]
+    named = "/World/Gate (typeName): nothing in the base, Sphere in ours, Cube in theirs; that of ours is kept."
+    assert conflicts == [named]
     names = layer.GetPrimAtPath("/World/Gate").properties.keys()
     assert {"radius", "size", "xformOp:translate"} <= set(names) and not layer.GetPrimAtPath("/World/Door")
 

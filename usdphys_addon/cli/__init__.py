@@ -21,6 +21,11 @@ from ..system.files import usable_name
 from . import blame
 from .arguments import make_parser
 
+#: Arguments that are names of files.
+_FILES = (
+    "file", "input", "first", "second", "base", "ours", "theirs", "output", "onto", "out", "json", "jobs", "receipt",
+)  # fmt: skip
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours."""
@@ -146,7 +151,7 @@ def _check_names(options: argparse.Namespace) -> None:
         Path.cwd()
     except FileNotFoundError as error:
         raise InputError("The working folder does not exist any more; change to another one.") from error
-    for name in ("file", "input", "first", "second", "base", "ours", "theirs", "output", "onto", "out", "json", "jobs", "receipt"):
+    for name in _FILES:
         value = getattr(options, name, None)
         if isinstance(value, str):
             if "://" in value and not Path(value).exists():
