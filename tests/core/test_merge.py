@@ -75,7 +75,7 @@ def Xform "World"
     }
 }
 """
-LIMIT = ("upperLimit = 90", "upperLimit = {}")
+OLD = "upperLimit = 90"
 
 
 def layer_of(text):
@@ -113,7 +113,7 @@ def content(layer):
 
 #: Edits that can be made together, in any order: (what stood there, what stands there then).
 EDITS = {
-    "value": LIMIT[:1] + ("upperLimit = 110",), "other value": ("lowerLimit = 0", "lowerLimit = -20"),
+    "value": (OLD, "upperLimit = 110"), "other value": ("lowerLimit = 0", "lowerLimit = -20"),
     "schema": ('["PhysicsCollisionAPI"]', '["PhysicsCollisionAPI", "PhysicsMassAPI"]'),
     "schema gone": ('["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]', '["PhysicsRigidBodyAPI"]'),
     "sample": ("2: (0, 0, 1)", "2: (0, 0, 1), 3: (0, 0, 2)"), "other sample": ("1: (0, 0, 0)", "1: (0, 0, 5)"),
@@ -156,7 +156,7 @@ def test_the_same_edit_is_made_once_and_an_edit_of_one_is_that_edit(name):
 
 CLASHES = {
     "/World/Hinge.physics:upperLimit: 90.0 in the base, 110.0 in ours, 100.0 in theirs; that of ours is kept.": (
-        LIMIT[:1] + ("upperLimit = 110",), LIMIT[:1] + ("upperLimit = 100",),
+        (OLD, "upperLimit = 110"), (OLD, "upperLimit = 100"),
     ),
     "/World/Door.xformOp:translate at time 2: (0, 0, 1) in the base, (0, 0, 3) in ours, (0, 0, 4) in theirs; that of "
     "ours is kept.": (("2: (0, 0, 1)", "2: (0, 0, 3)"), ("2: (0, 0, 1)", "2: (0, 0, 4)")),
@@ -273,7 +273,7 @@ def write(folder, name, text):
 def test_the_command_writes_both_and_ends_with_1_for_conflicts(tmp_path, capsys):
     base = write(tmp_path, "base.usda", HOUSE)
     ours = write(tmp_path, "ours.usda", edited(EDITS["value"], EDITS["schema"]))
-    theirs = write(tmp_path, "theirs.usda", edited(LIMIT[:1] + ("upperLimit = 100",), EDITS["new prim"]))
+    theirs = write(tmp_path, "theirs.usda", edited((OLD, "upperLimit = 100"), EDITS["new prim"]))
     out = str(tmp_path / "new" / "out.usda")
     assert cli.main(["merge", base, ours, theirs, "-o", out]) == 1
     assert "usdphys: conflict: /World/Hinge.physics:upperLimit: 90.0 in the base" in capsys.readouterr().err

@@ -6,17 +6,13 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from .. import formats
 from ..core.errors import InputError
 from ..core.words import counted
 from ..system.console import say, warn
-from ..system.files import replacing, work_folder
+from ..system.files import replacing
 from .output import folders_made, summarise
-
-if TYPE_CHECKING:
-    from pxr import Sdf
 
 
 def merge_files(options: argparse.Namespace) -> int:
@@ -30,11 +26,12 @@ def merge_files(options: argparse.Namespace) -> int:
     from ..usd.read import damage_refused
 
     with damage_refused(options.ours):
-        layer, conflicts = merge.merge_layers(*map(merge.read_layer, files), options.favor)
+        base, ours, theirs = map(merge.read_layer, files)
+        layer, conflicts = merge.merge_layers(base, ours, theirs, options.favor)
     # The driver of git writes to OURS.
     target, inputs = Path(options.output), (options.base, options.theirs)
     with folders_made(options, options.output), replacing(target, inputs=inputs) as scratch:
-        scratch.write_bytes(_bytes(layer, is_text=_is_text(target, files[1])))
+        scratch.write_bytes(merge.bytes_of(layer, is_text=_is_text(target, files[1])))
     if options.json:
         say(json.dumps({"conflicts": [conflict._asdict() for conflict in conflicts]}, allow_nan=False))
     else:
@@ -50,12 +47,3 @@ def _is_text(target: Path, ours: Path) -> bool:
         return target.suffix == ".usda"
     with ours.open("rb") as stream:
         return not stream.read(8).startswith(b"PXR-USDC")
-
-
-def _bytes(layer: Sdf.Layer, *, is_text: bool) -> bytes:
-    if is_text:
-        return bytes(layer.ExportToString().encode())
-    with work_folder() as folder:
-        file = Path(folder) / "layer.usdc"
-        layer.Export(str(file))
-        return file.read_bytes()

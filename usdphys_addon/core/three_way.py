@@ -66,9 +66,9 @@ def merged_dictionary(
         values = tuple(side.get(key, MISSING) for side in (base, ours, theirs))
         value = one_sided(*values)
         if value is None:
-            dictionaries = [{} if one is MISSING else one for one in values]
-            if all(isinstance(one, dict) for one in dictionaries) and MISSING not in values[1:]:
-                value = (merged_dictionary(*dictionaries, settle, (*above, key)),)
+            first, second, third = ({} if one is MISSING else one for one in values)
+            if isinstance(first, dict) and isinstance(values[1], dict) and isinstance(values[2], dict):
+                value = (merged_dictionary(first, second, third, settle, (*above, key)),)
             else:
                 value = (settle((*above, key), *values),)
         if value[0] is not MISSING:

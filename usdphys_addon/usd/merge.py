@@ -77,6 +77,16 @@ def _read_crate(file: Path, data: bytes, layer: Sdf.Layer) -> None:
         layer.TransferContent(Sdf.Layer.OpenAsAnonymous(str(named)))
 
 
+def bytes_of(layer: Sdf.Layer, *, is_text: bool) -> bytes:
+    """The content of a file with a layer, as text or as crate."""
+    if is_text:
+        return bytes(layer.ExportToString().encode())
+    with work_folder() as folder:
+        file = Path(folder) / "layer.usdc"
+        layer.Export(str(file))
+        return file.read_bytes()
+
+
 def merge_layers(
     base: Sdf.Layer, ours: Sdf.Layer, theirs: Sdf.Layer, favor: str = ""
 ) -> tuple[Sdf.Layer, list[Conflict]]:
@@ -343,8 +353,12 @@ def _moves(base: Sdf.Layer, side: Sdf.Layer) -> dict[str, str]:
         came = _unique(sign, {path: spec for path, spec in added.items() if path not in found.values()})
         found.update({lost[key]: came[key] for key in lost.keys() & came.keys() if key})
     # What is below a moved prim goes along.
-    return {old: new for old, new in found.items() if paths.followed(paths.parent_of(old), found) != paths.parent_of(new)
-            or paths.name_of(old) != paths.name_of(new)}  # fmt: skip
+    return {old: new for old, new in found.items() if _is_moved_itself(old, new, found)}
+
+
+def _is_moved_itself(old: str, new: str, moves: dict[str, str]) -> bool:
+    is_elsewhere = paths.followed(paths.parent_of(old), moves) != paths.parent_of(new)
+    return is_elsewhere or paths.name_of(old) != paths.name_of(new)
 
 
 def _prims(layer: Sdf.Layer) -> Iterator[tuple[str, Sdf.PrimSpec]]:
