@@ -7,7 +7,7 @@ from typing import Any
 
 from bpy.types import Context
 
-from ..usdphys_addon.bridge.cable_read import line_of
+from ..usdphys_addon.bridge.cable_lines import line_of
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 from .places import Part, in_properties, in_sidebar

@@ -3,12 +3,12 @@
 
     .venv/bin/python scripts/bench_scale.py [growth] [scale] [leaks] [mesh] [hour] [--check]
 
-growth: 20,000 bodies (--many) and a quarter of them, with a tenth as many joints, in groups of a hundred, through
-each command and form of output. `exponent_NAME` says how its time grows, beside that of ten bodies; `native` is
-Blender's own import and export. scale: 1,000 and 20,000 bodies (--many) through validate, inspect, simulate and
-convert, each in a process of its own; Blender's own export beside them, whose time grows with the square of the
-objects under one parent. leaks: 50 imports and 50 exports in one process. mesh: a mesh of five million triangles.
-hour: an hour of the preview's world at 60 Hz.
+growth: 20,000 bodies (--many) and a quarter of them, with a tenth as many joints, in groups of a hundred, through each
+command and form of output. `exponent_NAME` says how its time grows, beside that of ten bodies; `native` is Blender's
+own import and export, and `own_exponent_NAME` is of the time beside theirs. scale: 1,000 and 20,000 bodies (--many)
+through validate, inspect, simulate and convert, each in a process of its own; Blender's own export beside them, whose
+time grows with the square of the objects under one parent. leaks: 50 imports and 50 exports in one process. mesh: a
+mesh of five million triangles. hour: an hour of the preview's world at 60 Hz.
 Times are of the processor, so that other work on the machine disturbs them little.
 
 Prints `name value unit` per figure; with --check, exit status 1 where a bound is not met.
@@ -230,6 +230,10 @@ _STEPS = {
 }  # fmt: skip
 
 
+#: What Blender itself does within a step.
+_NATIVE_OF = {"to_usdc": "native", "composed": "native", "import": "native_import"}
+
+
 def measure_growth(folder: Path, few: int, many: int, only: list[str]) -> bench.Rows:
     sizes = (START, few, many)
     run(_GROUPS, folder, *sizes)
@@ -250,6 +254,9 @@ def measure_growth(folder: Path, few: int, many: int, only: list[str]) -> bench.
             yield f"{name}_{number}_memory", memory, "MB"
     for name, (start, shorter, longer) in spent.items():
         yield f"exponent_{name}", math.log((longer - start) / (shorter - start)) / math.log(many / few), "1"
+        if native := spent.get(_NATIVE_OF.get(name, "")):
+            own = (longer - start - native[2] + native[0]) / (shorter - start - native[1] + native[0])
+            yield f"own_exponent_{name}", math.log(own) / math.log(many / few), "1"
 
 
 def measure_mesh(folder: Path) -> bench.Rows:

@@ -81,7 +81,8 @@ class Format:
     load: brings a file into Blender, as the open scene; returns what did not come through. read: the physics of a file
     as a model, with what could not be read. write: writes the open scene; None if such files are only read. options:
     dataclass of what is read, which all of these get. heeds: names of WriteOptions that it understands. is_scene: it is
-    Blender's own, converted to other formats only. checks: further targets to validate a file for.
+    Blender's own, converted to other formats only. checks: further targets to validate a file for. is_one: tells such
+    files from others with the suffix; None if there are no others.
 
     What needs Blender: load and write; read, if is_scene. as_stage: the file as a USD file, while a block runs, with
     what did not come through; None if that needs Blender. conversions: those that do not, by the name of the other
@@ -98,6 +99,7 @@ class Format:
     is_scene: bool = False
     as_stage: Callable[[str, Any], StageFile] | None = None
     checks: Mapping[str, Callable[[str, Any], list[Issue]]] = field(default_factory=dict)
+    is_one: Callable[[Path], bool] | None = None
     conversions: Mapping[str, Conversion] = field(default_factory=dict)
 
     @property
@@ -121,6 +123,12 @@ def format_of(file: str) -> Format:
         if suffix in row.suffixes:
             return row
     raise InputError(f"'{file}' is no file of a known format; these are {', '.join(_suffixes(FORMATS))}.")
+
+
+def is_known(path: Path) -> bool:
+    """True for a file of a known format, for which a folder is searched."""
+    row = next((row for row in FORMATS if path.suffix.lower() in row.suffixes), None)
+    return row is not None and (row.is_one is None or row.is_one(path))
 
 
 def require_readable(file: str) -> Format:
@@ -388,6 +396,47 @@ def _write_robot(file: str, options: WriteOptions) -> ExportResult:
     return urdf_export.export_urdf(bpy.context, file, options.ros_package, strict=options.strict)
 
 
+# --------------------------------------------------------------------------- MJCF
+
+
+def _load_mjcf(file: str, _options: NoOptions) -> list[Issue]:
+    """An empty scene with a model of MuJoCo in it."""
+    import bpy
+
+    from .exchange import mjcf_import, usd_import
+
+    return mjcf_import.import_mjcf(bpy.context, file, usd_import.LateProgress(), opens=True).issues
+
+
+def _is_mjcf(path: Path) -> bool:
+    from .mjcf import read
+
+    return read.is_mjcf(path)
+
+
+@contextmanager
+def _mjcf_as_stage(file: str, _options: NoOptions) -> Iterator[tuple[str, list[Issue]]]:
+    expose_pxr()
+    from .usd import mjcf_stage
+
+    with mjcf_stage.as_stage(Path(file).absolute()) as (stage_file, planned):
+        yield str(stage_file), planned.issues
+
+
+@contextmanager
+def _read_mjcf(file: str, options: NoOptions) -> Iterator[tuple[PhysicsModel, list[Issue]]]:
+    with _mjcf_as_stage(file, options) as (stage_file, issues), _read_usd(stage_file) as (model, more):
+        yield model, issues + more
+
+
+def _mjcf_to_usd(
+    file: str, _load: NoOptions, target: str, options: WriteOptions
+) -> tuple[list[Issue], dict[str, int]]:  # fmt: skip
+    from .usd import mjcf_stage
+
+    return mjcf_stage.convert(Path(file).absolute(), Path(target).absolute(), strict=options.strict)
+
+
 # --------------------------------------------------------------------------- glTF
 
 
@@ -451,5 +500,9 @@ GLTF = Format(
     "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,
     heeds=frozenset({"hierarchy", "animation", "strict", "collection"}),
 )  # fmt: skip
+MJCF = Format(
+    "MuJoCo model", (".xml",), _load_mjcf, _read_mjcf, None, as_stage=_mjcf_as_stage, is_one=_is_mjcf,
+    conversions={USD.name: Conversion(_mjcf_to_usd, frozenset({"strict"}))},
+)  # fmt: skip
 #: In the order in which messages name them.
-FORMATS = (BLEND, USD, GLTF, URDF, XACRO)
+FORMATS = (BLEND, USD, GLTF, URDF, XACRO, MJCF)

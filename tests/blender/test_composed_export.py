@@ -2,6 +2,7 @@
 """An imported scene that Blender composes anew: what Blender loses on its way is restored, or named."""
 
 import math
+import random
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from usdphys_ext.usdphys_addon import cli, formats
 from usdphys_ext.usdphys_addon.exchange import usd_import
 from usdphys_ext.usdphys_addon.usd import overview
 
-from pxr import Gf, Usd, UsdGeom, UsdShade  # isort: skip
+from pxr import Gf, Sdf, Usd, UsdGeom, UsdShade  # isort: skip
 
 pytestmark = pytest.mark.slow
 
@@ -735,3 +736,27 @@ def test_curves_that_collide_stay_curves_also_empty_ones(tmp_path):
     for name in ("Rope", "None"):
         prim = stage.GetPrimAtPath(f"/{name}")
         assert prim.GetTypeName() == "BasisCurves" and "PhysicsCollisionAPI" in prim.GetAppliedSchemas()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_prims_have_the_order_of_the_file_on_each_level(tmp_path, seed):
+    chance = random.Random(seed)
+
+    def tree(depth: int) -> str:
+        names = [f"{kind}{number}" for number in range(chance.randint(3, 6)) for kind in ("a", "b")]
+        chance.shuffle(names)
+        # Those of one of the levels are in the order of their names, as Blender may have them.
+        names = sorted(names) if depth == chance.randint(0, 3) else names
+        return "".join(
+            f'def Xform "{name}" {{\n{tree(depth - 1)}}}\n' if depth and chance.random() < 0.4 else
+            f'def Cube "{name}" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {{\n}}\n' for name in names
+        )  # fmt: skip
+
+    text = f'def Xform "World"\n{{\n{tree(2)}}}\n'
+    stage = trip(tmp_path, text)
+    before = Sdf.Layer.CreateAnonymous(".usda")
+    before.ImportFromString("#usda 1.0\n" + text)
+    source = Usd.Stage.Open(before)
+    wanted = [str(prim.GetPath()) for prim in source.Traverse()]
+    assert [str(prim.GetPath()) for prim in stage.Traverse()] == wanted
+    assert all(prim.GetTypeName() in ("Xform", "Cube") for prim in stage.Traverse())

@@ -20,14 +20,14 @@ FEW = 20
 
 @contextlib.contextmanager
 def visits():
-    """Counts the calls that visit all objects of the file."""
+    """Counts the calls that visit all objects of the file, or all prims of a model."""
     found: Counter[str] = Counter()
 
     def look(frame, event, argument):
         held = getattr(argument, "__self__", None) if event == "c_call" and argument.__name__ == "get" else None
         if isinstance(held, bpy.types.bpy_prop_collection) and isinstance(next(iter(held), None), bpy.types.Object):
             found[f"get in {frame.f_code.co_name}"] += 1
-        elif event == "call" and frame.f_code.co_name in ("children", "children_recursive"):
+        elif event == "call" and frame.f_code.co_name in ("children", "children_recursive", "having"):
             found[f"{frame.f_code.co_name} in {frame.f_back.f_code.co_name}"] += 1
 
     sys.setprofile(look)

@@ -23,7 +23,19 @@ from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import Mesh, PhysicsModel, Prim
 from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
-from usdphys_ext.usdphys_addon.gltf import additions, filters, joints, known, names, read, shapes, unsaid, vendor, write
+from usdphys_ext.usdphys_addon.gltf import (
+    additions,
+    filters,
+    joints,
+    known,
+    names,
+    read,
+    shapes,
+    unsaid,
+    vehicles,
+    vendor,
+    write,
+)
 from usdphys_ext.usdphys_addon.gltf.document import Document, are_numbers
 
 BODY, SHAPE = names.KHR_BODY, names.KHR_SHAPE
@@ -622,7 +634,7 @@ def rewritten(
     reading = read.read(source)
     target = Document(copy.deepcopy(source.json), source.path, source.binary)
     for holder in (target.json, *target.nodes):
-        for extension in names.ALL:
+        for extension in (*names.ALL, *vehicles.KINDS):
             holder.get("extensions", {}).pop(extension, None)
     target.json["extensionsUsed"] = []
     nodes = {path: index for index, path in reading.paths.items()}
@@ -869,12 +881,67 @@ def test_an_infinite_moment_of_a_turned_body_locks_the_axis_of_the_world_that_it
     np.testing.assert_allclose(back @ np.diag(again["inertiaDiagonal"]) @ back.T, np.diag([0, 2, 3]), atol=1e-6)
 
 
-@pytest.mark.parametrize("name", names.UNREAD)
-def test_vehicles_and_seats_are_named_once_with_their_nodes(tmp_path, name):
-    nodes = [{"name": "Root", "children": [1, 2], "extensions": {BODY: {"motion": {}}}}]
-    nodes += [{"name": f"N{number}", "extensions": {name: {}}} for number in range(2)]
-    (issue,) = [one for one in khr(tmp_path, nodes).issues if one.code == "GltfUnread"]
+def car(extension: str, has_physics: bool) -> tuple[dict, list[dict]]:
+    """A document with two nodes that have the extension, and what is said of these."""
+    kind = vehicles.KINDS[extension]
+    said = [{"radius": 0.35, "physicsMaterial": 0}, {"maxForce": 2000}] if kind.key else [{"back": [0, 0, 1]}, {}]
+    nodes = [{"name": "Root", "children": [1, 2]}]
+    nodes += [
+        {"name": f"N{one}", "extensions": {extension: {kind.key: 1 - one} if kind.key else said[one]}}
+        for one in range(2)
+    ]
+    extensions = {extension: {kind.pool: said[::-1]}} if kind.key else {}
+    if has_physics:
+        nodes[0]["extensions"] = {names.OMI_BODY: {"motion": {}}}
+        extensions[names.OMI_BODY] = {"physicsMaterials": [{"staticFriction": 0.5}]}
+    content = {"extensionsUsed": [extension, names.OMI_BODY][: 1 + has_physics], "scene": 0, "scenes": [{"nodes": [0]}]}
+    return {**content, "nodes": nodes, "extensions": extensions}, said
+
+
+@pytest.mark.parametrize("has_physics", [True, False])
+@pytest.mark.parametrize("name", vehicles.KINDS)
+def test_vehicles_and_seats_are_named_once_with_their_nodes_and_come_back(tmp_path, name, has_physics):
+    """Also a file of seats alone. Numbers of settings may be others after a round, what they say may not."""
+    content, said = car(name, has_physics)
+    reading = read.read(document(tmp_path, content), finds_copies=True)
+    (issue,) = [one for one in reading.issues if one.code == "GltfVehicleKept"]
     assert name in issue.message and "'N0'" in issue.message and "'N1'" in issue.message
+    path, _ = rewritten(tmp_path, reading.document, [names.OMI])
+    again = Document.load(path)
+    kind = vehicles.KINDS[name]
+    found = [again.node_extension(index, name) for index in (1, 2)]
+    if kind.key:
+        found = [again.pool(name, kind.pool)[one[kind.key]] for one in found]
+    if has_physics and "physicsMaterial" in found[0]:
+        pool = again.pool(names.OMI_BODY, "physicsMaterials")
+        assert pool[found[0].pop("physicsMaterial")] == {"staticFriction": 0.5}
+    assert found == [{key: value for key, value in one.items() if key != "physicsMaterial"} for one in said]
+    assert name in again.json["extensionsUsed"]
+
+
+def test_a_pilot_seat_is_the_node_that_it_was(tmp_path):
+    """And a vehicle whose seat is not exported says so."""
+    body, seat = "OMI_vehicle_body", "OMI_seat"
+    nodes = [
+        {"name": "Car", "children": [1, 2], "extensions": {names.OMI_BODY: {"motion": {}}, body: {"pilotSeat": 2}}},
+        {"name": "Left", "extensions": {seat: {"back": [0, 0, -1]}}},
+        {"name": "Right", "extensions": {seat: {"back": [0, 0, -1]}}},
+    ]
+    reading = omi(tmp_path, nodes)
+    path, written = rewritten(tmp_path, reading.document, [names.OMI])
+    assert Document.load(path).node_extension(0, body) == {"pilotSeat": 2}
+    assert not written.issues
+    alone = Document(copy.deepcopy(reading.document.json), reading.document.path, reading.document.binary)
+    written = write.write(alone, reading.model, {"/Car": 0}, additions.WriteOptions([names.OMI]), {"/Car": 0})
+    assert any("pilot seat" in one.message for one in written.issues)
+
+
+@pytest.mark.parametrize("wheel", [{}, {"wheel": 3}, {"wheel": -1}, {"wheel": True}, {"wheel": "0"}])
+def test_a_wheel_without_settings_is_left_out_by_name(tmp_path, wheel):
+    nodes = [{"name": "Root", "children": [1]}, {"name": "N", "extensions": {"OMI_vehicle_wheel": wheel}}]
+    reading = omi(tmp_path, nodes)
+    (issue,) = reading.issues
+    assert issue.code == "GltfUnread" and "'N'" in issue.message and not reading.model.prims
 
 
 @pytest.mark.parametrize("kind", [{}, {"isKinematic": True}])

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -564,6 +565,24 @@ def test_a_package_and_a_gltf_file_are_left_with_a_reason(tmp_path, capsys) -> N
     before = file.read_bytes()
     run(file, "--fix")
     assert "not written; change it by hand" in capsys.readouterr().out and file.read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc tells which files a process has open")
+@pytest.mark.parametrize("suffix", [".usda", ".usdc"])
+def test_a_file_is_fixed_where_none_that_is_open_can_be_replaced(tmp_path, suffix) -> None:
+    """As on Windows, where USD has a binary file mapped while its stage is there."""
+    (tmp_path / "a.usda").write_text(NEGATIVE)
+    file = tmp_path / f"b{suffix}"
+    assert Sdf.Layer.FindOrOpen(str(tmp_path / "a.usda")).Export(str(file))
+    shutil.copy(ROOT / "scripts" / "file_rules.py", tmp_path / "sitecustomize.py")
+    rules = json.dumps({"root": str(tmp_path), "rule": "windows"})
+    done = subprocess.run(
+        [sys.executable, "-m", "usdphys_addon", "validate", "--fix", str(file)], cwd=ROOT, capture_output=True,
+        text=True, check=False, env={**os.environ, "FILE_RULES": rules, "PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "1 fixed" in done.stdout and "mass = -3" not in Sdf.Layer.OpenAsAnonymous(str(file)).ExportToString()
 
 
 def test_a_file_that_may_not_be_written_stays(tmp_path, capsys) -> None:

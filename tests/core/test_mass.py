@@ -190,6 +190,8 @@ def test_flat_and_empty_meshes() -> None:
     assert "flat" in flat.note
     assert "no usable points" in mass.mesh_shape(np.zeros((0, 3)), np.zeros((0, 3), int)).note
     assert "no usable points" in mass.mesh_shape([(math.nan, 0, 0)], [(0, 0, 0)]).note
+    for size in (1e60, 1e104, 1e160, 1e300):
+        assert "no usable points" in mass.mesh_shape(size * CUBE_POINTS, CUBE_TRIANGLES).note
 
 
 SCALES = [(1, 1, 1), (2, 2, 2), (2, 3, 5), (5, 3, 2), (-2, 3, 5), (0.5, -4, -2)]

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Paths of prims: above, below, after moves, and free ones."""
 
+import random
+
 import pytest
 from pxr import Sdf
 from usdphys_ext.usdphys_addon.core import paths
@@ -51,3 +53,30 @@ def test_a_free_path_has_the_first_number_that_nothing_has() -> None:
     assert paths.free("/A", taken.__contains__) == "/A_2"
     assert paths.free("Group", taken.__contains__, "{}", 2) == "Group3"
     assert paths.free("Group", taken.__contains__, ".{:03d}") == "Group.001"
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_free_path_is_free_and_the_first_of_few(seed) -> None:
+    chance = random.Random(seed)
+    taken = {"A", *(f"A_{number}" for number in range(1, 200) if chance.random() < 0.9)}
+    for _ in range(100):
+        numbers = range(1, 16)
+        found = paths.free("A", taken.__contains__)
+        assert found not in taken
+        first = next((f"A_{number}" for number in numbers if f"A_{number}" not in taken), None)
+        assert first is None or found == first
+        taken.add(found)
+
+
+def test_the_steps_to_a_free_path_grow_with_the_digits_of_its_number() -> None:
+    taken = {"A", *(f"A_{number}" for number in range(1, 100_000))}
+    tried: list[str] = []
+    assert paths.free("A", lambda path: (tried.append(path), path in taken)[1]) == "A_100000"
+    assert len(tried) < 80
+
+
+def test_many_of_one_name_are_numbered_without_a_gap() -> None:
+    taken: set[str] = set()
+    for _ in range(500):
+        taken.add(paths.free("A", taken.__contains__))
+    assert taken == {"A", *(f"A_{number}" for number in range(1, 500))}

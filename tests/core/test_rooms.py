@@ -14,6 +14,7 @@ ROOMS = {
     "system": ("usdphys_addon/system",),
     "batch": ("usdphys_addon/batch",),
     "urdf": ("usdphys_addon/urdf",),
+    "mjcf": ("usdphys_addon/mjcf",),
     "usd": ("usdphys_addon/usd",),
     "gltf": ("usdphys_addon/gltf",),
     "simulation": ("usdphys_addon/simulation",),
@@ -35,7 +36,7 @@ ROOMS = {
 #: What does not import a room side by side, though it is below.
 APART = {
     "usdphys_addon/usd": {"simulation"},
-    "usdphys_addon/gltf": {"urdf", "usd"},
+    "usdphys_addon/gltf": {"urdf", "mjcf", "usd"},
     "usdphys_addon/simulation": {"usd", "gltf"},
     "usdphys_addon/bridge": {"usd", "gltf", "simulation"},
     "usdphys_addon/exchange/attaching": {"usd", "gltf", "simulation"},
@@ -49,6 +50,7 @@ WITHOUT_BLENDER = (
     "usdphys_addon/system",
     "usdphys_addon/batch",
     "usdphys_addon/urdf",
+    "usdphys_addon/mjcf",
     "usdphys_addon/usd",
     "usdphys_addon/gltf",
     "usdphys_addon/simulation",

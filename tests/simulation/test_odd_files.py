@@ -1,6 +1,7 @@
 """Files with odd numbers are simulated or refused in a sentence, and are no fault of this program."""
 
 import json
+import math
 
 import pytest
 from usdphys_ext.usdphys_addon import cli
@@ -99,3 +100,43 @@ def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["PhysicsDriveAPI:angular
 ''')  # fmt: skip
     assert status in (0, 1)
     assert len(found) == (status == 0)
+
+
+@pytest.mark.parametrize("moments", ["(1e-30, 1, 0)", "(0, 0, 5)", "(1e-40, 1, 1)"])
+def test_a_body_that_cannot_turn_about_an_axis_meets_the_floor(tmp_path, moments):
+    """The solver takes a moment of 0 for one that nothing turns."""
+    status, found = simulated(tmp_path, f'''
+def Cube "Floor" (prepend apiSchemas = ["PhysicsCollisionAPI"]) {{
+    float3 xformOp:scale = (10, 10, 1)
+    uniform token[] xformOpOrder = ["xformOp:scale"]
+}}
+def Cube "Crate" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI", "PhysicsMassAPI"]) {{
+    float physics:mass = 1
+    float3 physics:diagonalInertia = {moments}
+    vector3f physics:velocity = (5, 0, -20)
+    vector3f physics:angularVelocity = (0, 0, 500)
+    double3 xformOp:translate = (0, 0, 2.2)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+}}
+''')  # fmt: skip
+    assert status == 0 and found["/Crate"][-1][2] == pytest.approx(2.0, abs=0.9)
+
+
+@pytest.mark.parametrize("limit", ["physics:upperLimit = nan", "physics:upperLimit.timeSamples = { 0: 20, 6: nan }"])
+@pytest.mark.parametrize("kind", ["Revolute", "Prismatic"])
+def test_a_limit_that_is_no_number_does_not_limit(tmp_path, kind, limit):
+    drive = "angular" if kind == "Revolute" else "linear"
+    text = f"""
+def Cube "Door" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsCollisionAPI"]) {{
+}}
+def Physics{kind}Joint "Joint" (prepend apiSchemas = ["PhysicsDriveAPI:{drive}"]) {{
+    rel physics:body1 = </Door>
+    float physics:lowerLimit = -45
+    float {limit}
+    float drive:angular:physics:stiffness = 10
+}}
+"""
+    status, found = simulated(tmp_path, text)
+    assert status == 0 and all(math.isfinite(part) for place in found["/Door"] for part in place)
+    if "timeSamples" not in limit:
+        assert cli.main(["validate", str(tmp_path / "odd.usda")]) == 1  # an error names it

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -74,11 +74,10 @@ def named_files(names: Iterable[str]) -> Iterator[str]:
     """
     from .. import formats
 
-    suffixes = frozenset(formats.suffixes())
     seen: set[str] = set()
     for name in names:
         folder = Path(name)
-        files = _inside(folder, suffixes) if folder.is_dir() else [name]
+        files = _inside(folder, formats.is_known) if folder.is_dir() else [name]
         if not files:
             listed = ", ".join(formats.suffixes())
             raise InputError(f"The folder '{name}' holds no file to check; these end with {listed}.")
@@ -101,14 +100,14 @@ def require_readable(files: Iterable[str]) -> None:
         formats.require_readable(file)
 
 
-def _inside(folder: Path, suffixes: frozenset[str]) -> list[str]:
-    """The files of some formats in a folder and the folders in it, without those that are hidden."""
+def _inside(folder: Path, is_wanted: Callable[[Path], bool]) -> list[str]:
+    """The wanted files in a folder and the folders in it, without those that are hidden."""
     found = []
     for above, folders, files in os.walk(folder, onerror=_refuse_folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         found += [
             str(Path(above, name)) for name in sorted(files)
-            if not name.startswith(".") and Path(name).suffix.lower() in suffixes
+            if not name.startswith(".") and is_wanted(Path(above, name))
         ]  # fmt: skip
     return found
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,11 +23,32 @@ _NEWER = "a newer Blender has saved the file, of which this one would lose a par
 _OF_GEOMETRY = frozenset({"NegativeScale", "ColliderSheared", "RigidBodyOrientationScale"})
 
 
+@contextmanager
+def replaceable(files: Sequence[str]) -> Iterator[None]:
+    """Within the block, nothing holds the USD files among these open, so they can be replaced on Windows, too."""
+    if not (stages := _stages(files)):
+        yield
+        return
+    from .. import formats
+
+    formats.expose_pxr()
+    from ..usd.files import layers
+
+    with layers.in_memory(stages):
+        yield
+
+
+def _stages(files: Sequence[str]) -> list[str]:
+    from .. import formats
+
+    return [file for file in files if Path(file).suffix.lower() in formats.USD.suffixes and Path(file).is_file()]
+
+
 def parts_of(files: Sequence[str]) -> dict[str, str]:
     """The USD files that another file of the same run is composed of, and that file."""
     from .. import formats
 
-    stages = [file for file in files if Path(file).suffix.lower() in formats.USD.suffixes and Path(file).is_file()]
+    stages = _stages(files)
     if len(stages) < 2:
         return {}
     formats.expose_pxr()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..core.errors import UsageError
 
-#: What `usd`, `gltf`, `urdf`, `bridge` and `exchange` report. A test compares it with their code.
+#: What `usd`, `gltf`, `urdf`, `mjcf`, `bridge` and `exchange` report. A test compares it with their code.
 FILE_CODES = frozenset({
     "AssetMissing", "BindingNotApplied", "BlenderSimulatesToo", "CableHolderMissing", "CableNotALine",
     "ColliderDeforms", "ColliderWithoutGeometry", "ColorsUnreadable", "DefaultPrimMissing", "FilesNotPacked",
@@ -17,8 +17,9 @@ FILE_CODES = frozenset({
     "GltfGravityVolume", "GltfJointDamaged", "GltfJointKept", "GltfJointSkipped", "GltfMassIgnored",
     "GltfMeshCompressed", "GltfMirrored", "GltfMotionKept", "GltfMotionUnknown", "GltfNested", "GltfNotExported",
     "GltfNotSaid", "GltfOldForm", "GltfOtherScenes", "GltfPlaneAsMesh", "GltfShapeUnknown", "GltfSheared",
-    "GltfSkinned", "GltfTapered", "GltfTriggerKept", "GltfUnread", "GroupTargetMissing", "GroupUndefined",
-    "IsaacRobotMissing", "JointBodyMissing", "MeshColliderTwice", "NameChanged", "NameClash", "NewerVersion",
+    "GltfSkinned", "GltfTapered", "GltfTriggerKept", "GltfUnread", "GltfVehicleKept", "GroupTargetMissing",
+    "GroupUndefined", "IsaacRobotMissing", "JointBodyMissing", "MeshColliderTwice", "MjcfClassMissing",
+    "MjcfLightLinks", "MjcfMeshMissing", "MjcfNoMass", "MjcfUnread", "NameChanged", "NameClash", "NewerVersion",
     "NotExported", "OwnerMissing", "PreviewExported", "RosInertialIncomplete", "RosLimitMissing", "RosMimicMissing",
     "RosNameTwice", "RosSeveralRoots", "ScriptsNotRun", "SrdfLinkMissing", "StageTimes", "StageUpAxis",
     "TetMeshEdited", "TetMeshValuesLeftOut", "UrdfAxisZero", "UrdfBodyLeftOut", "UrdfCycle", "UrdfFreeBase",

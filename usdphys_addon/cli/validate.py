@@ -8,6 +8,7 @@ import json
 import os
 import traceback
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -31,8 +32,9 @@ def validate_files(options: argparse.Namespace) -> int:
     """Check the physics of files. Returns the exit status."""
     with folders_made(options, options.output):
         run = _Run(options)
-        for report in run.reports():
-            run.tell(report)
+        with run.replaceable():
+            for report in run.reports():
+                run.tell(report)
         run.end()
     return run.status()
 
@@ -53,7 +55,7 @@ class _Run:
             checked(Path(options.output), self.files)
         if os.environ.get(BLENDER):
             self.require_blender()
-        self.parts = _parts_of(self.files) if options.fix else {}
+        self.parts: dict[str, str] = {}
         self.done: list[FileReport] = []
         self.counts = dict.fromkeys((*SEVERITIES, "unreadable", "fixed", "bad", "fault"), 0)
 
@@ -64,6 +66,18 @@ class _Run:
             blender.require("Applying scales to geometry")
 
     # ------------------------------------------------------------------ files
+
+    @contextmanager
+    def replaceable(self) -> Iterator[None]:
+        """Within the block, the files can be replaced if they are to be fixed."""
+        if not self.options.fix:
+            yield
+            return
+        from . import fixing
+
+        with fixing.replaceable(self.files):
+            self.parts = fixing.parts_of(self.files)
+            yield
 
     def reports(self) -> Iterator[FileReport]:
         for file in self.files:
@@ -206,12 +220,6 @@ class _Run:
 
     def status(self) -> int:
         return 3 if self.counts["fault"] else 1 if self.counts["bad"] else 0
-
-
-def _parts_of(files: Sequence[str]) -> dict[str, str]:
-    from . import fixing
-
-    return fixing.parts_of(files)
 
 
 def _form_of(options: argparse.Namespace) -> str:

@@ -107,9 +107,5 @@ def _row(word: str) -> dict[str, Any]:
 def _made(word: str, **values: Any) -> Schema:
     """The schema that has a meaning for cables, with values by the meaning of its attributes."""
     row = _row(word)
-    cls = vendor_schemas.declared(row["name"])
-    assert cls is not None
     names = {item[_KEY]: item["usd"] for item in row["attributes"] if _KEY in item}
-    fields = {attribute.usd_name(""): attribute.field for attribute in cls.attributes}
-    made: Schema = cls(**{fields[names[key]]: value for key, value in values.items()})
-    return made
+    return vendor_schemas.made(row["name"], {names[key]: value for key, value in values.items()})

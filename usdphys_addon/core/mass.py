@@ -343,7 +343,8 @@ def mesh_shape(points: ArrayLike, triangles: ArrayLike, approximation: str = "no
 def mesh_steps(points: ArrayLike, triangles: ArrayLike, approximation: str = "none") -> Steps[Shape]:
     """`mesh_shape` in steps."""
     vertices = np.asarray(points, float).reshape(-1, 3)
-    if not len(vertices) or not np.isfinite(vertices).all():
+    # The comparison is false for what is not a number, too.
+    if not len(vertices) or not (np.abs(vertices) <= gprims.LARGEST).all():
         return Shape(0.0, note="the mesh has no usable points")
     if approximation == "boundingCube":
         return bounding_box(vertices)

@@ -5,6 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 
+#: Numbers that are tried one after the other for a name.
+_FEW = 16
+
 
 def parent_of(path: str) -> str:
     """The parent path; empty for a root prim."""
@@ -48,12 +51,26 @@ def followed(path: str, moves: Mapping[str, str]) -> str:
 
 
 def free(path: str, is_taken: Callable[[str], object], form: str = "_{}", start: int = 1) -> str:
-    """The path or name if it is not taken, else with the first number appended that makes it unique.
+    """The path or name if it is not taken, else with a number appended that makes it unique.
 
+    That is the first such number, where few are taken; of many, the one after a row of them, because to try one after
+    the other takes a time that grows with the square of their number.
     form: format of the suffix. start: first number to try.
     """
-    number, candidate = start, path
-    while is_taken(candidate):
-        candidate = path + form.format(number)
-        number += 1
-    return candidate
+
+    def named(number: int) -> str:
+        return path + form.format(number)
+
+    if not is_taken(path):
+        return path
+    last, step = start - 1, 1
+    while is_taken(named(last + step)):
+        last += step
+        if last - start >= _FEW:
+            step *= 2
+    # The last number is taken, and the one a step further is not.
+    while step > 1:
+        step //= 2
+        if is_taken(named(last + step)):
+            last += step
+    return named(last + 1)

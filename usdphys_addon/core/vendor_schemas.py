@@ -11,6 +11,7 @@ from __future__ import annotations
 import keyword
 import math
 import re
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Any
 
@@ -138,6 +139,15 @@ def declared(name: str) -> type[Schema] | None:
 def _table_class(name: str) -> type[Schema] | None:
     found = _rows().get(name)
     return None if found is None else _make(*found)
+
+
+def made(name: str, values: Mapping[str, Any]) -> Schema:
+    """A schema of a table with values by the USD names of its attributes."""
+    cls = declared(name)
+    assert cls is not None, name
+    fields = {attribute.usd: attribute.field for attribute in cls.attributes}
+    found: Schema = cls(**{fields[usd]: value for usd, value in values.items()})
+    return found
 
 
 @vendor_data.follows

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ..bridge.cable_read import is_cable
+from ..bridge.cable_lines import is_cable
 from ..bridge.identity import remembered
 from ..core import deformables
 from ..core.model import Prim

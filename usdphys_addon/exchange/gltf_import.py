@@ -21,7 +21,7 @@ from ..core import paths
 from ..core.errors import InputError
 from ..core.model import Mesh, Prim
 from ..core.validate import Issue
-from ..gltf import keep
+from ..gltf import keep, vehicles
 from ..gltf import read as gltf_read
 from ..gltf.document import Document
 from ..gltf.known import KnownDocument, document_of, part_lenses
@@ -140,10 +140,13 @@ def put_physics(gltf: Any, scene: Scene) -> GltfImport | None:
         ))  # fmt: skip
     if kept is not None:
         return _put_kept(kept, scene, gltf, reading, found, result, meters)
-    for path in {part for one in reading.model.prims.values() for part in one.extras.get("trigger_nodes", ())}:
+    named: set[str] = set()
+    for extras in [prim.extras for prim in reading.model.prims.values()]:
+        named.update(extras.get("trigger_nodes", ()), vehicles.named_by(extras))
+    for path in named:
         prim = reading.model.prims.get(path)
         if prim is not None:
-            # Compound triggers name their parts by it.
+            # Compound triggers name their parts by it, and vehicles their seat.
             prim.extras["path"] = path
     written = scene_write.write_scene(
         reading.model, scene, found.objects, {**found.materials}, meters=meters, local=meters, is_usd=False

@@ -265,24 +265,33 @@ def _material_scopes(layer: Sdf.Layer) -> list[Any]:
 def tidy(
     stage: Usd.Stage, scene: Scene, places: Mapping[str, str], issues: list[Issue], frame: float, root: str
 ) -> set[str]:  # fmt: skip
-    """Restore carried opinions, transforms and the order of imported prims; remove the names that Blender wrote.
+    """Restore carried opinions and transforms of imported prims.
 
     places: paths of materials by name. issues: gets what cannot be kept. frame: of the scene. root: path above all
     imported prims; empty for none. Returns the names of the
     objects that have the animation of the file.
     """
-    from pxr import Sdf
-
     layer = stage.GetEditTarget().GetLayer()
     origins = remembered.origins(bpy.data.materials)
     moves = {path: places[name] for name, path in origins.items() if places.get(name, path) != path}
     moved = _follower(moves, root)
     _restore_looks(layer, scene, moved, issues)
     _restore_carried(layer, scene, moved)
-    animated = _restore_transforms(stage, frame)
+    return _restore_transforms(stage, frame)
+
+
+def put_in_order(layer: Sdf.Layer, scene: Scene) -> None:
+    """Restore the order of imported prims; remove the names that Blender wrote."""
+    from pxr import Sdf
+
     order = _orders(scene)
-    last, mixed = len(order), []
+    last, mixed = len(order), dict[Sdf.Path, list[Sdf.Path]]()
     with Sdf.ChangeBlock():
+        for empty in _material_scopes(layer):
+            if not len(empty.nameChildren):
+                removal = Sdf.BatchNamespaceEdit()
+                removal.Add(empty.path, Sdf.Path.emptyPath)
+                layer.Apply(removal)
         pending = [(layer.pseudoRoot, Sdf.Path.absoluteRootPath)]
         while pending:
             spec, place = pending.pop()
@@ -295,34 +304,35 @@ def tidy(
             siblings = [(order.get(str(path), last), path.name, path) for _, path in found]
             wanted = sorted(siblings)
             if wanted != siblings:
-                mixed.append([path for _, _, path in wanted])
-        for empty in _material_scopes(layer):
-            if not len(empty.nameChildren):
-                removal = Sdf.BatchNamespaceEdit()
-                removal.Add(empty.path, Sdf.Path.emptyPath)
-                layer.Apply(removal)
-    for paths in mixed:
-        with Sdf.ChangeBlock():
-            _reorder(layer, paths)
-    return animated
+                mixed[place] = [path for _, _, path in wanted]
+        if mixed:
+            _reorder(layer, mixed)
 
 
-def _reorder(layer: Sdf.Layer, paths: list[Any]) -> None:
-    """Order siblings: take all of them out, and put them back one after the other.
+def _reorder(layer: Sdf.Layer, mixed: Mapping[Sdf.Path, list[Sdf.Path]]) -> None:
+    """Order siblings, whose paths are by that of their parent: take them out of the layer, and put them back.
 
     To rename them and back takes 20 times as long where they are thousands, by the square of their number.
     """
     from pxr import Sdf
 
-    found = [path for path in paths if layer.GetPrimAtPath(path) is not None]
-    apart = Sdf.Layer.CreateAnonymous()
-    for number, path in enumerate(found):
-        Sdf.CopySpec(layer, path, apart, Sdf.Path(f"/_{number}"))
-    children = layer.GetPrimAtPath(found[0].GetParentPath()).nameChildren if found else {}
-    for path in reversed(found):
+    # What leads to siblings is put back without them, and each prim once.
+    leading = {above for path in mixed for above in path.GetPrefixes()}
+    whole, rest = Sdf.Layer.CreateAnonymous(), Sdf.Layer.CreateAnonymous()
+    whole.TransferContent(layer)
+    for parent, paths in mixed.items():
+        _remove(layer, parent, [path for path in paths if path not in leading])
+    rest.TransferContent(layer)
+    for parent, paths in sorted(mixed.items(), key=lambda item: item[0].pathElementCount):
+        _remove(layer, parent, [path for path in paths if path in leading])
+        for path in paths:
+            Sdf.CopySpec(rest if path in leading else whole, path, layer, path)
+
+
+def _remove(layer: Sdf.Layer, parent: Sdf.Path, paths: list[Sdf.Path]) -> None:
+    children = layer.GetPrimAtPath(parent).nameChildren if paths else {}
+    for path in reversed(paths):
         del children[path.name]
-    for number, path in enumerate(found):
-        Sdf.CopySpec(apart, Sdf.Path(f"/_{number}"), layer, path)
 
 
 def _restore_looks(

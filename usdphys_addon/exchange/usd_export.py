@@ -172,8 +172,9 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
 def _as_shown(reading: SceneReading) -> dict[str, Any]:
     """Options of Blender's exporter with which imported colliders, which are one prim with their mesh, are as shown."""
     found: dict[str, Any] = {}
+    colliders = reading.model.colliders
     for site in reading.sites.values():
-        if site.geometry == site.path and site.geometry in reading.model.colliders:
+        if site.geometry == site.path and site.geometry in colliders:
             found |= options_to_write_as_shown(site.obj)
     return found
 
@@ -397,11 +398,18 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
     has_skeletons = len(bpy.data.armatures) or len(bpy.data.shape_keys)
     coasting = [prim for prim in model.bodies.values() if coasting_of(model, prim) is not None]
-    is_read = animated or coasting or has_skeletons or hierarchy != "nested" or is_imported
-    if job.until_saved is not None and not is_read:
-        # Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew,
-        # which takes a third of all writing.
-        job.until_saved.enter_context(Sdf.ChangeBlock())
+    is_read_last = bool(coasting or has_skeletons or job.converted is not None)
+
+    def leave_stage() -> None:
+        """Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew.
+
+        That takes a third of all writing.
+        """
+        if job.until_saved is not None and not is_read_last:
+            job.until_saved.enter_context(Sdf.ChangeBlock())
+
+    if not (animated or hierarchy != "nested" or is_imported):
+        leave_stage()
     usd_write.write_model(stage, model, units, matcher.specs if matcher.is_as_expected else None)
     usd_write.write_samples(stage, model, units)
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
@@ -410,6 +418,8 @@ def _write_physics(export_context: Any, job: _Job) -> None:
         job.proof.moves.append(job.moved)
     if is_imported:
         kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame, root)
+        leave_stage()
+        stage_layout.put_in_order(stage.GetEditTarget().GetLayer(), scene_of(depsgraph))
     if has_skeletons:
         skeletons.root_skeletons(stage)
     if coasting and job.options is not None:

@@ -29,7 +29,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.prototypes import schemas_key
 from ..core.schema import Attribute, Schema
 from ..core.schemas import usd_geom, usd_physics
-from . import names
+from . import names, vehicles
 from .document import Document, is_number, is_numbers
 
 _VERSION = 2
@@ -93,7 +93,7 @@ def digest(document: Document, version: int = _VERSION) -> str:
 
 def _physics(extensions: Any) -> dict[str, Any]:
     found = extensions if isinstance(extensions, dict) else {}
-    return {name: value for name, value in found.items() if name in names.ALL}
+    return {name: value for name, value in found.items() if name in names.ALL or name in vehicles.KINDS}
 
 
 # --------------------------------------------------------------------------- writing

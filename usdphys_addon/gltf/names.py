@@ -17,14 +17,6 @@ OMI_SHAPE = "OMI_physics_shape"
 OMI_JOINT = "OMI_physics_joint"
 #: Gravity is written in both families.
 GRAVITY = "OMI_physics_gravity"
-#: Wheels and pilot seats of vehicles, and seats, which no schema has: named, and left out.
-UNREAD = {
-    "OMI_vehicle_body": "a vehicle",
-    "OMI_vehicle_wheel": "a wheel of a vehicle",
-    "OMI_vehicle_hover_thruster": "a hover thruster",
-    "OMI_vehicle_thruster": "a thruster",
-    "OMI_seat": "a seat",
-}
 #: Before 2023; read only.
 OLD_COLLIDER = "OMI_collider"
 #: Drafts of the KHR extensions until 2024; read only.

@@ -9,6 +9,7 @@ What no schema holds is kept in `Prim.extras`:
   sheared: of a joint whose nodes are sheared by a scale above them
   unwritten: kinds of combine modes that a material does not say
   trigger_nodes: paths of the parts of a compound trigger; gravity: a volume with gravity of its own
+  vehicle: see `vehicles`
 Each is written back while the values of the schemas are still those that it gave.
 """
 
@@ -31,7 +32,7 @@ from ..core.schema import Quaternion, Schema, Vector
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
 from ..core.words import and_more, counted
-from . import axes, filters, joints, names, vendor
+from . import axes, filters, joints, names, vehicles, vendor
 from .document import Document, is_number, is_numbers
 from .names import KHR, OMI, Family
 
@@ -121,10 +122,15 @@ class _Reader:
         # Most nodes of a scene may have nothing to do with physics.
         extensions = self.document.column("extensions")
         physical = [index for index in self.live if extensions[index] and not _ALL.isdisjoint(extensions[index])]
+        kept = [
+            index for index in self.live
+            if extensions[index] and not vehicles.KINDS.keys().isdisjoint(extensions[index])
+        ]  # fmt: skip
         if finds_copies and self.reading.family is not None:
-            self._find_copies(physical)
+            self._find_copies([index for index in physical if index not in kept])
         self._name_nodes([index for index in self.live if index not in copies])
         if self.reading.family is None:
+            self._read_vehicles(kept)
             return
         self._report_other_scenes()
         self._report_sheared()
@@ -143,7 +149,7 @@ class _Reader:
                 self._read_joint(index)
         self._report_uneven(physical)
         self._report_unwritten()
-        self._report_unread()
+        self._read_vehicles(kept)
         self._read_groups()
         self.model.order = {path: number for number, path in enumerate(self.model.prims)}
 
@@ -697,16 +703,28 @@ class _Reader:
             vendor.apply(prim, vendor.MATERIAL, **modes)
         return path
 
-    def _report_unread(self) -> None:
-        """Name the nodes with extensions about motion that have no counterpart here."""
-        extensions = self.document.column("extensions")
-        for name, what in names.UNREAD.items():
-            found = [f"'{self.document.node_name(one)}'" for one in self.live if name in (extensions[one] or ())]
-            if found:
+    def _read_vehicles(self, nodes: list[int]) -> None:
+        """Keep what nodes say of vehicles and seats, and name it: no schema has it, and nothing here drives."""
+        for name, kind in vehicles.KINDS.items():
+            kept: list[str] = []
+            broken: list[str] = []
+            for index in nodes:
+                if name not in self.document.nodes[index]["extensions"]:
+                    continue
+                value = vehicles.values_of(self.document, index, name, self.reading.paths, self.family.body)
+                (kept if value is not None else broken).append(f"'{self.document.node_name(index)}'")
+                if value is not None:
+                    self._node_prim(index).extras.setdefault(vehicles.KEY, {})[name] = value
+            if kept:
                 self._issue(
-                    "GltfUnread", f"These nodes are {what} ({name}), which is not read: "
-                    f"{and_more(found[:20], len(found))}.",
+                    "GltfVehicleKept", f"These nodes are {kind.what} ({name}), which is kept for glTF and has no "
+                    f"effect here: {and_more(kept[:20], len(kept))}.",
                     "Make a vehicle of them with Generate > Vehicle, if they are to drive.",
+                )  # fmt: skip
+            if broken:
+                self._issue(
+                    "GltfUnread", f"These nodes are {kind.what} ({name}) whose settings are not in the file, so that "
+                    f"is left out: {and_more(broken[:20], len(broken))}.", "Correct the number of the settings.",
                 )  # fmt: skip
 
     def _report_unwritten(self) -> None:

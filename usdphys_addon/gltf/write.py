@@ -13,7 +13,7 @@ from ..core import mass, paths
 from ..core.model import PhysicsModel, Prim
 from ..core.prototypes import schemas_key
 from ..core.schemas import usd_physics
-from . import additions, axes, filters, names
+from . import additions, axes, filters, names, vehicles
 from .additions import Additions, WriteOptions, Written
 from .document import Document
 from .names import Family
@@ -201,7 +201,7 @@ class _Writer:
     # ------------------------------------------------------------------ the rest
 
     def _write_kept(self) -> None:
-        """Compound triggers and volumes with gravity, as they were imported."""
+        """Compound triggers, volumes with gravity, vehicles and seats, as they were imported."""
         for path, prim in self.model.prims.items():
             if not prim.extras:
                 continue
@@ -226,6 +226,8 @@ class _Writer:
                     # The schema wants the object of the type, even an empty one.
                     volume = {kind: {}, **volume}
                 self.document.put_extension(index, names.GRAVITY, volume)
+            if index is not None and not vehicles.write(self.file, index, prim.extras):
+                self.file.lose(prim, "a pilot seat that is not exported", "Export the seat, too.")
 
     def _triggers_at(self, index: int, family: Family) -> list[int]:
         """The nodes with the trigger of an object: its own, or those of its shapes below it."""

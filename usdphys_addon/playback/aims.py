@@ -133,8 +133,9 @@ class _Scene:
         )  # fmt: skip
 
     def path_of(self, body: Object) -> str:
+        bodies = self.model.bodies
         for path, site in self.reading.sites.items():
-            if path in self.model.bodies and site.instance is None and site.obj.name_full == body.name_full:
+            if path in bodies and site.instance is None and site.obj.name_full == body.name_full:
                 return path
         raise InputError(phrase("'{name}' is no rigid body; make it dynamic.", name=body.name))
 

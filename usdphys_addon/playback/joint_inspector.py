@@ -182,14 +182,14 @@ def _chosen(context: Context, session: "PreviewSession", known: set[str]) -> lis
     selected = {obj.name for obj in context.selected_objects}
     bodies = {session.shown.body_at(name) for name in selected} - {""}
     roots = {path for path, prim in session.model.articulations.items() if prim.label in selected or path in bodies}
-    found = []
+    found, joints = [], session.model.joints
     for path in known:
-        joint = session.model.joints[path]
+        joint = joints[path]
         value: Any = next(iter(joint.schemas.values()))
         ends = {*(value.body0 or ()), *(value.body1 or ())}
         if joint.label in selected or ends & bodies or paths.is_below_any(path, roots):
             found.append(path)
-    order = {path: index for index, path in enumerate(session.model.joints)}
+    order = {path: index for index, path in enumerate(joints)}
     return sorted(found or known, key=order.__getitem__)
 
 

@@ -435,10 +435,10 @@ class PreviewSession:
         old, was_playing = self.world, self.is_playing
         self.stop()
         by_name = {name: path for path, name in zip(old.paths, self.shown.names, strict=True) if name}
-        old_paths = {}
+        old_paths, bodies = {}, reading.model.bodies
         for path, site in reading.sites.items():
             name = site.obj.name if is_own(site) else site.instance[0] if site.instance is not None else ""
-            if path in reading.model.bodies and by_name.get(name, path) != path:
+            if path in bodies and by_name.get(name, path) != path:
                 old_paths[path] = by_name[name]
         finished(self._begin(context, reading, old.time_step, old, old_paths, motion))
         if was_playing:

@@ -260,8 +260,9 @@ def _at_most(value: float | None) -> float:
 
 
 def _range(limits: Schema, names: tuple[str, str], instance: str = "") -> Freedom:
+    """Limits that are not authored, or no numbers, do not limit."""
     low, high = (limits.decided(name, instance) for name in names)
-    return Freedom(-INF if low is None else low, INF if high is None else high)
+    return Freedom(-INF if low is None or low != low else low, INF if high is None or high != high else high)
 
 
 def _distance(limits: Schema, names: tuple[str, str]) -> Freedom:

@@ -112,12 +112,13 @@ def notes_of(stage: Usd.Stage, model: PhysicsModel) -> dict[str, dict[str, str]]
 def efforts_of(stage: Usd.Stage, model: PhysicsModel) -> dict[str, float]:
     """Largest forces or torques by path of a joint, from what is not a drive: notes of a URDF, and actuators."""
     found: dict[str, float] = {}
+    joints = model.joints
 
     def limit(path: str, effort: float | None) -> None:
-        if effort is not None and 0.0 < effort < math.inf and path in model.joints:
+        if effort is not None and 0.0 < effort < math.inf and path in joints:
             found[path] = min(effort, found.get(path, math.inf))
 
-    for path in model.joints:
+    for path in joints:
         prim = stage.GetPrimAtPath(path)
         limit(path, _number(prim, "urdf:limit:effort"))
         if prim.GetAttribute("mjc:actuatorfrclimited").Get() != "false":

@@ -200,9 +200,9 @@ class ObjectMatcher:
 
     def _match_originals(self, wanted: list[str]) -> None:
         """Match what was imported. A path that more than one may have been imported from is ambiguous."""
-        known = originals(self._things)
+        known, joints = originals(self._things), self.model.joints
         for path in wanted:
-            same = [thing for thing in known.get(path, ()) if path not in self.model.joints or thing.can_be_joint]
+            same = [thing for thing in known.get(path, ()) if path not in joints or thing.can_be_joint]
             if len(same) == 1:
                 self._take(path, same[0])
             elif same:

@@ -71,7 +71,7 @@ def yielding(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
         weight = weights.get(path)
         if weight is None:
             continue
-        inverse, arm = np.linalg.inv(weight.inertia), frame[:3, 3] - np.array(weight.center)
+        inverse, arm = weight.inverse_inertia, frame[:3, 3] - np.array(weight.center)
         for axis in range(3):
             way = frame[:3, axis]
             turn = np.cross(arm, way)

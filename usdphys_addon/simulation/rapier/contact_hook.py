@@ -239,7 +239,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 found = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(), *_FIRM)
             else:
                 if body not in self._inverses:
-                    self._inverses[body] = np.linalg.inv(weight.inertia)
+                    self._inverses[body] = weight.inverse_inertia
                 turn = matrix_of(item.position)[:3, :3]
                 turns: Any = tuple(map(tuple, (turn @ self._inverses[body] @ turn.T).tolist()))
                 found = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(),

@@ -6,6 +6,7 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,17 @@ def reload(files: Iterable[Path]) -> None:
         cached = Sdf.Layer.Find(str(file))
         if cached:
             cached.Reload(force=True)
+
+
+@contextmanager
+def in_memory(files: Iterable[str]) -> Iterator[None]:
+    """Within the block, USD reads these files whole and maps none of them: Windows replaces no file that is mapped."""
+    before = Sdf.Layer.GetDetachedLayerRules()
+    Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.GetDetachedLayerRules().Include([str(Path(file)) for file in files]))
+    try:
+        yield
+    finally:
+        Sdf.Layer.SetDetachedLayerRules(before)
 
 
 def open_all(path: str, cached: Collection[str]) -> list[Sdf.Layer]:

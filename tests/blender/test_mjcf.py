@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Models of MuJoCo in Blender: imported as objects that play, written as USD in every form, and undone in one step."""
+
+from pathlib import Path
+
+import bpy
+import pytest
+from mjcf_models import ARM
+from pxr import Usd
+from usdphys_ext.usdphys_addon import formats
+from usdphys_ext.usdphys_addon.bridge import scene_read
+from usdphys_ext.usdphys_addon.exchange import packed_source
+from usdphys_ext.usdphys_addon.usd import read
+
+
+@pytest.fixture
+def arm(tmp_path: Path) -> Path:
+    bpy.ops.wm.read_factory_settings(use_empty=True)
+    path = tmp_path / "arm.xml"
+    path.write_text(ARM, encoding="utf-8")
+    return path
+
+
+def test_the_operator_imports_a_model_beside_what_is_there(arm: Path) -> None:
+    bpy.ops.mesh.primitive_cube_add(location=(5, 5, 0))
+    assert bpy.ops.usdphys.import_mjcf(filepath=str(arm)) == {"FINISHED"}
+    model = scene_read.read_scene(bpy.context.evaluated_depsgraph_get()).model
+    assert len(model.bodies) == 5 and len(model.joints) == 4 and "Cube" in bpy.data.objects
+    wedge = next(obj for obj in bpy.data.objects if obj.name.startswith("wedge"))
+    assert wedge.type == "MESH" and wedge.active_material is not None
+    assert packed_source.is_packed(bpy.context.scene)
+
+
+def test_a_bad_file_leaves_the_scene_as_it_was(arm: Path) -> None:
+    bpy.ops.mesh.primitive_cube_add()
+    arm.write_text("<mujoco><worldbody/></mujoco>", encoding="utf-8")
+    with pytest.raises(RuntimeError, match="holds no body"):
+        bpy.ops.usdphys.import_mjcf(filepath=str(arm))
+    assert [obj.name for obj in bpy.data.objects] == ["Cube"]
+
+
+@pytest.mark.parametrize("form", ["copy", "flat", "composed"])
+@pytest.mark.parametrize("units", [{}, {"meters_per_unit": 0.01, "up_axis": "Y"}], ids=["metres", "centimetres"])
+def test_an_imported_model_is_written_in_every_form(
+    arm: Path, form: str, units: dict[str, object], tmp_path: Path
+) -> None:
+    formats.MJCF.load(str(arm), formats.NoOptions())
+    result = formats.USD.write(str(tmp_path / "out.usda"), formats.WriteOptions(form=form, **units))
+    assert not [issue.code for issue in result.issues if issue.severity == "error"]
+    stage = Usd.Stage.Open(str(tmp_path / "out.usda"))
+    model = read.read_stage(stage)
+    drive = model.joints["/arm/joints/shoulder"].schemas["PhysicsDriveAPI:angular"]
+    assert (drive.stiffness, drive.damping) == pytest.approx((50, 4), rel=1e-5)
+    assert len(model.bodies) == 5 and stage.GetPrimAtPath("/arm/actuators/push").GetTypeName() == "MjcActuator"
+    assert model.prims["/arm/hand"].world[2, 3] == pytest.approx(0.65, abs=1e-6)

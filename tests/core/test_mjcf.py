@@ -1,0 +1,255 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""MJCF: read with all that the format leaves out, as bodies and joints that are where MuJoCo has them."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mjcf_models import ARM, RandomTree, turned
+from usdphys_ext.usdphys_addon import formats
+from usdphys_ext.usdphys_addon.cli import file_checks
+from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.model import PhysicsModel
+from usdphys_ext.usdphys_addon.core.schemas import usd_physics
+from usdphys_ext.usdphys_addon.mjcf import layout, read
+from usdphys_ext.usdphys_addon.simulation.world import World
+from usdphys_ext.usdphys_addon.usd import mjcf_stage
+from usdphys_ext.usdphys_addon.usd import read as usd_read
+
+
+def written(folder: Path, text: str, name: str = "model.xml") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def model_of(folder: Path, body: str, head: str = "") -> read.Model:
+    return read.read_file(written(folder, f"<mujoco>{head}<worldbody>{body}</worldbody></mujoco>"))
+
+
+def through_usd(folder: Path, text: str) -> tuple[PhysicsModel, layout.Layout]:
+    planned = mjcf_stage.plan(written(folder, text))
+    mjcf_stage.write_stage(planned, folder / "out.usda")
+    through_usd.stage = usd_read.open_stage(folder / "out.usda")  # keeps it alive
+    return usd_read.read_stage(through_usd.stage), planned
+
+
+def motion(prim: object, joint: usd_physics.Joint, values: list[tuple[str, float]]) -> np.ndarray:
+    """What a joint of USD does at values of its degrees of freedom, (4, 4)."""
+    x, y, z = np.eye(3)
+    if prim.type_name == "PhysicsFixedJoint":
+        return np.eye(4)
+    if prim.type_name in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
+        axis = {"X": x, "Y": y, "Z": z}[joint.resolved("axis")]
+        value = values[0][1]
+        is_hinge = prim.type_name == "PhysicsRevoluteJoint"
+        return frames.transform((0, 0, 0), turned(axis, value)) if is_hinge else frames.transform(axis * value)
+    amounts = dict.fromkeys(("transX", "transY", "transZ", "rotX", "rotY", "rotZ"), 0.0) | dict(values)
+    slide = [amounts[f"trans{letter}"] for letter in "XYZ"]
+    # The angles of a generic joint: about Z, then Y, then X, each about the axes that the ones before have turned.
+    return frames.transform(slide, turned(z, amounts["rotZ"]) @ turned(y, amounts["rotY"]) @ turned(x, amounts["rotX"]))
+
+
+def locals_of(joint: usd_physics.Joint, side: int) -> np.ndarray:
+    rotation = frames.matrix_of(joint.resolved(f"local_rot{side}"))
+    return frames.transform(joint.resolved(f"local_pos{side}"), rotation)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bodies_are_where_mujocos_rules_put_them_for_any_values_of_the_joints(seed: int, tmp_path: Path) -> None:
+    tree = RandomTree(seed)
+    model, planned = through_usd(tmp_path, tree.text())
+    values = tree.values()
+    wanted = tree.worlds(values)
+    by_joint: dict[str, list[tuple[str, float]]] = {}
+    signs = planned.signs
+    for name, (path, dof) in planned.joint_paths.items():
+        by_joint.setdefault(path, []).append((dof, signs[name] * values[name]))
+    holding = {prim.get(usd_physics.Joint).body1[0]: prim for prim in model.joints.values()}
+
+    def world(path: str) -> np.ndarray:
+        prim = holding.get(path)
+        if prim is None:
+            return model.prims[path].world
+        joint = prim.get(usd_physics.Joint)
+        base = world(joint.body0[0]) if joint.body0 else np.eye(4)
+        own = np.linalg.inv(locals_of(joint, 1))
+        return base @ locals_of(joint, 0) @ motion(prim, joint, by_joint.get(prim.path, [])) @ own
+
+    for name, expected in wanted.items():
+        if f"/tree/{name}" in model.bodies:
+            assert world(f"/tree/{name}") == pytest.approx(expected, abs=3e-6), name
+
+
+def test_a_model_becomes_bodies_joints_drives_and_colliders(tmp_path: Path) -> None:
+    model, planned = through_usd(tmp_path, ARM)
+    assert [issue.code for issue in planned.issues] == []
+    assert {path.rsplit("/", 1)[1] for path in model.bodies} == {"upper", "hand", "one", "two", "ball"}
+    shoulder = model.joints["/arm/joints/shoulder"]
+    joint = shoulder.get(usd_physics.RevoluteJoint)
+    assert (joint.lower_limit, joint.upper_limit) == pytest.approx((-math.pi / 2, math.pi / 2))
+    drive = shoulder.schemas["PhysicsDriveAPI:angular"]
+    assert (drive.stiffness, drive.damping, drive.max_force) == pytest.approx((50, 4, 20), rel=1e-5)
+    newton = shoulder.schemas["NewtonJointAPI"]
+    assert (newton.armature, newton.damping, newton.friction) == pytest.approx((0.01, 0.1, 0.2), rel=1e-5)
+    wrist = model.joints["/arm/joints/wrist_x"]
+    assert wrist.type_name == "PhysicsJoint"
+    limits = {name: (limit.low, limit.high) for name, limit in wrist.instances(usd_physics.LimitAPI)}
+    free = [name for name, (low, high) in limits.items() if low <= high]
+    assert sorted(free) == ["rotY", "rotZ"] and all(
+        sorted(map(abs, limits[name])) == pytest.approx([math.pi / 6, math.pi / 3]) for name in free
+    )
+    ball = model.prims["/arm/ball"].get(usd_physics.MassAPI)
+    assert ball.mass == pytest.approx(2) and ball.diagonal_inertia == pytest.approx([0.008] * 3)
+    hand = model.prims["/arm/hand"].get(usd_physics.MassAPI)
+    assert (hand.mass, hand.center_of_mass) == (pytest.approx(0.3), pytest.approx((0, 0, 0.02)))
+    finger = model.prims["/arm/one"].get(usd_physics.MassAPI)
+    volume = math.pi * 0.01**2 * 0.1 + 4 / 3 * math.pi * 0.01**3
+    assert finger.mass == pytest.approx(500 * volume, rel=1e-5)
+    assert "/arm/upper/wedge" not in model.colliders and "/arm/upper/bone" in model.colliders
+    assert model.prims["/arm/one"].get(usd_physics.FilteredPairsAPI).filtered_pairs == ("/arm/two",)
+    mimic = model.joints["/arm/joints/two"].schemas["NewtonMimicAPI"]
+    assert mimic.mimic_joint == ("/arm/joints/one",) and mimic.mimic_coef1 == -1
+    friction = {prim.get(usd_physics.MaterialAPI).dynamic_friction for prim in model.materials.values()}
+    assert sorted(friction) == pytest.approx([0.7, 1.0])
+    scene = next(iter(model.scenes.values())).schemas["MjcSceneAPI"]
+    assert scene.timestep == pytest.approx(0.002)
+    assert "/arm/actuators/push" in {prim.path for prim in planned.model.prims.values()}
+
+
+def test_angles_orders_and_orientations_are_those_of_the_compiler(tmp_path: Path) -> None:
+    body = '<body name="b" {}><geom size="1"/></body>'
+
+    def turn(attribute: str, head: str = "") -> np.ndarray:
+        return model_of(tmp_path, body.format(attribute), head).bodies[1].pose[:3, :3]
+
+    x, y, z = np.eye(3)
+    half = math.pi / 2
+    assert turn('euler="90 0 0"') == pytest.approx(turned(x, half))
+    assert turn('euler="1.5707963267948966 0 0"', '<compiler angle="radian"/>') == pytest.approx(turned(x, half))
+    mixed = turned(x, 0.1) @ turned(y, 0.2) @ turned(z, 0.3)
+    assert turn('euler="0.1 0.2 0.3"', '<compiler angle="radian"/>') == pytest.approx(mixed)
+    fixed = turned(z, 0.3) @ turned(y, 0.2) @ turned(x, 0.1)
+    assert turn('euler="0.1 0.2 0.3"', '<compiler angle="radian" eulerseq="XYZ"/>') == pytest.approx(fixed)
+    assert turn('axisangle="0 0 2 90"') == pytest.approx(turned(z, half))
+    assert turn('zaxis="1 0 0"')[:, 2] == pytest.approx(x)
+    assert turn('xyaxes="0 1 0 -1 0 0"') == pytest.approx(turned(z, half))
+    assert turn('quat="2 0 0 2"') == pytest.approx(turned(z, half))
+
+
+def test_classes_frames_and_replicas_are_written_out(tmp_path: Path) -> None:
+    head = (
+        '<default><geom size="0.2"/><default class="a"><geom rgba="1 0 0 1"/>'
+        '<default class="b"><geom size="0.3"/></default></default></default>'
+    )
+    model = model_of(
+        tmp_path,
+        '<body name="one" childclass="b"><geom/><geom class="a"/><geom class="main"/></body>'
+        '<frame pos="1 0 0" euler="0 0 90"><body name="two" pos="1 0 0"><geom/></body></frame>'
+        '<replicate count="3" offset="0 0 1" sep="_"><body name="row"><geom/></body></replicate>',
+        head,
+    )
+    one, two, *rows = model.bodies[1:]
+    assert [geom.size for geom in one.geoms] == [(0.3,), (0.2,), (0.2,)]
+    assert [geom.rgba for geom in one.geoms] == [(1, 0, 0, 1), (1, 0, 0, 1), None]
+    assert two.pose[:3, 3] == pytest.approx((1, 1, 0))
+    assert [body.name for body in rows] == ["row_0", "row_1", "row_2"]
+    assert [body.pose[2, 3] for body in rows] == pytest.approx([0, 1, 2])
+
+
+def test_includes_are_put_in_place_and_stay_near_the_model(tmp_path: Path) -> None:
+    folder = tmp_path / "robot"
+    folder.mkdir()
+    written(folder, '<mujoco><body name="in"><geom size="1"/></body></mujoco>', "part.xml")
+    main = written(folder, '<mujoco><worldbody><include file="part.xml"/></worldbody></mujoco>')
+    assert [body.name for body in read.read_file(main).bodies] == ["world", "in"]
+    for name in ("gone.xml", "../../../../etc/passwd", "model.xml"):
+        written(folder, f'<mujoco><worldbody><include file="{name}"/></worldbody></mujoco>')
+        with pytest.raises(InputError, match="includes"):
+            read.read_file(main)
+
+
+@pytest.mark.parametrize("text, said", [
+    ("<robot/>", "no model of MuJoCo"), ("<mujoco", "not XML"), ("<mujoco/>", "no body"),
+    ('<mujoco><worldbody><geom size="a"/></worldbody></mujoco>', "no list of numbers"),
+    ('<mujoco><worldbody><geom size="nan"/></worldbody></mujoco>', "not finite"),
+    ('<mujoco><worldbody><body><joint type="screw"/></body></worldbody></mujoco>', "no type of joint"),
+    ('<mujoco><worldbody><replicate count="99999999"><geom size="1"/></replicate></worldbody></mujoco>', "more than"),
+    ('<!DOCTYPE x><mujoco/>', ""),
+])  # fmt: skip
+def test_bad_files_are_refused_in_one_sentence(text: str, said: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=said):
+        mjcf_stage.plan(written(tmp_path, text))
+
+
+def test_what_is_not_read_is_named_once_for_each_kind(tmp_path: Path) -> None:
+    model = model_of(
+        tmp_path, '<light/><light/><camera/><geom type="mesh" mesh="none"/><geom size="1" class="nowhere"/>',
+        "<tendon><fixed/></tendon><asset><mesh name='far' file='far.stl'/></asset>",
+    )  # fmt: skip
+    assert [issue.code for issue in model.issues] == ["MjcfMeshMissing", "MjcfClassMissing", *["MjcfUnread"] * 3]
+    assert "2 lights" in " ".join(issue.message for issue in model.issues)
+    assert "MjcfMeshMissing" in [issue.code for issue in layout.plan(model).issues[3:]]
+
+
+def test_a_closed_mesh_weighs_what_its_volume_says_and_an_open_one_its_pyramids(tmp_path: Path) -> None:
+    cube = "0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 1 1"
+    asset = f'<asset><mesh name="c" vertex="{cube}" scale="0.2 0.2 0.2"/></asset>'
+    model, _ = through_usd(
+        tmp_path, f'<mujoco model="m">{asset}<worldbody><body name="b"><freejoint/>'
+        '<geom type="mesh" mesh="c" density="100"/></body></worldbody></mujoco>',
+    )  # fmt: skip
+    mass = model.prims["/m/b"].get(usd_physics.MassAPI)
+    assert mass.mass == pytest.approx(0.8, rel=1e-5) and mass.center_of_mass == pytest.approx((0.1,) * 3)
+    assert mass.diagonal_inertia == pytest.approx([0.8 * 0.04 / 6] * 3, rel=1e-5)
+
+
+def test_masks_become_groups_that_pass_through_each_other(tmp_path: Path) -> None:
+    text = (
+        '<mujoco model="m"><worldbody><geom name="a" size="1" contype="1" conaffinity="1"/>'
+        '<geom name="b" size="1" contype="2" conaffinity="2"/><geom name="c" size="1" contype="3" conaffinity="3"/>'
+        "</worldbody></mujoco>"
+    )
+    model, _ = through_usd(tmp_path, text)
+    groups = {prim.path: prim.get(usd_physics.CollisionGroup) for prim in model.groups.values()}
+    filtered = {path.rsplit("_", 2)[1]: [one.rsplit("_", 2)[1] for one in group.filtered_groups or ()]
+                for path, group in groups.items()}  # fmt: skip
+    assert filtered == {"1": ["2"], "2": ["1"], "3": []}
+
+
+def test_a_pendulum_of_mjcf_swings_with_its_period(tmp_path: Path) -> None:
+    text = (
+        '<mujoco model="m"><compiler angle="radian"/><worldbody><body name="bob" pos="0 0 2" euler="0 0.05 0">'
+        '<joint name="pin" axis="0 1 0"/><geom type="sphere" size="0.02" pos="0 0 -1" mass="1"/></body></worldbody>'
+        "</mujoco>"
+    )
+    model, _ = through_usd(tmp_path, text)
+    world = World(model, time_step=1 / 240)
+    angles = []
+    for _ in range(960):
+        world.step()
+        matrix = world.matrices()[0]
+        angles.append(math.atan2(matrix[0, 2], matrix[2, 2]))
+    signs = np.sign(angles)
+    crossings = np.flatnonzero(signs[1:] != signs[:-1]) / 240
+    assert np.diff(crossings).mean() == pytest.approx(math.pi * math.sqrt(1.0 / 9.81), rel=5e-3)
+
+
+def test_xml_is_a_format_of_the_command_line(tmp_path: Path) -> None:
+    path = written(tmp_path, ARM, "arm.xml")
+    row = formats.format_of(str(path))
+    assert row is formats.MJCF
+    issues, counts = row.conversions["USD file"].run(
+        str(path), formats.NoOptions(), str(tmp_path / "arm.usda"), formats.WriteOptions()
+    )
+    assert counts["bodies"] == 5 and not [issue for issue in issues if issue.code == "FileDiffers"]
+    with row.read(str(path), formats.NoOptions()) as (model, _):
+        assert len(model.joints) == 4
+
+
+def test_other_files_of_type_xml_in_a_folder_are_passed_over(tmp_path: Path) -> None:
+    written(tmp_path, ARM, "arm.xml")
+    written(tmp_path, "<package><name>arm</name></package>", "package.xml")
+    assert [Path(name).name for name in file_checks.named_files([str(tmp_path)])] == ["arm.xml"]

@@ -1,0 +1,550 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A model of MuJoCo -> prims: bodies beside each other, joints between them, and what the file says of both.
+
+Where UsdPhysics and the schemas of Newton have a word, that is used; what MuJoCo alone has is kept in its own schemas.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..core import frames, mass, paths, vendor_schemas
+from ..core.errors import InputError
+from ..core.hull import convex_hull
+from ..core.model import Mesh, PhysicsModel, Prim
+from ..core.schema import Schema
+from ..core.schemas import usd_geom, usd_physics
+from ..core.units import SI
+from ..core.validate import Issue
+from ..core.value_types import value_type
+from ..urdf import meshes as mesh_files
+from . import joints, matter, values
+from .values import Body, Equality, Floats, Geom, Inertial, Model
+
+#: Groups of geoms that MuJoCo does not show unless it is asked to.
+_HIDDEN = 3
+#: Size of a drawn plane without a size, m.
+_PLANE = 20.0
+#: Geoms that are made as the gprim of the name.
+_GPRIMS = {"sphere", "capsule", "cylinder", "box", "plane"}
+#: Mass and inertia of a link between two joints of one body, as a part of that body's.
+LINK = 1e-3
+
+
+@dataclass(slots=True)
+class Layout:
+    """What a model becomes.
+
+    root: path of the prim above all others. model: all prims, parents first. looks: by path of a geom. joint_paths:
+    path and degree of freedom by name of a joint; signs: of that against the joint. issues: what the file says and the
+    prims do not.
+    """
+
+    source: Model
+    root: str
+    model: PhysicsModel
+    looks: dict[str, values.Look] = field(default_factory=dict)
+    issues: list[Issue] = field(default_factory=list)
+    joint_paths: dict[str, tuple[str, str]] = field(default_factory=dict)
+    signs: dict[str, float] = field(default_factory=dict)
+
+
+def plan(source: Model) -> Layout:
+    """The prims of a model. Raises InputError where it holds nothing."""
+    return _Planner(source).layout
+
+
+def mesh_reader(source: Model) -> matter.Meshes:
+    """Gives points (n, 3) and triangles (m, 3) of a mesh by its name, and reads each once.
+
+    None for one that cannot be read, which is reported to the issues of the model.
+    """
+
+    @cache
+    def mesh(name: str) -> tuple[Floats, Any] | None:
+        asset = source.meshes.get(name)
+        if asset is None:
+            tell(f"No mesh is named '{name}'; its geoms are left out.", "Declare it as an asset.")
+            return None
+        points, triangles = asset.points, asset.faces
+        if asset.file is not None:
+            try:
+                data = mesh_files.read_mesh(asset.file)
+            except InputError as error:
+                tell(str(error), "Repair the file, or remove its geoms.")
+                return None
+            points, triangles = data.points, _triangles(data.counts, data.corners)
+        if not len(points):
+            return None
+        # Its own frame is taken out, then it is scaled.
+        points = (points - asset.pose[:3, 3]) @ asset.pose[:3, :3] * np.array(asset.scale, float)
+        if np.prod(asset.scale) < 0.0:
+            triangles = triangles[:, ::-1]
+        if not len(triangles) or asset.inertia == "convex":
+            hull = convex_hull(points)
+            triangles = hull if hull is not None else triangles
+        return (points, np.asarray(triangles)) if len(triangles) else None
+
+    def tell(message: str, fix: str) -> None:
+        source.issues.append(Issue("MjcfMeshMissing", "warning", "", source.name, message, fix))
+
+    return mesh
+
+
+class _Planner:
+    def __init__(self, source: Model) -> None:
+        self.source = source
+        self.taken: set[str] = set()
+        root = f"/{identifier(source.name) or 'robot'}"
+        self.layout = Layout(source, root, PhysicsModel(SI, source=str(source.path)), issues=source.issues)
+        self.model, self.root = self.layout.model, root
+        self.mesh = mesh_reader(source)
+        self.worlds = self._worlds()
+        self.weights = matter.inertials(source, self.mesh)
+        self.moves = self._moving()
+        #: Path of the prim of each body, and of the body that carries it; empty for what stands still.
+        self.places: list[str] = []
+        self.carriers: list[str] = []
+        self.carrier_worlds: list[Floats] = []
+        self.materials: dict[tuple[float, ...], str] = {}
+        self.groups: dict[tuple[int, int], list[str]] = {}
+        self.joint_paths = self.layout.joint_paths
+        self.build()
+
+    # ------------------------------------------------------------------ what moves
+
+    def _worlds(self) -> list[Floats]:
+        found: list[Floats] = []
+        for body in self.source.bodies:
+            found.append(body.pose if body.parent < 0 else found[body.parent] @ body.pose)
+        return found
+
+    def _moving(self) -> list[bool]:
+        """Whether each body can move at all."""
+        found: list[bool] = []
+        for body in self.source.bodies:
+            above = body.parent >= 0 and found[body.parent]
+            found.append(above or bool(body.joints) or body.is_mocap)
+        return found
+
+    def issue(self, code: str, message: str, fix: str, severity: Any = "warning") -> None:
+        found = Issue(code, severity, "", self.source.name, message, fix)
+        if found not in self.layout.issues:
+            self.layout.issues.append(found)
+
+    # ------------------------------------------------------------------ prims
+
+    def add(self, prim: Prim) -> Prim:
+        self.taken.add(prim.path)
+        return self.model.add(prim)
+
+    def free(self, above: str, name: str) -> str:
+        return paths.free(f"{above}/{identifier(name)}", self.taken.__contains__)
+
+    def build(self) -> None:
+        if len(self.source.bodies) < 2 and not self.source.bodies[0].geoms:
+            raise InputError(f"'{self.source.path.name}' holds no body and no geom.")
+        root = self.add(Prim(self.root, "Xform", label=self.source.name))
+        self.scene()
+        trees = []
+        for index, body in enumerate(self.source.bodies):
+            self.body(index, body)
+            if self.moves[index] and not self.moves[max(body.parent, 0)] and self.has_tree(index):
+                trees.append(index)
+        for index, body in enumerate(self.source.bodies):
+            self.join(index, body)
+        self.finish_articulations(root, trees)
+        for equality in self.source.equalities:
+            self.equality(equality)
+        self.exclude()
+        self.collision_groups()
+        for actuator in self.source.actuators:
+            self.actuator(actuator)
+
+    def scene(self) -> None:
+        prim = self.add(Prim(self.free(self.root, "PhysicsScene"), "PhysicsScene", is_xformable=False))
+        size = float(np.linalg.norm(self.source.gravity))
+        way = self.source.gravity / size if size else np.array([0.0, 0.0, -1.0])
+        prim.add(usd_physics.PhysicsScene(
+            gravity_direction=tuple(way.tolist()), gravity_magnitude=size
+        ))  # fmt: skip
+        scene: Any = vendor_schemas.declared("MjcSceneAPI")
+        known = {attribute.usd: attribute for attribute in scene.attributes}
+        found: dict[str, Any] = {}
+        for prefix, given in (
+            ("option", self.source.options), ("flag", self.source.flags), ("compiler", self.source.compiler)
+        ):  # fmt: skip
+            for name, text in given.items():
+                attribute = known.get(f"mjc:{prefix}:{name}")
+                value = None if attribute is None else _value(attribute.type, text)
+                if attribute is not None and value is not None and prefix != "compiler":
+                    found[attribute.usd] = value
+        if found:
+            prim.add(vendor_schemas.made("MjcSceneAPI", found))
+
+    def has_tree(self, index: int) -> bool:
+        """True for a body that is joined to others."""
+        joined = [body for body in self.source.bodies if body.parent == index]
+        kinds = {joint.type for joint in self.source.bodies[index].joints}
+        return bool(joined) or bool(kinds - {"free"})
+
+    def body(self, index: int, body: Body) -> None:
+        weight, above = self.weights[index], body.parent
+        carrier = self.carriers[above] if above >= 0 else ""
+        pose: Any
+        is_frame = not body.joints and not body.is_mocap and weight is None and bool(carrier)
+        world = self.worlds[index]
+        if index == 0:
+            path, pose = self.root, np.eye(4)
+        elif is_frame:
+            # A frame of the body that carries it.
+            path = self.free(carrier, body.name)
+            pose = np.linalg.solve(self.carrier_worlds[above], world)
+        else:
+            path, pose = self.free(self.root, body.name), world
+        self.places.append(path)
+        own = self.moves[index] and not is_frame
+        self.carriers.append(path if own else carrier)
+        self.carrier_worlds.append(world if own else self.carrier_worlds[above] if above >= 0 else np.eye(4))
+        if index:
+            prim = self.add(Prim(path, "Xform", world, local=pose, label=body.name))
+            if own:
+                self.make_body(prim, body, weight)
+        for geom in body.geoms:
+            self.geom(path, world, geom)
+        for site in body.sites:
+            self.add(Prim(self.free(path, site.name), "Xform", world @ site.pose, local=site.pose, label=site.name))
+
+    def make_body(self, prim: Prim, body: Body, weight: Inertial | None) -> None:
+        prim.add(usd_physics.RigidBodyAPI(kinematic_enabled=True) if body.is_mocap else usd_physics.RigidBodyAPI())
+        if weight is None:
+            if not body.is_mocap:
+                self.issue(
+                    "MjcfNoMass", f"The body '{body.name}' moves and has no mass.", "Give it a geom or an inertial."
+                )
+            return
+        moments, axes = mass.diagonalized(weight.inertia)
+        one, two, three = (max(float(part), 1e-12) for part in moments)
+        prim.add(usd_physics.MassAPI(
+            mass=weight.mass, center_of_mass=tuple(weight.center.tolist()),
+            diagonal_inertia=(one, two, three), principal_axes=axes,
+        ))  # fmt: skip
+
+    # ------------------------------------------------------------------ geoms
+
+    def geom(self, above: str, world: Floats, geom: Geom) -> None:
+        made = self.shape(geom)
+        if made is None:
+            return
+        type_name, gprim, scale, mesh = made
+        unnamed = geom.name.startswith("geom") and (geom.name == "geom" or geom.name[5:].isdigit())
+        path = self.free(above, (geom.mesh or geom.type) if unnamed else geom.name)
+        pose = geom.pose @ np.diag((*scale, 1.0))
+        prim = self.add(Prim(path, type_name, world @ pose, local=pose, label=geom.name))
+        if gprim is not None:
+            prim.add(gprim)
+        if mesh is not None:
+            prim.mesh = lambda: mesh
+        look = self.source.looks.get(geom.look)
+        if geom.rgba is not None or look is not None:
+            rgba = geom.rgba if geom.rgba is not None else look.rgba if look is not None else ()
+            name = look.name if look is not None and geom.rgba is None else f"{geom.look or 'color'}"
+            texture = look.texture if look is not None and geom.rgba is None else None
+            self.layout.looks[path] = values.Look(name, (*rgba, 1.0, 1.0, 1.0, 1.0)[:4], texture)
+        if geom.collides:
+            self.collider(prim, geom)
+
+    def shape(self, geom: Geom) -> tuple[str, Schema | None, tuple[float, float, float], Mesh | None] | None:
+        """(type of the prim, gprim, scale (3,), mesh) of a geom; None if it has no shape here."""
+        size = (*geom.size, 0.0, 0.0, 0.0)
+        one = (1.0, 1.0, 1.0)
+        if geom.type == "sphere":
+            return "Sphere", usd_geom.Sphere(radius=size[0]), one, None
+        if geom.type == "capsule":
+            return "Capsule", usd_geom.Capsule(radius=size[0], height=2.0 * size[1], axis="Z"), one, None
+        if geom.type == "cylinder":
+            return "Cylinder", usd_geom.Cylinder(radius=size[0], height=2.0 * size[1], axis="Z"), one, None
+        if geom.type == "box":
+            return "Cube", usd_geom.Cube(size=2.0), (size[0], size[1], size[2]), None
+        if geom.type == "plane":
+            edges = [2.0 * part or _PLANE for part in size[:2]]
+            return "Plane", usd_geom.Plane(width=edges[0], length=edges[1], axis="Z"), one, None
+        found = _ball(size[:3]) if geom.type == "ellipsoid" else self.mesh(geom.mesh) if geom.type == "mesh" else None
+        if found is None:
+            if geom.type == "hfield":
+                self.issue("MjcfUnread", f"The height field '{geom.field}' is not read.", "Make it a mesh.", "info")
+            return None
+        return "Mesh", None, one, Mesh(*found)
+
+    def collider(self, prim: Prim, geom: Geom) -> None:
+        prim.add(usd_physics.CollisionAPI())
+        if prim.type_name == "Mesh":
+            prim.add(usd_physics.MeshCollisionAPI(approximation="convexHull"))
+        if geom.group >= _HIDDEN:
+            prim.purpose = "guide"
+        own: dict[str, Any] = {}
+        own_words = (("condim", geom.condim, 3), ("priority", geom.priority, 0), ("group", geom.group, 0))
+        for name, value, usual in own_words:
+            if value != usual:
+                own[f"mjc:{name}"] = value
+        if own:
+            prim.add(vendor_schemas.made("MjcCollisionAPI", own))
+        prim.physics_binding = self.material(geom.friction)
+        self.groups.setdefault(geom.contact, []).append(prim.path)
+
+    def material(self, friction: tuple[float, ...]) -> str:
+        if friction in self.materials:
+            return self.materials[friction]
+        above = f"{self.root}/physics_materials"
+        if not self.materials:
+            self.add(Prim(above, "Scope", is_xformable=False))
+        prim = self.add(Prim(self.free(above, f"friction_{friction[0]:g}"), "Material", is_xformable=False))
+        prim.add(usd_physics.MaterialAPI(static_friction=friction[0], dynamic_friction=friction[0], restitution=0.0))
+        # MuJoCo takes the larger one of two frictions.
+        prim.add(vendor_schemas.made("PhysxMaterialAPI", {"physxMaterial:frictionCombineMode": "max"}))
+        prim.add(vendor_schemas.made("NewtonMaterialAPI", {
+            "newton:torsionalFriction": friction[1], "newton:rollingFriction": friction[2]
+        }))  # fmt: skip
+        self.materials[friction] = prim.path
+        return prim.path
+
+    # ------------------------------------------------------------------ joints
+
+    def join(self, index: int, body: Body) -> None:
+        """The joints between a body and what carries its parent."""
+        if index == 0 or not self.moves[index] or self.carriers[index] != self.places[index]:
+            return
+        parent, kinds = body.parent, [joint for joint in body.joints if joint.type != "free"]
+        if body.is_mocap or (body.joints and not kinds):
+            return
+        base, base_world = self.carriers[parent], self.carrier_worlds[parent]
+        ends = joints.Ends(base, base_world, self.places[index], self.worlds[index])
+        if not kinds:
+            if base:
+                self.joint_prim(f"{body.name}_fixed", joints.fixed(ends))
+            return
+        found = joints.as_one(kinds, ends)
+        if found is None:
+            self.chain(body, index, kinds, ends)
+            return
+        prim = self.joint_prim(kinds[0].name, found.schema)
+        for schema, instance in found.parts:
+            prim.add(schema, instance)
+        self.dynamics(prim, kinds, found.dofs)
+
+    def chain(self, body: Body, index: int, kinds: list[values.Joint], ends: joints.Ends) -> None:
+        """Joints of one body that no joint of USD can be: light links between them."""
+        self.issue(
+            "MjcfLightLinks", f"The joints of '{body.name}' have axes that one joint cannot have: light links are "
+            "between them.", "Use joints with axes at right angles through one point.", "info",
+        )  # fmt: skip
+        weight, before = self.weights[index], ends
+        for number, joint in enumerate(kinds):
+            is_last = number == len(kinds) - 1
+            path, world = ends.path, ends.world
+            if not is_last:
+                link = self.add(Prim(self.free(self.root, f"{body.name}_{joint.name}"), "Xform", world, local=world))
+                link.add(usd_physics.RigidBodyAPI())
+                part = LINK * (weight.mass if weight is not None else 1.0)
+                moment = LINK * (float(np.trace(weight.inertia)) / 3.0 if weight is not None else 1.0)
+                link.add(usd_physics.MassAPI(
+                    mass=part, center_of_mass=tuple(joint.place.tolist()), diagonal_inertia=(moment,) * 3,
+                    principal_axes=(1.0, 0.0, 0.0, 0.0),
+                ))  # fmt: skip
+                path = link.path
+            found = joints.as_one([joint], joints.Ends(before.base, before.base_world, path, world))
+            assert found is not None
+            prim = self.joint_prim(joint.name, found.schema)
+            for schema, instance in found.parts:
+                prim.add(schema, instance)
+            self.dynamics(prim, [joint], found.dofs)
+            before = joints.Ends(path, world, ends.path, ends.world)
+
+    def joint_prim(self, name: str, schema: usd_physics.Joint) -> Prim:
+        above = f"{self.root}/joints"
+        if above not in self.model.prims:
+            self.add(Prim(above, "Scope", is_xformable=False))
+        prim = self.add(Prim(self.free(above, name), schema.usd_name, is_xformable=False, label=name))
+        prim.add(schema)
+        return prim
+
+    def dynamics(self, prim: Prim, kinds: list[values.Joint], dofs: dict[str, tuple[str, float]]) -> None:
+        """Drives, damping, friction and armature. dofs: (instance, sign) by name of a joint."""
+        for joint in kinds:
+            dof, sign = dofs[joint.name]
+            self.joint_paths[joint.name] = (prim.path, dof)
+            self.layout.signs[joint.name] = sign
+            drive = joints.drive_of(joint, self.source.actuators, sign, is_shared=len(kinds) > 1)
+            if drive is not None and dof:
+                prim.add(drive, dof)
+            elif joint.type == "ball" and joint.stiffness:
+                self.issue("MjcfUnread", f"The spring of the ball joint '{joint.name}' is not read.",
+                           "Use three hinges.", "info")  # fmt: skip
+        own: dict[str, Any] = {}
+        for usd, name in (("armature", "armature"), ("friction", "friction"), ("damping", "damping")):
+            if usd == "damping" and len(kinds) > 1:
+                continue
+            most = max(getattr(joint, name) for joint in kinds)
+            if most > 0.0:
+                # As the table has it: per degree, where the attribute is.
+                own[f"newton:{usd}"] = most
+        if own:
+            prim.add(vendor_schemas.made("NewtonJointAPI", own))
+
+    def finish_articulations(self, root: Prim, trees: list[int]) -> None:
+        for index in trees:
+            target = root if len(trees) == 1 else self.model.prims[self.places[index]]
+            target.add(usd_physics.ArticulationRootAPI())
+
+    # ------------------------------------------------------------------ what holds between bodies
+
+    def at(self, name: str) -> int | None:
+        """The body of a name; the world without one; None if there is none."""
+        if not name:
+            return 0
+        return next((index for index, body in enumerate(self.source.bodies) if body.name == name), None)
+
+    def equality(self, given: Equality) -> None:
+        if given.kind == "joint":
+            self.mimic(given)
+            return
+        one, other = self.at(given.one), self.at(given.other)
+        if one is None or other is None or (not self.carriers[one] and not self.carriers[other]):
+            self.issue("MjcfUnread", f"The equality '{given.name}' names a body that is not there or stands still.",
+                       "Correct its names.", "info")  # fmt: skip
+            return
+        ends = joints.Ends(
+            self.carriers[other], self.carrier_worlds[other] if self.carriers[other] else np.eye(4),
+            self.carriers[one], self.carrier_worlds[one] if self.carriers[one] else np.eye(4),
+        )  # fmt: skip
+        place = self.worlds[one] @ frames.transform(given.anchor)
+        start = place
+        if given.kind == "weld" and given.relative is not None:
+            # Where the other body is to be: the joint pulls it there.
+            start = self.worlds[other] @ np.linalg.inv(given.relative) @ np.linalg.inv(self.worlds[one]) @ place
+        cls = usd_physics.SphericalJoint if given.kind == "connect" else usd_physics.FixedJoint
+        schema = joints.between(cls, ends, start, place)
+        schema.exclude_from_articulation = True
+        if not given.is_active:
+            schema.joint_enabled = False
+        self.joint_prim(given.name, schema)
+
+    def mimic(self, given: Equality) -> None:
+        follower, leader = (self.joint_paths.get(name) for name in (given.one, given.other))
+        if follower is None or leader is None or any(given.polynomial[2:]):
+            self.issue("MjcfUnread", f"The equality '{given.name}' of joints is more than a ratio of two joints.",
+                       "Keep the file for MuJoCo.", "info")  # fmt: skip
+            return
+        by_name = {joint.name: joint for body in self.source.bodies for joint in body.joints}
+        first, second = by_name[given.one].reference, by_name[given.other].reference
+        offset, ratio = given.polynomial[:2]
+        self.model.prims[follower[0]].add(vendor_schemas.made("NewtonMimicAPI", {
+            "newton:mimicJoint": (leader[0],), "newton:mimicCoef0": first + offset - ratio * second,
+            "newton:mimicCoef1": ratio,
+        }))  # fmt: skip
+
+    def exclude(self) -> None:
+        pairs: dict[str, list[str]] = {}
+        for one, other in self.source.excludes:
+            first, second = self.at(one), self.at(other)
+            if first is None or second is None:
+                continue
+            ends = [self.places[first], self.places[second]]
+            if ends[0] != ends[1] and self.root not in ends:
+                pairs.setdefault(ends[0], []).append(ends[1])
+        for path, others in pairs.items():
+            self.model.prims[path].add(usd_physics.FilteredPairsAPI(filtered_pairs=tuple(dict.fromkeys(others))))
+
+    def collision_groups(self) -> None:
+        """Groups by the masks of the geoms, where not all collide with all."""
+        kinds = list(self.groups)
+
+        def meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+            return bool(one[0] & other[1] or other[0] & one[1])
+
+        if all(meet(one, other) for one in kinds for other in kinds):
+            return
+        above = f"{self.root}/collision_groups"
+        self.add(Prim(above, "Scope", is_xformable=False))
+        made = {kind: self.free(above, f"group_{kind[0]}_{kind[1]}") for kind in kinds}
+        for kind, path in made.items():
+            prim = self.add(Prim(path, "PhysicsCollisionGroup", is_xformable=False))
+            prim.add(usd_physics.CollisionGroup(
+                includes=tuple(self.groups[kind]),
+                filtered_groups=tuple(made[other] for other in kinds if not meet(kind, other)),
+            ))  # fmt: skip
+
+    def actuator(self, given: values.Actuator) -> None:
+        target = self.joint_paths.get(given.joint)
+        if target is None:
+            self.issue("MjcfUnread", f"The actuator '{given.name}' names a joint that is not there.",
+                       "Correct its name.", "info")  # fmt: skip
+            return
+        if not given.is_affine:
+            self.issue("MjcfUnread", f"The actuator '{given.name}' is no servo or motor, and moves nothing here.",
+                       "Keep the file for MuJoCo.", "info")  # fmt: skip
+            return
+        above = f"{self.root}/actuators"
+        if above not in self.model.prims:
+            self.add(Prim(above, "Scope", is_xformable=False))
+        own: dict[str, Any] = {
+            "mjc:target": (target[0],), "mjc:gainPrm": (given.gain, *[0.0] * 9),
+            "mjc:biasPrm": (*given.bias, *[0.0] * 7), "mjc:gear": (given.gear, *[0.0] * 5),
+        }  # fmt: skip
+        if any(given.bias):
+            own["mjc:biasType"] = "affine"
+        for name, pair in (("ctrl", given.control), ("force", given.force)):
+            if pair is not None:
+                own |= {f"mjc:{name}Range:min": pair[0], f"mjc:{name}Range:max": pair[1], f"mjc:{name}Limited": "true"}
+        prim = self.add(Prim(self.free(above, given.name), "MjcActuator", is_xformable=False, label=given.name))
+        prim.add(vendor_schemas.made("MjcActuator", own))
+
+
+def identifier(name: str) -> str:
+    """A name as USD takes it."""
+    letters = "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name)
+    return f"_{letters}" if letters[:1].isdigit() else letters or "unnamed"
+
+
+def _triangles(counts: Any, corners: Any) -> Any:
+    """Triangles (m, 3) of faces, as fans."""
+    starts = np.cumsum(counts) - counts
+    found = []
+    for size in np.unique(counts):
+        at = starts[counts == size]
+        found += [np.stack((corners[at], corners[at + k], corners[at + k + 1]), axis=1) for k in range(1, size - 1)]
+    return np.concatenate(found) if found else np.zeros((0, 3), np.int64)
+
+
+def _ball(half: tuple[float, ...]) -> tuple[Floats, Any] | None:
+    """A mesh of an ellipsoid. half: lengths (3,) of the half axes."""
+    turns, rings = 24, 12
+    rows = [(0.0, 0.0, 1.0)]
+    for ring in range(1, rings):
+        height, radius = math.cos(math.pi * ring / rings), math.sin(math.pi * ring / rings)
+        angles = 2.0 * math.pi * np.arange(turns) / turns
+        rows += [(radius * math.cos(angle), radius * math.sin(angle), height) for angle in angles.tolist()]
+    points = np.array([*rows, (0.0, 0.0, -1.0)]) * np.array(half, float)
+    found = convex_hull(points)
+    return None if found is None else (points, found)
+
+
+def _value(type_: str, text: str) -> Any:
+    """A value of the table from the text of MJCF; None if it is none."""
+    kind = value_type(type_)
+    try:
+        if kind.base == "bool":
+            return {"enable": True, "true": True, "disable": False, "false": False}.get(text)
+        if kind.base == "text":
+            return text.lower()
+        numbers = tuple(int(part) if kind.base == "int" else float(part) for part in text.split())
+    except ValueError:
+        return None
+    if kind.is_array or kind.size > 1:
+        return numbers if kind.is_array or len(numbers) == kind.size else None
+    return numbers[0] if numbers else None

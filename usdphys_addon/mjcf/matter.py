@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What the geoms of MuJoCo weigh: its own formulas, so that a body weighs the same as in MuJoCo."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..core import mass
+from ..core.mass import Shape
+from .values import Floats, Geom, Inertial, Model
+
+#: Points (n, 3) and triangles (m, 3) of a mesh by the name of its asset; None for one that cannot be read.
+Meshes = Callable[[str], tuple[Floats, Any] | None]
+
+
+def ellipsoid(half: tuple[float, ...]) -> Shape:
+    """half: lengths (3,) of the half axes."""
+    squares = np.array(half, float) ** 2
+    volume = 4.0 / 3.0 * math.pi * float(np.prod(half))
+    return Shape(volume, np.zeros(3), volume / 5.0 * np.diag(squares.sum() - squares))
+
+
+def pyramids(points: Floats, triangles: Any, *, signed: bool) -> Shape | None:
+    """The solid between a mesh and its middle, as pyramids on its faces; None without a volume.
+
+    signed: count pyramids on faces that look inwards as holes. MuJoCo's "exact" does, its "legacy" does not.
+    """
+    corners = points[triangles]
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2.0
+    if not len(corners) or areas.sum() <= 0.0:
+        return None
+    middle = areas @ corners.mean(axis=1) / areas.sum()
+    center = np.zeros(3)
+    # MuJoCo takes the centre from pyramids on the middle of the faces, and the rest from pyramids on that centre.
+    for last in (False, True):
+        a, b, c = np.moveaxis(corners - middle, 1, 0)
+        volumes = np.einsum("ij,ij->i", a, np.cross(b, c)) / 6.0
+        if not signed:
+            volumes = np.abs(volumes)
+        volume = float(volumes.sum())
+        if abs(volume) < 1e-15:
+            return None
+        total = a + b + c
+        if not last:
+            middle = center = middle + volumes @ total / (4.0 * volume)
+    moments = sum(np.einsum("i,ij,ik->jk", volumes, side, side) for side in (a, b, c, total))
+    spread = moments / (20.0 * volume)
+    return Shape(abs(volume), center, abs(volume) * (np.trace(spread) * np.eye(3) - spread))
+
+
+def shell(points: Floats, triangles: Any) -> Shape | None:
+    """The faces of a mesh as a sheet: its area stands for the volume."""
+    corners = points[triangles]
+    areas = np.linalg.norm(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1) / 2.0
+    area = float(areas.sum())
+    if area <= 0.0:
+        return None
+    center = areas @ corners.mean(axis=1) / area
+    away = corners - center
+    total = away.sum(axis=1)
+    moments = sum(np.einsum("i,ij,ik->jk", areas, side, side) for side in (*np.moveaxis(away, 1, 0), total))
+    spread = moments / 12.0
+    return Shape(area, center, np.trace(spread) * np.eye(3) - spread)
+
+
+def shape_of(geom: Geom, model: Model, meshes: Meshes) -> Shape | None:
+    """A geom as a solid of density 1 in its own space; None for one without a volume, such as a plane."""
+    size = (*geom.size, 0.0, 0.0, 0.0)
+    if geom.type == "sphere":
+        return mass.sphere(size[0])
+    if geom.type == "capsule":
+        return mass.capsule(size[0], 2.0 * size[1])
+    if geom.type == "cylinder":
+        return mass.cylinder(size[0], 2.0 * size[1])
+    if geom.type == "box":
+        return mass.box([2.0 * part for part in size[:3]])
+    if geom.type == "ellipsoid":
+        return ellipsoid(size[:3])
+    found = meshes(geom.mesh) if geom.type == "mesh" else None
+    if found is None:
+        return None
+    kind = model.meshes[geom.mesh].inertia
+    if kind == "shell" or geom.is_shell:
+        return shell(*found)
+    return pyramids(*found, signed=kind != "legacy")
+
+
+def of_body(geoms: list[Geom], model: Model, meshes: Meshes) -> Inertial | None:
+    """What the geoms of a body weigh together; None if that is nothing."""
+    low, high = _groups(model.compiler)
+    parts = []
+    for geom in geoms:
+        solid = shape_of(geom, model, meshes) if low <= geom.group <= high else None
+        if solid is None:
+            continue
+        weight = geom.mass if geom.mass is not None else geom.density * solid.volume
+        if weight > 0.0 and solid.volume > 0.0:
+            turn = geom.pose[:3, :3]
+            center = turn @ solid.center + geom.pose[:3, 3]
+            parts.append((weight, center, turn @ solid.inertia @ turn.T * (weight / solid.volume)))
+    total = sum(weight for weight, _, _ in parts)
+    if total <= 0.0:
+        return None
+    center = sum((weight * place for weight, place, _ in parts), np.zeros(3)) / total
+    tensor = np.zeros((3, 3))
+    for weight, place, own in parts:
+        tensor += mass.translated(own, weight, place - center)
+    return Inertial(total, center, tensor)
+
+
+def _groups(compiler: Mapping[str, str]) -> tuple[int, int]:
+    words = compiler.get("inertiagrouprange", "0 5").split()
+    return (int(words[0]), int(words[1])) if len(words) == 2 else (0, 5)
+
+
+def inertials(model: Model, meshes: Meshes) -> list[Inertial | None]:
+    """What each body of a model weighs, as MuJoCo's compiler decides it; None for one without mass."""
+    word = model.compiler.get("inertiafromgeom", "auto")
+    found: list[Inertial | None] = [None]
+    for body in model.bodies[1:]:
+        own = body.inertial if word != "true" else None
+        if own is None and word != "false":
+            own = of_body(body.geoms, model, meshes)
+        found.append(None if own is None else _bounded(own, model.compiler))
+    total = float(model.compiler.get("settotalmass", "-1").split()[0])
+    sum_now = sum(one.mass for one in found if one is not None)
+    if total > 0.0 and sum_now > 0.0:
+        factor = total / sum_now
+        found = [one and Inertial(one.mass * factor, one.center, one.inertia * factor) for one in found]
+    return found
+
+
+def _bounded(own: Inertial, compiler: Mapping[str, str]) -> Inertial:
+    least, smallest = (float(compiler.get(name, "0").split()[0]) for name in ("boundmass", "boundinertia"))
+    moments, axes = np.linalg.eigh(own.inertia)
+    moments = np.maximum(moments, smallest)
+    if compiler.get("balanceinertia") == "true" and 2.0 * moments.max() > moments.sum() + 1e-12:
+        moments[:] = moments.mean()
+    return Inertial(max(own.mass, least), own.center, axes @ np.diag(moments) @ axes.T)

@@ -1,0 +1,528 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A file of MJCF -> a model with everything resolved that the format lets a writer leave out.
+
+Includes are put in place, defaults and classes merged into each element, frames folded into what they hold, replicas
+written out, angles and orientations brought to radians and matrices. What is not understood is named once for each
+kind of element.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..core import frames
+from ..core.errors import InputError
+from ..core.validate import Issue
+from ..core.words import counted
+from ..urdf import markup
+from ..urdf.markup import Element
+from . import values
+from .values import Actuator, Body, Equality, Floats, Geom, Inertial, Joint, Look, Mesh, Model, Site
+
+#: Sections that say nothing about bodies and how they move.
+_SILENT = frozenset({"visual", "statistic", "custom", "size"})
+#: Sections and elements that the model leaves out, with their word in messages.
+_UNREAD = {
+    "tendon": "tendon", "sensor": "sensor", "keyframe": "keyframe", "deformable": "deformable", "extension": "plugin",
+}  # fmt: skip
+_ACTUATORS = frozenset({
+    "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "dcmotor"
+})  # fmt: skip
+_JOINTS = {"hinge", "slide", "ball", "free"}
+#: Most bodies and geoms after replicas are written out; and levels of includes.
+_MOST, _DEEPEST = 100_000, 32
+
+
+def read_file(path: Path) -> Model:
+    """Read a model. Raises InputError, naming the file, for what is no MJCF."""
+    return _Reader(path.absolute()).model
+
+
+def is_mjcf(path: Path) -> bool:
+    """True if the first element of an XML file is MuJoCo's."""
+    try:
+        with path.open("rb") as stream:
+            start = stream.read(65536)
+    except OSError:
+        return False
+    text = markup.text_of(start)
+    return "<mujoco" in text
+
+
+class _Reader:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.root = self._parsed(path)
+        if self.root.tag != "mujoco":
+            raise InputError(f"'{path.name}' is no model of MuJoCo: its first element is <{self.root.tag}>.")
+        self.model = Model(self.root.get("model") or path.stem, path)
+        self.model.files.append(path)
+        self._include(self.root, path.parent, 0)
+        self.compiler: dict[str, str] = {}
+        for section in self._sections("compiler"):
+            self.compiler.update(section.attributes)
+        self.model.compiler = self.compiler
+        self.radians = self.compiler.get("angle", "degree") == "radian"
+        self.order = self.compiler.get("eulerseq", "xyz")
+        self.auto_limits = self.compiler.get("autolimits", "true") != "false"
+        self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
+        self.main = "main"
+        for section in self._sections("default"):
+            self._read_class(section, "", self.classes["main"])
+        self.unread: Counter[str] = Counter()
+        self.names: set[str] = set()
+        self.parts = 0
+        self._options()
+        self._assets()
+        self._bodies()
+        self._actuators()
+        self._equalities()
+        self._contacts()
+        self._report()
+
+    # ------------------------------------------------------------------ the tree
+
+    def _parsed(self, path: Path) -> Element:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise InputError(f"'{path}' cannot be read ({error.strerror}).") from error
+        return markup.parse(data, path.name)[0]
+
+    def _include(self, element: Element, folder: Path, depth: int) -> None:
+        """Put what a file includes in the place of each include."""
+        if depth > _DEEPEST:
+            raise InputError(f"'{self.path.name}' includes files more than {_DEEPEST} levels deep.")
+        children: list[Element] = []
+        for child in element.children:
+            if child.tag != "include":
+                self._include(child, folder, depth)
+                children.append(child)
+                continue
+            name = child.get("file") or ""
+            path = self._file(name, folder, self.path.parent)
+            if path is None:
+                raise InputError(f"'{self.path.name}' includes '{name}', which is not there (line {child.line}).")
+            if path in self.model.files:
+                raise InputError(f"'{self.path.name}' includes '{name}' twice (line {child.line}).")
+            self.model.files.append(path)
+            part = self._parsed(path)
+            self._include(part, path.parent, depth + 1)
+            children += part.children
+        element.children[:] = children
+
+    def _file(self, name: str, *folders: Path) -> Path | None:
+        """A file that the model names, which is not further away than beside the folder of the model."""
+        if not name or "\0" in name:
+            return None
+        top = self.path.parent.resolve().parent
+        for folder in folders:
+            path = (folder / name.replace("\\", "/")).resolve()
+            if path.is_relative_to(top) and path.is_file():
+                return path
+        return None
+
+    def _sections(self, tag: str) -> Iterator[Element]:
+        return (child for child in self.root.children if child.tag == tag)
+
+    def _read_class(self, element: Element, parent: str, above: Mapping[str, dict[str, str]]) -> None:
+        name = element.get("class") or ("main" if not parent else "")
+        if not parent:
+            self.main = name
+        own = self.classes.setdefault(name, {})
+        for tag, attributes in above.items():
+            own.setdefault(tag, {}).update({key: value for key, value in attributes.items() if key not in own[tag]}
+                                           if tag in own else attributes)  # fmt: skip
+        for child in element.children:
+            if child.tag != "default":
+                tag = "actuator" if child.tag in _ACTUATORS else child.tag
+                own[tag] = {**own.get(tag, {}), **child.attributes}
+        for child in element.children:
+            if child.tag == "default":
+                self._read_class(child, name, {tag: dict(attributes) for tag, attributes in own.items()})
+
+    def _merged(self, element: Element, around: str, tag: str = "") -> dict[str, str]:
+        """The attributes of an element with those of its class. around: the class of what it is in."""
+        name = element.get("class") or around or self.main
+        known = self.classes.get(name)
+        if known is None:
+            self._issue("MjcfClassMissing", f"The class '{name}' is not declared (line {element.line}).",
+                        "Declare it, or correct its name.")  # fmt: skip
+            known = {}
+        return {**known.get(tag or element.tag, {}), **element.attributes}
+
+    def _issue(self, code: str, message: str, fix: str, severity: Any = "warning") -> None:
+        self.model.issues.append(Issue(code, severity, "", self.model.name, message, fix))
+
+    def _report(self) -> None:
+        for word, number in sorted(self.unread.items()):
+            self._issue(
+                "MjcfUnread", f"'{self.path.name}' has {counted(number, word)}, which are not read."
+                if number > 1 else f"'{self.path.name}' has one {word}, which is not read.",
+                "Keep the file for MuJoCo.", "info",
+            )  # fmt: skip
+
+    # ------------------------------------------------------------------ numbers
+
+    def _numbers(self, attributes: Mapping[str, str], name: str, default: tuple[float, ...] = ()) -> tuple[float, ...]:
+        text = attributes.get(name)
+        if text is None:
+            return default
+        try:
+            found = tuple(float(part) for part in text.split())
+        except ValueError:
+            raise InputError(f"'{self.path.name}': {name}=\"{text[:60]}\" is no list of numbers.") from None
+        if not all(math.isfinite(value) for value in found):
+            raise InputError(f"'{self.path.name}': {name}=\"{text[:60]}\" is not finite.")
+        return found
+
+    def _number(self, attributes: Mapping[str, str], name: str, default: float) -> float:
+        found = self._numbers(attributes, name)
+        return found[0] if found else default
+
+    def _vector(self, attributes: Mapping[str, str], name: str, default: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Floats:
+        found = self._numbers(attributes, name, default)
+        return np.array((*found, 0.0, 0.0, 0.0)[:3], float)
+
+    def _angle(self, value: float) -> float:
+        return value if self.radians else math.radians(value)
+
+    def _turn(self, attributes: Mapping[str, str]) -> Floats:
+        """The rotation (3, 3) that one of the five ways says."""
+        if "quat" in attributes:
+            return frames.matrix_of(_unit(np.array((*self._numbers(attributes, "quat"), 0, 0, 0, 0)[:4], float)))
+        if "axisangle" in attributes:
+            x, y, z, angle = (*self._numbers(attributes, "axisangle"), 0, 0, 0, 0)[:4]
+            return _turned(_unit(np.array((x, y, z), float)) * self._angle(angle))
+        if "euler" in attributes:
+            turn = np.eye(3)
+            for letter, value in zip(self.order, self._numbers(attributes, "euler"), strict=False):
+                axis = np.eye(3)["xyz".index(letter.lower())] * self._angle(value)
+                turn = turn @ _turned(axis) if letter.islower() else _turned(axis) @ turn
+            return turn
+        if "xyaxes" in attributes:
+            numbers = np.array((*self._numbers(attributes, "xyaxes"), *[0.0] * 6)[:6], float)
+            first = _unit(numbers[:3])
+            second = _unit(numbers[3:] - first * (first @ numbers[3:]))
+            return np.stack((first, second, np.cross(first, second)), axis=1)
+        if "zaxis" in attributes:
+            return _turn_to(self._vector(attributes, "zaxis"))
+        return np.eye(3)
+
+    def _pose(self, attributes: Mapping[str, str]) -> Floats:
+        return frames.transform(self._vector(attributes, "pos"), self._turn(attributes))
+
+    def _limits(self, attributes: Mapping[str, str], name: str, limited: str) -> tuple[float, float] | None:
+        """A range that is in force; None without one."""
+        found = self._numbers(attributes, name)
+        word = attributes.get(limited, "auto")
+        is_on = word == "true" or (word == "auto" and self.auto_limits and name in attributes and len(found) == 2)
+        return (found[0], found[1]) if is_on and len(found) == 2 and found[0] <= found[1] else None
+
+    # ------------------------------------------------------------------ options and assets
+
+    def _options(self) -> None:
+        for section in self._sections("option"):
+            self.model.options.update(section.attributes)
+            for flag in section.findall("flag"):
+                self.model.flags.update(flag.attributes)
+        self.model.gravity = self._vector(self.model.options, "gravity", (0.0, 0.0, -9.81))
+        if self.model.flags.get("gravity") == "disable":
+            self.model.gravity = np.zeros(3)
+
+    def _asset_file(self, name: str, kind: str) -> Path | None:
+        short = Path(name.replace("\\", "/")).name if self.compiler.get("strippath") == "true" else name
+        folder = self.compiler.get(kind) or self.compiler.get("assetdir") or ""
+        return self._file(short, self.path.parent / folder, self.path.parent)
+
+    def _assets(self) -> None:
+        textures: dict[str, Path] = {}
+        for section in self._sections("asset"):
+            for item in section.findall("texture"):
+                file = item.get("file")
+                path = self._asset_file(file, "texturedir") if file else None
+                if path is not None:
+                    textures[item.get("name") or Path(file or "").stem] = path
+            for item in section.children:
+                attributes = self._merged(item, "")
+                if item.tag == "mesh":
+                    self._mesh(attributes, item.line)
+                elif item.tag == "hfield":
+                    name = attributes.get("name") or Path(attributes.get("file", "")).stem
+                    self.model.fields[name] = self._numbers(attributes, "size")
+                elif item.tag == "material" and "name" in attributes:
+                    rgba = self._numbers(attributes, "rgba", (1.0, 1.0, 1.0, 1.0))
+                    self.model.looks[attributes["name"]] = Look(
+                        attributes["name"], rgba, textures.get(attributes.get("texture", ""))
+                    )
+                elif item.tag == "model":
+                    self.unread["attached model"] += 1
+
+    def _mesh(self, attributes: dict[str, str], line: int) -> None:
+        file = attributes.get("file", "")
+        name = attributes.get("name") or Path(file.replace("\\", "/")).stem
+        found = Mesh(name, scale=self._numbers(attributes, "scale", (1.0, 1.0, 1.0)))
+        found.inertia = attributes.get("inertia", "legacy")
+        place = self._vector(attributes, "refpos")
+        turn = frames.matrix_of(_unit(np.array(self._numbers(attributes, "refquat", (1.0, 0.0, 0.0, 0.0)), float)))
+        found.pose = frames.transform(place, turn)
+        if "vertex" in attributes:
+            found.points = np.array(self._numbers(attributes, "vertex"), float)
+            found.points = found.points[: len(found.points) // 3 * 3].reshape(-1, 3)
+            faces = np.array(self._numbers(attributes, "face"), np.int64)
+            found.faces = faces[: len(faces) // 3 * 3].reshape(-1, 3)
+        elif file:
+            found.file = self._asset_file(file, "meshdir")
+            if found.file is None:
+                self._issue("MjcfMeshMissing", f"The mesh '{file}' is not there (line {line}); its geoms are left out.",
+                            "Put it into the folder that the compiler's meshdir names.")  # fmt: skip
+        else:
+            self.unread["built-in mesh"] += 1
+        self.model.meshes[name] = found
+
+    # ------------------------------------------------------------------ bodies
+
+    def _bodies(self) -> None:
+        world = Body("world", np.eye(4), -1)
+        self.model.bodies.append(world)
+        for section in self._sections("worldbody"):
+            self._fill(section, 0, np.eye(4), section.get("childclass") or "", "")
+
+    def _count(self) -> None:
+        self.parts += 1
+        if self.parts > _MOST:
+            raise InputError(f"'{self.path.name}' has more than {_MOST} bodies and geoms.")
+
+    def _name(self, wanted: str, kind: str, suffix: str) -> str:
+        base = f"{wanted}{suffix}" if wanted else f"{kind}{suffix}"
+        name, number = base, 0
+        while not wanted and name in self.names:
+            number += 1
+            name = f"{base}_{number}"
+        self.names.add(name)
+        return name
+
+    def _fill(self, element: Element, index: int, frame: Floats, around: str, suffix: str) -> None:
+        """Read what is in a body. frame: pose (4, 4) of the frame that is open in it. suffix: of replicas."""
+        body = self.model.bodies[index]
+        for child in element.children:
+            tag = child.tag
+            if tag == "body":
+                self._body(child, index, frame, around, suffix)
+            elif tag == "frame":
+                own = child.get("childclass") or around
+                self._fill(child, index, frame @ self._pose(child.attributes), own, suffix)
+            elif tag == "replicate":
+                self._replicate(child, index, frame, around, suffix)
+            elif tag in ("joint", "freejoint"):
+                body.joints.append(self._joint(child, frame, around, suffix))
+            elif tag == "geom":
+                self._count()
+                geom = self._geom(child, frame, around, suffix)
+                if geom is not None:
+                    body.geoms.append(geom)
+            elif tag == "site":
+                attributes = self._merged(child, around)
+                ends = self._numbers(attributes, "fromto")
+                pose = _between(ends)[0] if len(ends) == 6 else self._pose(attributes)
+                body.sites.append(Site(self._name(attributes.get("name", ""), "site", suffix), frame @ pose))
+            elif tag == "inertial":
+                body.inertial = self._inertial(child.attributes)
+            elif tag in ("camera", "light") or tag in ("flexcomp", "composite", "attach", "plugin"):
+                self.unread[tag] += 1
+
+    def _body(self, element: Element, parent: int, frame: Floats, around: str, suffix: str) -> None:
+        self._count()
+        attributes = element.attributes
+        pose = frame @ self._pose(attributes)
+        name = self._name(attributes.get("name", ""), "body", suffix)
+        made = Body(name, pose, parent, is_mocap=attributes.get("mocap") == "true")
+        made.gravity_compensation = self._number(attributes, "gravcomp", 0.0)
+        self.model.bodies.append(made)
+        self._fill(element, len(self.model.bodies) - 1, np.eye(4), attributes.get("childclass") or around, suffix)
+
+    def _replicate(self, element: Element, index: int, frame: Floats, around: str, suffix: str) -> None:
+        count = int(self._number(element.attributes, "count", 1.0))
+        step = frames.transform(self._vector(element.attributes, "offset"), self._turn(element.attributes))
+        separator, digits = element.get("sep") or "", len(str(max(count - 1, 0)))
+        pose = frame
+        for number in range(max(count, 0)):
+            self._count()
+            self._fill(element, index, pose, around, f"{suffix}{separator}{number:0{digits}d}")
+            pose = pose @ step
+
+    def _joint(self, element: Element, frame: Floats, around: str, suffix: str) -> Joint:
+        is_free = element.tag == "freejoint"
+        attributes = dict(element.attributes) if is_free else self._merged(element, around)
+        kind = "free" if is_free else attributes.get("type", "hinge")
+        if kind not in _JOINTS:
+            raise InputError(f"'{self.path.name}': '{kind}' is no type of joint (line {element.line}).")
+        axis = frame[:3, :3] @ _unit(self._vector(attributes, "axis", (0.0, 0.0, 1.0)))
+        place = frame[:3, :3] @ self._vector(attributes, "pos") + frame[:3, 3]
+        made = Joint(self._name(attributes.get("name", ""), "joint", suffix), kind, place, axis, line=element.line)
+        if is_free or kind == "free":
+            return made
+        scale = self._angle if kind in ("hinge", "ball") else float
+        limits = self._limits(attributes, "range", "limited")
+        made.range = None if limits is None else (scale(limits[0]), scale(limits[1]))
+        made.reference = scale(self._number(attributes, "ref", 0.0))
+        made.spring = scale(self._number(attributes, "springref", 0.0))
+        made.stiffness = self._number(attributes, "stiffness", 0.0)
+        made.damping = self._number(attributes, "damping", 0.0)
+        made.armature = self._number(attributes, "armature", 0.0)
+        made.friction = self._number(attributes, "frictionloss", 0.0)
+        made.force_range = self._limits(attributes, "actuatorfrcrange", "actuatorfrclimited")
+        return made
+
+    def _geom(self, element: Element, frame: Floats, around: str, suffix: str) -> Geom | None:
+        attributes = self._merged(element, around)
+        mesh = attributes.get("mesh", "")
+        kind = attributes.get("type", "mesh" if mesh and "type" not in attributes else "sphere")
+        size = self._numbers(attributes, "size")
+        ends = self._numbers(attributes, "fromto")
+        pose = self._pose(attributes)
+        if len(ends) == 6 and kind in ("capsule", "cylinder", "box", "ellipsoid"):
+            pose, half = _between(ends)
+            size = (size[0] if size else 0.0, half) if kind in ("capsule", "cylinder") else (*size[:1] * 2, half)
+        name = self._name(attributes.get("name", ""), "geom", suffix)
+        made = Geom(name, kind, frame @ pose, size, mesh, attributes.get("hfield", ""), attributes.get("material", ""),
+                    line=element.line)  # fmt: skip
+        made.rgba = self._numbers(attributes, "rgba") if "rgba" in attributes else None
+        made.mass = self._number(attributes, "mass", 0.0) if "mass" in attributes else None
+        made.density = self._number(attributes, "density", values.DENSITY)
+        made.contact = (int(self._number(attributes, "contype", 1)), int(self._number(attributes, "conaffinity", 1)))
+        given = self._numbers(attributes, "friction")
+        made.friction = (*given, *values.FRICTION[len(given) :])
+        made.group = int(self._number(attributes, "group", 0))
+        made.priority = int(self._number(attributes, "priority", 0))
+        made.condim = int(self._number(attributes, "condim", 3))
+        made.is_shell = attributes.get("shellinertia") == "true"
+        if kind == "sdf" or (mesh and kind not in ("mesh", "sdf")):
+            self.unread["shape fitted to a mesh" if mesh and kind != "sdf" else "signed distance field"] += 1
+            if kind == "sdf":
+                return None
+        return made
+
+    def _inertial(self, attributes: Mapping[str, str]) -> Inertial:
+        turn = self._turn(attributes)
+        full = self._numbers(attributes, "fullinertia")
+        if len(full) == 6:
+            xx, yy, zz, xy, xz, yz = full
+            tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        else:
+            tensor = np.diag(self._vector(attributes, "diaginertia"))
+        return Inertial(self._number(attributes, "mass", 0.0), self._vector(attributes, "pos"), turn @ tensor @ turn.T)
+
+    # ------------------------------------------------------------------ actuators, equalities, contacts
+
+    def _actuators(self) -> None:
+        for section in self._sections("actuator"):
+            for item in section.children:
+                if item.tag not in _ACTUATORS:
+                    self.unread["actuator"] += 1
+                    continue
+                made = self._actuator(item)
+                if made is None:
+                    self.unread["actuator of a tendon, a site or a body"] += 1
+                else:
+                    self.model.actuators.append(made)
+        for tag, word in _UNREAD.items():
+            self.unread[word] += sum(len(section.children) for section in self._sections(tag))
+        self.unread = +self.unread
+
+    def _actuator(self, element: Element) -> Actuator | None:
+        attributes = self._merged(element, "", "actuator")
+        joint = attributes.get("joint") or attributes.get("jointinparent") or ""
+        if not joint or any(word in attributes for word in ("tendon", "site", "body", "cranksite")):
+            return None
+        kp = self._number(attributes, "kp", 1.0)
+        kv = self._number(attributes, "kv", 1.0 if element.tag in ("velocity", "damper") else 0.0)
+        gain, bias, is_affine = 1.0, (0.0, 0.0, 0.0), True
+        if element.tag in ("position", "intvelocity"):
+            gain, bias = kp, (0.0, -kp, -kv)
+            is_affine = element.tag == "position"
+        elif element.tag == "velocity":
+            gain, bias = kv, (0.0, 0.0, -kv)
+        elif element.tag == "general":
+            given = self._numbers(attributes, "biasprm")
+            bias = (*given, 0.0, 0.0, 0.0)[:3] if attributes.get("biastype", "none") == "affine" else bias  # type: ignore[assignment]
+            gain = (*self._numbers(attributes, "gainprm"), 1.0)[0]
+            is_affine = (
+                attributes.get("gaintype", "fixed") == "fixed"
+                and attributes.get("biastype", "none") in ("none", "affine")
+                and attributes.get("dyntype", "none") in ("none", "filter", "filterexact")
+            )
+        elif element.tag != "motor":
+            is_affine = False
+        gear = (*self._numbers(attributes, "gear"), 1.0)[0]
+        return Actuator(
+            self._name(attributes.get("name", ""), "actuator", ""), joint, gain, bias, gear,
+            self._limits(attributes, "forcerange", "forcelimited"),
+            self._limits(attributes, "ctrlrange", "ctrllimited"), is_affine, element.line,
+        )  # fmt: skip
+
+    def _equalities(self) -> None:
+        for section in self._sections("equality"):
+            for item in section.children:
+                attributes = self._merged(item, "", "equality") if item.tag in ("connect", "weld", "joint") else {}
+                if item.tag not in ("connect", "weld", "joint") or "site1" in attributes:
+                    self.unread["equality"] += 1
+                    continue
+                words = ("joint1", "joint2") if item.tag == "joint" else ("body1", "body2")
+                made = Equality(
+                    item.tag, self._name(attributes.get("name", ""), item.tag, ""), attributes.get(words[0], ""),
+                    attributes.get(words[1], ""), self._vector(attributes, "anchor"),
+                    is_active=attributes.get("active", "true") != "false",
+                )  # fmt: skip
+                relative = self._numbers(attributes, "relpose")
+                if len(relative) == 7 and any(relative[3:]):
+                    turn = frames.matrix_of(_unit(np.array(relative[3:], float)))
+                    made.relative = frames.transform(relative[:3], turn)
+                made.polynomial = (*self._numbers(attributes, "polycoef", (0.0, 1.0)), *[0.0] * 5)[:5]
+                self.model.equalities.append(made)
+
+    def _contacts(self) -> None:
+        for section in self._sections("contact"):
+            for item in section.children:
+                if item.tag == "exclude":
+                    self.model.excludes.append((item.get("body1") or "", item.get("body2") or ""))
+                else:
+                    self.unread["contact pair"] += 1
+        for child in self.root.children:
+            known = {"compiler", "option", "default", "asset", "worldbody", "actuator", "equality", "contact"}
+            if child.tag not in known | _SILENT | _UNREAD.keys():
+                self.unread[child.tag] += 1
+
+
+def _turned(vector: Floats) -> Floats:
+    """The rotation (3, 3) about a vector (3,) by its length."""
+    return frames.matrix_of(frames.turn_by(vector))
+
+
+def _unit(vector: Floats) -> Floats:
+    length = float(np.linalg.norm(vector))
+    if length < 1e-12:
+        return np.asarray(np.eye(len(vector))[0 if len(vector) == 4 else 2])
+    return np.asarray(vector / length)
+
+
+def _turn_to(direction: Floats) -> Floats:
+    """The least rotation (3, 3) that takes the Z axis to a direction (3,)."""
+    way = _unit(direction)
+    axis = np.cross((0.0, 0.0, 1.0), way)
+    sine, cosine = float(np.linalg.norm(axis)), float(way[2])
+    if sine < 1e-12:
+        return np.eye(3) if cosine > 0 else np.diag((1.0, -1.0, -1.0))
+    return _turned(axis / sine * math.atan2(sine, cosine))
+
+
+def _between(ends: tuple[float, ...]) -> tuple[Floats, float]:
+    """(pose (4, 4) in the middle of two points with Z from the second to the first, half of their distance)."""
+    one, other = np.array(ends[:3], float), np.array(ends[3:6], float)
+    return frames.transform((one + other) / 2.0, _turn_to(one - other)), float(np.linalg.norm(one - other)) / 2.0

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The parts of a MuJoCo model with defaults, classes, frames and units of angles resolved.
+
+Lengths in metres, angles in radians, quaternions with the real part first. Poses are matrices (4, 4) in the space of
+the body that holds the part.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core.validate import Issue
+
+Floats = NDArray[np.float64]
+INFINITE = float("inf")
+#: Of a geom whose file says nothing: sliding, torsional, rolling friction; and its density, kg/m^3.
+FRICTION, DENSITY = (1.0, 0.005, 0.0001), 1000.0
+
+
+@dataclass(slots=True)
+class Mesh:
+    """A mesh asset. file: None where `points` are in the model itself. pose: of its own frame, which is taken out.
+
+    scale: (3,). faces: (m, 3), empty for the hull of the points. inertia: convex, exact, legacy or shell.
+    """
+
+    name: str
+    file: Path | None = None
+    points: Floats = field(default_factory=lambda: np.zeros((0, 3)))
+    faces: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 3), np.int64))
+    scale: tuple[float, ...] = (1.0, 1.0, 1.0)
+    pose: Floats = field(default_factory=lambda: np.eye(4))
+    inertia: str = "legacy"
+
+
+@dataclass(slots=True)
+class Look:
+    """A material: colour with alpha, 0 to 1. texture: file of its image, if it has one."""
+
+    name: str
+    rgba: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)
+    texture: Path | None = None
+
+
+@dataclass(slots=True)
+class Geom:
+    """A shape. size: as MJCF has it: radius, half lengths. mesh, field, look: names of assets.
+
+    mass: kg; None: from the density. contact: masks (type, affinity).
+    """
+
+    name: str
+    type: str
+    pose: Floats
+    size: tuple[float, ...] = ()
+    mesh: str = ""
+    field: str = ""
+    look: str = ""
+    rgba: tuple[float, ...] | None = None
+    mass: float | None = None
+    density: float = DENSITY
+    contact: tuple[int, int] = (1, 1)
+    friction: tuple[float, ...] = FRICTION
+    group: int = 0
+    priority: int = 0
+    condim: int = 3
+    is_shell: bool = False
+    line: int = 0
+
+    @property
+    def collides(self) -> bool:
+        return self.contact != (0, 0)
+
+
+@dataclass(slots=True)
+class Joint:
+    """A joint of a body: hinge, slide, ball or free. place, axis: (3,). range: rad or m; None: without limits.
+
+    The angle or distance is `reference` in the pose of the file. stiffness, damping: of a spring at `spring`.
+    """
+
+    name: str
+    type: str
+    place: Floats
+    axis: Floats
+    range: tuple[float, float] | None = None
+    reference: float = 0.0
+    stiffness: float = 0.0
+    spring: float = 0.0
+    damping: float = 0.0
+    armature: float = 0.0
+    friction: float = 0.0
+    force_range: tuple[float, float] | None = None
+    line: int = 0
+
+
+@dataclass(slots=True)
+class Inertial:
+    """mass: kg. center: (3,), m. inertia: (3, 3) about the centre, kg m^2, along the axes of the body."""
+
+    mass: float
+    center: Floats
+    inertia: Floats
+
+
+@dataclass(slots=True)
+class Site:
+    name: str
+    pose: Floats
+
+
+@dataclass(slots=True)
+class Body:
+    """pose: in the space of the parent. parent: index in `Model.bodies`; -1 for the world, which is the first."""
+
+    name: str
+    pose: Floats
+    parent: int
+    inertial: Inertial | None = None
+    joints: list[Joint] = field(default_factory=list)
+    geoms: list[Geom] = field(default_factory=list)
+    sites: list[Site] = field(default_factory=list)
+    is_mocap: bool = False
+    gravity_compensation: float = 0.0
+
+
+@dataclass(slots=True)
+class Actuator:
+    """force = gain * control + bias[0] + bias[1] * position + bias[2] * velocity, of the joint times the gear.
+
+    is_affine: it is that; others, such as muscles, are not. control: range; None without one.
+    """
+
+    name: str
+    joint: str
+    gain: float
+    bias: tuple[float, float, float]
+    gear: float = 1.0
+    force: tuple[float, float] | None = None
+    control: tuple[float, float] | None = None
+    is_affine: bool = True
+    line: int = 0
+
+
+@dataclass(slots=True)
+class Equality:
+    """connect, weld or joint. one, other: bodies, or joints; empty for the world. anchor: (3,) in the space of `one`.
+
+    relative: pose (4, 4) of the other body in the space of the first; None: as in the file. polynomial: of joints.
+    """
+
+    kind: str
+    name: str
+    one: str
+    other: str
+    anchor: Floats
+    relative: Floats | None = None
+    polynomial: tuple[float, ...] = (0.0, 1.0, 0.0, 0.0, 0.0)
+    is_active: bool = True
+
+
+@dataclass(slots=True)
+class Model:
+    """A model. bodies: parents first; the first is the world. excludes: pairs of names. files: all that were read."""
+
+    name: str
+    path: Path
+    bodies: list[Body] = field(default_factory=list)
+    meshes: dict[str, Mesh] = field(default_factory=dict)
+    fields: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    looks: dict[str, Look] = field(default_factory=dict)
+    actuators: list[Actuator] = field(default_factory=list)
+    equalities: list[Equality] = field(default_factory=list)
+    excludes: list[tuple[str, str]] = field(default_factory=list)
+    gravity: Floats = field(default_factory=lambda: np.array([0.0, 0.0, -9.81]))
+    options: dict[str, str] = field(default_factory=dict)
+    flags: dict[str, str] = field(default_factory=dict)
+    compiler: dict[str, str] = field(default_factory=dict)
+    issues: list[Issue] = field(default_factory=list)
+    files: list[Path] = field(default_factory=list)

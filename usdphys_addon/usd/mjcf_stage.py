@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Models of MuJoCo as USD files, without Blender: for its import, for commands that only read, and for a conversion."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pxr import Gf, Kind, Sdf, Usd, UsdGeom, UsdShade, Vt
+
+from ..core import paths
+from ..core.errors import OutputError
+from ..core.units import SI
+from ..mjcf import layout, read
+from ..system.files import checked, refuse_parts, replace_together, scratch_folder, work_folder
+from . import write
+from .opinions import BINDING_API
+
+if TYPE_CHECKING:
+    from ..core.validate import Issue
+    from ..mjcf.layout import Layout
+    from ..mjcf.values import Look
+
+
+def plan(path: Path) -> Layout:
+    """Read a model and decide on its prims. Raises InputError."""
+    return layout.plan(read.read_file(path))
+
+
+def write_stage(planned: Layout, target: Path, textures: Path | None = None) -> None:
+    """Write a model as a USD file. textures: folder beside it that images are copied to; None leaves them in place."""
+    stage = Usd.Stage.CreateInMemory(target.name)
+    write.write_units(stage, SI)
+    write.write_model(stage, planned.model, SI)
+    root = stage.GetRootLayer().GetPrimAtPath(planned.root)
+    root.SetInfo("kind", Kind.Tokens.component)
+    stage.GetRootLayer().defaultPrim = root.name
+    _Looks(stage, planned, textures).write()
+    if not stage.GetRootLayer().Export(str(target)):
+        raise OutputError(f"'{target}' could not be written; the old file is untouched.")
+
+
+class _Looks:
+    """Writes the materials of geoms that are seen, each once."""
+
+    def __init__(self, stage: Usd.Stage, planned: Layout, textures: Path | None) -> None:
+        self.stage, self.planned, self.textures = stage, planned, textures
+        self.made: dict[tuple[object, ...], str] = {}
+        self.copied: dict[Path, str] = {}
+
+    def write(self) -> None:
+        for path, look in self.planned.looks.items():
+            prim = self.stage.GetPrimAtPath(path)
+            key = (look.name, look.rgba, look.texture)
+            if key not in self.made:
+                self.made[key] = self._material(look)
+            prim.AddAppliedSchema(BINDING_API)
+            UsdShade.MaterialBindingAPI(prim).Bind(UsdShade.Material.Get(self.stage, self.made[key]))
+            red, green, blue, alpha = look.rgba
+            color = UsdGeom.Gprim(prim).CreateDisplayColorPrimvar()
+            color.Set(Vt.Vec3fArray([Gf.Vec3f(red, green, blue)]))
+            if alpha < 1.0:
+                UsdGeom.Gprim(prim).CreateDisplayOpacityPrimvar().Set(Vt.FloatArray([alpha]))
+
+    def _material(self, look: Look) -> str:
+        above = f"{self.planned.root}/materials"
+        if not self.stage.GetPrimAtPath(above):
+            UsdGeom.Scope.Define(self.stage, above)
+        path = paths.free(f"{above}/{layout.identifier(look.name)}", self.stage.GetPrimAtPath)
+        material = UsdShade.Material.Define(self.stage, path)
+        shader = UsdShade.Shader.Define(self.stage, f"{path}/Surface")
+        shader.CreateIdAttr("UsdPreviewSurface")
+        names, (red, green, blue, alpha) = Sdf.ValueTypeNames, look.rgba
+        diffuse = shader.CreateInput("diffuseColor", names.Color3f)
+        diffuse.Set(Gf.Vec3f(red, green, blue))
+        if look.texture is not None:
+            image = UsdShade.Shader.Define(self.stage, f"{path}/Texture")
+            image.CreateIdAttr("UsdUVTexture")
+            image.CreateInput("file", names.Asset).Set(Sdf.AssetPath(self._asset(look.texture)))
+            diffuse.ConnectToSource(image.ConnectableAPI(), "rgb")
+        shader.CreateInput("opacity", names.Float).Set(alpha)
+        shader.CreateInput("roughness", names.Float).Set(0.5)
+        material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
+        return path
+
+    def _asset(self, file: Path) -> str:
+        if self.textures is None:
+            return file.absolute().as_posix()
+        if file not in self.copied:
+            self.textures.mkdir(exist_ok=True)
+            name = paths.free(file.stem, {Path(one).stem for one in self.copied.values()}.__contains__) + file.suffix
+            shutil.copyfile(file, self.textures / name)
+            self.copied[file] = f"./{self.textures.name}/{name}"
+        return self.copied[file]
+
+
+@contextmanager
+def as_stage(path: Path) -> Iterator[tuple[Path, Layout]]:
+    """A model as a USD file in a folder that is deleted on exit."""
+    with work_folder() as folder:
+        planned = plan(path)
+        target = folder / f"{planned.root[1:][:80]}.usdc"
+        write_stage(planned, target)
+        yield target, planned
+
+
+def convert(path: Path, target: Path, *, strict: bool = False) -> tuple[list[Issue], dict[str, int]]:
+    """Write a model as a USD file that takes the place of the target, with its images in NAME_textures beside it.
+
+    Returns (issues, number of prims with physics by kind). strict: write nothing where the checks find errors. Raises
+    InputError, OutputError and ValidationFailedError.
+    """
+    from ..core import proof, summary, validate
+    from . import read as usd_read
+    from . import verify
+
+    checked(target, [path])
+    planned = plan(path)
+    refuse_parts(target, path, planned.source.files)
+    with scratch_folder(target) as folder:
+        made = folder / target.name
+        write_stage(planned, made, folder / f"{target.stem}_textures")
+        model = usd_read.read_stage(usd_read.open_stage(made))
+        issues = validate.validate(model, check_geometry=False)
+        found, _ = proof.Proof(planned.model).mismatches(partial(verify.facts_of_file, made))
+        issues += proof.issues_of(found, is_of_robot=True)
+        validate.refuse_errors(planned.issues + issues, target, strict=strict)
+        replace_together(folder, target, [])
+    return planned.issues + issues, summary.counts(model)
