@@ -13,7 +13,7 @@ from pxr import Sdf, Tf
 
 from ..core import paths
 from ..core.errors import InputError
-from ..core.three_way import MISSING, merged_dictionary, merged_list, one_sided
+from ..core.three_way import MISSING, merged_dictionary, merged_list, one_sided, same
 from ..system.files import regular, work_folder
 from .hierarchy import move_prims
 from .read import short_reason
@@ -294,7 +294,7 @@ def _edited(base: dict[Sdf.Path, _Fields], side: dict[Sdf.Path, _Fields]) -> set
     """Paths of all that is not as in the base, and of all above it."""
     paths_of_edits = (
         path for path in base.keys() | side.keys()
-        if path not in base or path not in side or one_sided(base[path], base[path], side[path]) != (base[path],)
+        if path not in base or path not in side or not same(base[path], side[path])
     )  # fmt: skip
     return {above for path in paths_of_edits for above in path.GetPrefixes()}
 
