@@ -290,6 +290,17 @@ def test_the_command_writes_both_and_ends_with_1_for_conflicts(tmp_path, capsys)
     assert layer.GetAttributeAtPath("/World/Hinge.physics:upperLimit").default == 100
 
 
+def test_files_as_git_names_them_are_read_as_what_they_are(tmp_path):
+    """An empty base, where both branches have added the file; a crate whose name has no suffix."""
+    base, theirs = write(tmp_path, ".merge_file_a1", ""), write(tmp_path, ".merge_file_c.3", edited(EDITS["doc"]))
+    layer_of(HOUSE).Export(str(tmp_path / "ours.usdc"))
+    ours = tmp_path / ".merge_file_b2"
+    (tmp_path / "ours.usdc").rename(ours)
+    assert cli.main(["merge", base, str(ours), theirs, "-o", str(ours), "--quiet"]) == 0
+    assert ours.read_bytes().startswith(b"PXR-USDC")
+    assert content(merge.read_layer(ours)) == content(layer_of(edited(EDITS["doc"])))
+
+
 @pytest.mark.parametrize(("name", "text", "says"), [
     ("broken.usda", "#usda 1.0\ndef {", "is not a USD file that can be read"), ("text.usda", "hello", "no USD layer"),
     ("a.blend", "BLENDER", "no USD layer"),
