@@ -285,6 +285,7 @@ def test_the_command_writes_both_and_ends_with_1_for_conflicts(tmp_path, capsys)
     assert cli.main(["merge", base, ours, theirs, "-o", str(tmp_path / "out.usdc"), "--favor", "theirs", "--json"]) == 0
     found = json.loads(capsys.readouterr().out.splitlines()[-1])["conflicts"]
     assert [row["where"] for row in found] == ["/World/Hinge.physics:upperLimit"]
+    assert cli.main(["merge", base, ours, theirs, "-o", out, "--base", "free"]) == 2, "an option for robots"
     layer = Sdf.Layer.FindOrOpen(str(tmp_path / "out.usdc"))
     assert layer.GetFileFormat().formatId == "usdc"
     assert layer.GetAttributeAtPath("/World/Hinge.physics:upperLimit").default == 100

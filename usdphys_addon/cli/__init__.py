@@ -23,7 +23,8 @@ from .arguments import make_parser
 
 #: Arguments that are names of files.
 _FILES = (
-    "file", "input", "first", "second", "base", "ours", "theirs", "output", "onto", "out", "json", "jobs", "receipt",
+    "file", "input", "first", "second", "ancestor", "ours", "theirs", "output", "onto", "out", "json", "jobs",
+    "receipt",
 )  # fmt: skip
 
 

@@ -17,7 +17,7 @@ from .output import folders_made, summarise
 
 def merge_files(options: argparse.Namespace) -> int:
     """Write a layer with both edits of a base. Returns the exit status, 1 where they exclude each other."""
-    files = [Path(name) for name in (options.base, options.ours, options.theirs)]
+    files = [Path(name) for name in (options.ancestor, options.ours, options.theirs)]
     for file in (*files, Path(options.output)):
         if file.suffix.lower() not in ("", ".usd", ".usda", ".usdc") and not file.name.startswith(".merge_file_"):
             raise InputError(f"'{file}' is no USD layer; give files that end with .usda, .usd or .usdc.")
@@ -29,7 +29,7 @@ def merge_files(options: argparse.Namespace) -> int:
         base, ours, theirs = map(merge.read_layer, files)
         layer, conflicts = merge.merge_layers(base, ours, theirs, options.favor)
     # The driver of git writes to OURS.
-    target, inputs = Path(options.output), (options.base, options.theirs)
+    target, inputs = Path(options.output), (options.ancestor, options.theirs)
     with folders_made(options, options.output), replacing(target, inputs=inputs) as scratch:
         scratch.write_bytes(merge.bytes_of(layer, is_text=_is_text(target, files[1])))
     if options.json:
