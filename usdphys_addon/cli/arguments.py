@@ -18,6 +18,7 @@ from ..system.console import say, warn
 from .convert import FORMS, convert_file
 from .diff import diff_files
 from .many import run_batch, serve_jobs
+from .merge import merge_files
 from .reading import inspect_file
 from .simulate import simulate_file
 from .tetmesh import fill_file
@@ -74,7 +75,8 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         command = _add_command(commands, name, table)
         add(command)
         _add_common(command)
-        _add_all(command.add_argument_group("options for robots in URDF"), table["robots"]["arguments"])
+        if table[name].get("robots", True):
+            _add_all(command.add_argument_group("options for robots in URDF"), table["robots"]["arguments"])
         command.add_argument(
             "--isolate", action="store_true",
             help="work in a child process, and report an error if a file makes it crash",
@@ -204,6 +206,7 @@ _COMMANDS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "convert": _add_convert, "validate": _add_validate,
     "inspect": lambda command: command.set_defaults(run=inspect_file),
     "diff": lambda command: command.set_defaults(run=diff_files), "simulate": _add_simulate,
+    "merge": lambda command: command.set_defaults(run=merge_files),
     "tetmesh": lambda command: command.set_defaults(run=fill_file),
 }  # fmt: skip
 
