@@ -92,8 +92,8 @@ def draw_play(layout: UILayout, context: Context) -> Any:
 
 
 def _draw_engines(column: Any, chosen: str) -> None:
-    """A button for each engine of the preview, where there are several."""
-    rows = solvers()
+    """A button for each engine of the preview that is installed, where there are several."""
+    rows = {key: engine for key, engine in solvers().items() if key == chosen or engine.is_here()}
     row = column.row(align=True)
     for key, engine in rows.items() if len(rows) > 1 else ():
         button = row.operator("wm.context_set_string", text=engine.name, depress=key == chosen)

@@ -8,6 +8,7 @@ An engine is one row of `ENGINES` and one class or program. A `Solver` runs in t
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -280,7 +281,8 @@ class Engine(Protocol):
 @dataclass(frozen=True, slots=True)
 class Solver:
     """An engine in this process. name: as users read it. doc: what it is, for a tooltip. engine: "module:class", the
-    module from this package on, or anywhere. get: sentence that says how to get what it needs.
+    module from this package on, or anywhere. get: sentence that says how to get what it needs. needs: module without
+    which it is not here.
     """
 
     name: str
@@ -288,6 +290,11 @@ class Solver:
     engine: str
     abilities: frozenset[Ability] = frozenset()
     get: str = "Install the zip of the extension for this platform."
+    needs: str = ""
+
+    def is_here(self) -> bool:
+        """False where what it needs is not installed."""
+        return not self.needs or importlib.util.find_spec(self.needs) is not None
 
     def load(self) -> type[Engine]:
         """The class. Raises MissingDependencyError."""
@@ -322,6 +329,7 @@ ENGINES: dict[str, Solver | Program] = {
         "MuJoCo", "MuJoCo, for robots and mechanisms", ".mujoco.scene:MujocoScene",
         frozenset({Ability.MOTION, Ability.CONTACTS, Ability.JOINTS}),
         "Install MuJoCo into this Python: python -m pip install mujoco==4.0.0 mujoco-core==4.0.0.",
+        "mujoco",
     ),
     "physx": Program(
         "PhysX", "PhysX, the engine of Isaac Sim and Omniverse", "run_physx.py",
