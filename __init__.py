@@ -18,6 +18,7 @@ _MODULES = (
     ".usdphys_addon.playback.guard",
     ".usdphys_addon.viewport.overlay_settings",
     ".usdphys_addon.viewport.readout",
+    ".usdphys_addon.viewport.selection",
     ".usdphys_addon.playback.joint_inspector",
     ".usdphys_addon.checks.live",
     ".preferences",

@@ -127,4 +127,19 @@ class USDPHYS_OT_unset(bpy.types.Operator):
         return {"FINISHED"}
 
 
-CLASSES = (USDPHYS_OT_list_add, USDPHYS_OT_list_remove, USDPHYS_OT_unset)
+class USDPHYS_OT_selection_unset(bpy.types.Operator):
+    """Remove the authored value of all selected objects; the default applies again"""
+
+    bl_idname = "usdphys.selection_unset"
+    bl_label = "Clear"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    name = StringProperty(name="Name")
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.viewport import selection
+
+        return {"FINISHED"} if selection.unset(context, self.name) else {"CANCELLED"}
+
+
+CLASSES = (USDPHYS_OT_list_add, USDPHYS_OT_list_remove, USDPHYS_OT_unset, USDPHYS_OT_selection_unset)

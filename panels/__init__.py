@@ -20,12 +20,13 @@ from . import (
     overlays,
     preview_panel,
     scene_physics,
+    selection_panel,
     structure_panel,
 )
 
 #: In the order of registration.
 _MODULES = (
-    action_bar_panel, batch_panel, checks_panel, object_physics, cable_panel,
+    selection_panel, action_bar_panel, batch_panel, checks_panel, object_physics, cable_panel,
     scene_physics, material_physics, preview_panel,
     joint_tools_panel, overlays, inspector_panel, structure_panel,
 )  # fmt: skip

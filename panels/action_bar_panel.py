@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Actions on the selected objects in the sidebar, the Object menu and a pie menu; batch tools below them."""
+"""What is made of the selected objects, in the sidebar; actions in the Object menu and a pie menu; batch tools."""
 
 from __future__ import annotations
 
@@ -26,7 +26,9 @@ def _rows_of(menu: str) -> tuple[tuple[str, str, str], ...]:
     return tuple((row["operator"], row["text"], row["icon"]) for row in _ROWS if row["menu"] == menu)
 
 
-ACTIONS, BATCH = _rows_of("actions"), _rows_of("batch")
+ACTIONS, MAKE, BATCH = _rows_of("actions"), _rows_of("make"), _rows_of("batch")
+#: What a button of a menu sets, by its text.
+_GIVEN = {"Door": {"kind": "DOOR"}}
 #: Texts of buttons where the whole one does not fit.
 _SHORT = {"Copy Physics to Selected": "Copy to Selected"}
 
@@ -59,7 +61,9 @@ def _draw(layout: UILayout, rows: Any, *, is_named: bool = False) -> None:
             if idname in CHOICES:
                 layout.operator_menu_enum(idname, CHOICES[idname], text=text, icon=icon)
             else:
-                layout.operator(idname, icon=icon, **({} if is_named else {"text": text}))
+                button = layout.operator(idname, icon=icon, **({} if is_named else {"text": text}))
+                for key, value in _GIVEN.get(text, {}).items():
+                    setattr(button, key, value)
 
 
 #: Largest number of objects among which physics is looked for each time that the sidebar is drawn.
@@ -89,14 +93,19 @@ def _draw_samples(layout: UILayout) -> None:
 
 
 class USDPHYS_PT_actions(Sidebar, bpy.types.Panel):
-    bl_label = "Actions"
-    bl_order = 0
+    bl_label = "Make"
+    bl_order = 1
 
     def draw(self, context: Context) -> None:
         layout = self.layout
-        columns = fitting.columns(2, *(text for _, text, _ in ACTIONS), has_icons=True)
-        _draw(layout.grid_flow(row_major=True, columns=columns, even_columns=True, even_rows=True, align=True), ACTIONS)
-        layout.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
+        texts = [text for _, text, _ in MAKE]
+        columns = next((most for most in (3, 2) if fitting.columns(most, *texts, has_icons=True) > 1), 1)
+        _draw(layout.grid_flow(row_major=True, columns=columns, even_columns=True, even_rows=True, align=True), MAKE)
+        row = fitting.together(layout, "Collider", "Ground", "More", has_icons=True)
+        row.operator("usdphys.add_collider", text="Collider", icon="MESH_ICOSPHERE")
+        row.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
+        row.menu("USDPHYS_MT_object", text="More", icon="DOWNARROW_HLT")
+        fitting.button(layout, "usdphys.remove_generated", "TRASH")
         if has_blender_bodies(context.scene):
             layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
         if is_new(context.scene):

@@ -24,7 +24,7 @@ ICONS = {"error": "CANCEL", "warning": "ERROR", "info": "INFO"}
 
 class USDPHYS_PT_checks(Sidebar, bpy.types.Panel):
     bl_label = "Checks"
-    bl_order = 4
+    bl_order = 1
 
     def draw_header_preset(self, context: Context) -> None:
         report = checks.report(context.scene.name)

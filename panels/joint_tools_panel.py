@@ -22,7 +22,7 @@ _ICON = 12.0
 
 class USDPHYS_PT_joint_tools(Sidebar, bpy.types.Panel):
     bl_label = "Joint Tools"
-    bl_order = 1
+    bl_order = 3
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:

@@ -18,7 +18,7 @@ from ..usdphys_addon.core.words import number_text, phrase
 from ..usdphys_addon.viewport import readout
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor
-from .places import Part, in_properties, in_sidebar, item_list
+from .places import Part, in_properties, item_list
 
 _PLACE = ("location", "rotation")
 #: A sphere looks the same however it is rotated.
@@ -44,7 +44,7 @@ _DOF_LABELS = {
 class _Object(Part):
     """All physics of the active object."""
 
-    name, label, view_label, order, closed = "object", "USD Physics", "Object", 5, False
+    name, label, closed = "object", "USD Physics", False
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -53,15 +53,13 @@ class _Object(Part):
     def draw(self, context: Context) -> None:
         if not usd_is_supported():
             draw_text(self.layout, NO_USD, "ERROR")
-        elif context.area.type == "VIEW_3D":
-            self.layout.label(text=context.object.name, icon="OBJECT_DATA")
         version = stamps.stamp_of(context.object)
         if stamps.is_newer(version):
             draw_text(self.layout, stamps.newer_message({context.object.name: version}), "ERROR")
 
 
 class _SubPart(_Object):
-    parent, closed, view_label = "object", True, ""
+    parent, closed = "object", True
     #: Property group whose is_applied the header switches.
     applied = ""
 
@@ -327,5 +325,5 @@ PARTS = (
 )  # fmt: skip
 CLASSES = (
     item_list("colliders", _draw_colliders), item_list("objects", _draw_objects),
-    item_list("memberships", _draw_memberships), *in_properties(PARTS, "physics"), *in_sidebar(PARTS),
+    item_list("memberships", _draw_memberships), *in_properties(PARTS, "physics"),
 )  # fmt: skip

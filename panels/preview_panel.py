@@ -9,6 +9,7 @@ import bpy
 from bpy.types import Context, UILayout
 
 from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core import air
 from ..usdphys_addon.core.qualities import QUALITY_TEXTS
 from ..usdphys_addon.core.words import Phrase, phrase
 from ..usdphys_addon.playback import clock_choice, ghosts
@@ -29,18 +30,13 @@ def _range(first: int, last: int) -> Phrase:
 
 class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
     bl_label = "Preview"
+    bl_order = 2
+    bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
         layout = self.layout
         session = preview_guard.current()
-        row = layout.row(align=True)
-        row.scale_y = 1.3
         settings = context.scene.usdphys.preview
-        leader = preview_guard.timeline()
-        plays = _timeline_plays(context) if leader is not None else session is not None and session.is_playing
-        row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
-        row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
-        row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
         engines = {key: tr(phrase("Bake in {simulator}", simulator=engine.name)) for key, engine in programs().items()}
         row = fitting.together(layout, *engines.values(), has_icons=True)
         for key, text in engines.items():
@@ -77,11 +73,27 @@ class USDPHYS_PT_preview(Sidebar, bpy.types.Panel):
         fitting.prop(column, settings, "frequency")
         fitting.prop(column, settings, "substeps")
         fitting.prop(column, settings, "blend_frames")
+        fitting.prop(column, settings, "air")
+        for name in ("linear_damping", "angular_damping", "rolling_resistance") if settings.air == air.OWN else ():
+            fitting.prop(column, settings, name)
+
+
+def draw_play(layout: UILayout, context: Context) -> Any:
+    """The buttons that play, step and reset. Returns their row."""
+    session = preview_guard.current()
+    row = layout.row(align=True)
+    row.scale_y = 1.3
+    leader = preview_guard.timeline()
+    plays = _timeline_plays(context) if leader is not None else session is not None and session.is_playing
+    row.operator("usdphys.preview_play", text="Pause" if plays else "Play", icon="PAUSE" if plays else "PLAY")
+    row.operator("usdphys.preview_step", text="", icon="FRAME_NEXT")
+    row.operator("usdphys.preview_reset", text="", icon="LOOP_BACK")
+    return row
 
 
 def _draw_engines(column: Any, chosen: str) -> None:
-    """A button for each engine of the preview, where there are several."""
-    rows = solvers()
+    """A button for each engine of the preview that is installed, where there are several."""
+    rows = {key: engine for key, engine in solvers().items() if key == chosen or engine.is_here()}
     row = column.row(align=True)
     for key, engine in rows.items() if len(rows) > 1 else ():
         button = row.operator("wm.context_set_string", text=engine.name, depress=key == chosen)
@@ -94,7 +106,8 @@ def _timeline_plays(context: Any) -> bool:
 
 class USDPHYS_PT_preview_state(Sidebar, bpy.types.Panel):
     bl_label = "State"
-    bl_parent_id = "USDPHYS_PT_preview"
+    # Not below the preview: it is seen while that is closed.
+    bl_order = 0
 
     @classmethod
     def poll(cls, _context: Context) -> bool:
@@ -150,7 +163,8 @@ def _draw_loads(column: UILayout, name: str, loads: Any, *, is_active: bool) -> 
 
 class USDPHYS_PT_preview_notices(Sidebar, bpy.types.Panel):
     bl_label = "Notices"
-    bl_parent_id = "USDPHYS_PT_preview"
+    # Not below the preview: it is seen while that is closed.
+    bl_order = 0
 
     @classmethod
     def poll(cls, _context: Context) -> bool:

@@ -16,7 +16,7 @@ _ARROW, _PRESET_BUTTONS = 16.0, 60.0
 
 class USDPHYS_PT_structure(Sidebar, bpy.types.Panel):
     bl_label = "Structure"
-    bl_order = 2
+    bl_order = 3
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, _context: Context) -> None:

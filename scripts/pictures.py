@@ -16,7 +16,7 @@ from PIL import Image
 CUTS: dict[str, tuple[int, int, int, int]] = {
     "first_run-1-hint": (340, 84, 710, 445),
     "first_run-6-landed": (340, 84, 710, 445),
-    "first_run-7-checks": (400, 190, 650, 315),
+    "first_run-7-checks": (400, 200, 650, 370),
     "generators-chimney": (330, 160, 560, 370),
     "generators-line": (380, 180, 670, 530),
     "generators-machines": (320, 150, 450, 470),
@@ -27,6 +27,7 @@ CUTS: dict[str, tuple[int, int, int, int]] = {
     "robot-2-imported": (330, 250, 420, 270),
     "robot-3-inspected": (380, 84, 670, 520),
     "robot-4-plays": (330, 250, 420, 270),
+    "selection-3-joint": (420, 84, 630, 600),
     "tasks-car-3-drives": (340, 84, 710, 445),
     "tasks-chain-2-hangs": (340, 84, 710, 384),
     "tasks-door-2-joint": (340, 84, 710, 445),

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .core import animation
+from .core.air import OFF, Air
 from .core.qualities import NORMAL
 from .simulation.engine import PREVIEW
 from .simulation.live_values import LiveValues
@@ -37,7 +38,7 @@ class StageMotion:
 
 def simulate_stage(
     stage: Any, seconds: float, *, fps: float | None = None, substeps: int = 0, quality: str = NORMAL,
-    with_loads: bool = False, engine: str = PREVIEW,
+    with_loads: bool = False, engine: str = PREVIEW, air: Air = OFF,
 ) -> StageMotion:  # fmt: skip
     """Simulate a stage from its first frame. fps: frames per second; None for those of the stage.
 
@@ -48,6 +49,7 @@ def simulate_stage(
 
     clock = time_samples.Clock(stage, fps)
     model = usd_read.read_stage(stage)
+    model.air = air
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
     for path in time_samples.animated(stage, model.bodies):

@@ -15,7 +15,7 @@ class USDPHYS_OT_import_mjcf(SteppedImport, bpy.types.Operator, ImportHelper):
     """Import a model of MuJoCo with its meshes, joints, masses and actuators into the scene"""
 
     bl_idname = "usdphys.import_mjcf"
-    bl_label = "Import MuJoCo Model"
+    bl_label = "Import MuJoCo"
     bl_options = {"REGISTER", "UNDO"}
 
     filter_glob = StringProperty(default="*.xml", options={"HIDDEN"})

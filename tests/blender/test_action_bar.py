@@ -622,10 +622,13 @@ def test_layouts_show_what_is_registered():
     expected = [idname for idname, _, _ in panels.ACTIONS if has_joint or idname != "usdphys.joint_add"]
     assert len(expected) >= 6
     assert shown(panels.USDPHYS_MT_pie) == expected
-    assert shown(panels.USDPHYS_PT_actions) == [*expected, "usdphys.add_physics"]
+    made = [idname for idname, _, _ in panels.MAKE]
+    assert len(made) == 9
+    others = ["usdphys.add_collider", "usdphys.add_physics", "usdphys.remove_generated"]
+    assert shown(panels.USDPHYS_PT_actions) == [*made, *others]
     assert shown(panels.USDPHYS_MT_object)[: len(expected)] == expected
     assert shown(panels.USDPHYS_PT_batch) == ["usdphys.tag_by_name", "usdphys.tag_collection", "usdphys.copy_physics"]
-    assert (panels.USDPHYS_PT_actions.bl_category, panels.USDPHYS_PT_actions.bl_order) == ("USD Physics", 0)
+    assert (panels.USDPHYS_PT_actions.bl_category, panels.USDPHYS_PT_actions.bl_order) == ("USD Physics", 1)
     assert panels.USDPHYS_PT_batch.bl_order == 3
     assert "DEFAULT_CLOSED" in panels.USDPHYS_PT_batch.bl_options
     assert panels.draw_menu in bpy.types.VIEW3D_MT_object.draw._draw_funcs
@@ -634,7 +637,7 @@ def test_layouts_show_what_is_registered():
 def test_layouts_do_without_an_operator(monkeypatch):
     scenes.solid("Crate")
     monkeypatch.setattr(panels, "ACTIONS", (("usdphys.not_there", "None", "X"), *panels.ACTIONS[:1]))
-    assert shown(panels.USDPHYS_PT_actions) == ["usdphys.make_dynamic", "usdphys.add_physics"]
+    assert shown(panels.USDPHYS_MT_pie) == ["usdphys.make_dynamic"]
 
 
 def test_all_buttons_undo_and_tell():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """An engine that is new: a row and a class, and the preview of a scene runs in it."""
 
+from dataclasses import replace
+
 import bpy
 import pytest
 from hanging import HANGING
@@ -77,7 +79,9 @@ def test_the_panel_has_a_button_for_each_engine_where_there_are_several(monkeypa
         layout = test_panels.drawn("preview", "VIEW_3D")
         return [one for one in layout.buttons() if one.name == "wm.context_set_string"]
 
+    here = ["MuJoCo"] if ENGINES["mujoco"].is_here() else []
     found = buttons()
-    assert [one.text for one in found] == ["Preview", "Hanging"]
+    assert [one.text for one in found] == ["Preview", *here, "Hanging"]
     monkeypatch.delitem(ENGINES, "hanging")
+    monkeypatch.setitem(ENGINES, "mujoco", replace(ENGINES["mujoco"], needs="no_such_module"))
     assert buttons() == []

@@ -1006,7 +1006,7 @@ def test_the_panel_has_a_button_for_every_kind_of_joint_and_every_tool():
     bpy.context.view_layer.objects.active = generic
     limits = draw(panel).buttons("usdphys.joint_limit_from_pose")
     assert [button.values["which"] for button in limits] == ["LOWER", "UPPER"] * 2
-    assert panel.bl_order == 1
+    assert panel.bl_order == 3
 
 
 def test_undo():

@@ -539,3 +539,24 @@ def test_the_load_of_a_joint_is_read_in_newtons(unit):
     assert loads.force == pytest.approx((0, 0, 3.0 * 9.81), abs=0.3) and loads.most_force >= 3.0 * 9.8
     session.reset(bpy.context)
     assert session.loads_of("Hook")[:3] == ((), 0.0, 0.0)
+
+
+# --------------------------------------------------------------------------- air
+
+
+@pytest.mark.parametrize(
+    ("targets", "air", "spin"),
+    [({"NEUTRAL"}, "TARGET", 0.0), ({"PHYSX"}, "TARGET", 0.05), ({"PHYSX", "NEWTON"}, "TARGET", 0.0),
+     ({"PHYSX"}, "OFF", 0.0), ({"NEUTRAL"}, "OWN", 0.4)],
+)  # fmt: skip
+def test_a_body_is_slowed_down_as_the_scene_says(targets: set[str], air: str, spin: float) -> None:
+    """Like its target simulator, by own values, or not at all; what acts is among the notices."""
+    obj = crate()
+    obj.usdphys.rigid_body.angular_velocity = (0.0, 0.0, math.radians(90.0))
+    scene = bpy.context.scene.usdphys
+    scene.targets, scene.preview.air, scene.preview.angular_damping = targets, air, 0.4
+    session = session_of_scene()
+    run(session, 1.0)
+    found = session.world.velocities()[1][session.world.index(session.shown.body_at(obj.name))]
+    assert found[2] == pytest.approx(math.radians(90.0) * math.exp(-spin), rel=0.01)
+    assert any(issue.code == "AirSlows" for issue in session.notices) == (spin > 0.0)

@@ -46,6 +46,17 @@ def test_what_moves_below_an_instance_is_seen_there(tmp_path):
     assert random_edits.faults(tmp_path) == []
 
 
+@pytest.mark.parametrize(("name", "above"), [
+    ("Crate", None), ("One", None), ("Group", None), ("Group", "Set"), ("Group", "World"), ("Copies", "World"),
+])  # fmt: skip
+def test_what_a_hidden_object_moves_is_where_it_is_shown(tmp_path, name, above):
+    for moved in filter(None, (name, above)):
+        bpy.data.objects[moved].location.x += 1.0
+    bpy.data.objects[name].hide_viewport = True
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_two_operations_at_random_are_in_the_files(tmp_path, seed):
     edits = random_edits.Edits(seed)

@@ -391,6 +391,18 @@ def test_a_bridge_holds_a_hundred_kilograms():
     assert crate.matrix_world.translation.z > lowest and lowest > before - 0.5
 
 
+@pytest.mark.parametrize(("slack", "segments", "load"), [(0.03, 14, 100.0), (0.05, 10, 30.0)])
+def test_a_bridge_rests_soon_after_what_falls_on_it(slack, segments, load):
+    """By its own damping: with that of a rope of its length, planks move at 0.3 m/s after 8 s."""
+    select(*[scenes.add_box("Bank", (0.5, 1, 1), location=(x, 0, 0)) for x in (-3, 3)])
+    bpy.ops.usdphys.rope(kind="BRIDGE", slack=slack, segments=segments, mass=20.0, radius=0.03)
+    lowest = min(obj.matrix_world.translation.z for obj in bodies())
+    crate = scenes.solid("Crate", (0.3, 0.3, 0.3), location=(0, 0, lowest + 0.45))
+    crate.usdphys.mass.is_applied, crate.usdphys.mass.mass = True, load
+    session = play(7.0)
+    assert float(np.abs(session.world.velocities()[0]).max()) < 0.05
+
+
 @pytest.mark.parametrize(("held", "fixed"), [("CORNERS", 4), ("EDGES", 16), ("NONE", 0)])
 def test_a_net_hangs_from_its_corners_or_edges_and_weighs_what_it_should(held, fixed):
     bpy.context.scene.cursor.location = (0, 0, 2)

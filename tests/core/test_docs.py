@@ -94,7 +94,10 @@ def test_the_page_on_architecture_lists_the_modules_of_the_preview():
     text = (DOCS / "architecture.md").read_text(encoding="utf-8")
     section = text.partition("## The modules of the preview")[2].partition("\n## ")[0]
     folder = ROOT / "usdphys_addon" / "simulation"
-    there = {path.relative_to(folder).as_posix() for path in [*folder.glob("*.py"), *folder.glob("rapier/*.py")]}
+    there = {
+        path.relative_to(folder).as_posix()
+        for path in [*folder.glob("*.py"), *folder.glob("rapier/*.py"), *folder.glob("mujoco/*.py")]
+    }
     assert set(re.findall(r"^\| `([\w/]+\.py)`", section, re.M)) == {path for path in there if "__init__" not in path}
 
 

@@ -66,6 +66,7 @@ ONLY_IN = {
         "usdphys_addon/bridge/environment.py",
     ),
     "rapier3d": ("usdphys_addon/simulation/rapier",),
+    "mujoco": ("usdphys_addon/simulation/mujoco", "usdphys_addon/simulation/engines/run_newton.py"),
 }
 
 

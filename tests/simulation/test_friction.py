@@ -71,6 +71,41 @@ def test_what_slides_and_spins_turns_as_far_as_its_corners_say(
     assert place(world, "Plate")[:2] == pytest.approx(way, abs=0.05 * float(np.linalg.norm(way)))
 
 
+@pytest.mark.parametrize("cut", [0.15, 0.3, 0.45])
+def test_a_plate_of_two_parts_that_a_joint_holds_turns_as_far_as_its_corners_say(cut: float) -> None:
+    """The friction of jointed bodies is that of each contact, too. cut: where the plate is cut, m."""
+    file, middles, masses = File(), [], []
+    file.add(file.material("M", 0.3), file.ground(material=f"{W}/M"))
+    for name, low, high in (("Plate", -0.3, cut - 0.3), ("Other", cut - 0.3, 0.3)):
+        middles.append((low + high) / 2.0)
+        masses.append(2.0 * (high - low) / 0.6)
+        file.add(file.body(name, (middles[-1], 0, 0.025), size=(high - low, 0.6, 0.05), mass=masses[-1],
+                           velocity=(2, 6.0 * middles[-1], 0), spin=(0, 0, 6), material=f"{W}/M"))  # fmt: skip
+    place0, place1 = ((cut - 0.3 - middle, 0, 0) for middle in middles)
+    file.add(file.joint("Weld", "Fixed", f"{W}/Plate", f"{W}/Other", pos0=place0, pos1=place1))
+    corners = np.array([(x, y) for x in (-0.3, cut - 0.3, cut - 0.3, 0.3) for y in (-0.3, 0.3)])
+    # Each part bears its own weight on its corners.
+    way, angle = slide(corners, 0.3 * np.repeat(masses, 4), 2.0, 2.0 * 0.72 / 12.0, 2.0, 6.0, 1.5)
+    world = world_of(file)
+    assert turned(world, "Plate", 1.5) == pytest.approx(angle, rel=0.03)
+    middle = sum(mass / 2.0 * place(world, name) for mass, name in zip(masses, ("Plate", "Other"), strict=True))
+    assert middle[:2] == pytest.approx(way, abs=0.03 * float(np.linalg.norm(way)))
+    assert world.notices == []
+
+
+def test_a_plate_that_spins_among_too_many_is_named() -> None:
+    """Its friction is that of pairs: it turns half as far. What only slides or only spins is not named."""
+    for count, spin, speed in ((MOST_SLIDING + 1, 6.0, 2.0), (MOST_SLIDING + 1, 0.0, 2.0), (MOST_SLIDING + 1, 6.0, 0.0),
+                               (MOST_SLIDING, 6.0, 2.0)):  # fmt: skip
+        file = File()
+        file.add(file.material("M", 0.3), file.ground(material=f"{W}/M"))
+        file.add(*(file.body(f"Plate{number}", (0, 1.2 * number, 0.025), size=(0.6, 0.6, 0.05), velocity=(speed, 0, 0),
+                             spin=(0, 0, spin), material=f"{W}/M") for number in range(count)))  # fmt: skip
+        world = run(world_of(file), 0.2)
+        wanted = ["FrictionOfPairs"] if count > MOST_SLIDING and spin and speed else []
+        assert [issue.code for issue in world.notices] == wanted, (count, spin, speed)
+
+
 def test_a_sled_with_a_foot_of_rubber_and_one_of_ice_turns_towards_the_rubber() -> None:
     file = File()
     file.add(file.material("Rubber", 0.8), file.material("Ice", 0.02), file.material("Floor", 0.0),

@@ -49,6 +49,16 @@ def test_a_box_that_falls_flat_lands_where_it_falls() -> None:
         assert abs(z - 0.5 * size) < 0.002 * size
 
 
+def test_a_box_among_many_that_fall_flat_lands_where_it_falls() -> None:
+    """Each impact is shared among the corners in a larger world, too."""
+    file = File()
+    file.add(file.ground(), *(file.body(f"Box{number}", (0, 2 * number - 30, 2.0), mass=500) for number in range(30)))
+    world = run(world_of(file), 2.0)
+    for number in range(30):
+        x, y, z = place(world, f"Box{number}")
+        assert math.hypot(x, y + 30 - 2 * number) < 0.003 and abs(z - 0.5) < 0.002
+
+
 def test_small_cubes_sink_by_a_part_of_their_size() -> None:
     assert sag(2, 0.005) < 0.015
 

@@ -39,6 +39,10 @@ def test_the_sidebar_draws_every_panel(drive):
     drive("sidebar")
 
 
+def test_the_box_of_the_selection_draws_a_body_several_and_a_joint(drive):
+    assert "SELECTION DRAWN" in drive("selection")
+
+
 def test_tasks_take_few_actions(drive):
     """A door in 6, a table in 2, a car in 6, an arm in 5, a scene of rigid bodies in 2, a stack that is hit in 5."""
     log = drive("tasks")

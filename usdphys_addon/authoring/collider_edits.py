@@ -15,7 +15,7 @@ from bpy.types import Context, Depsgraph, Object, PropertyGroup, Scene
 from ..bridge import mesh as meshes
 from ..bridge import physics_collections, props
 from ..bridge.property_values import restore, snapshot, unset_all
-from ..bridge.roles import is_body, is_moved, parents_of
+from ..bridge.roles import is_body, is_moved, parents_of, physics_material_of
 from ..core import fitting, frames, primitives
 from ..core.errors import InputError, MissingDependencyError
 from ..core.fitting import Surface
@@ -489,7 +489,7 @@ def _make(
 ) -> None:
     for obj, world, parts in planned:
         settings = _settings(obj, outcome)
-        material = settings.pop("physics_material", None) or _material_of(obj)
+        material = settings.pop("physics_material", None) or physics_material_of(obj)
         earlier = _earlier(obj) if replace else []
         if earlier and not settings:
             settings = {
@@ -569,16 +569,6 @@ def _remove(obj: Object) -> None:
     bpy.data.objects.remove(obj)
     if data is not None and not data.users:
         bpy.data.meshes.remove(data)
-
-
-def _material_of(obj: Object) -> Any:
-    """The physics material of an object: its own, else the first physical one of its slots, else None."""
-    if obj.usdphys.physics_material is not None:
-        return obj.usdphys.physics_material
-    for slot in obj.material_slots:
-        if slot.material is not None and slot.material.usdphys.physics_material.is_applied:
-            return slot.material
-    return None
 
 
 # --------------------------------------------------------------------------- fitted primitives

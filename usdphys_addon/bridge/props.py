@@ -13,6 +13,8 @@ import bpy
 from bpy.types import ID, Context, PropertyGroup
 
 from ..core import schema
+from ..core.air import CHOICES as AIRS
+from ..core.air import TARGET
 from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
@@ -513,6 +515,23 @@ PreviewProperties = make_group(
         "substeps": bpy.props.IntProperty(
             name="Substeps", default=0, min=0, max=64,
             description="Solver steps per time step; 0 leaves it to the quality",
+        ),
+        "air": bpy.props.EnumProperty(
+            name="Air and Rolling", items=[(name, *texts) for name, texts in AIRS.items()], default=TARGET,
+            description="What slows down bodies in the preview that author no damping",
+        ),
+        "linear_damping": bpy.props.FloatProperty(
+            name="Linear Damping", default=0.0, min=0.0, soft_max=1.0, precision=3,
+            description="Share of its speed that a body loses each second where it authors nothing else (1/s)",
+        ),
+        "angular_damping": bpy.props.FloatProperty(
+            name="Angular Damping", default=0.05, min=0.0, soft_max=1.0, precision=3,
+            description="Share of its spin that a body loses each second where it authors nothing else (1/s)",
+        ),
+        "rolling_resistance": bpy.props.FloatProperty(
+            name="Rolling Resistance", default=0.01, min=0.0, soft_max=0.2, precision=3,
+            description="Force that brakes what rolls, relative to its load: 0.01 for a tyre on asphalt, 0.001 for "
+            "steel on steel",
         ),
         "engine": bpy.props.StringProperty(
             name="Engine", default="preview", description="Engine that simulates, by its name on the command line"

@@ -12,6 +12,7 @@ import bpy
 from bpy.types import Object, Scene
 
 from ..core import frames, paths
+from ..core.air import NONE, OFF, OWN, Air, of_targets
 from ..core.model import PhysicsModel
 from ..core.units import StageUnits
 from ..core.validate import Issue
@@ -70,6 +71,7 @@ class ReadingContext:
         self.properties = PropertyReader(self.meters)
         self.animated = AnimatedGroups(())
         self.result = SceneReading(PhysicsModel(self.units, source=bpy.data.filepath, angular_precision=_FLOAT_ANGLE))
+        self.result.model.air = air_of(self.scene)
         self.result.frame = self.scene.frame_current_final
         self.sources = placements.sources
         self.taken: set[str] = set() if self.sources is None else set(self.sources.reserved)
@@ -157,3 +159,11 @@ class ReadingContext:
 def scene_units(scene: Scene) -> StageUnits:
     """Units of a Blender scene: metres per Blender unit, kilograms, Z up."""
     return StageUnits(meters_per_unit=float(scene.unit_settings.scale_length) or 1.0)
+
+
+def air_of(scene: Any) -> Air:
+    """What slows down bodies of a scene in the preview that author no damping."""
+    settings = scene.usdphys.preview
+    if settings.air == OWN:
+        return Air(settings.linear_damping, settings.angular_damping, settings.rolling_resistance)
+    return OFF if settings.air == NONE else of_targets(scene.usdphys.targets)

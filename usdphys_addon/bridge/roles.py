@@ -57,6 +57,17 @@ def is_moved(obj: Any) -> bool:
     return False
 
 
+def physics_material_of(obj: Any) -> Any:
+    """The physics material of an object: its own, else the first physical one of its slots, else None."""
+    # is_property_set first: reading an unset group creates it.
+    if obj.usdphys.is_property_set("physics_material") and obj.usdphys.physics_material is not None:
+        return obj.usdphys.physics_material
+    for slot in obj.material_slots:
+        if slot.material is not None and slot.material.usdphys.physics_material.is_applied:
+            return slot.material
+    return None
+
+
 def has_velocity(obj: Any) -> bool:
     """True for a kinematic body that is not at rest."""
     if not obj.usdphys.is_property_set("rigid_body"):

@@ -21,6 +21,12 @@ from ..system.files import usable_name
 from . import blame
 from .arguments import make_parser
 
+#: Arguments that are names of files.
+_FILES = (
+    "file", "input", "first", "second", "ancestor", "ours", "theirs", "output", "onto", "out", "json", "jobs",
+    "receipt",
+)  # fmt: skip
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command. Returns 0 for success, 1 for errors in the input, 2 for wrong arguments, 3 for a fault of ours."""
@@ -136,7 +142,7 @@ def _outputs(options: argparse.Namespace) -> list[str]:
 
 
 def _subject(options: argparse.Namespace) -> str:
-    names = (getattr(options, name, None) for name in ("file", "input", "first", "jobs"))
+    names = (getattr(options, name, None) for name in ("file", "input", "first", "ours", "jobs"))
     return f"'{next(filter(None, names), '')}'"
 
 
@@ -146,7 +152,7 @@ def _check_names(options: argparse.Namespace) -> None:
         Path.cwd()
     except FileNotFoundError as error:
         raise InputError("The working folder does not exist any more; change to another one.") from error
-    for name in ("file", "input", "first", "second", "output", "onto", "out", "json", "jobs", "receipt"):
+    for name in _FILES:
         value = getattr(options, name, None)
         if isinstance(value, str):
             if "://" in value and not Path(value).exists():

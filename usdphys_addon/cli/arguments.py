@@ -11,12 +11,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ..core.air import OFF, Air, of_physx
 from ..core.qualities import NORMAL, QUALITY_TEXTS
 from ..simulation.engine import ENGINES, PREVIEW, programs
 from ..system.console import say, warn
 from .convert import FORMS, convert_file
 from .diff import diff_files
 from .many import run_batch, serve_jobs
+from .merge import merge_files
 from .reading import inspect_file
 from .simulate import simulate_file
 from .tetmesh import fill_file
@@ -73,7 +75,8 @@ def make_parser(perform: Callable[[list[str]], dict[str, Any]]) -> argparse.Argu
         command = _add_command(commands, name, table)
         add(command)
         _add_common(command)
-        _add_all(command.add_argument_group("options for robots in URDF"), table["robots"]["arguments"])
+        if table[name].get("robots", True):
+            _add_all(command.add_argument_group("options for robots in URDF"), table["robots"]["arguments"])
         command.add_argument(
             "--isolate", action="store_true",
             help="work in a child process, and report an error if a file makes it crash",
@@ -188,7 +191,7 @@ def _add_simulate(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     command.add_argument(
         "--engine", choices=tuple(ENGINES), default=PREVIEW,
-        help=f"the simulator: preview, or {names} in a Python of your own, compared with the preview "
+        help=f"the simulator: preview, mujoco, or {names} in a Python of your own, compared with the preview "
         "(default: preview)",
     )  # fmt: skip
     command.add_argument(
@@ -203,6 +206,7 @@ _COMMANDS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "convert": _add_convert, "validate": _add_validate,
     "inspect": lambda command: command.set_defaults(run=inspect_file),
     "diff": lambda command: command.set_defaults(run=diff_files), "simulate": _add_simulate,
+    "merge": lambda command: command.set_defaults(run=merge_files),
     "tetmesh": lambda command: command.set_defaults(run=fill_file),
 }  # fmt: skip
 
@@ -248,8 +252,24 @@ def _positive(text: str) -> float:
     return value
 
 
+def _air(text: str) -> Air:
+    """off, physx, or one to three numbers: linear and angular damping, rolling resistance."""
+    if text in ("off", "physx"):
+        return OFF if text == "off" else of_physx()
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if not 1 <= len(values) <= 3 or not all(0.0 <= value < float("inf") for value in values):
+        raise argparse.ArgumentTypeError(
+            f"'{text}' must be off, physx, or LINEAR,ANGULAR,ROLLING: up to three numbers that are not negative"
+        )
+    linear, angular, rolling = [*values, 0.0, 0.0][:3]
+    return Air(linear, angular, rolling)
+
+
 #: Types of arguments, by their name in arguments.toml.
 _TYPES: dict[str, Callable[[str], Any]] = {
     "count": _count, "unit": _unit, "patience": _patience, "retries": _retries, "frame_rate": _frame_rate,
-    "positive": _positive, "int": int,
+    "positive": _positive, "int": int, "air": _air,
 }  # fmt: skip

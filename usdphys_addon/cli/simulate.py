@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import formats
+from ..core.air import OFF
 from ..core.errors import InputError, OutputError, UsageError
 from ..core.units import SI, StageUnits, checked_frame_rate
 from ..core.words import counted
@@ -63,6 +64,7 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
         with output_to_stderr(), source.as_stage(options.file, source.chosen(choices)) as (file, issues):
             print_issues(options, issues, warn)
             model, fps, animation = _model_of_stage(options, file)
+            model.air = options.air or OFF
             text, line, notices = vary.runs_of(options, model, fps, model.units, animation)
     else:
         from ..exchange import blend_file, usd_export
@@ -76,6 +78,7 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
             moments = [scene.frame_start + frame * rate / fps for frame in range(vary.frame_of(options, fps) + 1)]
             animation = scene_motion.animation_of(scene, reading.model, reading.animated, moments)
             units = usd_export.stage_options(scene)[0]
+            reading.model.air = reading.model.air if options.air is None else options.air
             text, line, notices = vary.runs_of(options, reading.model, fps, units, animation)
     _write_text(Path(options.json), text)
     print_notices(options, notices, warn)
@@ -268,7 +271,7 @@ def _simulate_stage(options: argparse.Namespace, stage: Any) -> tuple[World, Rec
 
     motion = stage_motion.simulate_stage(
         stage, options.seconds, fps=options.fps, substeps=options.substeps, quality=options.quality,
-        with_loads=_wants_loads(options), engine=_solver(options),
+        with_loads=_wants_loads(options), engine=_solver(options), air=options.air or OFF,
     )  # fmt: skip
     recording, units = motion.recording, motion.model.units
     points: dict[str, Any] = {}
@@ -354,6 +357,7 @@ def _simulate_scene(options: argparse.Namespace, reading: SceneReading) -> tuple
     from ..playback import scene_motion
 
     scene: Any = bpy.context.scene
+    reading.model.air = reading.model.air if options.air is None else options.air
     fps = options.fps or checked_frame_rate(scene.render.fps / scene.render.fps_base, options.file)
     return scene_motion.simulate_scene(
         scene, reading.model, options.seconds, fps, substeps=options.substeps, quality=options.quality,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import paths, schema
+from .air import OFF, Air
 from .animation import Key, Samples
 from .frames import Matrix
 from .misnamed import Misnamed
@@ -148,6 +149,8 @@ class PhysicsModel:
     angular_precision: float = 0.0
     #: Frames or time codes in a second.
     time_codes: float = 24.0
+    #: What slows down bodies in a preview that author no damping: a choice of the user, which no file holds.
+    air: Air = OFF
     #: Names of a file that no schema declares, by path of their prim.
     misnamed: dict[str, tuple[Misnamed, ...]] = field(default_factory=dict)
     #: The values that change over time.

@@ -441,7 +441,9 @@ class _Comparison:
         for path, placement in self.placements.items():
             if path in chosen.new:
                 edits.transforms[path] = self._local(placement, path)
-            elif path in self.edited and (self.edited[path].transform or self._has_new_parent(path, placement)):
+            elif path in self.edited and (
+                self.edited[path].transform or self._has_new_parent(path, placement) or self._is_below_moved(placement)
+            ):
                 self._add_transform(edits, path, placement)
         for path, edited in self.edited.items():
             if edited.slots:
@@ -464,6 +466,15 @@ class _Comparison:
         parent = self.sources.parent_of(placement.obj)
         before, now = paths.parent_of(path), self.sources.objects.get(parent.name, "?") if parent is not None else ""
         return now != (before if before in self.sources.imported else "")
+
+    def _is_below_moved(self, placement: Placement) -> bool:
+        """Whether hidden objects, which are written as they were imported, have moved this one with them."""
+        above = self.sources.parent_of(placement.obj)
+        while above is not None and self.sources.objects.get(above.name) in self.hidden:
+            if import_notes.is_moved(above):
+                return True
+            above = self.sources.parent_of(above)
+        return False
 
     def _add_transform(self, edits: SceneEdits, path: str, placement: Placement) -> None:
         """Add the transform of an imported object if it is another than the prim's."""
@@ -522,6 +533,12 @@ class _Comparison:
         turn = np.array(world_conversion(self.stage, UsdGeom.GetStageMetersPerUnit(self.stage) / meters), float)
         world: frames.Matrix = np.asarray(np.linalg.solve(turn, placement.matrix.astype(float)))
         parent = self.stage.GetPrimAtPath(place) if place and not resets else None
+        # What is hidden stays as it is below the nearest object that is shown.
+        shown = next((path for path in paths.ancestors_of(place) if path in self._at_new_path), "") if parent else ""
+        if shown in self.placements and paths.followed(shown, self.moves) == shown:
+            below, _ = UsdGeom.XformCache().ComputeRelativeTransform(parent, self.stage.GetPrimAtPath(shown))
+            whole = self._at_new_path[shown].matrix.astype(float) @ np.array(below).T
+            return np.asarray(np.linalg.solve(whole, placement.matrix.astype(float)))
         if parent:
             world = np.asarray(
                 np.linalg.solve(np.array(UsdGeom.XformCache().GetLocalToWorldTransform(parent)).T, world)

@@ -27,6 +27,8 @@ Array = Any
 _LABELS = {"ROPE": "Rope", "CABLE": "Cable", "CHAIN": "Chain", "BRIDGE": "Bridge", "CURVE": "Deformable Cable"}
 #: Largest angle that two segments of a rope may bend and twist against each other, rad.
 _BEND, _TWIST = math.radians(80.0), math.radians(10.0)
+#: Slack below which a bridge is as stiff as with this.
+_LEAST_SLACK = 0.01
 #: Gap between two planks, as a part of their length.
 _GAP = 0.08
 #: Longest time step (s) at which PhysX is to hold an articulated row, and least sine of the slope of its ends.
@@ -337,6 +339,16 @@ def _frequency(lengths: Array) -> float:
     return math.sqrt(9.81 / max(float(lengths.sum()), 1e-6))
 
 
+def _wave(lengths: Array, slack: float) -> float:
+    """Angular frequency, rad/s, of the first wave of a row that hangs between its ends, which are not far below.
+
+    A parabola that is longer than its span by a part s has a sag of span * sqrt(3 s / 8), and bears its weight by the
+    pull m g span / 8 sag: a wave runs along it and back in 2 pi / that.
+    """
+    sag = math.sqrt(0.375 * max(slack, _LEAST_SLACK)) * float(lengths.sum()) / (1.0 + slack)
+    return math.pi * math.sqrt(9.81 / (8.0 * max(sag, 1e-6)))
+
+
 def _joints(
     context: Context, options: RopeOptions, path: _Path, bodies: Sequence[Object], turned: Array, lengths: Array
 ) -> int:  # fmt: skip
@@ -350,7 +362,9 @@ def _joints(
     lengths = lengths * unit_length(context.scene)
     if options.damping:
         # The row loses its swing as an oscillator of this damping ratio.
-        rate = 2.0 * options.damping * _frequency(lengths)
+        # A load as heavy as a bridge, which is not damped itself, halves its damping.
+        swing = 2.0 * _wave(lengths, options.slack) if options.kind == "BRIDGE" else _frequency(lengths)
+        rate = 2.0 * options.damping * swing
         for body in bodies:
             damping.damp_body(body, rate, rate)
     gains = _gains(context, options, path, lengths)

@@ -8,6 +8,7 @@ An engine is one row of `ENGINES` and one class or program. A `Solver` runs in t
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -280,13 +281,20 @@ class Engine(Protocol):
 @dataclass(frozen=True, slots=True)
 class Solver:
     """An engine in this process. name: as users read it. doc: what it is, for a tooltip. engine: "module:class", the
-    module from this package on, or anywhere.
+    module from this package on, or anywhere. get: sentence that says how to get what it needs. needs: module without
+    which it is not here.
     """
 
     name: str
     doc: str
     engine: str
     abilities: frozenset[Ability] = frozenset()
+    get: str = "Install the zip of the extension for this platform."
+    needs: str = ""
+
+    def is_here(self) -> bool:
+        """False where what it needs is not installed."""
+        return not self.needs or importlib.util.find_spec(self.needs) is not None
 
     def load(self) -> type[Engine]:
         """The class. Raises MissingDependencyError."""
@@ -294,9 +302,7 @@ class Solver:
         try:
             return cast("type[Engine]", getattr(importlib.import_module(module, __package__), name))
         except ImportError as error:
-            raise MissingDependencyError(
-                f"The physics engine is missing ({error}); install the zip of the extension for this platform."
-            ) from error
+            raise MissingDependencyError(f"The physics engine is missing ({error}). {self.get}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +324,13 @@ PREVIEW = "preview"
 #: the Python of a program is its name here with `_python`.
 ENGINES: dict[str, Solver | Program] = {
     PREVIEW: Solver("Preview", "Rapier, the engine of the preview", ".rapier.groups:GroupedSpace", frozenset(Ability)),
+    # Its parts refuse each other in different versions, so both are named.
+    "mujoco": Solver(
+        "MuJoCo", "MuJoCo, for robots and mechanisms", ".mujoco.scene:MujocoScene",
+        frozenset({Ability.MOTION, Ability.CONTACTS, Ability.JOINTS}),
+        "Install MuJoCo into this Python: python -m pip install mujoco==4.0.0 mujoco-core==4.0.0.",
+        "mujoco",
+    ),
     "physx": Program(
         "PhysX", "PhysX, the engine of Isaac Sim and Omniverse", "run_physx.py",
         "ovphysx physx-usd-schemas newton-usd-schemas", "USDPHYS_PHYSX_PYTHON",

@@ -19,6 +19,10 @@ class NoticeKind(NamedTuple):
 
 #: By code, sorted.
 NOTICE_KINDS: dict[str, NoticeKind] = {
+    "AirSlows": NoticeKind(
+        "info", "Bodies that author no damping are slowed down, as the simulator does that the scene is made for.",
+        "Set Air and Rolling to Off to simulate them without, or author damping on the bodies.",
+    ),
     "AnimatedStill": NoticeKind(
         "warning", "A value is animated that cannot change while the simulation runs.",
         "Animate a value that can (targets, gains and limits of joints, masses, materials, gravity, what is enabled), "
@@ -75,6 +79,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
     "FlatCollider": NoticeKind(
         "info", "A mesh without thickness has no convex shape: a thin one is simulated.",
         "Give the mesh some thickness.",
+    ),
+    "FrictionOfPairs": NoticeKind(
+        "info", "A body slides and spins at once where friction brakes the two apart: it turns about half as far.",
+        "Simulate fewer moving bodies at once where it matters how far they turn.",
     ),
     "JointApart": NoticeKind(
         "warning",

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import mass, schema, vendor_schemas
+from ..core.air import OFF, Air
 from ..core.joint_kinds import BY_TYPE_NAME
 from ..core.joint_settings import GEAR, RACK, following
 from ..core.model import PhysicsModel, Prim
@@ -98,14 +99,20 @@ class BodySettings:
 PLAIN = BodySettings()
 
 
-def body_settings(prim: Prim) -> BodySettings:
-    """What PhysxRigidBodyAPI says about a body; only what is authored: the fallbacks of PhysX are not everybody's."""
+def body_settings(prim: Prim, air: Air = OFF) -> BodySettings:
+    """What PhysxRigidBodyAPI says about a body; only what is authored: the fallbacks of PhysX are not everybody's.
+
+    air: damping where none is authored.
+    """
     api: Any = prim.schemas.get("PhysxRigidBodyAPI")
     factor = mass.gravity_factor(prim)
     if api is None:
-        return PLAIN if factor == 1.0 else BodySettings(gravity=factor)
+        is_plain = factor == 1.0 and not air.linear and not air.angular
+        return PLAIN if is_plain else BodySettings(air.linear, air.angular, factor)
     return BodySettings(
-        _positive(api.linear_damping), _positive(api.angular_damping), 0.0 if api.disable_gravity is True else factor,
+        air.linear if api.linear_damping is None else _positive(api.linear_damping),
+        air.angular if api.angular_damping is None else _positive(api.angular_damping),
+        0.0 if api.disable_gravity is True else factor,
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
         _positive(api.max_linear_velocity) or math.inf, _positive(api.max_angular_velocity) or math.inf,
     )  # fmt: skip

@@ -115,6 +115,8 @@ class World:
         self._layout = layout(model, self._notices)
         report_others(model, self._layout.names, self._notices)
         switches.report_still(authored, self._notices)
+        if model.air.told and any(not body.is_kinematic for body in self._layout.bodies.values()):
+            self._notices.add("AirSlows", None, model.air.told)
         setups = _setups(self._layout, self._notices, time_step, substeps, quality)
         _report_missing(self._solver, self._layout, setups, self._notices)
         #: Each is one physics scene in the engine.

@@ -114,6 +114,11 @@ _KINDS: dict[str, Callable[[bpy.types.Context, str], Any]] = {
 }  # fmt: skip
 
 
+def know(kind: str, computed: Callable[[bpy.types.Context, str], Any]) -> None:
+    """Compute one more kind of values for panels: (context, name) -> value."""
+    _KINDS[kind] = computed
+
+
 class _Known(NamedTuple):
     """A computed value, its time, the duration of its computation in seconds, and the count of edits it is for."""
 
@@ -129,23 +134,24 @@ _asked: list[tuple[str, str]] = []
 
 def shapes_of(name: str) -> tuple[str, ...] | None:
     """For a draw: what the colliders of an object are, as last computed; None where it is not known yet."""
-    found: tuple[str, ...] | None = _ask("shapes", name)
+    found: tuple[str, ...] | None = ask("shapes", name)
     return found
 
 
 def mass_of(name: str) -> MassReadout | None:
     """For a draw: the mass of an object's body as last computed; None where it is not known yet."""
-    found: MassReadout | None = _ask("mass", name)
+    found: MassReadout | None = ask("mass", name)
     return found
 
 
 def members_of(name: str) -> tuple[str, ...] | None:
     """For a draw: the members of a collision group as last computed; None where they are not known yet."""
-    found: tuple[str, ...] | None = _ask("members", name)
+    found: tuple[str, ...] | None = ask("members", name)
     return found
 
 
-def _ask(kind: str, name: str) -> Any:
+def ask(kind: str, name: str) -> Any:
+    """For a draw: what is known of a kind (see `know`) for a name; None where it is not known yet."""
     key = kind, name
     known = _known.get(key)
     scene_watch.look_at_operators()

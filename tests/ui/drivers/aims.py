@@ -34,6 +34,7 @@ def steps():
         obj.select_set(True)
     bpy.context.view_layer.objects.active = target
     kit.area().spaces.active.show_region_ui = True
+    kit.open_panel(bpy.types.USDPHYS_PT_preview)
     kit.open_panel(bpy.types.USDPHYS_PT_preview_aims)
     yield 0.5
     kit.region("UI").active_panel_category = "USD Physics"

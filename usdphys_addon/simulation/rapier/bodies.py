@@ -59,7 +59,7 @@ class BodyMaker:
         moves = bool(api.velocity or api.angular_velocity)
         weight, settings = None, PLAIN
         if not body.is_kinematic:
-            settings = body_settings(body.prim)
+            settings = body_settings(body.prim, self.model.air)
             builder = _with_settings(builder, settings)
             if moves:
                 self.is_moving = True

@@ -54,6 +54,7 @@ from .quality import (
 )
 from .reduced import bend, follow, undamp
 from .rescue import Rescuer
+from .rolling import brake
 from .sleep import drive_speeds, thresholds
 from .start import put_to_sleep, row_that_bounces
 from .stock import Stock
@@ -63,6 +64,10 @@ from .wheel_drives import lead, soften, wheels_of
 
 #: Time steps after which all bodies with a largest speed are looked at.
 LOOK_AT_ALL = 4
+#: Jointed bodies, at most, whose contacts are looked at. Ragdolls land harder while theirs are: their cones give way.
+FEW_JOINTED = 8
+#: Bodies, at most, that are asked in a time step whether they slide and spin; of a crowd every so many steps.
+LOOK_AT_SPINS, SPINS_OF_CROWD = 4, 16
 
 
 @dataclass(slots=True)
@@ -195,15 +200,17 @@ class SolverSpace(Engine):
         self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
         #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
-        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1)}
-        may_slide = np.array([path in self.weights and path not in jointed for path in self.paths], bool) & (
+        jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1) if path}
+        left_out = reduced if len(jointed) <= FEW_JOINTED else jointed
+        may_slide = np.array([path in self.weights and path not in left_out for path in self.paths], bool) & (
             radii > 0.0
         )
         self._arms = np.where(may_slide, radii, -1.0)
+        self._radii, self._is_told = np.maximum(radii, 0.0), not self.weights
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
         #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
-        self._shifts = time_step * MOVES * np.sqrt(np.minimum(lengths, 1.0))
+        self._shifts: NDArray[np.float64] = time_step * MOVES * np.sqrt(np.minimum(lengths, 1.0))
         #: The time step up to which the contacts of a body are looked at.
         self._until = np.zeros(len(self.paths), np.int64)
         self._looked = np.zeros(len(self.paths), bool)
@@ -543,7 +550,8 @@ class SolverSpace(Engine):
             self._frame += 1
             ways = np.linalg.norm(positions - before, axis=1)
             self.watch_fast(ways)
-            if self._slow or len(self.weights) <= tuning.CROWD:
+            asks = not self._is_told and self._frame % SPINS_OF_CROWD == 0
+            if self._slow or asks or len(self.weights) <= tuning.CROWD:
                 turns = _turns(turned, rotations)
                 self._watch_sliding(ways, turns)
                 self._watch_racing(ways, turns)
@@ -594,6 +602,10 @@ class SolverSpace(Engine):
             self._slow_down(self._racing)
         for constraint in self.bonds.broken(self.physics):
             self._break(constraint)
+        if self.model.air.rolling > 0.0:
+            bodies = self.physics.rigid_bodies
+            rolling = [(bodies[self.handles[path]], weight) for path, weight in self.weights.items()]
+            brake(self.physics, rolling, self.model.air.rolling, self.time_step / steps, self.time_step)
         if self.targets or self.grabs or lost:
             self._watch.forget()
         self.targets.clear()
@@ -685,15 +697,57 @@ class SolverSpace(Engine):
             if self._hook.slid:
                 self._coupled, self._hook.slid = self._frame + self._period, False
         self._look()
+        if not self._is_told:
+            self._tell_uncoupled(ways, self._radii * turns)
+
+    def _tell_uncoupled(self, ways: NDArray[np.float64], rims: NDArray[np.float64]) -> None:
+        """Notice a body that slides and spins while friction is that of pairs. rims (n,): m, ways of its rim."""
+        chosen = (rims > self._shifts) & (ways > self._shifts) & (np.minimum(ways, rims) > 0.2 * np.maximum(ways, rims))
+        if self._hook.is_coupled:
+            chosen &= ~self._looked
+        for row in np.flatnonzero(chosen)[:LOOK_AT_SPINS].tolist():
+            if self._slides_and_spins(row):
+                prim = self.model.prims[self.paths[row]]
+                self.notices.add(
+                    "FrictionOfPairs", prim,
+                    f"{prim.display} slides and spins at once, and turns about half as far as it should: friction "
+                    f"couples the two only where at most {tuning.MOST_SLIDING} bodies move, not for more than "
+                    f"{FEW_JOINTED} jointed bodies, and not for articulations in reduced coordinates.",
+                )  # fmt: skip
+                self._is_told = True
+                return
+
+    def _slides_and_spins(self, row: int) -> bool:
+        """True for a body that turns about the normal of a flat contact, and slides there."""
+        bodies, colliders = self.physics.rigid_bodies, self.physics.colliders
+        body = self._views[row]
+        for collider in body.colliders:
+            for pair in self.physics.narrow_phase.contact_pairs_with(collider):
+                flat = [each for each in pair.manifolds if len(each.points) > 2] if pair.has_any_active_contact else ()
+                other = colliders[pair.collider2 if pair.collider1 == collider else pair.collider1].parent
+                velocity, spin = np.array(body.linvel.to_tuple()), np.array(body.angvel.to_tuple())
+                if other is not None:
+                    below = bodies[other]
+                    apart = np.subtract(body.center_of_mass.to_tuple(), below.center_of_mass.to_tuple())
+                    turning = np.array(below.angvel.to_tuple())
+                    velocity -= np.array(below.linvel.to_tuple()) + np.cross(turning, apart)
+                    spin -= turning
+                rim, speed = self._radii[row] * float(np.linalg.norm(spin)), float(np.linalg.norm(velocity))
+                slips = min(rim, speed) * self.time_step > self._shifts[row] and min(rim, speed) > 0.2 * max(rim, speed)
+                for manifold in flat if slips else ():
+                    normal = np.array(manifold.data.normal.to_tuple())
+                    turns = abs(float(spin @ normal)) > 0.9 * float(np.linalg.norm(spin))
+                    if turns and abs(float(velocity @ normal)) < 0.1 * speed:
+                        return True
+        return False
 
     def _look(self) -> None:
         """Choose the solver's friction, and the bodies whose contacts are looked at."""
         # The other model brakes the spin of a body by itself, and a wide wheel against its turn about its contact. But
-        # with this one high stacks of small bodies lean and fall, and ragdolls land harder: only while something
-        # slides, and not beside joints.
+        # with this one high stacks of small bodies lean and fall: only while something slides.
         moving = (self._until > self._frame) & (self._arms > 0.0)
         is_few = len(self.weights) <= tuning.CROWD and int(moving.sum()) <= tuning.MOST_SLIDING
-        is_sliding = is_few and self._coupled > self._frame and not self.constraints
+        is_sliding = is_few and self._coupled > self._frame
         # Of few bodies those at rest, too: with this friction they hold up to 7 % less unless they are looked at.
         looked = moving & is_few
         if is_sliding and len(self.weights) <= tuning.MOST_SLIDING:

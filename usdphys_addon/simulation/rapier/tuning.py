@@ -100,7 +100,7 @@ YIELD = tuned(
     "measures::fifteen boxes of 15 cm: top moves",
 )  # fmt: skip
 FEW = tuned(
-    "FEW", 16, 0, "Bodies in a world of the solver, at most, with FEW_SWEEPS and FEW_RELAXATIONS.",
+    "FEW", 200, 0, "Bodies in a world of the solver, at most, with FEW_SWEEPS and FEW_RELAXATIONS.",
     "A box that falls flat lands 2 % of its size aside: one sweep does not share the impact among its corners.",
     "test_tuning_scenes::test_a_box_that_falls_flat_lands_where_it_falls",
 )  # fmt: skip
@@ -113,7 +113,7 @@ FEW_RELAXATIONS = tuned(
     "As above.", "test_tuning_scenes::test_a_box_that_falls_flat_lands_where_it_falls",
 )  # fmt: skip
 MOST_SLIDING = tuned(
-    "MOST_SLIDING", 40, 0,
+    "MOST_SLIDING", 100, 0,
     "Bodies in a world of the solver, at most, that move while friction is that of each contact.",
     "The cheaper friction of pairs brakes spin and slide apart: what slides and spins turns half as far. Each contact "
     "takes 10 microseconds of Python in a step.",

@@ -1,0 +1,258 @@
+"""The properties of the selection: what applies to the active object is shown, an edit authors it on all."""
+
+from __future__ import annotations
+
+import math
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.authoring import selected
+from usdphys_ext.usdphys_addon.simulation.layout import DEFAULT_FRICTION
+from usdphys_ext.usdphys_addon.viewport import readout, selection
+
+from . import scenes
+
+
+@pytest.fixture(autouse=True)
+def _nothing_known():
+    readout.forget()
+    yield
+    readout.forget()
+
+
+def chosen():
+    return selection.current(bpy.context)
+
+
+def known() -> None:
+    """Ask and compute, as a draw and its job do."""
+    for name in selection.VALUES:
+        selection.shown(name)
+    selection.differing(bpy.context.object)
+    bpy.context.view_layer.update()
+    for _ in readout.compute():
+        pass
+
+
+def test_the_role_of_each_kind_of_object():
+    box, ground, hand = scenes.solid("Box"), scenes.add_box("Ground"), scenes.solid("Hand")
+    scenes.make_collider(ground)
+    hand.usdphys.rigid_body.kinematic_enabled = True
+    joint, lamp = scenes.add_joint("Hinge", "REVOLUTE", box, ground), scenes.add("Empty")
+    roles = [selected.role_of(obj) for obj in (box, ground, hand, joint, lamp)]
+    assert roles == ["DYNAMIC", "STATIC", "KINEMATIC", "JOINT", "NONE"]
+    box.usdphys.rigid_body.rigid_body_enabled = False
+    assert selected.role_of(box) == "STATIC"
+
+
+def test_the_mass_is_computed_until_one_is_typed():
+    wood = scenes.physics_material("Wood", density=500.0)
+    box = scenes.solid("Box", half=(0.5, 0.5, 1.0))
+    box.usdphys.physics_material = wood
+    scenes.select(box)
+    known()
+    assert chosen().mass == pytest.approx(1000.0, rel=1e-5)
+    assert not selection.is_authored("mass")
+    assert not box.usdphys.mass.is_applied, "looking authors nothing"
+    chosen().mass = 12.0
+    assert box.usdphys.mass.is_applied
+    assert box.usdphys.mass.mass == 12.0
+    assert chosen().mass == 12.0
+    assert selection.is_authored("mass")
+
+
+def test_one_edit_sets_all_that_are_selected_and_can_have_it():
+    one, other, away = (scenes.solid(name) for name in ("One", "Other", "Away"))
+    ground, joint = scenes.add_box("Ground"), scenes.add_joint("Hinge", "REVOLUTE", one, other)
+    scenes.make_collider(ground)
+    scenes.select(one, other, ground, joint)
+    bpy.context.view_layer.objects.active = one
+    chosen().mass = 3.0
+    chosen().rigid_body_velocity = (1.0, 2.0, 3.0)
+    assert [obj.usdphys.mass.mass for obj in (one, other)] == [3.0, 3.0]
+    assert tuple(other.usdphys.rigid_body.velocity) == (1.0, 2.0, 3.0)
+    for obj in (away, ground, joint):
+        assert not obj.usdphys.mass.is_applied
+        assert not obj.usdphys.rigid_body.is_property_set("velocity")
+    assert not ground.usdphys.rigid_body.is_applied
+
+
+def test_an_active_object_that_is_not_selected_stands_alone():
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    scenes.select(one)
+    bpy.context.view_layer.objects.active = other
+    chosen().mass = 3.0
+    assert other.usdphys.mass.mass == 3.0
+    assert not one.usdphys.mass.is_applied
+
+
+def test_values_that_differ_are_named():
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    scenes.select(one, other)
+    chosen().mass = 3.0
+    other.usdphys.mass.mass = 4.0
+    known()
+    assert selection.differing(bpy.context.object) == {"mass"}
+    chosen().mass = 5.0
+    readout.forget()
+    known()
+    assert selection.differing(bpy.context.object) == frozenset()
+
+
+def test_friction_without_a_material_is_that_of_the_preview_and_makes_one_material_for_all():
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    scenes.select(one, other)
+    assert chosen().friction == pytest.approx(DEFAULT_FRICTION)
+    assert not bpy.data.materials
+    chosen().bounce = 0.75
+    (material,) = bpy.data.materials
+    assert one.usdphys.physics_material == other.usdphys.physics_material == material
+    surface = material.usdphys.physics_material
+    assert surface.is_applied
+    assert surface.restitution == 0.75
+    # What the preview has assumed so far did not change.
+    assert (surface.static_friction, surface.dynamic_friction) == (DEFAULT_FRICTION, DEFAULT_FRICTION)
+    chosen().friction = 0.25
+    assert (surface.static_friction, surface.dynamic_friction, surface.restitution) == (0.25, 0.25, 0.75)
+    assert len(bpy.data.materials) == 1
+
+
+@pytest.mark.parametrize("place", ["object", "slot", "collider"])
+def test_a_surface_that_others_share_is_made_single_and_the_others_keep_theirs(place):
+    wood = scenes.physics_material("Wood", dynamic_friction=0.5, density=600.0)
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    for obj in (one, other):
+        if place == "slot":
+            obj.data.materials.append(wood)
+        else:
+            holder = obj.usdphys if place == "object" else obj.usdphys.colliders[0]
+            holder.physics_material = wood
+    scenes.select(one)
+    chosen().friction = 0.125
+    assert chosen().friction == 0.125
+    assert wood.usdphys.physics_material.dynamic_friction == 0.5
+    assert selected.material_of(other) == wood
+    own = selected.material_of(one)
+    assert own != wood
+    assert own.usdphys.physics_material.density == 600.0
+    chosen().friction = 0.25
+    assert selected.material_of(one) == own, "it is single now"
+    if place == "slot":
+        assert one.data.materials[0] == wood, "it looks as it did"
+
+
+def test_a_surface_of_its_own_is_changed_in_place():
+    wood = scenes.physics_material("Wood", dynamic_friction=0.5)
+    one = scenes.solid("One")
+    one.usdphys.physics_material = wood
+    scenes.select(one)
+    chosen().friction = 0.125
+    assert wood.usdphys.physics_material.dynamic_friction == 0.125
+    assert len(bpy.data.materials) == 1
+
+
+def test_damping_and_group_of_all():
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    scenes.define_group("Team")
+    scenes.select(one, other)
+    assert (chosen().damping, chosen().group) == (0.0, "")
+    chosen().damping, chosen().group = 0.25, "Team"
+    assert chosen().damping == pytest.approx(0.25)
+    assert [selected.BEHIND["damping"].read(obj) for obj in (one, other)] == [0.25, 0.25]
+    assert [[item.name for item in obj.usdphys.collision_groups] for obj in (one, other)] == [["Team"], ["Team"]]
+    chosen().group = "Nobody"
+    assert chosen().group == "Team"
+    chosen().group = ""
+    assert not len(other.usdphys.collision_groups)
+
+
+def test_every_property_of_the_objects_is_shown_and_set():
+    """Whatever the table has: what is set on the selection is on the object, and is shown again."""
+    solid = scenes.solid("Solid")
+    joint = scenes.add_joint("Joint", "GENERIC", solid)
+    for name, (path, field) in selection.PLACES.items():
+        obj = joint if selection.VALUES[name].need == "joint" else solid
+        scenes.select(obj)
+        declared = chosen().bl_rna.properties[name]
+        if declared.type == "ENUM":
+            value = declared.enum_items[-1].identifier
+        elif declared.type == "BOOLEAN":
+            value = True
+        else:
+            value = (0.25,) * declared.array_length if declared.is_array else 0.25
+        setattr(chosen(), name, value)
+        group = selected.group_at(obj, path)
+        assert group.is_property_set(field), name
+        for holder in (group, chosen()):
+            found = getattr(holder, field if holder is group else name)
+            assert (tuple(found) if declared.type == "FLOAT" and declared.is_array else found) == value, name
+
+
+@pytest.mark.parametrize("kind", ["REVOLUTE", "PRISMATIC"])
+def test_what_moves_a_joint(kind):
+    frame = scenes.add_box("Frame")
+    scenes.make_collider(frame)
+    door = scenes.solid("Door", location=(1.0, 0.0, 0.0))
+    hinge = scenes.add_joint("Hinge", kind, frame, door)
+    scenes.select(hinge)
+    drive = hinge.usdphys.joint.drives.angular if kind == "REVOLUTE" else hinge.usdphys.joint.drives.linear
+    assert chosen().mover == "NOTHING"
+    for mover in ("SPRING", "MOTOR", "SERVO", "SPRING", "SERVO", "MOTOR", "NOTHING"):
+        chosen().mover = mover
+        assert chosen().mover == mover
+        assert drive.is_applied == (mover != "NOTHING")
+        if mover == "MOTOR":
+            assert drive.target_velocity > 0.0
+            assert drive.stiffness == 0.0
+        if mover in ("SPRING", "SERVO"):
+            assert drive.stiffness > 0.0
+            assert drive.damping > 0.0
+            assert drive.target_velocity == 0.0
+        assert drive.is_property_set("max_force") == (mover == "SERVO")
+    chosen().mover = "SPRING"
+    drive.stiffness = 123.0
+    chosen().mover = "SERVO"
+    assert drive.stiffness == 123.0, "gains that are there stay"
+
+
+def test_limits_are_switched_on_and_off():
+    hinge = scenes.add_joint("Hinge", "REVOLUTE", scenes.solid("Door"))
+    scenes.select(hinge)
+    assert not chosen().is_limited
+    chosen().is_limited = True
+    limits = hinge.usdphys.joint.revolute
+    assert (limits.lower_limit, limits.upper_limit) == (pytest.approx(-math.pi / 4), pytest.approx(math.pi / 4))
+    assert chosen().joint_revolute_upper_limit == pytest.approx(math.pi / 4)
+    chosen().is_limited = False
+    assert not limits.is_property_set("lower_limit")
+    assert not limits.is_property_set("upper_limit")
+    # A generic joint has limits of its own.
+    hinge.usdphys.joint.type = "GENERIC"
+    chosen().is_limited = True
+    chosen().mover = "MOTOR"
+    assert (chosen().is_limited, chosen().mover) == (False, "NOTHING")
+
+
+def test_linked_objects_stay_as_they_are(tmp_path):
+    scenes.solid("Crate")
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "crate.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    with bpy.data.libraries.load(str(tmp_path / "crate.blend"), link=True) as (_, wanted):
+        wanted.objects = ["Crate"]
+    crate = wanted.objects[0]
+    bpy.context.collection.objects.link(crate)
+    scenes.select(crate)
+    chosen().mass = 3.0
+    chosen().friction = 0.125
+    assert not crate.usdphys.mass.is_applied
+    assert not bpy.data.materials
+
+
+def test_a_value_is_taken_back_from_all():
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    scenes.select(one, other)
+    chosen().mass = 3.0
+    assert bpy.ops.usdphys.selection_unset(name="mass") == {"FINISHED"}
+    assert [obj.usdphys.mass.is_property_set("mass") for obj in (one, other)] == [False, False]
+    for name in ("mass", "friction", "nothing"):
+        assert bpy.ops.usdphys.selection_unset(name=name) == {"CANCELLED"}

@@ -1,0 +1,321 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The selection as one thing: its role, and values that are read from the active object and set on all of its role."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NamedTuple
+
+import bpy
+from bpy.types import Context, Object
+
+from ..bridge import vendor_rows
+from ..bridge.property_types import apply_schema
+from ..bridge.property_values import restore, snapshot
+from ..bridge.roles import applies, is_body, physics_material_of
+from . import group_edits
+
+#: Roles of an object in the panel of the selection.
+DYNAMIC, STATIC, KINEMATIC, JOINT, NONE = "DYNAMIC", "STATIC", "KINEMATIC", "JOINT", "NONE"
+
+
+def has_colliders(obj: Object) -> bool:
+    return obj.usdphys.is_property_set("colliders") and len(obj.usdphys.colliders) > 0
+
+
+def role_of(obj: Object) -> str:
+    """DYNAMIC, STATIC, KINEMATIC, JOINT or NONE: what an object is before anything else."""
+    if applies(obj, "joint"):
+        return JOINT
+    if is_body(obj):
+        body = obj.usdphys.rigid_body
+        if not body.rigid_body_enabled:
+            return STATIC
+        return KINEMATIC if body.kinematic_enabled else DYNAMIC
+    return STATIC if has_colliders(obj) else NONE
+
+
+#: What an object must have for a value.
+NEEDS: dict[str, Callable[[Object], bool]] = {
+    "body": is_body, "collider": has_colliders, "joint": lambda obj: applies(obj, "joint"),
+    "physics": lambda obj: is_body(obj) or has_colliders(obj),
+}  # fmt: skip
+
+
+def having(context: Context, need: str) -> list[Any]:
+    """The selected objects that have what a value needs, and can be changed; the active one first.
+
+    An active object that is not selected stands alone. need: a key of `NEEDS`.
+    """
+    active = context.view_layer.objects.active if context.view_layer is not None else None
+    if active is None:
+        return []
+    chosen = [active, *(obj for obj in context.selected_objects if obj != active)] if active.select_get() else [active]
+    return [obj for obj in chosen if obj.is_editable and NEEDS[need](obj)]
+
+
+class Value(NamedTuple):
+    """One value of an object. need: a key of `NEEDS`. read: None where there is none.
+
+    write: (context, objects, value).
+    """
+
+    need: str
+    read: Callable[[Object], Any]
+    write: Callable[[Context, list[Any], Any], None]
+
+
+def group_at(obj: Object, path: str) -> Any:
+    """The property group at a path below an object's physics, such as "joint.drives.angular"; None if there is none.
+
+    "collider" is the active collider.
+    """
+    group = obj.usdphys
+    for name in path.split("."):
+        if name == "collider":
+            index = group.active_collider_index
+            group = group.colliders[index] if 0 <= index < len(group.colliders) else None
+        else:
+            group = getattr(group, name)
+        if group is None:
+            return None
+    return group
+
+
+def at(need: str, path: str, name: str) -> Value:
+    """A value that is a property of the objects. path: see `group_at`."""
+
+    def read(obj: Object) -> Any:
+        group = group_at(obj, path)
+        found: Any = None if group is None else getattr(group, name)
+        return tuple(found) if hasattr(found, "__len__") and not isinstance(found, str) else found
+
+    def write(_context: Context, objects: list[Any], value: Any) -> None:
+        for obj in objects:
+            group = group_at(obj, path)
+            if group is not None:
+                setattr(group, name, value)
+
+    return Value(need, read, write)
+
+
+# --------------------------------------------------------------------------- the surface
+
+
+def material_of(obj: Object) -> Any:
+    """The material whose friction an object has: that of its active collider, else of the object, else of a slot."""
+    collider = group_at(obj, "collider")
+    own = collider.physics_material if collider is not None else None
+    return own or physics_material_of(obj)
+
+
+def _users(material: Any) -> Iterator[Any]:
+    """All objects whose surface a material is."""
+    return (obj for obj in bpy.data.objects if has_colliders(obj) and material_of(obj) == material)
+
+
+def is_shared(material: Any, objects: Iterable[Object]) -> bool:
+    """True if other objects than these have the surface of a material."""
+    own = {obj.name_full for obj in objects}
+    return any(obj.name_full not in own for obj in _users(material))
+
+
+def _own_material(material: Any, objects: list[Any]) -> Any:
+    """A material with the same physics that only these objects have, for physics only."""
+    made = bpy.data.materials.new(f"{objects[0].name} Surface" if material is None else material.name)
+    if material is not None:
+        values = snapshot(material.usdphys)
+        # What it was imported from stays that of the other one.
+        values.pop("prim", None)
+        restore(made.usdphys, values)
+    return made
+
+
+def _write_surface(objects: list[Any], values: dict[str, float]) -> None:
+    """Set values of the material of objects. A material that others share, or that is linked, is made single first."""
+    from ..simulation.layout import DEFAULT_FRICTION, DEFAULT_RESTITUTION
+
+    groups: dict[str, list[Any]] = {}
+    for obj in objects:
+        material = material_of(obj)
+        groups.setdefault("" if material is None else material.name_full, []).append(obj)
+    for members in groups.values():
+        material = material_of(members[0])
+        if material is None or not material.is_editable or is_shared(material, members):
+            made = _own_material(material, members)
+            for obj in members:
+                collider = group_at(obj, "collider")
+                holder = collider if collider is not None and collider.physics_material is not None else obj.usdphys
+                holder.physics_material = made
+            if material is None:
+                # What the preview has assumed so far stays as it was.
+                values = {
+                    "static_friction": DEFAULT_FRICTION, "dynamic_friction": DEFAULT_FRICTION,
+                    "restitution": DEFAULT_RESTITUTION, **values,
+                }  # fmt: skip
+            material = made
+        group = material.usdphys.physics_material
+        apply_schema(group, bpy.context)
+        for name, value in values.items():
+            setattr(group, name, value)
+
+
+def _surface(name: str, *others: str) -> Value:
+    """A number of the material. others: those that follow it."""
+
+    def read(obj: Object) -> float:
+        from ..simulation.layout import DEFAULT_FRICTION, DEFAULT_RESTITUTION
+
+        material = material_of(obj)
+        if material is None:
+            return DEFAULT_RESTITUTION if name == "restitution" else DEFAULT_FRICTION
+        return float(getattr(material.usdphys.physics_material, name))
+
+    def write(_context: Context, objects: list[Any], value: Any) -> None:
+        _write_surface(objects, dict.fromkeys((name, *others), value))
+
+    return Value("collider", read, write)
+
+
+# --------------------------------------------------------------------------- damping and group
+
+
+def _read_damping(obj: Object) -> float:
+    if "vendor" not in obj.usdphys.keys():
+        return 0.0
+    from ..core import concepts
+    from . import vendor_edits
+
+    rows = vendor_edits.rows_of(obj.usdphys, concepts.concepts()["linear_damping"])
+    return float(vendor_rows.value_of(rows[0]) or 0.0) if rows else 0.0
+
+
+def _write_damping(context: Context, objects: list[Any], value: Any) -> None:
+    from . import vendor_edits
+
+    for obj in objects:
+        vendor_edits.put_concept(context.scene, obj.usdphys, "linear_damping", value, "")
+
+
+def _read_group(obj: Object) -> str:
+    physics = obj.usdphys
+    return physics.collision_groups[0].name if "collision_groups" in physics.keys() and physics.collision_groups else ""
+
+
+def _write_group(context: Context, objects: list[Any], name: Any) -> None:
+    """Put objects into one group in place of the first that they have; an empty name takes them out of it."""
+    if name and name not in context.scene.usdphys.collision_groups:
+        return
+    for obj in objects:
+        before = _read_group(obj)
+        if before:
+            group_edits.remove_members(before, [obj])
+    if name:
+        group_edits.add_members(name, objects)
+
+
+def _read_mass(obj: Object) -> float:
+    """The authored mass, kg; 0 where it is computed."""
+    return float(obj.usdphys.mass.mass) if applies(obj, "mass") else 0.0
+
+
+#: Values that are no property of the objects themselves, by their name in the panel.
+BEHIND: dict[str, Value] = {
+    "mass": Value("body", _read_mass, at("body", "mass", "mass").write),
+    "friction": _surface("dynamic_friction", "static_friction"),
+    "bounce": _surface("restitution"),
+    "damping": Value("body", _read_damping, _write_damping),
+    "group": Value("physics", _read_group, _write_group),
+}
+
+# --------------------------------------------------------------------------- what moves a joint
+
+NOTHING, SPRING, MOTOR, SERVO = ("NOTHING", "SPRING", "MOTOR", "SERVO")
+
+
+def dof_of(joint: Any) -> str:
+    """The degree of freedom that a panel shows the drive of: of a hinge or slide; else empty."""
+    return {"REVOLUTE": "angular", "PRISMATIC": "linear"}.get(joint.type, "")
+
+
+def mover_of(obj: Object) -> str:
+    """What moves a hinge or a slide: a spring has stiffness, a servo has a largest force too, a motor has a speed."""
+    joint = obj.usdphys.joint
+    dof = dof_of(joint)
+    drive = getattr(joint.drives, dof) if dof else None
+    if drive is None or not drive.is_applied:
+        return NOTHING
+    if drive.stiffness <= 0.0:
+        return MOTOR
+    return SERVO if drive.is_property_set("max_force") else SPRING
+
+
+#: s, after which a spring is at rest, and in which a servo or a motor is there.
+_RESPONSES = {SPRING: 1.0, MOTOR: 0.5, SERVO: 0.5}
+#: Speed of a new motor: rad/s, Blender units/s.
+_SPEEDS = {"angular": math.tau, "linear": 1.0}
+#: Error at which a new servo is at its largest force: degrees, Blender units.
+_REACHES = {"angular": 90.0, "linear": 1.0}
+
+
+def _write_mover(context: Context, objects: list[Any], mover: Any) -> None:
+    """The gains follow from the masses and the load, unless a drive to a position has some."""
+    from . import joint_edits
+
+    fitted = []
+    for obj in objects:
+        dof = dof_of(obj.usdphys.joint)
+        if not dof or mover_of(obj) == mover:
+            continue
+        drive = getattr(obj.usdphys.joint.drives, dof)
+        if mover == NOTHING:
+            drive.is_applied = False
+        elif mover == MOTOR or not drive.is_applied or drive.stiffness <= 0.0:
+            speed = drive.target_velocity if drive.is_applied and drive.target_velocity else _SPEEDS[dof]
+            fitted.append((obj, dof, speed if mover == MOTOR else drive.target_position))
+    if fitted:
+        joint_edits.add_motors(context, fitted, holds=mover != MOTOR, response=_RESPONSES[mover])
+    for obj in objects:
+        dof = dof_of(obj.usdphys.joint)
+        if not dof or mover == NOTHING:
+            continue
+        drive = getattr(obj.usdphys.joint.drives, dof)
+        if mover != SERVO:
+            drive.property_unset("max_force")
+        elif not drive.is_property_set("max_force"):
+            drive.max_force = drive.stiffness * _REACHES[dof]
+
+
+MOVER = Value("joint", mover_of, _write_mover)
+
+
+def is_limited(obj: Object) -> bool:
+    """True if a hinge or a slide has a limit."""
+    limits = _limits_of(obj)
+    return limits is not None and (limits.is_property_set("lower_limit") or limits.is_property_set("upper_limit"))
+
+
+def _limits_of(obj: Object) -> Any:
+    joint = obj.usdphys.joint
+    return getattr(joint, joint.type.lower()) if dof_of(joint) else None
+
+
+#: Range that a joint gets with its limits: rad, Blender units.
+_RANGES = {"REVOLUTE": math.pi / 4.0, "PRISMATIC": 0.5}
+
+
+def _write_limited(_context: Context, objects: list[Any], limited: Any) -> None:
+    for obj in objects:
+        limits = _limits_of(obj)
+        if limits is None or is_limited(obj) == bool(limited):
+            continue
+        if limited:
+            half = _RANGES[obj.usdphys.joint.type]
+            limits.lower_limit, limits.upper_limit = -half, half
+        else:
+            limits.property_unset("lower_limit")
+            limits.property_unset("upper_limit")
+
+
+LIMITED = Value("joint", is_limited, _write_limited)

@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Properties of the selection: they show the values of the active object, and set those of all that are selected.
+
+Nothing is stored in them. They are on the scene, because Blender makes undo steps for properties of scenes and objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+from bpy.types import Context, Object
+
+from ..authoring import selected
+from ..authoring.selected import BEHIND, LIMITED, MOVER, Value, at
+from ..bridge import props
+from ..bridge.choices import items_of
+from ..bridge.known_names import KnownNames
+from ..bridge.roles import applies
+from . import readout
+
+NAME = "usdphys_selection"
+_OF_DRIVE = ("target_position", "target_velocity", "stiffness", "damping", "max_force")
+#: What an object must have, path of the group, class of the group, names of its properties.
+_SAME = (
+    ("body", "rigid_body", props.RigidBodyProperties, ("velocity", "angular_velocity", "starts_asleep")),
+    ("body", "mass", props.MassProperties, ("center_of_mass", "diagonal_inertia")),
+    ("collider", "collider", props.ColliderProperties, ("shape", "approximation")),
+    ("joint", "joint", props.JointProperties, ("type", "axis", "break_force", "break_torque", "collision_enabled")),
+    ("joint", "joint.revolute", props.RevoluteProperties, ("lower_limit", "upper_limit")),
+    ("joint", "joint.prismatic", props.PrismaticProperties, ("lower_limit", "upper_limit")),
+    ("joint", "joint.spherical", props.SphericalProperties, ("cone_angle0_limit", "cone_angle1_limit")),
+    ("joint", "joint.distance", props.DistanceProperties, ("min_distance", "max_distance")),
+    *(
+        ("joint", f"joint.drives.{dof}", cls, _OF_DRIVE)
+        for dof, cls in (("angular", props.AngularDriveProperties), ("linear", props.LinearDriveProperties))
+    ),
+)  # fmt: skip
+
+
+def name_of(path: str, name: str) -> str:
+    """Name of the property of the selection for a property of the objects."""
+    return f"{path.replace('.', '_')}_{name}"
+
+
+#: Values by the name of the property, and (path, name) of those that are properties of the objects.
+VALUES: dict[str, Value] = {**BEHIND, "mover": MOVER, "is_limited": LIMITED}
+PLACES: dict[str, tuple[str, str]] = {"mass": ("mass", "mass")}
+#: Values that are computed where they are not authored, by the name of the property.
+_COMPUTED = {"mass": "mass", "mass_center_of_mass": "center_of_mass", "mass_diagonal_inertia": "diagonal_inertia"}
+
+
+def active() -> Any:
+    """The active object; None without one."""
+    layer = bpy.context.view_layer
+    return None if layer is None else layer.objects.active
+
+
+def is_authored(name: str) -> bool:
+    """True where the active object has a value of its own, for a property of the objects."""
+    obj, place = active(), PLACES.get(name)
+    group = None if obj is None or place is None else selected.group_at(obj, place[0])
+    return group is not None and group.is_property_set(PLACES[name][1])
+
+
+def shown(name: str) -> Any:
+    """The value that applies to the active object, authored or not; None where it has none or none is known yet."""
+    obj, value = active(), VALUES[name]
+    if obj is None or not selected.NEEDS[value.need](obj):
+        return None
+    if name in _COMPUTED and not (applies(obj, "mass") and is_authored(name) and any_of(value.read(obj))):
+        computed = readout.mass_of(obj.name)
+        return None if computed is None or computed.problem else getattr(computed, _COMPUTED[name])
+    return value.read(obj)
+
+
+def any_of(value: Any) -> bool:
+    return any(value) if isinstance(value, tuple) else bool(value)
+
+
+def put(name: str, value: Any) -> None:
+    """Author a value on all selected objects that can have it."""
+    context = bpy.context
+    objects = selected.having(context, VALUES[name].need)
+    if objects:
+        VALUES[name].write(context, objects, value)
+
+
+def unset(context: Context, name: str) -> int:
+    """Take a value of the objects back, on all selected ones. Returns how many had it."""
+    if name not in PLACES:
+        return 0
+    path, field = PLACES[name]
+    groups = [selected.group_at(obj, path) for obj in selected.having(context, VALUES[name].need)]
+    found = [group for group in groups if group is not None and group.is_property_set(field)]
+    for group in found:
+        group.property_unset(field)
+    return len(found)
+
+
+def compute_differing(context: Context, _name: str) -> frozenset[str]:
+    """Names of the properties whose values are not the same for all selected objects."""
+    return frozenset(name for name, value in VALUES.items() if _differs(selected.having(context, value.need), value))
+
+
+def _differs(objects: list[Any], value: Value) -> bool:
+    first = value.read(objects[0]) if objects else None
+    return any(value.read(obj) != first for obj in objects[1:])
+
+
+def _declared() -> Iterator[tuple[str, Any]]:
+    """(name, property) of all, in the order of the tables."""
+    number = bpy.props.FloatProperty
+    yield "mass", _virtual("mass", number, name="Mass (kg)", min=0.0, precision=3, description=(
+        "Mass of the whole body. It is computed from shape and density until you type one"
+    ))  # fmt: skip
+    yield "friction", _virtual("friction", number, name="Friction", min=0.0, soft_max=1.0, precision=2, description=(
+        "Friction of the surface, at rest and sliding. It belongs to the physics material of the object. "
+        "One that others share is made single"
+    ))  # fmt: skip
+    yield "bounce", _virtual("bounce", number, name="Bounce", min=0.0, soft_max=1.0, precision=2, description=(
+        "How much of its speed a body keeps when it bounces. It belongs to the physics material of the object. "
+        "One that others share is made single"
+    ))  # fmt: skip
+    yield "damping", _virtual("damping", number, name="Damping", min=0.0, soft_max=1.0, precision=2, description=(
+        "Share of its speed that the body loses each second. It is a setting of simulators"
+    ))  # fmt: skip
+    yield "group", _virtual("group", bpy.props.StringProperty, name="Group", description=(
+        "Collision group of the object; empty: it collides with everything"
+    ))  # fmt: skip
+    yield "mover", _virtual("mover", bpy.props.EnumProperty, name="Moves By", items=items_of("mover of a joint"),
+                            description="What moves the joint")  # fmt: skip
+    yield "is_limited", _virtual("is_limited", bpy.props.BoolProperty, name="Limits", description=(
+        "The joint moves within a range"
+    ))  # fmt: skip
+    for need, path, cls, names in _SAME:
+        for field in names:
+            name = name_of(path, field)
+            VALUES[name], PLACES[name] = at(need, path, field), (path, field)
+            yield name, _like(name, cls.__annotations__[field])
+
+
+def _like(name: str, declared: Any) -> Any:
+    """A property with the label, tooltip and unit of another one."""
+    kept = {key: value for key, value in declared.keywords.items() if key not in ("default", "override", "update")}
+    return _virtual(name, declared.function, default=declared.keywords.get("default"), **kept)
+
+
+def _virtual(key: str, make: Any, /, *, default: Any = None, **keywords: Any) -> Any:
+    numbers = {item[0]: number for number, item in enumerate(keywords.get("items", ()))}
+    identifiers = {number: identifier for identifier, number in numbers.items()}
+    size = keywords.get("size", 0)
+    empty: Any = (0.0,) * size if size else {"StringProperty": "", "EnumProperty": 0, "BoolProperty": False}.get(
+        make.__name__, 0.0
+    )  # fmt: skip
+
+    def get(_group: Any) -> Any:
+        value = shown(key)
+        if value is None:
+            return empty if default is None or numbers else default
+        return numbers.get(value, 0) if numbers else value
+
+    def set_all(_group: Any, value: Any) -> None:
+        put(key, identifiers[value] if numbers else value)
+
+    return make(**keywords, get=get, set=set_all, options={"SKIP_SAVE"})
+
+
+class USDPHYS_Selection(KnownNames, bpy.types.PropertyGroup):
+    __slots__ = ()
+    __annotations__ = dict(_declared())
+
+
+def current(context: Context) -> Any:
+    """The properties of the selection; None without a scene."""
+    return getattr(context.scene, NAME, None) if context.scene is not None else None
+
+
+def differing(obj: Object) -> frozenset[str]:
+    """For a draw: names of the properties that differ, as last computed."""
+    found: frozenset[str] | None = readout.ask("differing", obj.name)
+    return found or frozenset()
+
+
+def register() -> None:
+    bpy.utils.register_class(USDPHYS_Selection)
+    setattr(bpy.types.Scene, NAME, bpy.props.PointerProperty(type=USDPHYS_Selection))
+    readout.know("differing", compute_differing)
+
+
+def unregister() -> None:
+    delattr(bpy.types.Scene, NAME)
+    bpy.utils.unregister_class(USDPHYS_Selection)
