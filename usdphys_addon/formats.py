@@ -437,6 +437,29 @@ def _mjcf_to_usd(
     return mjcf_stage.convert(Path(file).absolute(), Path(target).absolute(), strict=options.strict)
 
 
+def _to_mjcf(read: Callable[[str, Any], Reading]) -> Conversion:
+    """The conversion to MJCF of what a function reads."""
+
+    def run(file: str, load: Any, target: str, options: WriteOptions) -> tuple[list[Issue], dict[str, int]]:
+        from .mjcf import files
+
+        with read(file, load) as (model, issues):
+            more, counts = files.write_model(
+                model, Path(target).absolute(), strict=options.strict, inputs=(Path(file).absolute(),)
+            )
+        return [*issues, *more], counts
+
+    return Conversion(run, frozenset({"strict"}))
+
+
+def _write_mjcf(file: str, options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from .exchange import mjcf_export
+
+    return mjcf_export.export_mjcf(bpy.context, file, strict=options.strict)
+
+
 # --------------------------------------------------------------------------- glTF
 
 
@@ -481,13 +504,17 @@ def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
     )  # fmt: skip
 
 
+_MUJOCO = "MuJoCo model"
 USD = Format(
     "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, StageOptions,
     heeds=frozenset(WriteOptions.__slots__) - {"ros_package"}, as_stage=_usd_itself,
+    conversions={_MUJOCO: _to_mjcf(_read_usd)},
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
 _FOR_ROS = {"ros": _check_for_ros}
-_ROBOT_WITHOUT_BLENDER = {USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_attributes"}))}
+_ROBOT_WITHOUT_BLENDER = {
+    USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_attributes"})), _MUJOCO: _to_mjcf(_read_robot),
+}  # fmt: skip
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, RobotChoices, as_stage=_robot_as_stage,
     checks=_FOR_ROS, heeds=frozenset({"ros_package", "strict"}), conversions=_ROBOT_WITHOUT_BLENDER,
@@ -501,7 +528,8 @@ GLTF = Format(
     heeds=frozenset({"hierarchy", "animation", "strict", "collection"}),
 )  # fmt: skip
 MJCF = Format(
-    "MuJoCo model", (".xml",), _load_mjcf, _read_mjcf, None, as_stage=_mjcf_as_stage, is_one=_is_mjcf,
+    _MUJOCO, (".xml",), _load_mjcf, _read_mjcf, _write_mjcf, as_stage=_mjcf_as_stage, is_one=_is_mjcf,
+    heeds=frozenset({"strict"}),
     conversions={USD.name: Conversion(_mjcf_to_usd, frozenset({"strict"}))},
 )  # fmt: skip
 #: In the order in which messages name them.

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Models of MuJoCo in Blender: imported as objects that play, written as USD in every form, and undone in one step."""
 
+import math
 from pathlib import Path
 
 import bpy
@@ -10,6 +11,7 @@ from pxr import Usd
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.bridge import scene_read
 from usdphys_ext.usdphys_addon.exchange import packed_source
+from usdphys_ext.usdphys_addon.mjcf import read as mjcf_read
 from usdphys_ext.usdphys_addon.usd import read
 
 
@@ -53,3 +55,16 @@ def test_an_imported_model_is_written_in_every_form(
     assert (drive.stiffness, drive.damping) == pytest.approx((50, 4), rel=1e-5)
     assert len(model.bodies) == 5 and stage.GetPrimAtPath("/arm/actuators/push").GetTypeName() == "MjcActuator"
     assert model.prims["/arm/hand"].world[2, 3] == pytest.approx(0.65, abs=1e-6)
+
+
+def test_the_scene_is_exported_as_a_model_that_reads_as_it_was(arm: Path, tmp_path: Path) -> None:
+    formats.MJCF.load(str(arm), formats.NoOptions())
+    bpy.ops.mesh.primitive_cube_add(location=(9, 0, 0))
+    assert bpy.ops.usdphys.export_mjcf(filepath=str(tmp_path / "out.xml")) == {"FINISHED"}
+    model = mjcf_read.read_file(tmp_path / "out.xml")
+    assert {body.name for body in model.bodies} == {"world", "upper", "hand", "one", "two", "ball"}
+    shoulder = next(joint for body in model.bodies for joint in body.joints if joint.name == "shoulder")
+    assert shoulder.range == pytest.approx((-math.pi / 2, math.pi / 2)) and shoulder.armature == pytest.approx(0.01)
+    assert [one.name for one in model.actuators if one.joint == "shoulder"] == ["shoulder_drive"]
+    issues = formats.MJCF.write(str(tmp_path / "again.xml"), formats.WriteOptions()).issues
+    assert "MjcfNotSaid" in [issue.code for issue in issues] and not [one for one in issues if one.severity == "error"]

@@ -1327,7 +1327,7 @@ def test_every_operator_is_in_a_menu_where_the_search_finds_it():
         ("TOPBAR_MT_file_export", "export_usd"), ("TOPBAR_MT_file_export", "export_layer"),
         ("TOPBAR_MT_file_import", "import_usd"),
         ("TOPBAR_MT_file_export", "export_urdf"), ("TOPBAR_MT_file_import", "import_urdf"),
-        ("TOPBAR_MT_file_import", "import_mjcf"),
+        ("TOPBAR_MT_file_import", "import_mjcf"), ("TOPBAR_MT_file_export", "export_mjcf"),
         ("TOPBAR_MT_file_external_data", "pack_source"),
     ):  # fmt: skip
         found |= {one.name for one in menu_entries(menu, f"operators.files.{module}").buttons()}

@@ -13,7 +13,7 @@ from usdphys_ext.usdphys_addon.core import frames
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.mjcf import layout, read
+from usdphys_ext.usdphys_addon.mjcf import files, layout, read, write
 from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.usd import mjcf_stage
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -177,7 +177,7 @@ def test_includes_are_put_in_place_and_stay_near_the_model(tmp_path: Path) -> No
     ('<mujoco><worldbody><geom size="nan"/></worldbody></mujoco>', "not finite"),
     ('<mujoco><worldbody><body><joint type="screw"/></body></worldbody></mujoco>', "no type of joint"),
     ('<mujoco><worldbody><replicate count="99999999"><geom size="1"/></replicate></worldbody></mujoco>', "more than"),
-    ('<!DOCTYPE x><mujoco/>', ""),
+    ("<!DOCTYPE x><mujoco/>", "model.xml"),
 ])  # fmt: skip
 def test_bad_files_are_refused_in_one_sentence(text: str, said: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=said):
@@ -253,3 +253,137 @@ def test_other_files_of_type_xml_in_a_folder_are_passed_over(tmp_path: Path) -> 
     written(tmp_path, ARM, "arm.xml")
     written(tmp_path, "<package><name>arm</name></package>", "package.xml")
     assert [Path(name).name for name in file_checks.named_files([str(tmp_path)])] == ["arm.xml"]
+
+
+# --------------------------------------------------------------------------- written
+
+
+def judged(text: str) -> tuple[object, object]:
+    """A model and its state in MuJoCo itself."""
+    mujoco = pytest.importorskip("mujoco")
+    model = mujoco.MjModel.from_xml_string(text)
+    return model, mujoco.MjData(model)
+
+
+def placed_by_mujoco(model: object, data: object, values: dict[str, float]) -> dict[str, np.ndarray]:
+    """Matrices (4, 4) of bodies by name, at values of joints by name."""
+    import mujoco
+
+    for name, value in values.items():
+        data.qpos[model.joint(name).qposadr[0]] = value
+    mujoco.mj_kinematics(model, data)
+    return {
+        model.body(row).name: frames.transform(data.xpos[row], data.xmat[row].reshape(3, 3))
+        for row in range(1, model.nbody)
+    }
+
+
+@pytest.mark.parametrize("is_swapped", [False, True], ids=["in order", "sides swapped"])
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_written_stands_and_moves_in_mujoco_as_the_source_does(
+    seed: int, is_swapped: bool, tmp_path: Path
+) -> None:
+    tree = RandomTree(seed)
+    model, planned = through_usd(tmp_path, tree.text())
+    if is_swapped:
+        for prim in model.joints.values():
+            joint = prim.get(usd_physics.Joint)
+            if prim.type_name != "PhysicsJoint":
+                swapped = [
+                    getattr(joint, f"{word}{side}") for side in (1, 0) for word in ("body", "local_pos", "local_rot")
+                ]
+                for side in (0, 1):
+                    for word in ("body", "local_pos", "local_rot"):
+                        setattr(joint, f"{word}{side}", swapped.pop(0))
+    made = write.text_of(model, "tree")
+    values = tree.values()
+    wanted = placed_by_mujoco(*judged(tree.text()), values)
+    own = {}
+    for name, (path, dof) in planned.joint_paths.items():
+        is_single = dof in ("angular", "linear")
+        sign = -1.0 if is_swapped and is_single else 1.0
+        own[made.names[path if is_single else f"{path}.{dof}"]] = sign * planned.signs[name] * values[name]
+    found = placed_by_mujoco(*judged(made.text), own)
+    for path, name in made.names.items():
+        if path in model.bodies and path.rsplit("/", 1)[1] in wanted:
+            assert found[name] == pytest.approx(wanted[path.rsplit("/", 1)[1]], abs=5e-6), name
+
+
+def test_the_arm_comes_back_with_its_masses_limits_and_servo(tmp_path: Path) -> None:
+    model, _ = through_usd(tmp_path, ARM)
+    made = write.text_of(model, "arm")
+    before, _ = judged(ARM)
+    after, _ = judged(made.text)
+    for name in ("upper", "hand", "one", "two", "ball"):
+        assert after.body(name).mass[0] == pytest.approx(before.body(name).mass[0], rel=1e-5)
+        assert sorted(after.body(name).inertia) == pytest.approx(sorted(before.body(name).inertia), rel=1e-4)
+    assert after.joint("shoulder").range == pytest.approx(before.joint("shoulder").range)
+    for word in ("armature", "damping", "frictionloss"):
+        assert getattr(after.joint("shoulder"), word)[0] == pytest.approx(getattr(before.joint("shoulder"), word)[0])
+    servo = after.actuator("shoulder_drive")
+    assert servo.gainprm[0] == pytest.approx(50, rel=1e-5) and servo.biasprm[1:3] == pytest.approx([-50, -4], rel=1e-5)
+    assert servo.forcerange == pytest.approx([-20, 20]) and after.neq == 1
+    issues, _ = files.write_model(model, tmp_path / "out.xml")
+    assert not [issue for issue in issues if issue.severity == "error"]
+
+
+def test_a_loop_a_rope_and_a_moving_anchor_are_written(tmp_path: Path) -> None:
+    from pxr import Gf, UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    for number in range(4):
+        cube = UsdGeom.Cube.Define(stage, f"/w/c{number}")
+        cube.AddTranslateOp().Set((3.0 * number, 0.0, 1.0))
+        UsdPhysics.CollisionAPI.Apply(cube.GetPrim())
+        UsdPhysics.RigidBodyAPI.Apply(cube.GetPrim()).CreateKinematicEnabledAttr(number == 0)
+    for number, (kind, one, other) in enumerate(
+        (("Revolute", 0, 1), ("Spherical", 1, 2), ("Revolute", 2, 0), ("Distance", 2, 3), ("Fixed", 3, None))
+    ):
+        joint = getattr(UsdPhysics, f"{kind}Joint").Define(stage, f"/w/j{number}")
+        joint.CreateBody0Rel().SetTargets([f"/w/c{one}"])
+        places = [3.0 * one, 3.0 * one]
+        if other is not None:
+            joint.CreateBody1Rel().SetTargets([f"/w/c{other}"])
+            places[1] = 3.0 * other
+        middle = 1.5 * (one + (one if other is None else other))
+        for side, place in enumerate(places):
+            at = (middle - place, 0, 0) if not (other is None and side) else (9.0, 0.0, 1.0)
+            getattr(joint, f"CreateLocalPos{side}Attr")(Gf.Vec3f(*at))
+        if kind == "Distance":
+            joint.CreateMaxDistanceAttr(3.0)
+    text = write.text_of(usd_read.read_stage(stage), "loop").text
+    model, data = judged(text)
+    import mujoco
+
+    assert model.nmocap == 1 and model.neq == 2 and model.ntendon == 1
+    mujoco.mj_forward(model, data)
+    # What closes the loop is closed at the start.
+    assert np.abs(data.efc_pos[: data.ne]).max() < 1e-6
+
+
+def test_an_empty_model_is_refused_in_one_sentence() -> None:
+    with pytest.raises(InputError, match="no body and no collider"):
+        write.text_of(PhysicsModel(), "nothing")
+
+
+def test_a_flat_mesh_and_an_impossible_inertia_are_written_as_what_mujoco_takes(tmp_path: Path) -> None:
+    from pxr import UsdGeom, UsdPhysics
+
+    stage = usd_read.Usd.Stage.CreateInMemory()
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    mesh = UsdGeom.Mesh.Define(stage, "/w/quad")
+    mesh.CreatePointsAttr([(-2, -1, 0), (2, -1, 0), (2, 1, 0), (-2, 1, 0)])
+    mesh.CreateFaceVertexCountsAttr([4])
+    mesh.CreateFaceVertexIndicesAttr([0, 1, 2, 3])
+    UsdPhysics.CollisionAPI.Apply(mesh.GetPrim())
+    ball = UsdGeom.Sphere.Define(stage, "/w/ball")
+    for api in (UsdPhysics.RigidBodyAPI, UsdPhysics.CollisionAPI):
+        api.Apply(ball.GetPrim())
+    mass = UsdPhysics.MassAPI.Apply(ball.GetPrim())
+    mass.CreateMassAttr(1.0)
+    mass.CreateDiagonalInertiaAttr((1.0, 1.0, 5.0))
+    mass.CreatePrincipalAxesAttr(usd_read.Gf.Quatf(1, 0, 0, 0))
+    made = write.text_of(usd_read.read_stage(stage), "flat")
+    assert [issue.code for issue in made.issues] == ["MjcfNotSaid"] * 2
+    model, _ = judged(made.text)
+    assert sorted(model.geom("quad").size) == pytest.approx([0.001, 1.0, 2.0])

@@ -59,6 +59,14 @@ def plan(source: Model) -> Layout:
     return _Planner(source).layout
 
 
+def worlds_of(source: Model) -> list[Floats]:
+    """The pose (4, 4) of each body in the world."""
+    found: list[Floats] = []
+    for body in source.bodies:
+        found.append(body.pose if body.parent < 0 else found[body.parent] @ body.pose)
+    return found
+
+
 def mesh_reader(source: Model) -> matter.Meshes:
     """Gives points (n, 3) and triangles (m, 3) of a mesh by its name, and reads each once.
 
@@ -104,7 +112,7 @@ class _Planner:
         self.layout = Layout(source, root, PhysicsModel(SI, source=str(source.path)), issues=source.issues)
         self.model, self.root = self.layout.model, root
         self.mesh = mesh_reader(source)
-        self.worlds = self._worlds()
+        self.worlds = worlds_of(source)
         self.weights = matter.inertials(source, self.mesh)
         self.moves = self._moving()
         #: Path of the prim of each body, and of the body that carries it; empty for what stands still.
@@ -117,12 +125,6 @@ class _Planner:
         self.build()
 
     # ------------------------------------------------------------------ what moves
-
-    def _worlds(self) -> list[Floats]:
-        found: list[Floats] = []
-        for body in self.source.bodies:
-            found.append(body.pose if body.parent < 0 else found[body.parent] @ body.pose)
-        return found
 
     def _moving(self) -> list[bool]:
         """Whether each body can move at all."""

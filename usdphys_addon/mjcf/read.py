@@ -76,7 +76,8 @@ class _Reader:
         for section in self._sections("default"):
             self._read_class(section, "", self.classes["main"])
         self.unread: Counter[str] = Counter()
-        self.names: set[str] = set()
+        # What has no name gets one that nothing else has.
+        self.names = {name for one in self.root.walk() if (name := one.get("name"))}
         self.parts = 0
         self._options()
         self._assets()

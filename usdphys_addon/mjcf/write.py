@@ -23,10 +23,12 @@ from .values import Floats
 
 #: Friction of a collider without a material: that of the preview and of PhysX.
 FRICTION = 0.5
-#: A joint of a group of colliders has a bit of 32.
+#: Each set of groups has a bit of 32.
 _MOST_GROUPS = 32
+#: Half of the thickness of a box that stands for a flat mesh, m.
+_THIN = 0.001
 _LETTERS = "XYZ"
-#: Distance of the two points that hold a hinge which closes a loop, as a part of nothing: m.
+#: Distance of the two points that hold a hinge which closes a loop, m.
 _APART = 0.1
 
 
@@ -86,6 +88,7 @@ class _Writer:
         self.tendons: list[str] = []
         self.sites: dict[str, list[str]] = {}
         self.colliders = mass.colliders_by_body(model)
+        self.is_balanced = False
 
     def written(self) -> Written:
         self.find_bodies()
@@ -103,7 +106,8 @@ class _Writer:
             raise InputError("There is no body and no collider to write.")
         sections = [self.options(), ("asset", self.assets), ("worldbody", world), ("contact", self.excludes())]
         sections += [("equality", self.equalities), ("tendon", self.tendons), ("actuator", self.actuators)]
-        lines = [f'<mujoco model="{escape(self.name)}">', '  <compiler angle="radian" autolimits="true"/>']
+        balance = ' balanceinertia="true"' if self.is_balanced else ""
+        lines = [f'<mujoco model="{escape(self.name)}">', f'  <compiler angle="radian" autolimits="true"{balance}/>']
         for tag, content in sections:
             if content and tag == "option":
                 lines += content
@@ -139,9 +143,7 @@ class _Writer:
         if prim is None and targets and self.model.locate is not None:
             world = self.model.locate(targets[0])
         body = self.model.body_of(targets[0]) if targets else None
-        frame = frames.world_frame(
-            world, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}")
-        )
+        frame = frames.world_frame(world, joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
         return _End(body.path if body is not None and body.path in self.bodies else "", frame)
 
     def find_tree(self) -> None:
@@ -188,11 +190,11 @@ class _Writer:
     def body(self, path: str, above: Floats, depth: int) -> list[str]:
         own = self.bodies[path]
         # What hangs on the world by a joint, or on nothing, is in the world.
-        pose = np.linalg.solve(above, own.pose)
+        pose = _seen_from(above, own.pose)
         pad = "  " * depth
         is_mocap = self.is_kinematic(own.prim)
-        head = f'{pad}<body name="{escape(own.name)}"{_placed(pose)}{" mocap=" + chr(34) + "true" + chr(34) if is_mocap else ""}>'
-        lines = [head]
+        mocap = ' mocap="true"' if is_mocap else ""
+        lines = [f'{pad}<body name="{escape(own.name)}"{_placed(pose)}{mocap}>']
         if own.joint is not None:
             lines += self.joint(own.joint, own.pose, depth + 1)
         elif not is_mocap:
@@ -208,8 +210,16 @@ class _Writer:
         found = mass.mass_properties(self.model, path, self.colliders.get(path, ()))
         turn = frames.matrix_of(found.principal_axes)
         moments = np.maximum(np.array(found.diagonal_inertia, float), 1e-12)
+        if 2.0 * moments.max() > moments.sum() * (1.0 + 1e-9):
+            self.is_balanced = True
+            prim = self.bodies[path].prim
+            self.issue(
+                prim, f"{prim.display} has an inertia that no body can have; MuJoCo takes the mean of its moments.",
+                "Correct its moments.",
+            )  # fmt: skip
         pose = frames.transform(found.center_of_mass, turn)
-        return f'<inertial{_placed(pose, always=True)} mass="{_row([max(found.mass, 1e-9)])}" diaginertia="{_row(moments)}"/>'
+        words = f'mass="{_row([max(found.mass, 1e-9)])}" diaginertia="{_row(moments)}"'
+        return f"<inertial{_placed(pose, always=True)} {words}/>"
 
     # ------------------------------------------------------------------ shapes
 
@@ -263,7 +273,7 @@ class _Writer:
     def geom(self, prim: Prim, body: Floats) -> list[str]:
         world = _rigid(prim.world)
         stretch = world[:3, :3].T @ prim.world[:3, :3]
-        pose = np.linalg.solve(body, world)
+        pose = _seen_from(body, world)
         gprim = prim.get(usd_geom.Gprim)
         shape = self.gprim_words(gprim, np.diag(stretch)) if isinstance(gprim, usd_geom.Gprim) else None
         if shape is not None:
@@ -314,6 +324,13 @@ class _Writer:
             middle = (low + high) / 2
             radius = float(np.linalg.norm(points - middle, axis=1).max())
             return [(f'type="sphere" size="{_row([radius])}"', pose @ frames.transform(middle))]
+        if (flat := _flat_box(points)) is not None:
+            size, place = flat
+            self.issue(
+                prim, f"{prim.display} is flat and is written as a thin box, as MuJoCo has no flat meshes.",
+                "Use a plane or a thin box.", "info",
+            )  # fmt: skip
+            return [(f'type="box" size="{_row(size)}"', pose @ place)]
         if word not in ("convexHull",):
             self.issue(
                 prim, f"{prim.display} collides as {word or 'a mesh'} and is written as its hull, which is what MuJoCo "
@@ -345,14 +362,14 @@ class _Writer:
     def joint(self, joint: _Joint, body: Floats, depth: int) -> list[str]:
         """The elements of the joint that holds a body."""
         kind = joint.prim.type_name
-        local = np.linalg.solve(body, joint.child.frame)
-        between = np.linalg.solve(joint.parent.frame, joint.child.frame)
+        local = _seen_from(body, joint.child.frame)
+        between = _seen_from(joint.parent.frame, joint.child.frame)
         if joint.sign < 0:
             # The child is the first side: what the joint measures is the way back.
-            between = np.linalg.inv(between)
+            between = np.asarray(np.linalg.inv(between))
         made: list[str] = []
         if kind in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
-            number = _LETTERS.index(joint.schema.resolved("axis"))  # type: ignore[arg-type]
+            number = _LETTERS.index(joint.schema.resolved("axis"))
             is_hinge = kind == "PhysicsRevoluteJoint"
             start = _angle(between, number) if is_hinge else float(between[number, 3])
             limits = joint.schema.resolved("lower_limit"), joint.schema.resolved("upper_limit")
@@ -403,7 +420,9 @@ class _Writer:
         if stiffness <= 0.0 and damping <= 0.0:
             return
         # The target is in the bias, so that the pose is held without a control, which is added to it.
-        offset = stiffness * float(drive.resolved("target_position")) + damping * float(drive.resolved("target_velocity"))
+        offset = stiffness * float(drive.resolved("target_position")) + damping * float(
+            drive.resolved("target_velocity")
+        )
         gain = stiffness if stiffness > 0.0 else damping
         words = f'gainprm="{_row([gain])}" biastype="affine" biasprm="{_row([offset, -stiffness, -damping])}"'
         most = float(drive.resolved("max_force"))
@@ -417,7 +436,9 @@ class _Writer:
         cones = [float(joint.schema.resolved(f"cone_angle{side}_limit")) for side in (0, 1)]
         if min(cones) >= 0.0:
             words += f' range="{_row([0.0, min(max(cones), math.pi)])}"'
-            self.issue(joint.prim, f"The cone of {joint.prim.display} limits its twist in MuJoCo, too.", "None.", "info")
+            self.issue(
+                joint.prim, f"The cone of {joint.prim.display} limits its twist in MuJoCo, too.", "None.", "info"
+            )
         name = self.name_of(joint.prim.path, joint.prim.label or joint.prim.name)
         return f'<joint name="{escape(name)}" {words}/>'
 
@@ -433,8 +454,10 @@ class _Writer:
                 if low <= high:
                     found[f"{family}{letter}"] = (float(low), float(high))
         if joint.sign < 0 and sum(dof.startswith("rot") for dof in found) > 1:
-            self.issue(joint.prim, f"{joint.prim.display} turns about several axes from its second body: the order of its "
-                       "angles is another one in MuJoCo.", "Swap its bodies.")  # fmt: skip
+            self.issue(
+                joint.prim, f"{joint.prim.display} turns about several axes, and its second body is nearer to the "
+                "world: its angles have another order in MuJoCo.", "Swap its bodies.",
+            )  # fmt: skip
         turn = between[:3, :3]
         angles = {"Z": math.atan2(turn[1, 0], turn[0, 0]), "Y": -math.asin(max(-1.0, min(1.0, float(turn[2, 0])))),
                   "X": math.atan2(turn[2, 1], turn[2, 2])}  # fmt: skip
@@ -462,7 +485,7 @@ class _Writer:
         name = self.name_of(prim.path, prim.label or prim.name)
         bodies = [self.bodies[end.body].name if end.body else "world" for end in (joint.parent, joint.child)]
         poses = [self.bodies[end.body].pose if end.body else np.eye(4) for end in (joint.parent, joint.child)]
-        local = [np.linalg.solve(pose, end.frame)
+        local = [_seen_from(pose, end.frame)
                  for pose, end in zip(poses, (joint.parent, joint.child), strict=True)]  # fmt: skip
         head = f'name="{escape(name)}" body1="{escape(bodies[0])}" body2="{escape(bodies[1])}"'
         if kind == "PhysicsFixedJoint":
@@ -470,18 +493,16 @@ class _Writer:
             turn = frames.quaternion_of(relative[:3, :3])
             self.equalities.append(f'    <weld {head} relpose="{_row([*relative[:3, 3], *turn])}"/>')
         elif kind == "PhysicsSphericalJoint":
-            self.connect(name, joint, bodies, local, ())
+            self.connect(name, joint, local, ())
         elif kind == "PhysicsRevoluteJoint":
-            self.connect(name, joint, bodies, local, (_LETTERS.index(joint.schema.resolved("axis")),))  # type: ignore[arg-type]
+            self.connect(name, joint, local, (_LETTERS.index(joint.schema.resolved("axis")),))
         elif kind == "PhysicsDistanceJoint":
             self.distance(name, joint, local)
         else:
             self.issue(prim, f"{prim.display} closes a loop, and MuJoCo has no {kind} for that: it is left out.",
                        "Let another joint close the loop.")  # fmt: skip
 
-    def connect(
-        self, name: str, joint: _Joint, bodies: Sequence[str], local: Sequence[Floats], axes: Sequence[int]
-    ) -> None:
+    def connect(self, name: str, joint: _Joint, local: Sequence[Floats], axes: Sequence[int]) -> None:
         """Points that stay together: one of a ball, two along the axis of a hinge."""
         for number, shift in enumerate((0.0, *(_APART for _ in axes))):
             sites = []
@@ -494,7 +515,6 @@ class _Writer:
             self.equalities.append(
                 f'    <connect name="{escape(label)}" site1="{escape(sites[0])}" site2="{escape(sites[1])}"/>'
             )
-        _ = bodies
 
     def distance(self, name: str, joint: _Joint, local: Sequence[Floats]) -> None:
         low, high = (float(joint.schema.resolved(word)) for word in ("min_distance", "max_distance"))
@@ -538,9 +558,9 @@ class _Writer:
         found = next((body.joint for body in self.bodies.values() if body.joint and body.joint.prim.path == path), None)
         if found is None:
             return 0.0
-        between = np.linalg.solve(found.parent.frame, found.child.frame)
-        between = np.linalg.inv(between) if found.sign < 0 else between
-        number = _LETTERS.index(found.schema.resolved("axis"))  # type: ignore[arg-type]
+        between = _seen_from(found.parent.frame, found.child.frame)
+        between = np.asarray(np.linalg.inv(between)) if found.sign < 0 else between
+        number = _LETTERS.index(found.schema.resolved("axis"))
         return _angle(between, number) if found.prim.type_name == "PhysicsRevoluteJoint" else float(between[number, 3])
 
     # ------------------------------------------------------------------ the rest
@@ -586,9 +606,29 @@ def _placed(pose: Floats, *, always: bool = False) -> str:
     return words if frames.is_identity(turn, 1e-12) else f'{words} quat="{_row(turn)}"'
 
 
+def _seen_from(frame: Floats, world: Floats) -> Floats:
+    """A matrix (4, 4) of the world in the space of a frame."""
+    return np.asarray(np.linalg.solve(frame, world))
+
+
 def _rigid(world: Floats) -> Floats:
     """A matrix (4, 4) without its scale and shear."""
     return frames.transform(world[:3, 3], frames.rotation_of(world))
+
+
+def _flat_box(points: Floats) -> tuple[Floats, Floats] | None:
+    """(half lengths (3,), pose (4, 4)) of the box about points (n, 3) in a plane; None for points in space."""
+    middle = points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(points - middle, full_matrices=False)
+    if sizes[-1] > 1e-6 * max(float(sizes[0]), 1e-30):
+        return None
+    turn = np.asarray(axes).T
+    if np.linalg.det(turn) < 0.0:
+        turn[:, 2] = -turn[:, 2]
+    along = (points - middle) @ turn
+    low, high = along.min(axis=0), along.max(axis=0)
+    pose = frames.transform(middle + turn @ ((low + high) / 2.0), turn)
+    return np.maximum((high - low) / 2.0, _THIN), pose
 
 
 def _to_axis(number: int) -> Floats:
