@@ -71,7 +71,8 @@ HOUSEKEEPING = {
     props.ObjectReference, props.GroupReference, props.GroupMembership, props.LimitsProperties,
     props.DrivesProperties, props.ObjectPhysicsProperties, props.StageProperties, props.ScenePhysicsProperties,
     props.MaterialPhysicsProperties, props.RememberedPrim, props.SourceProperties,
-    props.PreviewProperties, props.GltfProperties, props.VendorRow, props.LandHereProperties, props.DataReference,
+    props.PreviewProperties, props.GltfProperties, props.VendorRow, props.LandHereProperties, props.CableProperties,
+    props.DataReference,
     props.ChangedData, props.ConstructionProperties,
 }  # fmt: skip
 KINDS = {

