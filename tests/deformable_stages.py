@@ -137,6 +137,13 @@ def _random_deformable(stage: Usd.Stage, kind: str, number: int, rng: np.random.
         UsdGeom.BasisCurves(prim).CreateCurveVertexCountsAttr(sizes)
         UsdGeom.BasisCurves(prim).CreateWidthsAttr([float(width) for width in rng.uniform(0.01, 0.03, len(points))])
         UsdGeom.BasisCurves(prim).SetWidthsInterpolation("vertex")
+        normals = rng.normal(size=(len(points), 3))
+        normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+        UsdGeom.BasisCurves(prim).CreateNormalsAttr([Gf.Vec3f(*map(float, normal)) for normal in normals])
+        UsdGeom.BasisCurves(prim).SetNormalsInterpolation("vertex")
+        if rng.random() < 0.5:
+            UsdGeom.BasisCurves(prim).CreateWidthsAttr([0.02])
+            UsdGeom.BasisCurves(prim).SetWidthsInterpolation("constant")
         elements, counts = len(points) - len(sizes), {"curve": len(sizes), "segment": len(points) - len(sizes)}
     elif kind == "surface":
         size = int(rng.integers(3, 6))

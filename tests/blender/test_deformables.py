@@ -68,7 +68,11 @@ def said(path: Path) -> dict[str, object]:
         found[str(prim.GetPath())] = (prim.GetTypeName(), names)
         for attribute in prim.GetAuthoredAttributes():
             name = attribute.GetName()
-            if name.startswith("physics:") or name in ("points", "tetVertexIndices", "curveVertexCounts", "widths"):
+            if (
+                name.startswith("physics:")
+                or name in ("points", "tetVertexIndices", "curveVertexCounts", "widths")
+                or (name == "normals" and prim.GetTypeName() == "BasisCurves")
+            ):
                 found[f"{prim.GetPath()}.{name}"] = (str(attribute.GetTypeName()), attribute.Get())
         for relationship in prim.GetAuthoredRelationships():
             if relationship.GetName().startswith("physics:"):

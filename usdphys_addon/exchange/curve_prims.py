@@ -18,6 +18,9 @@ from .import_repair import with_data
 if TYPE_CHECKING:
     from pxr import Sdf, Usd
 
+#: Custom properties of the curves of a cable of a file: the normals of its points, and whether it has one width.
+_NORMALS, _ONE_WIDTH = "usdphys_normals", "usdphys_one_width"
+
 
 def show(stage: Usd.Stage, objects: dict[str, Any], prims: Iterable[Prim]) -> None:
     """Replace the hair that Blender makes of cables by curves of straight parts, which modifiers can move.
@@ -46,6 +49,9 @@ def show(stage: Usd.Stage, objects: dict[str, Any], prims: Iterable[Prim]) -> No
             spline.points.add(len(part) - 1)
             spline.points.foreach_set("co", np.c_[part, np.ones(len(part))].ravel())
             spline.points.foreach_set("radius", radius)
+        if len(normals := curves.GetNormalsAttr().Get() or ()) == len(points):
+            data[_NORMALS] = np.array(normals, float).ravel().tolist()
+        data[_ONE_WIDTH] = len(widths) == 1
         old = hair.data
         for material in old.materials:
             data.materials.append(material)
@@ -90,6 +96,25 @@ def write(layer: Sdf.Layer) -> None:
                     half = obj.usdphys.cable.thickness / 2.0
                     box = np.stack([points.min(axis=0) - half, points.max(axis=0) + half])
                     child.attributes["extent"].default = Vt.Vec3fArray.FromNumpy(box)
+                elif child.typeName == "BasisCurves":
+                    _put_back(child, obj.data)
+
+
+def _put_back(spec: Sdf.PrimSpec, data: Any) -> None:
+    """Write what Blender's curves do not hold of those of a file: normals, and one width for all points."""
+    from pxr import Sdf, Vt
+
+    for key in (_NORMALS, _ONE_WIDTH):
+        if (kept := spec.attributes.get(f"userProperties:{key}")) is not None:
+            spec.RemoveProperty(kept)
+    widths = spec.attributes.get("widths")
+    if data.get(_ONE_WIDTH) and widths is not None and widths.default and len(set(widths.default)) == 1:
+        _set_thickness(spec, widths.default[0])
+    normals = np.array(data.get(_NORMALS, ()), np.float32).reshape(-1, 3)
+    if len(normals) and len(normals) == len(spec.attributes["points"].default):
+        item = spec.attributes.get("normals") or Sdf.AttributeSpec(spec, "normals", Sdf.ValueTypeNames.Normal3fArray)
+        item.default = Vt.Vec3fArray.FromNumpy(normals)
+        item.SetInfo("interpolation", "vertex")
 
 
 def _set_thickness(spec: Sdf.PrimSpec, thickness: float) -> None:
