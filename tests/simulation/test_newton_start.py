@@ -7,6 +7,9 @@ import sys
 from pathlib import Path
 
 import numpy as np
+from deformable_stages import cloth
+from pxr import UsdPhysics
+from usdphys_ext.usdphys_addon.simulation.engines import run_newton
 
 PROGRAM = Path(__file__).parents[2] / "usdphys_addon" / "simulation" / "engines" / "run_newton.py"
 #: One hinge at 0.5 rad in the pose of the file. As in Newton, states and the model have coordinates each.
@@ -114,3 +117,27 @@ def test_poses_are_no_numbers_once_mujoco_has_lost_a_body_and_begun_anew(tmp_pat
     """It resets itself silently: a ragdoll jumped back to where it fell from, and the run was a success."""
     poses, _ = run(tmp_path, LOST="1")
     assert poses[:2] == [0.5] * 2 and np.isnan(poses[3])
+
+
+def test_a_kinematic_anchor_without_a_mass_gets_one_and_other_files_stay(tmp_path: Path) -> None:
+    file = tmp_path / "cloth.usda"
+    stage = cloth()
+    stage.GetRootLayer().Export(str(file))
+    opened = run_newton.anchored(str(file))
+    # The anchor of this cloth is a shape, which has a mass as soon as it collides.
+    anchor = opened.GetPrimAtPath("/World/Anchor")
+    assert UsdPhysics.MassAPI(anchor).GetMassAttr().Get() == 1.0 and stage.GetRootLayer().ExportToString() == (
+        opened.GetRootLayer().ExportToString()
+    )
+    for number, fix in enumerate(
+        (
+            lambda prim: UsdPhysics.CollisionAPI.Apply(prim),
+            lambda prim: UsdPhysics.MassAPI.Apply(prim).CreateMassAttr(3.0),
+            lambda prim: UsdPhysics.RigidBodyAPI(prim).CreateKinematicEnabledAttr(False),
+        )
+    ):
+        file = tmp_path / f"{number}.usda"
+        other = cloth()
+        fix(other.GetPrimAtPath("/World/Anchor"))
+        other.GetRootLayer().Export(str(file))
+        assert run_newton.anchored(str(file)) == str(file)

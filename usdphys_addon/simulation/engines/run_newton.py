@@ -39,6 +39,35 @@ SOFT_RATE, ITERATIONS, CABLE_ITERATIONS = 600.0, 10, 30
 RADIUS = 0.1
 
 
+def anchored(file: str) -> Any:
+    """The file, or its stage with a mass for kinematic bodies that have neither a mass nor a shape.
+
+    Newton gives such a body no joint, and its solver for deformables fails where there is none at all. A kinematic body
+    moves as it is told, whatever it weighs.
+    """
+    from pxr import Tf, Usd, UsdPhysics
+
+    try:
+        stage = Usd.Stage.Open(file)
+    except Tf.ErrorException:
+        return file  # Newton says why
+    light = []
+    for prim in stage.Traverse():
+        body = UsdPhysics.RigidBodyAPI(prim) if prim.HasAPI(UsdPhysics.RigidBodyAPI) else None
+        if body is None or not body.GetKinematicEnabledAttr().Get() or UsdPhysics.MassAPI(prim).GetMassAttr().Get():
+            continue
+        if not any(one.HasAPI(UsdPhysics.CollisionAPI) for one in Usd.PrimRange(prim)):
+            light.append(prim)
+    if not light:
+        return file
+    stage.SetEditTarget(stage.GetSessionLayer())
+    for prim in light:
+        mass = UsdPhysics.MassAPI.Apply(prim)
+        mass.CreateMassAttr(1.0)
+        mass.CreateDiagonalInertiaAttr((0.01, 0.01, 0.01))
+    return stage
+
+
 def _solver(newton: Any, model: Any) -> Any:
     """MuJoCo's solver for a model.
 
@@ -134,7 +163,7 @@ def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
     mujoco.set_mjcb_contactfilter(None)
     with warp.ScopedDevice("cpu"):
         builder = newton.ModelBuilder()
-        found = builder.add_usd(file, load_visual_shapes=False, return_deformable_results=True)
+        found = builder.add_usd(anchored(file), load_visual_shapes=False, return_deformable_results=True)
         ranges = _deformables(builder, found)
         has_cables = bool(found.get("path_cable_map"))
         is_soft = has_cables or bool(ranges)
