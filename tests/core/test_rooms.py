@@ -64,6 +64,8 @@ ONLY_IN = {
         "usdphys_addon/usd",
         "usdphys_addon/exchange",
         "usdphys_addon/bridge/environment.py",
+        # It runs in Newton's Python, which has its own.
+        "usdphys_addon/simulation/engines/run_newton.py",
     ),
     "rapier3d": ("usdphys_addon/simulation/rapier",),
     "mujoco": ("usdphys_addon/simulation/mujoco", "usdphys_addon/simulation/engines/run_newton.py"),
