@@ -160,6 +160,8 @@ def check_conversion(source: str, target: str, choices: Choices) -> tuple[Format
     )
 
 
+#: Name of the format of MuJoCo, for the conversions of others to it.
+_MUJOCO = "MuJoCo model"
 #: The arguments of the command line that are not called like the options of reading that they set.
 ARGUMENTS = {"variants": "variant", "packages": "package", "arguments": "arg"}
 
@@ -504,7 +506,6 @@ def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
     )  # fmt: skip
 
 
-_MUJOCO = "MuJoCo model"
 USD = Format(
     "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, StageOptions,
     heeds=frozenset(WriteOptions.__slots__) - {"ros_package"}, as_stage=_usd_itself,
