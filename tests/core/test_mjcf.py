@@ -9,7 +9,7 @@ import pytest
 from mjcf_models import ARM, RandomTree, turned
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.cli import file_checks
-from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.core import frames, mass, vendor_schemas
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
@@ -194,6 +194,19 @@ def test_what_is_not_read_is_named_once_for_each_kind(tmp_path: Path) -> None:
     assert "MjcfMeshMissing" in [issue.code for issue in layout.plan(model).issues[3:]]
 
 
+@pytest.mark.parametrize("stiffness", [0, 3])
+def test_a_largest_force_beside_a_spring_is_named(stiffness: float, tmp_path: Path) -> None:
+    """A drive is spring and servo in one here, and its largest force would hold back the spring as well."""
+    text = (
+        f'<mujoco><worldbody><body><joint name="pin" stiffness="{stiffness}"/><geom size=".1"/></body></worldbody>'
+        '<actuator><position joint="pin" kp="5" forcerange="-2 2"/></actuator></mujoco>'
+    )
+    _, planned = through_usd(tmp_path, text)
+    drives = [prim.schemas.get("PhysicsDriveAPI:angular") for prim in planned.model.joints.values()]
+    assert [drive.max_force for drive in drives] == [None if stiffness else 2.0]
+    assert any("largest force" in issue.message for issue in planned.issues) == bool(stiffness)
+
+
 def test_a_closed_mesh_weighs_what_its_volume_says_and_an_open_one_its_pyramids(tmp_path: Path) -> None:
     cube = "0 0 0 1 0 0 0 1 0 1 1 0 0 0 1 1 0 1 0 1 1 1 1 1"
     asset = f'<asset><mesh name="c" vertex="{cube}" scale="0.2 0.2 0.2"/></asset>'
@@ -325,6 +338,34 @@ def test_the_arm_comes_back_with_its_masses_limits_and_servo(tmp_path: Path) -> 
     assert servo.forcerange == pytest.approx([-20, 20]) and after.neq == 1
     issues, _ = files.write_model(model, tmp_path / "out.xml")
     assert not [issue for issue in issues if issue.severity == "error"]
+
+
+def test_what_lifts_a_body_against_gravity_goes_both_ways(tmp_path: Path) -> None:
+    """`gravcomp` of MJCF is the gravity factor of the model, and gravity that PhysX switches off is a whole one."""
+    given = (("light", ' gravcomp="0.75"'), ("floating", ' gravcomp="1"'), ("plain", ""))
+    bodies = "".join(
+        f'<body name="{name}" pos="{row} 0 1"{lift}><freejoint/><geom type="sphere" size=".1"/></body>'
+        for row, (name, lift) in enumerate(given)
+    )
+    model, _ = through_usd(tmp_path, f'<mujoco model="m"><worldbody>{bodies}</worldbody></mujoco>')
+    factors = {prim.name: mass.gravity_factor(prim) for prim in model.bodies.values()}
+    assert factors == {"light": pytest.approx(0.25), "floating": 0.0, "plain": 1.0}
+    switched_off = vendor_schemas.made("PhysxRigidBodyAPI", {"physxRigidBody:disableGravity": True})
+    model.prims["/m/plain"].add(switched_off)
+    after, _ = judged(write.text_of(model, "m").text)
+    lifts = {name: after.body_gravcomp[after.body(name).id] for name in factors}
+    assert lifts == {"light": pytest.approx(0.75), "floating": 1.0, "plain": 1.0}
+
+
+def test_what_mujoco_has_no_word_for_in_a_body_is_named(tmp_path: Path) -> None:
+    model, _ = through_usd(tmp_path, ARM)
+    prim = next(iter(model.bodies.values()))
+    prim.get(usd_physics.RigidBodyAPI).velocity = (1.0, 0.0, 0.0)
+    prim.add(vendor_schemas.made(
+        "PhysxRigidBodyAPI", {"physxRigidBody:linearDamping": 0.5, "physxRigidBody:lockedPosAxis": 1}
+    ))  # fmt: skip
+    said = [issue.message for issue in write.text_of(model, "arm").issues if issue.path == prim.path]
+    assert any("velocity, linearDamping, lockedPosAxis" in message for message in said), said
 
 
 def test_a_loop_a_rope_and_a_moving_anchor_are_written(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from usdphys_ext.usdphys_addon.core.mass import inertia_tensor, mass_properties,
 from usdphys_ext.usdphys_addon.simulation.layout import layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
 from usdphys_ext.usdphys_addon.simulation.rapier import matter
+from usdphys_ext.usdphys_addon.simulation.weights import Geometries
 
 from .author import CENTIMETERS, File, about, block
 from .helpers import model_in, run, world_of
@@ -30,7 +31,7 @@ def weighed(monkeypatch: pytest.MonkeyPatch, file: File) -> tuple[dict[str, floa
     monkeypatch.setattr(matter, "properties_steps", counting)
     monkeypatch.setattr(matter, "KNOWN", {})
     model = model_in(file)
-    weigher, masses = matter.Weigher(model, matter.Geometries()), {}
+    weigher, masses = matter.Weigher(model, Geometries()), {}
     for path, body in layout(model, Notices()).bodies.items():
         weight, of_solver = weigher.of(body)
         own = mass_properties(model, path)

@@ -17,8 +17,8 @@ from usdphys_ext.usdphys_addon.core.schemas import usd_geom, usd_physics
 from usdphys_ext.usdphys_addon.simulation.filters import Filters
 from usdphys_ext.usdphys_addon.simulation.layout import Places, layout
 from usdphys_ext.usdphys_addon.simulation.notices import Notices
-from usdphys_ext.usdphys_addon.simulation.rapier.matter import Geometries
 from usdphys_ext.usdphys_addon.simulation.rapier.templates import Twins, turns_of
+from usdphys_ext.usdphys_addon.simulation.weights import Geometries
 
 from .author import CENTIMETERS, METERS, File, about
 from .helpers import codes, model_in, place, run, world_of

@@ -23,6 +23,7 @@ from ..core.units import SI
 from ..core.validate import Issue
 from ..core.value_types import value_type
 from ..urdf import meshes as mesh_files
+from ..urdf.layout import prim_name
 from . import joints, matter, values
 from .values import Body, Equality, Floats, Geom, Inertial, Model
 
@@ -30,8 +31,6 @@ from .values import Body, Equality, Floats, Geom, Inertial, Model
 _HIDDEN = 3
 #: Size of a drawn plane without a size, m.
 _PLANE = 20.0
-#: Geoms that are made as the gprim of the name.
-_GPRIMS = {"sphere", "capsule", "cylinder", "box", "plane"}
 #: Mass and inertia of a link between two joints of one body, as a part of that body's.
 LINK = 1e-3
 
@@ -41,7 +40,8 @@ class Layout:
     """What a model becomes.
 
     root: path of the prim above all others. model: all prims, parents first. looks: by path of a geom. joint_paths:
-    path and degree of freedom by name of a joint; signs: of that against the joint. issues: what the file says and the
+    path and degree of freedom by name of a joint; signs: of that against the joint. lifts: share of its gravity that
+    does not pull a body, by path, if there is any. issues: what the file says and the
     prims do not.
     """
 
@@ -52,6 +52,7 @@ class Layout:
     issues: list[Issue] = field(default_factory=list)
     joint_paths: dict[str, tuple[str, str]] = field(default_factory=dict)
     signs: dict[str, float] = field(default_factory=dict)
+    lifts: dict[str, float] = field(default_factory=dict)
 
 
 def plan(source: Model) -> Layout:
@@ -108,7 +109,7 @@ class _Planner:
     def __init__(self, source: Model) -> None:
         self.source = source
         self.taken: set[str] = set()
-        root = f"/{identifier(source.name) or 'robot'}"
+        root = f"/{identifier(source.name)}"
         self.layout = Layout(source, root, PhysicsModel(SI, source=str(source.path)), issues=source.issues)
         self.model, self.root = self.layout.model, root
         self.mesh = mesh_reader(source)
@@ -178,13 +179,11 @@ class _Planner:
         scene: Any = vendor_schemas.declared("MjcSceneAPI")
         known = {attribute.usd: attribute for attribute in scene.attributes}
         found: dict[str, Any] = {}
-        for prefix, given in (
-            ("option", self.source.options), ("flag", self.source.flags), ("compiler", self.source.compiler)
-        ):  # fmt: skip
+        for prefix, given in (("option", self.source.options), ("flag", self.source.flags)):
             for name, text in given.items():
                 attribute = known.get(f"mjc:{prefix}:{name}")
                 value = None if attribute is None else _value(attribute.type, text)
-                if attribute is not None and value is not None and prefix != "compiler":
+                if attribute is not None and value is not None:
                     found[attribute.usd] = value
         if found:
             prim.add(vendor_schemas.made("MjcSceneAPI", found))
@@ -224,6 +223,8 @@ class _Planner:
 
     def make_body(self, prim: Prim, body: Body, weight: Inertial | None) -> None:
         prim.add(usd_physics.RigidBodyAPI(kinematic_enabled=True) if body.is_mocap else usd_physics.RigidBodyAPI())
+        if body.gravity_compensation:
+            self.layout.lifts[prim.path] = body.gravity_compensation
         if weight is None:
             if not body.is_mocap:
                 self.issue(
@@ -384,6 +385,10 @@ class _Planner:
             drive = joints.drive_of(joint, self.source.actuators, sign, is_shared=len(kinds) > 1)
             if drive is not None and dof:
                 prim.add(drive, dof)
+                forces = [one.force for one in self.source.actuators if one.joint == joint.name and one.force]
+                if forces and drive.max_force is None:
+                    self.issue("MjcfUnread", f"The largest force of the servo of '{joint.name}' is not read, as the "
+                               "joint has a spring as well.", "Take the spring out.", "info")  # fmt: skip
             elif joint.type == "ball" and joint.stiffness:
                 self.issue("MjcfUnread", f"The spring of the ball joint '{joint.name}' is not read.",
                            "Use three hinges.", "info")  # fmt: skip
@@ -509,8 +514,7 @@ class _Planner:
 
 def identifier(name: str) -> str:
     """A name as USD takes it."""
-    letters = "".join(letter if letter.isalnum() and letter.isascii() else "_" for letter in name)
-    return f"_{letters}" if letters[:1].isdigit() else letters or "unnamed"
+    return prim_name(name or "unnamed")
 
 
 def _triangles(counts: Any, corners: Any) -> Any:

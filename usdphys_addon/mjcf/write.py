@@ -28,6 +28,13 @@ _MOST_GROUPS = 32
 #: Half of the thickness of a box that stands for a flat mesh, m.
 _THIN = 0.001
 _LETTERS = "XYZ"
+#: What moves a body and has no word of MuJoCo: fields, and the names that users know.
+_UNSAID_OF_BODY = (("velocity", "velocity"), ("angular_velocity", "angularVelocity"), ("starts_asleep", "startsAsleep"))
+_UNSAID_OF_PHYSX = (
+    ("linear_damping", "linearDamping"), ("angular_damping", "angularDamping"), ("locked_pos_axis", "lockedPosAxis"),
+    ("locked_rot_axis", "lockedRotAxis"), ("max_linear_velocity", "maxLinearVelocity"),
+    ("max_angular_velocity", "maxAngularVelocity"),
+)  # fmt: skip
 #: Distance of the two points that hold a hinge which closes a loop, m.
 _APART = 0.1
 
@@ -84,6 +91,8 @@ class _Writer:
         self.meshes: dict[bytes, str] = {}
         self.assets: list[str] = []
         self.actuators: list[str] = []
+        #: Bits of the groups that each group meets, by its number.
+        self.affinities: dict[int, int] = {}
         self.equalities: list[str] = []
         self.tendons: list[str] = []
         self.sites: dict[str, list[str]] = {}
@@ -194,7 +203,8 @@ class _Writer:
         pad = "  " * depth
         is_mocap = self.is_kinematic(own.prim)
         mocap = ' mocap="true"' if is_mocap else ""
-        lines = [f'{pad}<body name="{escape(own.name)}"{_placed(pose)}{mocap}>']
+        lift = "" if is_mocap else self.lift(own.prim)
+        lines = [f'{pad}<body name="{escape(own.name)}"{_placed(pose)}{mocap}{lift}>']
         if own.joint is not None:
             lines += self.joint(own.joint, own.pose, depth + 1)
         elif not is_mocap:
@@ -205,6 +215,21 @@ class _Writer:
         for child in own.children:
             lines += self.body(child, own.pose, depth + 1)
         return [*lines, f"{pad}</body>"]
+
+    def lift(self, prim: Prim) -> str:
+        """The share of its gravity that does not pull a body. Names what else moves it and cannot be said."""
+        api, physx = prim.get(usd_physics.RigidBodyAPI), prim.schemas.get("PhysxRigidBodyAPI")
+        unsaid = [
+            name for schema, fields in ((api, _UNSAID_OF_BODY), (physx, _UNSAID_OF_PHYSX))
+            for field_, name in fields if np.any(getattr(schema, field_, None) or 0.0)
+        ]  # fmt: skip
+        if unsaid:
+            self.issue(
+                prim, f"{prim.display} has {', '.join(unsaid)}, which bodies of MJCF do not have; it is left out.",
+                "Export USD to keep it, or set it in the simulation.",
+            )  # fmt: skip
+        factor = 0.0 if getattr(physx, "disable_gravity", None) else mass.gravity_factor(prim)
+        return f' gravcomp="{_row([1.0 - factor])}"' if factor != 1.0 else ""
 
     def inertial(self, path: str) -> str:
         found = mass.mass_properties(self.model, path, self.colliders.get(path, ()))

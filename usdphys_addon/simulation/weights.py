@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a body weighs, in a simulation."""
+"""What bodies weigh in a simulation, for every engine."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..core.frames import Matrix
-from ..core.mass import inertia_tensor
+from ..core.mass import BodyMassProperties, inertia_tensor
+from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schema import Quaternion, Vector
+from .layout import Body
+
+Geometry = Mesh | SpherePoints | None
 
 #: Smallest positive number in 32 bits without loss.
 _SMALLEST = float(np.finfo(np.float32).tiny)
@@ -23,6 +28,11 @@ class Weight:
     center: Vector
     moments: Vector
     axes: Quaternion
+
+    @staticmethod
+    def of(found: BodyMassProperties) -> Weight:
+        """The weight that the model gives a body."""
+        return Weight(found.mass, found.center_of_mass, found.diagonal_inertia, found.principal_axes)
 
     @property
     def inertia(self) -> Matrix:
@@ -38,3 +48,30 @@ class Weight:
         """The weight with another mass; moments scale with it."""
         x, y, z = (moment * mass / self.mass for moment in self.moments)
         return Weight(mass, self.center, (x, y, z), self.axes)
+
+
+class Geometries:
+    """Cache of loaded geometry, by path."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Geometry] = {}
+        self.forget = self._loaded.clear
+
+    def of(self, prim: Prim) -> Geometry:
+        """The mesh or points of a collider, or None."""
+        if prim.mesh is None:
+            return None
+        if prim.path not in self._loaded:
+            self._loaded[prim.path] = prim.mesh()
+        return self._loaded[prim.path]
+
+
+def alone(body: Body, model: PhysicsModel, geometries: Geometries) -> PhysicsModel:
+    """A small model with the prims that decide the mass of one body, for speed. Loads meshes through the cache."""
+    part = PhysicsModel(units=model.units)
+    for prim in (body.prim, *body.inside):
+        part.add(prim if prim.mesh is None else replace(prim, mesh=partial(geometries.of, prim)))
+        for material in prim.materials:
+            if material in model.prims:
+                part.add(model.prims[material])
+    return part

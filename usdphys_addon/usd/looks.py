@@ -3,14 +3,16 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from pxr import Sdf, Tf, Usd, UsdShade, Vt
 
 from ..core.errors import InputError
-from ..core.paths import is_at_or_below
+from ..core.paths import free, is_at_or_below
 from .carry import Carrier, carry_whole, note_ancestors, prims_below
 from .carry_fields import NOTES_KEY, PRIM_FIELDS, folder, parsed, set_type
 from .carry_restore import Moved, Restorer, layer_units, made_prim
@@ -18,6 +20,25 @@ from .carry_restore import Moved, Restorer, layer_units, made_prim
 #: Identifier of the shader that Blender imports and exports.
 _PREVIEW = "UsdPreviewSurface"
 _OUTPUTS = ("outputs:", "inputs:")
+
+
+class Images:
+    """Images of the materials of a stage. textures: folder beside it that they are copied to; None: as they are."""
+
+    def __init__(self, textures: Path | None) -> None:
+        self.textures = textures
+        self.copied: dict[Path, str] = {}
+
+    def asset(self, file: Path) -> str:
+        """The path of an image, as the stage names it. Each is copied once."""
+        if self.textures is None:
+            return file.absolute().as_posix()
+        if file not in self.copied:
+            self.textures.mkdir(exist_ok=True)
+            name = free(file.stem, {Path(one).stem for one in self.copied.values()}.__contains__) + file.suffix
+            shutil.copyfile(file, self.textures / name)
+            self.copied[file] = f"./{self.textures.name}/{name}"
+        return self.copied[file]
 
 
 # --------------------------------------------------------------------------- values behind an interface

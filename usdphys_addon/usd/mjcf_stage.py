@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,10 +13,11 @@ from pxr import Gf, Kind, Sdf, Usd, UsdGeom, UsdShade, Vt
 
 from ..core import paths
 from ..core.errors import OutputError
+from ..core.model import GRAVCOMP
 from ..core.units import SI
 from ..mjcf import layout, read
 from ..system.files import checked, refuse_parts, replace_together, scratch_folder, work_folder
-from . import write
+from . import looks, write
 from .opinions import BINDING_API
 
 if TYPE_CHECKING:
@@ -39,6 +39,8 @@ def write_stage(planned: Layout, target: Path, textures: Path | None = None) -> 
     root = stage.GetRootLayer().GetPrimAtPath(planned.root)
     root.SetInfo("kind", Kind.Tokens.component)
     stage.GetRootLayer().defaultPrim = root.name
+    for path, lift in planned.lifts.items():
+        stage.GetPrimAtPath(path).CreateAttribute(GRAVCOMP, Sdf.ValueTypeNames.Float).Set(lift)
     _Looks(stage, planned, textures).write()
     if not stage.GetRootLayer().Export(str(target)):
         raise OutputError(f"'{target}' could not be written; the old file is untouched.")
@@ -48,9 +50,8 @@ class _Looks:
     """Writes the materials of geoms that are seen, each once."""
 
     def __init__(self, stage: Usd.Stage, planned: Layout, textures: Path | None) -> None:
-        self.stage, self.planned, self.textures = stage, planned, textures
+        self.stage, self.planned, self.images = stage, planned, looks.Images(textures)
         self.made: dict[tuple[object, ...], str] = {}
-        self.copied: dict[Path, str] = {}
 
     def write(self) -> None:
         for path, look in self.planned.looks.items():
@@ -80,22 +81,12 @@ class _Looks:
         if look.texture is not None:
             image = UsdShade.Shader.Define(self.stage, f"{path}/Texture")
             image.CreateIdAttr("UsdUVTexture")
-            image.CreateInput("file", names.Asset).Set(Sdf.AssetPath(self._asset(look.texture)))
+            image.CreateInput("file", names.Asset).Set(Sdf.AssetPath(self.images.asset(look.texture)))
             diffuse.ConnectToSource(image.ConnectableAPI(), "rgb")
         shader.CreateInput("opacity", names.Float).Set(alpha)
         shader.CreateInput("roughness", names.Float).Set(0.5)
         material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
         return path
-
-    def _asset(self, file: Path) -> str:
-        if self.textures is None:
-            return file.absolute().as_posix()
-        if file not in self.copied:
-            self.textures.mkdir(exist_ok=True)
-            name = paths.free(file.stem, {Path(one).stem for one in self.copied.values()}.__contains__) + file.suffix
-            shutil.copyfile(file, self.textures / name)
-            self.copied[file] = f"./{self.textures.name}/{name}"
-        return self.copied[file]
 
 
 @contextmanager

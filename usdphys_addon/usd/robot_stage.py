@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -140,10 +139,9 @@ class _RobotWriter:
     def __init__(
         self, layout: Layout, assets: Assets, stage: Usd.Stage, textures: Path | None, *, physics: bool
     ) -> None:
-        self.layout, self.assets, self.stage, self.textures = layout, assets, stage, textures
+        self.layout, self.assets, self.stage, self.images = layout, assets, stage, looks.Images(textures)
         self.physics = physics
         self.likes = {} if physics else _likes(layout)
-        self.copied: dict[Path, str] = {}
         self.layer = stage.GetRootLayer()
         self.specs = write.SpecWriter(self.layer, SI)
         self.made: dict[tuple[Any, ...], str] = {}
@@ -441,7 +439,7 @@ class _RobotWriter:
         reader.CreateInput("varname", Sdf.ValueTypeNames.String).Set("st")
         image = UsdShade.Shader.Define(self.stage, f"{path}/Texture")
         image.CreateIdAttr("UsdUVTexture")
-        image.CreateInput("file", Sdf.ValueTypeNames.Asset).Set(Sdf.AssetPath(self.asset(file)))
+        image.CreateInput("file", Sdf.ValueTypeNames.Asset).Set(Sdf.AssetPath(self.images.asset(file)))
         image.CreateInput("sourceColorSpace", Sdf.ValueTypeNames.Token).Set("sRGB")
         image.CreateInput("fallback", Sdf.ValueTypeNames.Float4).Set(Gf.Vec4f(*fallback))
         for wrap in ("wrapS", "wrapT"):
@@ -449,17 +447,6 @@ class _RobotWriter:
         st = image.CreateInput("st", Sdf.ValueTypeNames.Float2)
         st.ConnectToSource(reader.ConnectableAPI(), "result")
         diffuse.ConnectToSource(image.ConnectableAPI(), "rgb")
-
-    def asset(self, file: Path) -> str:
-        """The path of an image, as the stage names it."""
-        if self.textures is None:
-            return file.absolute().as_posix()
-        if file not in self.copied:
-            self.textures.mkdir(exist_ok=True)
-            name = paths.free(file.stem, {Path(one).stem for one in self.copied.values()}.__contains__) + file.suffix
-            shutil.copyfile(file, self.textures / name)
-            self.copied[file] = f"./{self.textures.name}/{name}"
-        return self.copied[file]
 
 
 def import_source_of(

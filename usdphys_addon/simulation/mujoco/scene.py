@@ -12,7 +12,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import frames, gprims
+from ...core import frames, gprims, mass
 from ...core.errors import EngineError
 from ...core.frames import Matrix
 from ...core.joint_settings import following, gearing_of
@@ -24,8 +24,7 @@ from ..filters import CollisionMask
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 from ..layout import Body, contact_material
 from ..vendor_settings import PLAIN, body_settings, combine_modes, is_trigger, surface_of
-from ..weights import Weight
-from .matter import Geometries, weight_of
+from ..weights import Geometries, Weight, alone
 from .tree import Link, forest
 
 Floats = NDArray[np.float64]
@@ -187,7 +186,8 @@ class MujocoScene(Engine):
         if surface_of(body.prim) is not None:
             self._lacks(body.prim, "how the surface runs")
         if not body.is_kinematic:
-            weight = self.weights[path] = weight_of(body, self.setup.layout.model, geometries)
+            part = alone(body, self.setup.layout.model, geometries)
+            weight = self.weights[path] = Weight.of(mass.mass_properties(part, path))
             node.explicitinertial, node.mass, node.gravcomp = True, weight.mass, 1.0 - settings.gravity
             node.ipos, node.iquat = weight.center, weight.axes
             node.inertia = np.maximum(weight.moments, 1e-12)

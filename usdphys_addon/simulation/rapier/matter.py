@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Hashable
-from dataclasses import replace
-from functools import partial
 from operator import attrgetter
 from typing import Any
 
@@ -15,14 +13,13 @@ import rapier3d
 
 from ...core.frames import Matrix
 from ...core.mass import properties_steps
-from ...core.model import Mesh, PhysicsModel, Prim, SpherePoints
+from ...core.model import PhysicsModel, Prim, SpherePoints
 from ...core.schema import Schema
 from ...core.schemas import usd_geom, usd_physics
 from ...core.steps import Steps, finished
 from ..layout import Body
-from ..weights import Weight
+from ..weights import Geometries, Geometry, Weight, alone
 
-Geometry = Mesh | SpherePoints | None
 #: Schemas on which a mass depends, besides geometry, pose and material.
 _DECIDING: tuple[type[Schema], ...] = (
     usd_physics.MassAPI,
@@ -46,22 +43,6 @@ def of_solver(weight: Weight) -> rapier3d.MassProperties:
     return rapier3d.MassProperties(weight.center, weight.mass, weight.moments, rapier3d.Rotation3(*weight.axes))
 
 
-class Geometries:
-    """Cache of loaded geometry, by path."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, Geometry] = {}
-        self.forget = self._loaded.clear
-
-    def of(self, prim: Prim) -> Geometry:
-        """The mesh or points of a collider, or None."""
-        if prim.mesh is None:
-            return None
-        if prim.path not in self._loaded:
-            self._loaded[prim.path] = prim.mesh()
-        return self._loaded[prim.path]
-
-
 class Weigher:
     """Weights of the bodies of one model."""
 
@@ -80,8 +61,8 @@ class Weigher:
         if known is None:
             if len(KNOWN) >= MOST_KNOWN:
                 KNOWN.clear()
-            found = yield from properties_steps(self._part_of(body), body.prim.path)
-            weight = Weight(found.mass, found.center_of_mass, found.diagonal_inertia, found.principal_axes)
+            found = yield from properties_steps(alone(body, self.model, self.geometries), body.prim.path)
+            weight = Weight.of(found)
             known = KNOWN[key] = (weight, of_solver(weight))
         return known
 
@@ -122,17 +103,6 @@ class Weigher:
             api = None if material is None else material.get(usd_physics.MaterialAPI)
             densities.append((path, None if api is None else repr(api.density)))
         return fingerprint(self.geometries.of(prim)), tuple(densities), prim.physics_binding
-
-    def _part_of(self, body: Body) -> PhysicsModel:
-        """A small model with the prims that decide the mass of one body, for speed."""
-        part = PhysicsModel(units=self.model.units)
-        for prim in (body.prim, *body.inside):
-            # Load geometry through the cache.
-            part.add(prim if prim.mesh is None else replace(prim, mesh=partial(self.geometries.of, prim)))
-            for material in prim.materials:
-                if material in self.model.prims:
-                    part.add(self.model.prims[material])
-        return part
 
 
 def rounded(matrix: Matrix) -> bytes:

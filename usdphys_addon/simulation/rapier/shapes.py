@@ -21,9 +21,10 @@ from ...core.schemas import usd_geom, usd_physics
 from ...core.steps import Next, Steps, finished, part
 from ...core.words import phrase
 from ..notices import Notices
+from ..weights import Geometry
 from . import rounding
 from .constraints import isometry
-from .matter import Geometry, rounded
+from .matter import rounded
 from .plates import MOVING_PLATE, PLATE, plate, surface
 from .rounding import Placed
 

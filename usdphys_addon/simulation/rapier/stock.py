@@ -15,10 +15,11 @@ from ...core.frames import Matrix
 from ...core.steps import gains
 from ..engine import Setup
 from ..layout import Body, contact_material
+from ..weights import Geometries
 from .bodies import BodyMaker, place_of
 from .constraints import matrix_of
 from .contact_hook import Grip
-from .matter import Geometries, Weigher
+from .matter import Weigher
 from .shapes import shape_steps
 from .templates import Template, Twins, turns_of
 

@@ -19,8 +19,8 @@ from ...core.schemas import usd_physics
 from ..filters import Filters
 from ..layout import ROW, Body, Places
 from ..vendor_settings import PLAIN, BodySettings, Surface
-from ..weights import Weight
-from .matter import COARSE, DIGITS, Geometries, fingerprint
+from ..weights import Geometries, Weight
+from .matter import COARSE, DIGITS, fingerprint
 
 _PRIM, _INSIDE, _MESH = map(attrgetter, ("prim", "inside", "mesh"))
 #: What this schema says of a body is about the axes of the world.
