@@ -24,8 +24,13 @@ from . import joints, weights
 OPENING, TILT, PUSH = math.radians(110.0), math.radians(45.0), 0.5
 #: Part of its length that a drawer comes out.
 _DRAWN = 0.8
-#: Kinds with a hinge, and where it is.
-_HINGES = {"DOOR": "AUTO", "LID": "AUTO", "WHEEL": "AUTO", "LEVER": "CLOSEST", "TURNTABLE": "CENTER_1"}
+#: The joint of each kind.
+_JOINTS = {
+    "DOOR": JointOptions("REVOLUTE", "AUTO"), "LID": JointOptions("REVOLUTE", "AUTO"),
+    "WHEEL": JointOptions("REVOLUTE", "AUTO"), "DRAWER": JointOptions("PRISMATIC", "AUTO"),
+    "BUTTON": JointOptions("PRISMATIC", "CENTER_1", "WORLD_Z"), "LEVER": JointOptions("REVOLUTE", "CLOSEST", "WORLD_Y"),
+    "TURNTABLE": JointOptions("REVOLUTE", "CENTER_1", "WORLD_Z"),
+}  # fmt: skip
 
 
 def make_mechanism(context: Context, kind: str, speed: float, *, articulation: bool = False) -> list[Any]:
@@ -35,20 +40,39 @@ def make_mechanism(context: Context, kind: str, speed: float, *, articulation: b
     articulation: it is one that hangs on the world, as which Newton moves it. Raises InputError.
     """
     if kind == "CONVEYOR":
-        for obj in context.selected_objects:
-            if obj.type not in meshes.GEOMETRY_TYPES:
-                raise InputError(f"'{obj.name}' has no faces, so nothing can stand on it.")
-        for obj in context.selected_objects:
-            _conveyor(context, obj, speed)
+        _make_conveyors(context, speed)
         return []
+    made, spans = _make_joints(context, _JOINTS[kind])
+    for joint, (low, high) in zip(made, spans, strict=True):
+        limits = _limits(kind, low, high)
+        if limits is not None:
+            joint_edits.set_limits(joint, *limits)
+    if kind in ("LEVER", "BUTTON", "TURNTABLE"):
+        dof = "linear" if kind == "BUTTON" else "angular"
+        target = speed if kind == "TURNTABLE" else 0.0
+        joint_edits.add_motors(
+            context, [(joint, dof, target) for joint in made], holds=kind != "TURNTABLE", response=0.3
+        )
+    if articulation:
+        bases = [joint.usdphys.joint.body0 for joint in made]
+        for base in bases:
+            if base is not None and is_body(base):
+                base.usdphys.articulation_root.is_applied = True
+        hang_on_anchor(context, made)
+    return made
+
+
+def _make_conveyors(context: Context, speed: float) -> None:
+    for obj in context.selected_objects:
+        if obj.type not in meshes.GEOMETRY_TYPES:
+            raise InputError(f"'{obj.name}' has no faces, so nothing can stand on it.")
+    for obj in context.selected_objects:
+        _conveyor(context, obj, speed)
+
+
+def _make_joints(context: Context, options: JointOptions) -> tuple[list[Object], list[tuple[float, float]]]:
+    """A joint for each selected part, and how far it can move, m. Raises InputError before anything is changed."""
     pairs = bodies_of(context)
-    options = JointOptions("REVOLUTE" if kind in _HINGES else "PRISMATIC", _HINGES.get(kind, "AUTO"))
-    if kind == "BUTTON":
-        options = JointOptions("PRISMATIC", "CENTER_1", "WORLD_Z")
-    elif kind == "LEVER":
-        options = JointOptions("REVOLUTE", "CLOSEST", "WORLD_Y")
-    elif kind == "TURNTABLE":
-        options = JointOptions("REVOLUTE", "CENTER_1", "WORLD_Z")
     if any(base is None for base, _ in pairs) and options.place in ("AUTO", "CLOSEST"):
         raise InputError(
             "Select the moving part first, and the object that holds it last, so that this is the active object."
@@ -65,32 +89,20 @@ def make_mechanism(context: Context, kind: str, speed: float, *, articulation: b
         if base is not None:
             joints.check_holder(base, maker)
         maker.plan(base, part)
-    plans = list(maker.planned)
-    spans = [_span(maker, plan) for plan in plans]
+    spans = [_span(maker, plan) for plan in maker.planned]
     made = maker.make()
     context.view_layer.update()
-    for joint, (low, high) in zip(made, spans, strict=True):
-        if kind not in ("WHEEL", "TURNTABLE"):
-            wanted = {
-                "DOOR": (0.0, OPENING), "LID": (0.0, OPENING), "LEVER": (-TILT, TILT), "DRAWER": (low, high),
-                "BUTTON": (-PUSH * abs(high), 0.0),
-            }[kind]  # fmt: skip
-            if kind == "LID" and high < 0.0:
-                wanted = (-OPENING, 0.0)
-            joint_edits.set_limits(joint, *wanted)
-    if kind in ("LEVER", "BUTTON", "TURNTABLE"):
-        dof = "linear" if kind == "BUTTON" else "angular"
-        target = speed if kind == "TURNTABLE" else 0.0
-        joint_edits.add_motors(
-            context, [(joint, dof, target) for joint in made], holds=kind != "TURNTABLE", response=0.3
-        )
-    if articulation:
-        bases = [joint.usdphys.joint.body0 for joint in made]
-        for base in bases:
-            if base is not None and is_body(base):
-                base.usdphys.articulation_root.is_applied = True
-        hang_on_anchor(context, made)
-    return made
+    return made, spans
+
+
+def _limits(kind: str, low: float, high: float) -> tuple[float, float] | None:
+    """The limits of a joint whose part can move from low to high; None where it turns all around."""
+    if kind == "LID" and high < 0.0:
+        return -OPENING, 0.0
+    return {
+        "DOOR": (0.0, OPENING), "LID": (0.0, OPENING), "LEVER": (-TILT, TILT), "DRAWER": (low, high),
+        "BUTTON": (-PUSH * abs(high), 0.0),
+    }.get(kind)  # fmt: skip
 
 
 def hang_on_anchor(context: Context, made: Sequence[Object]) -> None:

@@ -28,6 +28,7 @@ EARTH_GRAVITY = 9.81
 DEFAULT_FRICTION, DEFAULT_RESTITUTION = 0.5, 0.0
 _WORLD, _TYPE, _SCHEMAS = attrgetter("world"), attrgetter("type_name"), attrgetter("schemas")
 ROW = attrgetter("row")
+_BODY_NAME, _COLLIDER_NAME = usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name
 _BODY = attrgetter("rigid_body_enabled", "simulation_owner", "kinematic_enabled")
 
 
@@ -197,20 +198,9 @@ def gravity_of(scene: usd_physics.PhysicsScene) -> Matrix:
 
 def layout(model: PhysicsModel, notices: Notices) -> Layout:
     """Classify the prims of a model, in linear time."""
-    body_name, collider_name = usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name
     prims = model.prims.values()
     names = {*map(_TYPE, prims)}.union(*map(_SCHEMAS, prims))
-    bodies, colliders, cuts = dict[str, Prim](), dict[str, Prim](), set[str]()
-    for path, prim in model.prims.items():
-        schemas = prim.schemas
-        if body_name in schemas:
-            bodies[path] = prim
-        if prim.extras and deformables.kind_of(prim):
-            notices.add("Deformable", prim, f"{prim.display} deforms: it is not simulated.")
-        elif collider_name in schemas:
-            colliders[path] = prim
-        if prim.resets_xform_stack:
-            cuts.add(path)
+    bodies, colliders, cuts = _classified(model, notices)
     places = Places(chain(bodies.values(), colliders.values()))
     result = Layout(model, names, places, Above(bodies, cuts))
     scenes = model.scenes if usd_physics.PhysicsScene.usd_name in names else {}
@@ -219,8 +209,32 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
     if not result.gravity:
         result.gravity[""] = np.array([0.0, 0.0, -EARTH_GRAVITY])
         notices.add("SceneMissing", None, "There is no physics scene: earth gravity is used.")
-    first, enabled = next(iter(result.gravity)), result.bodies
-    apis: list[Any] = [prim.schemas[body_name] for prim in bodies.values()]
+    _enable_bodies(result, bodies, notices)
+    if len(result.bodies) < len(bodies):
+        result.owners = Above({path: body.prim for path, body in result.bodies.items()}, cuts)
+    _share_colliders(result, colliders, cuts, notices)
+    return result
+
+
+def _classified(model: PhysicsModel, notices: Notices) -> tuple[dict[str, Prim], dict[str, Prim], set[str]]:
+    """Bodies and rigid colliders by path, and the paths at which the parent's transform ends."""
+    bodies, colliders, cuts = dict[str, Prim](), dict[str, Prim](), set[str]()
+    for path, prim in model.prims.items():
+        schemas = prim.schemas
+        if _BODY_NAME in schemas:
+            bodies[path] = prim
+        if prim.extras and deformables.kind_of(prim):
+            notices.add("Deformable", prim, f"{prim.display} deforms: it is not simulated.")
+        elif _COLLIDER_NAME in schemas:
+            colliders[path] = prim
+        if prim.resets_xform_stack:
+            cuts.add(path)
+    return bodies, colliders, cuts
+
+
+def _enable_bodies(result: Layout, bodies: Mapping[str, Prim], notices: Notices) -> None:
+    first, places = next(iter(result.gravity)), result.places
+    apis: list[Any] = [prim.schemas[_BODY_NAME] for prim in bodies.values()]
     for (path, prim), api, (is_on, owners, moved), row in zip(
         bodies.items(), apis, map(_BODY, apis), places.in_order[: len(bodies)], strict=True
     ):
@@ -229,22 +243,25 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
             scene = _scene(result, prim, owners, notices) if owners else first
             is_kinematic = moved is not None and bool(api.resolved("kinematic_enabled"))
             inside: list[Prim] = []
-            enabled[path] = Body(prim, is_kinematic, scene, places, row, inside, inside)
-    if len(enabled) < len(bodies):
-        result.owners = Above({path: body.prim for path, body in enabled.items()}, cuts)
+            result.bodies[path] = Body(prim, is_kinematic, scene, places, row, inside, inside)
+
+
+def _share_colliders(result: Layout, colliders: Mapping[str, Prim], cuts: set[str], notices: Notices) -> None:
+    """Give each collider to the body that it weighs on and to the one that it moves with; the others are static."""
+    enabled = result.bodies
     by_mass = Above(result.owners.wanted) if cuts else result.owners
     for path, prim in colliders.items():
         # Most colliders are at or just below their body.
         schemas = prim.schemas
-        heavy = enabled.get(path if body_name in schemas else path[: path.rfind("/")])
-        collider: Any = schemas[collider_name]
+        heavy = enabled.get(path if _BODY_NAME in schemas else path[: path.rfind("/")])
+        collider: Any = schemas[_COLLIDER_NAME]
         if heavy is not None and collider.collision_enabled is None and not cuts:
             heavy.inside.append(prim)
             if heavy.colliders is not heavy.inside:
                 heavy.colliders.append(prim)
             continue
-        if heavy is None and (found := by_mass.at(path)) is not None:
-            heavy = enabled[found.path]
+        if heavy is None and (above := by_mass.at(path)) is not None:
+            heavy = enabled[above.path]
         collides = collider.collision_enabled is None or collider.resolved("collision_enabled")
         owner = heavy if collides and not cuts else result.body_of(path) if collides else None
         if heavy is not None:
@@ -257,8 +274,7 @@ def layout(model: PhysicsModel, notices: Notices) -> Layout:
             if owner.colliders is not owner.inside:
                 owner.colliders.append(prim)
         elif collides:
-            result.statics[path] = _scene(result, prim, _static_owner(model, prim, collider), notices)
-    return result
+            result.statics[path] = _scene(result, prim, _static_owner(result.model, prim, collider), notices)
 
 
 def _static_owner(model: PhysicsModel, prim: Prim, collider: usd_physics.CollisionAPI) -> tuple[str, ...] | None:

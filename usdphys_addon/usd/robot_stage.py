@@ -152,17 +152,7 @@ class _RobotWriter:
         layout = self.layout
         write.write_units(self.stage, SI)
         with Sdf.ChangeBlock():
-            root = self.define(layout.root, "Xform")
-            assert root is not None
-            self.texts.transforms[layout.root] = transform_layer("")
-            self.layer.defaultPrim = root.name
-            root.SetInfo("kind", Kind.Tokens.component)
-            root.SetInfo("assetInfo", {"name": layout.robot.name})
-            self.define(layout.geometry, "Scope")
-            if any(paths.is_below(path, layout.physics) for path in layout.model.prims):
-                self.define(layout.physics, "Scope")
-            for frame in layout.frames:
-                self.place(frame.path, self.define(frame.path, "Xform"), frame.local, _UNSCALED)
+            self.define_tree()
         # In one block, because the stage composes itself anew after each.
         with Sdf.ChangeBlock():
             shapes = [(placed, self.shape(placed)) for placed in layout.shapes]
@@ -181,24 +171,44 @@ class _RobotWriter:
                     if prim.get(usd_physics.Joint) is not None:
                         self.define(path, prim.type_name)
         with Sdf.ChangeBlock():
-            for path in layout.others:
-                self.define(path, "")
-            for path, notes in layout.notes.items():
-                if path not in self.likes:
-                    self.notes(path, notes if self.physics else _unheld(layout, path))
-            if self.physics:
-                for path, names in layout.applied.items():
-                    write.apply_schemas(self.layer.GetPrimAtPath(path), names)
-            for path, name in layout.names.items():
-                spec = self.layer.GetPrimAtPath(path)
-                if spec is not None:
-                    spec.SetInfo("displayName", name)
-            self.notes(layout.root, [
-                Note(SOURCE, "string", layout.robot.text), Note(SOURCE_FILE, "string", layout.robot.path.name),
-                Note(SOURCE_OPTIONS, "string", _options_text(layout.options)),
-            ])  # fmt: skip
+            self.write_texts()
         layout.issues += self.assets.issues
         self.texts.likes = {path: first for path, first in self.likes.items() if path in self.texts.types}
+
+    def define_tree(self) -> None:
+        """The root, the folders for geometry and physics, and the links."""
+        layout = self.layout
+        root = self.define(layout.root, "Xform")
+        assert root is not None
+        self.texts.transforms[layout.root] = transform_layer("")
+        self.layer.defaultPrim = root.name
+        root.SetInfo("kind", Kind.Tokens.component)
+        root.SetInfo("assetInfo", {"name": layout.robot.name})
+        self.define(layout.geometry, "Scope")
+        if any(paths.is_below(path, layout.physics) for path in layout.model.prims):
+            self.define(layout.physics, "Scope")
+        for frame in layout.frames:
+            self.place(frame.path, self.define(frame.path, "Xform"), frame.local, _UNSCALED)
+
+    def write_texts(self) -> None:
+        """What of the robot USD has no attribute for: notes, applied schemas, shown names, and the file itself."""
+        layout = self.layout
+        for path in layout.others:
+            self.define(path, "")
+        for path, notes in layout.notes.items():
+            if path not in self.likes:
+                self.notes(path, notes if self.physics else _unheld(layout, path))
+        if self.physics:
+            for path, names in layout.applied.items():
+                write.apply_schemas(self.layer.GetPrimAtPath(path), names)
+        for path, name in layout.names.items():
+            spec = self.layer.GetPrimAtPath(path)
+            if spec is not None:
+                spec.SetInfo("displayName", name)
+        self.notes(layout.root, [
+            Note(SOURCE, "string", layout.robot.text), Note(SOURCE_FILE, "string", layout.robot.path.name),
+            Note(SOURCE_OPTIONS, "string", _options_text(layout.options)),
+        ])  # fmt: skip
 
     # ------------------------------------------------------------------ prims
 

@@ -367,24 +367,38 @@ def _human_of(bones: Sequence[Bone], words: Sequence[Named], detail: str, among:
             by_word[word.segment, word.side].append(row)
     if any(segment in ("front", "tail") for segment, _ in by_word):
         return {}
-    found: dict[int, str] = {}
+    limbs = _limbs(bones, by_word, detail)
+    trunk = _trunk(bones, by_word, detail, limbs) if limbs else {}
+    return {**limbs, **trunk} if trunk else {}
+
+
+def _limbs(bones: Sequence[Bone], by_word: Mapping[tuple[str, str], list[int]], detail: str) -> dict[int, str]:
+    """Segments of arms and legs by number of bone; empty if one is missing that is no hand or foot."""
+    limbs: dict[int, str] = {}
     for segment in ("upper_arm", "forearm", "hand", "thigh", "shank", "foot"):
         for side in "LR":
-            rows = _of_layer(bones, by_word[segment, side])
+            rows = _of_layer(bones, by_word.get((segment, side), ()))
             if not rows and segment not in ("hand", "foot"):
                 return {}
             if segment in ("hand", "foot") and detail == "LOW":
                 continue
             # Deforming bones of Rigify are split, such as DEF-thigh.L and DEF-thigh.L.001: the first is the joint.
-            for row in rows[:1]:
-                found[row] = segment
-    spine = _of_layer(bones, by_word["spine", ""])
-    hips, neck, head = (_of_layer(bones, by_word[name, ""]) for name in ("hips", "neck", "head"))
+            limbs.update((row, segment) for row in rows[:1])
+    return limbs
+
+
+def _trunk(
+    bones: Sequence[Bone], by_word: Mapping[tuple[str, str], list[int]], detail: str, limbs: Mapping[int, str]
+) -> dict[int, str]:
+    """Segments from the hips to the head by number of bone; empty without hips or head."""
+    spine, hips, neck, head = (
+        _of_layer(bones, by_word.get((name, ""), ())) for name in ("spine", "hips", "neck", "head")
+    )
     chain = sorted(spine, key=lambda row: (bones[row].head + bones[row].tail)[2])
     if not head and len(chain) >= 5:
         # Rigify: all the way to the head is called spine.
         head = [chain.pop()]
-        arms = np.mean([bones[row].head[2] for row in found if found[row] == "upper_arm"])
+        arms = np.mean([bones[row].head[2] for row in limbs if limbs[row] == "upper_arm"])
         neck = [row for row in chain if (bones[row].head + bones[row].tail)[2] / 2.0 > arms][:2]
         chain = [row for row in chain if row not in neck]
     if not head and neck:
@@ -395,20 +409,17 @@ def _human_of(bones: Sequence[Bone], words: Sequence[Named], detail: str, among:
         hips = [chain.pop(0)]
     if not hips or not head:
         return {}
-    found[hips[0]] = "lower_trunk"
-    found[head[0]] = "head"
+    trunk = {hips[0]: "lower_trunk", head[0]: "head"}
     if detail == "LOW":
-        for row in chain[-1:]:
-            found[row] = "upper_trunk"
+        trunk.update((row, "upper_trunk") for row in chain[-1:])
     else:
         half = len(chain) // 2
         for number, row in enumerate(chain):
-            found[row] = "middle_trunk" if number < half else "upper_trunk"
-        found = {row: name for row, name in found.items() if row not in chain or bones[row].length > 1e-6}
+            if bones[row].length > 1e-6:
+                trunk[row] = "middle_trunk" if number < half else "upper_trunk"
     if detail == "HIGH":
-        for row in neck[:1]:
-            found[row] = "neck"
-    return found
+        trunk.update((row, "neck") for row in neck[:1])
+    return trunk
 
 
 def _of_layer(bones: Sequence[Bone], rows: Sequence[int]) -> list[int]:

@@ -112,40 +112,23 @@ def close(physics: PhysicsWorld, joints: Sequence[Jointed], weights: Mapping[str
     poses = {handle: matrix_of(bodies[handle].position) for _, handles in listed for handle in handles}
 
     def gaps() -> list[Gap]:
-        found = (gap(facts, poses[first], poses[second]) for facts, (first, second) in listed)
-        return [each for each in found if each.is_open]
+        each_gap = (gap(facts, poses[first], poses[second]) for facts, (first, second) in listed)
+        return [each for each in each_gap if each.is_open]
 
     opened = gaps()
     if not opened:
         return []
-    scratch = PhysicsWorld((0.0, 0.0, 0.0))
-    # Small parts of a long step: stable for any ratio of masses, and slower than the speeds at which the solver clamps.
-    scratch.integration_parameters.num_solver_iterations = 32
-    scratch.integration_parameters.dt = 32.0
-    scratch.integration_parameters.normalized_max_linear_velocity = 1e9
-    paths = {}
+    paths: dict[Any, str] = {}
     for facts, (first, second) in listed:
         paths.update({first: facts.body0, second: facts.body1})
-    copies: dict[Any, Any] = {}
-    for handle, path in paths.items():
-        moves = path in weights
-        builder = (RigidBody.dynamic() if moves else RigidBody.fixed()).position(bodies[handle].position)
-        if moves:
-            builder = builder.additional_mass_properties(of_solver(weights[path])).can_sleep(False)
-        copies[handle] = scratch.add_body(builder)
+    scratch, copies = _scratch_world(physics, paths, weights)
     for facts, (first, second) in listed:
         if gap(facts, poses[first], poses[second]).angle > BACK:
             frame = poses[first] @ facts.frame0
             turn = frames.transform(np.zeros(3), _TURN)
             moved = second if facts.body1 in weights else first
             scratch.rigid_bodies[copies[moved]].position = isometry(frame @ turn @ np.linalg.inv(frame) @ poses[moved])
-    for facts, (first, second) in listed:
-        joint = GenericJoint(locked_mask(facts.freedoms))
-        joint.local_frame1, joint.local_frame2 = isometry(facts.frame0), isometry(facts.frame1)
-        for axis, freedom in enumerate(facts.freedoms[: 4 if _is_limited_hinge(facts) else 3]):
-            if freedom.is_limited:
-                joint.set_limits(JOINT_AXES[axis], max(freedom.low, -NO_LIMIT), min(freedom.high, NO_LIMIT))
-        scratch.impulse_joints.insert(copies[first], copies[second], joint)
+        scratch.impulse_joints.insert(copies[first], copies[second], _holding(facts))
     for _ in range(MOST_STEPS):
         scratch.step()
         for handle, copied in copies.items():
@@ -158,6 +141,36 @@ def close(physics: PhysicsWorld, joints: Sequence[Jointed], weights: Mapping[str
         if paths[handle] in weights and np.isfinite(poses[handle]).all():
             bodies[handle].position = scratch.rigid_bodies[copied].position
     return opened
+
+
+def _scratch_world(
+    physics: PhysicsWorld, paths: Mapping[Any, str], weights: Mapping[str, Weight]
+) -> tuple[PhysicsWorld, dict[Any, Any]]:
+    """A world without gravity and contacts, and its copies of bodies by handle; those without a weight are fixed."""
+    scratch = PhysicsWorld((0.0, 0.0, 0.0))
+    # Small parts of a long step: stable for any ratio of masses, and slower than the speeds at which the solver clamps.
+    scratch.integration_parameters.num_solver_iterations = 32
+    scratch.integration_parameters.dt = 32.0
+    scratch.integration_parameters.normalized_max_linear_velocity = 1e9
+    copies: dict[Any, Any] = {}
+    for handle, path in paths.items():
+        moves = path in weights
+        builder = RigidBody.dynamic() if moves else RigidBody.fixed()
+        builder = builder.position(physics.rigid_bodies[handle].position)
+        if moves:
+            builder = builder.additional_mass_properties(of_solver(weights[path])).can_sleep(False)
+        copies[handle] = scratch.add_body(builder)
+    return scratch, copies
+
+
+def _holding(facts: JointFacts) -> GenericJoint:
+    """The joint with its limits and without its drives."""
+    joint = GenericJoint(locked_mask(facts.freedoms))
+    joint.local_frame1, joint.local_frame2 = isometry(facts.frame0), isometry(facts.frame1)
+    for axis, freedom in enumerate(facts.freedoms[: 4 if _is_limited_hinge(facts) else 3]):
+        if freedom.is_limited:
+            joint.set_limits(JOINT_AXES[axis], max(freedom.low, -NO_LIMIT), min(freedom.high, NO_LIMIT))
+    return joint
 
 
 def row_that_bounces(places: Matrix, sizes: Matrix, bounces: Matrix) -> list[int]:
