@@ -117,7 +117,7 @@ def _fasten(joint: Object, bond: contact_area.Bond, meters: float) -> None:
     joint.usdphys.joint.break_force = bond.breaks
 
 
-def _facing(place: Any, normal: Any) -> frames.Matrix:
+def _facing(place: frames.Matrix, normal: frames.Matrix) -> frames.Matrix:
     """A frame whose X axis is the normal."""
     turn: Any = mathutils.Vector(normal.tolist()).to_track_quat("X", "Z")
     return frames.transform(place, np.array(turn.to_matrix()))

@@ -113,7 +113,7 @@ def _parts(context: Context) -> tuple[Any, Any, JointMaker]:
     return base, platform, maker
 
 
-def _room(below: Any, above: Any) -> tuple[float, float, int, float, float]:
+def _room(below: frames.Matrix, above: frames.Matrix) -> tuple[float, float, int, float, float]:
     """(bottom, top, axis along which the bars run, its lowest and its highest value) between two surfaces (n, 3)."""
     along = int(np.argmax(np.ptp(above, axis=0)[:2]))
     low = max(below[:, along].min(), above[:, along].min())
@@ -128,7 +128,7 @@ def _pair(context: Context) -> tuple[Any, Any]:
     return active, next(obj for obj in chosen if obj != active)
 
 
-def _bar(collection: Collection, name: str, place: Any, length: float, width: float, meters: float) -> Any:
+def _bar(collection: Collection, name: str, place: frames.Matrix, length: float, width: float, meters: float) -> Any:
     """A bar along X of two rails, without a collider."""
     thick = _THICK * length
     made = bmesh.new()
@@ -150,7 +150,9 @@ def _bar(collection: Collection, name: str, place: Any, length: float, width: fl
     return obj
 
 
-def _slide(joiner: joints.Joiner, body0: Object, body1: Object, frame: Any, span: float, length: float) -> Any:
+def _slide(
+    joiner: joints.Joiner, body0: Object, body1: Object, frame: frames.Matrix, span: float, length: float
+) -> Any:
     """A joint that turns about Y and slides along X."""
     joint = joiner.add("GENERIC", body0, body1, frame)
     joints.lock(joint, ("transY", "transZ", "rotX", "rotZ"))

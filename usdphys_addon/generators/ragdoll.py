@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,9 @@ _ARMATURE = 0.001
 #: Scales of an axis that differ by less than this part are one.
 _ROUNDING = 1e-3
 
+Bones = Sequence[ragdolls.Bone]
+Parts = Sequence[ragdolls.Part]
+
 
 @dataclass(frozen=True, slots=True)
 class RagdollOptions:
@@ -67,7 +70,7 @@ class RagdollOptions:
 
 @dataclass(frozen=True, slots=True)
 class Ragdoll:
-    armature: Any
+    armature: Object
     bodies: list[Any]
     joints: list[Any]
     filtered: int
@@ -127,21 +130,7 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
         raise InputError(f"'{armature.name}' has no two bones that are long enough for bodies.")
     places = [_even(np.array(evaluated.matrix_world @ poses[part.bone].matrix)) for part in parts]
     points = _points(context, armature, bones, parts, places)
-    fits = []
-    axes = ragdolls.character_axes(bones, parts)
-    for number, (part, place, own) in enumerate(zip(parts, places, points, strict=True)):
-        scale = float(frames.scale_of(place)[0])
-        is_end = number not in {other.above for other in parts}
-        if is_end and part.segment in ("", "neck"):
-            ragdolls.aim_end(bones[part.bone], own, scale * meters)
-        turn = bones[part.bone].turn
-        length = ragdolls.reach(bones, parts, number) / (scale * meters)
-        lies = _sole(bones, parts, number, own, place, axes) if part.segment == "foot" else None
-        found = ragdolls.fit(part.segment, length, own @ (turn if lies is None else lies), is_end=is_end)
-        if lies is None:
-            fits.append(found._replace(center=turn @ found.center, size=np.abs(turn) @ found.size))
-        else:
-            fits.append(found._replace(center=lies @ found.center, turn=lies))
+    fits = _fits(bones, parts, places, points, meters)
     volumes = [
         fit.volume * (float(frames.scale_of(place)[0]) * meters) ** 3 for fit, place in zip(fits, places, strict=True)
     ]
@@ -158,7 +147,37 @@ def make_ragdoll(context: Context, options: RagdollOptions) -> Ragdoll:
     return Ragdoll(armature, bodies, made, filtered, is_human)
 
 
-def _sole(bones: Any, parts: Any, number: int, points: Any, place: Any, axes: ragdolls.Axes) -> Any:
+def _fits(
+    bones: Bones, parts: Parts, places: Sequence[frames.Matrix], points: Sequence[frames.Matrix], meters: float
+) -> list[ragdolls.Fit]:
+    """The shape of each part in the space of its bone. points (n, 3): of the part, in that space."""
+    fits = []
+    axes = ragdolls.character_axes(bones, parts)
+    above = {part.above for part in parts}
+    for number, (part, place, own) in enumerate(zip(parts, places, points, strict=True)):
+        scale = float(frames.scale_of(place)[0])
+        is_end = number not in above
+        if is_end and part.segment in ("", "neck"):
+            ragdolls.aim_end(bones[part.bone], own, scale * meters)
+        turn = bones[part.bone].turn
+        length = ragdolls.reach(bones, parts, number) / (scale * meters)
+        lies = _sole(bones, parts, number, own, place, axes) if part.segment == "foot" else None
+        fit = ragdolls.fit(part.segment, length, own @ (turn if lies is None else lies), is_end=is_end)
+        if lies is None:
+            fits.append(fit._replace(center=turn @ fit.center, size=np.abs(turn) @ fit.size))
+        else:
+            fits.append(fit._replace(center=lies @ fit.center, turn=lies))
+    return fits
+
+
+def _sole(
+    bones: Bones,
+    parts: Parts,
+    number: int,
+    points: frames.Matrix,
+    place: frames.Matrix,
+    axes: ragdolls.Axes,
+) -> frames.Matrix | None:
     """The rotation of the box of a foot in the space of its bone; see `ragdolls.sole`."""
     turn = frames.rotation_of(place)
     above = parts[number].above
@@ -167,7 +186,7 @@ def _sole(bones: Any, parts: Any, number: int, points: Any, place: Any, axes: ra
     return ragdolls.sole(points, turn.T @ axes.left, turn.T @ down)
 
 
-def _even(place: Any) -> Any:
+def _even(place: frames.Matrix) -> frames.Matrix:
     """A matrix (4, 4) with one scale on all axes, if it differs by rounding only, as after long chains of bones."""
     lengths = np.linalg.norm(place[:3, :3], axis=0)
     if np.ptp(lengths) < _ROUNDING * lengths.mean():
@@ -178,7 +197,13 @@ def _even(place: Any) -> Any:
 # --------------------------------------------------------------------------- vertices
 
 
-def _points(context: Context, armature: Object, bones: Any, parts: Any, places: Any) -> list[Any]:
+def _points(
+    context: Context,
+    armature: Object,
+    bones: Bones,
+    parts: Parts,
+    places: Sequence[frames.Matrix],
+) -> list[Any]:
     """Vertices (n, 3) that each part moves most, in the space of its bone."""
     owners = {bones[row].name: number for number, part in enumerate(parts) for row in part.bones}
     depsgraph = context.evaluated_depsgraph_get()
@@ -225,7 +250,8 @@ def _points(context: Context, armature: Object, bones: Any, parts: Any, places: 
 
 
 def _bodies(
-    context: Context, armature: Object, bones: Any, parts: Any, fits: Any, places: Any, options: RagdollOptions
+    context: Context, armature: Object, bones: Bones, parts: Parts, fits: Sequence[ragdolls.Fit],
+    places: Sequence[frames.Matrix], options: RagdollOptions,
 ) -> list[Any]:  # fmt: skip
     collection = bpy.data.collections.new(f"{armature.name} Ragdoll")
     context.collection.children.link(collection)
@@ -254,7 +280,13 @@ def _bodies(
     return found
 
 
-def _joints(context: Context, bones: Any, parts: Any, bodies: Any, options: RagdollOptions) -> list[Any]:
+def _joints(
+    context: Context,
+    bones: Bones,
+    parts: Parts,
+    bodies: list[Any],
+    options: RagdollOptions,
+) -> list[Any]:
     meters = unit_length(context.scene)
     axes = ragdolls.character_axes(bones, parts)
     joiner = joints.Joiner(context)
@@ -289,7 +321,7 @@ def _joints(context: Context, bones: Any, parts: Any, bodies: Any, options: Ragd
     return made
 
 
-def _filter(context: Context, bodies: Any, parts: Any) -> int:
+def _filter(context: Context, bodies: list[Any], parts: Parts) -> int:
     """Filter pairs of bodies that overlap and have no joint with each other. Returns their number."""
     context.view_layer.update()
     model: PhysicsModel = scene_read.read_scene(context.evaluated_depsgraph_get()).model
@@ -317,7 +349,14 @@ def _filter(context: Context, bodies: Any, parts: Any) -> int:
 # --------------------------------------------------------------------------- an active ragdoll
 
 
-def _lead(context: Context, armature: Object, bones: Any, parts: Any, bodies: Any, options: RagdollOptions) -> None:
+def _lead(
+    context: Context,
+    armature: Object,
+    bones: Bones,
+    parts: Parts,
+    bodies: list[Any],
+    options: RagdollOptions,
+) -> None:
     """Pull each body after its animated bone: a kinematic Empty copies the bone, and a joint with springs leads on.
 
     The bones of the armature follow the bodies, so a copy of it plays the animation.
@@ -371,7 +410,13 @@ def _animated_copy(context: Context, armature: Any, collection: Collection) -> A
 # --------------------------------------------------------------------------- bones
 
 
-def _follow(context: Context, armature: Any, bones: Any, parts: Any, bodies: list[Any]) -> None:
+def _follow(
+    context: Context,
+    armature: Any,
+    bones: Bones,
+    parts: Parts,
+    bodies: list[Any],
+) -> None:
     """Let bones copy the transforms of bodies, with one influence for all: a property of the armature.
 
     In rigs with controls, other bones have constraints that hold them where the controls are: they follow as well.
@@ -398,7 +443,7 @@ def _follow(context: Context, armature: Any, bones: Any, parts: Any, bodies: lis
         _copy(armature, name, point)
 
 
-def _copy(armature: Object, name: str, target: Any) -> None:
+def _copy(armature: Object, name: str, target: Object) -> None:
     constraint = armature.pose.bones[name].constraints.new("COPY_TRANSFORMS")
     constraint.name, constraint.target = CONSTRAINT, target
     _drive(armature, constraint, INFLUENCE)
@@ -434,7 +479,7 @@ def _solvers(armature: Object, names: set[str]) -> list[Any]:
 
 
 def _left_behind(
-    context: Context, armature: Object, bones: Any, parts: Any, bodies: list[Any]
+    context: Context, armature: Object, bones: Bones, parts: Parts, bodies: list[Any]
 ) -> list[tuple[str, Any]]:  # fmt: skip
     """(bone, body) of deforming bones that stay behind when all bodies are moved, parents first."""
 

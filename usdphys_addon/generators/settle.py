@@ -12,6 +12,7 @@ import bpy
 import mathutils
 import numpy as np
 from bpy.types import Context, Object
+from numpy.typing import NDArray
 
 from ..authoring.collider_choice import exports_faces
 from ..authoring.edit_report import LINKED
@@ -234,7 +235,7 @@ def _scatter(context: Context, sources: Sequence[Object], options: SettleOptions
     where[:, 2] += max(radii)
     turned = scattering.turns(len(chosen), options.seed + 1)
     made = []
-    home: Any = np.array(context.scene.cursor.location)
+    home: NDArray[np.float64] = np.array(context.scene.cursor.location)
     where[:, 2] += _lifts(context, home, where, max(radii), {obj.name for obj in sources})
     for obj, place, turn in zip(chosen, where, turned, strict=True):
         copy = obj.copy()
@@ -253,7 +254,9 @@ _AROUND = [(0.0, 0.0), *((math.cos(turn), math.sin(turn)) for turn in np.linspac
 _MOST_SURFACES = 64
 
 
-def _lifts(context: Context, home: Any, where: Any, radius: float, ignored: Container[str]) -> Any:
+def _lifts(
+    context: Context, home: NDArray[np.float64], where: NDArray[np.float64], radius: float, ignored: Container[str]
+) -> Any:
     """How far balls must be lifted to be above the ground, (n,), such as in a hill about the cursor.
 
     home: what their places (n, 3) are relative to. All that are above each other are lifted alike. radius: of the
@@ -320,7 +323,7 @@ def _poses(session: PreviewSession) -> Any:
     return session.world.positions.copy(), session.world.rotations.copy()
 
 
-def _is_still(before: Any, now: Any, sizes: Any, lowest: float) -> bool:
+def _is_still(before: NDArray[np.float64], now: NDArray[np.float64], sizes: NDArray[np.float64], lowest: float) -> bool:
     """True if no body has moved between two poses, apart from those that have fallen past the scene."""
     moved = np.linalg.norm(now[0] - before[0], axis=1) > _STILL * sizes
     # Half the angle between two rotations has this cosine.

@@ -24,6 +24,7 @@ from ..bridge.writing import unit_length
 from ..core import frames, mass
 from ..core.errors import InputError
 from ..core.words import named
+from ..playback.session import PreviewSession
 from . import joints, shapes
 
 _WHEEL = re.compile(r"wheel|tire|tyre|\brad\b|^rad[ ._-]|reifen|roue|rueda", re.IGNORECASE)
@@ -75,7 +76,7 @@ class Wheel:
     """
 
     obj: Any
-    center: Any
+    center: frames.Matrix
     radius: float
     axis: Any
     is_narrow: bool
@@ -199,12 +200,12 @@ def _is_part(form: Wheel, wheel: Wheel) -> bool:
     return is_smaller and apart < _CENTERED * wheel.radius and abs(float(form.axis @ wheel.axis)) > 0.9
 
 
-def _box(points: Any) -> Any:
+def _box(points: frames.Matrix) -> Any:
     """Corners (2, 3) of the box around points."""
     return np.stack((points.min(axis=0), points.max(axis=0))) if len(points) else np.zeros((2, 3))
 
 
-def _is_inside(box: Any, corners: Any) -> bool:
+def _is_inside(box: Any, corners: frames.Matrix) -> bool:
     """True if the middle of a box is in that around a vehicle, with the same height again for a cabin or a load."""
     middle, low, high = box.mean(axis=0), corners.min(axis=0), corners.max(axis=0)
     top = high + np.array((0.0, 0.0, high[2] - low[2]))
@@ -235,7 +236,7 @@ def form_of(maker: JointMaker, obj: Object) -> Wheel | None:
     return None
 
 
-def _check_in_line(wheels: Sequence[Wheel], left: Any) -> None:
+def _check_in_line(wheels: Sequence[Wheel], left: frames.Matrix) -> None:
     """Raises InputError for a wheel whose axis is not the common one."""
     for wheel in wheels:
         if abs(float(wheel.axis @ left)) <= 0.9:
@@ -270,14 +271,14 @@ def _directions(wheels: Sequence[Wheel]) -> tuple[Any, Any]:
     return np.cross((0.0, 0.0, 1.0), forward), forward
 
 
-def _find_front(wheels: Sequence[Wheel], forward: Any) -> None:
+def _find_front(wheels: Sequence[Wheel], forward: frames.Matrix) -> None:
     along = [float(wheel.center @ forward) for wheel in wheels]
     middle = (min(along) + max(along)) / 2.0
     for wheel, place in zip(wheels, along, strict=True):
         wheel.is_front = place > middle + 1e-6
 
 
-def _share_load(wheels: Sequence[Wheel], weight: float, center: Any, meters: float) -> None:
+def _share_load(wheels: Sequence[Wheel], weight: float, center: frames.Matrix, meters: float) -> None:
     """Set the masses (kg) that the wheels carry: moments about the centre of mass vanish, and no wheel stands out."""
     places = np.array([wheel.center[:2] * meters - center[:2] for wheel in wheels])
     rows = np.concatenate((np.ones((1, len(wheels))), places.T))
@@ -289,7 +290,7 @@ def _share_load(wheels: Sequence[Wheel], weight: float, center: Any, meters: flo
 # --------------------------------------------------------------------------- hubs and joints
 
 
-def _inset(wheel: Wheel, wheels: Sequence[Wheel], left: Any) -> Any:
+def _inset(wheel: Wheel, wheels: Sequence[Wheel], left: frames.Matrix) -> Any:
     """How far the sphere of a wheel is moved inwards (3,): a sphere is wider than the wheel, and the car is not.
 
     Not over the middle of the vehicle, where that of the other side is.
@@ -300,7 +301,7 @@ def _inset(wheel: Wheel, wheels: Sequence[Wheel], left: Any) -> Any:
     return -math.copysign(reach, side) * left
 
 
-def _make_sphere(wheel: Wheel, weight: float, inset: Any) -> None:
+def _make_sphere(wheel: Wheel, weight: float, inset: frames.Matrix) -> None:
     """Make the collider of a wheel a sphere that is as high, and keep its mass (kg) and where that is."""
     physics = wheel.obj.usdphys
     inverse = wheel.obj.matrix_world.inverted_safe()
@@ -314,7 +315,7 @@ def _make_sphere(wheel: Wheel, weight: float, inset: Any) -> None:
         physics.mass.center_of_mass = inverse @ mathutils.Vector(wheel.center.tolist())
 
 
-def _hub(collection: Collection, wheel: Wheel, weight: float, turn: Any, meters: float) -> Any:
+def _hub(collection: Collection, wheel: Wheel, weight: float, turn: frames.Matrix, meters: float) -> Any:
     """An Empty that carries a wheel: it moves on the spring, and is steered."""
     hub = shapes.add_object(collection, f"{wheel.obj.name} Hub", None, frames.transform(wheel.center, turn))
     hub.empty_display_size = wheel.radius / 2.0
@@ -329,7 +330,7 @@ def _hub(collection: Collection, wheel: Wheel, weight: float, turn: Any, meters:
 
 
 def _suspension(
-    joiner: joints.Joiner, chassis: Object, hub: Object, wheel: Wheel, frame: Any, options: VehicleOptions,
+    joiner: joints.Joiner, chassis: Object, hub: Object, wheel: Wheel, frame: frames.Matrix, options: VehicleOptions,
     meters: float,
 ) -> Any:  # fmt: skip
     joint = joiner.add("GENERIC", chassis, hub, frame)
@@ -351,8 +352,8 @@ def _suspension(
 
 
 def _axle(
-    joiner: joints.Joiner, hub: Object, wheel: Wheel, frame: Any, options: VehicleOptions, total: float, driven: int,
-    meters: float,
+    joiner: joints.Joiner, hub: Object, wheel: Wheel, frame: frames.Matrix, options: VehicleOptions, total: float,
+    driven: int, meters: float,
 ) -> Any:  # fmt: skip
     joint = joiner.add("REVOLUTE", hub, wheel.obj, frame, axis="X")
     if driven:
@@ -375,7 +376,7 @@ def is_there(scene: Scene) -> bool:
     return any(SPEED in obj.keys() or STEERING in obj.keys() for obj in scene.objects if is_joint(obj))
 
 
-def drive(session: Any, throttle: float, steering: float) -> None:
+def drive(session: PreviewSession, throttle: float, steering: float) -> None:
     """Drive all vehicles of a running preview. throttle: -1 to 1, backwards and forwards. steering: 1 to the left."""
     world = session.world
     for path in world.joints:

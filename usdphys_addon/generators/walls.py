@@ -14,6 +14,7 @@ from bpy.types import Context
 from ..authoring.tagging import Tagging
 from ..bridge import mesh as meshes
 from ..bridge.joint_frames import set_world_matrix
+from ..core import frames
 from ..core.errors import InputError
 from . import shapes
 
@@ -109,7 +110,7 @@ def _spread(options: WallOptions, across: int, course: int, brick: int) -> float
     return _OUTWARDS * (brick - middle) / middle
 
 
-def _places(options: WallOptions, size: Any) -> list[tuple[Any, float]]:
+def _places(options: WallOptions, size: frames.Matrix) -> list[tuple[Any, float]]:
     """(offset (3,), turn about Z) of all bricks; the first is the brick itself."""
     across, deep, courses = options.counts
     found = []
