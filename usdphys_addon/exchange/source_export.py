@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
     from ..core.difference import Difference
     from ..core.units import StageUnits
-    from ..usd.edit_layer import Form
+    from ..usd.edit_layer import Form, LayerResult
     from ..usd.scene_edits import SceneEdits
 
 #: Rounding of a local transform in 32 bits, relative to its largest number.
@@ -138,17 +138,7 @@ def _export(
     from ..usd import verify as usd_verify
 
     scene: Any = context.scene
-    source = source_of(scene)
-    if source is None:
-        raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
-    if not source.is_file():
-        raise InputError(
-            f"'{source}', from which the scene was imported, is gone; put it back, or export as Blender composes it."
-        )
-    if form == "layer" and packed_source.is_stand_in(source):
-        raise InputError(
-            f"'{source.name}', over which the layer would lie, is nowhere but in the .blend. {packed_source.UNPACK}"
-        )
+    source = _checked_source(scene, form)
     variants = [composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
     stage = usd_read.open_stage(source)
     composition.select_variants(stage, variants)
@@ -175,44 +165,24 @@ def _export(
         result.edited = 0
     result.proof = comparison.proof(physics_only=physics_only) if proves is not False else None
     with scratch_folder(checked(target, [source])) as folder:
-        found = None if physics_only else comparison.scene_edits(folder)
-        if found is not None:
-            found.textures = partial(brought, folder, target)
-            gone = frozenset(found.removed)
+        scene_edits = None if physics_only else comparison.scene_edits(folder)
+        if scene_edits is not None:
+            scene_edits.textures = partial(brought, folder, target)
+            gone = frozenset(scene_edits.removed)
             edits.removed = tuple(path for path in edits.removed if not paths.nearest(path, gone))
-        result.changed = _changed(edits, comparison.old, found)
+        result.changed = _changed(edits, comparison.old, scene_edits)
         written = edit_layer.write_edits(
-            source, target, form, edits, found, units=units, variants=variants, converted=converted,
+            source, target, form, edits, scene_edits, units=units, variants=variants, converted=converted,
             check=partial(usd_verify.prove, result=result, strict=strict) if proves else None,
         )  # fmt: skip
     result.issues += comparison.issues
     report_scaled_velocities(reading.model, units, result.issues)
     if form == "layer":
-        edited = _edited_prims(comparison, edits, found)
+        edited = _edited_prims(comparison, edits, scene_edits)
         result.edited, result.counts = len(edited), summary.counts(_physics_of(comparison, edited))
     report_uniform(reading.model, reading.frame, result.issues)
-    for path in sorted(coasting_paths(comparison.new) - coasting_paths(comparison.old)):
-        result.issues.append(Issue(
-            "EditLeftOut", "warning", path, "", f"That '{path}' keeps its velocity is left out: USD does not know it.",
-            "Export as Blender composes it, which writes the motion, or key it.",
-        ))  # fmt: skip
-    result.issues += written.packed
-    for path in written.uninstanced:
-        result.issues.append(Issue(
-            "InstanceMadeUnique", "info", path, "", f"'{path}' is no longer an instance, because it was edited.",
-            "Edit the source of the instance instead to keep it.",
-        ))  # fmt: skip
-    for path in written.missing:
-        result.issues.append(Issue(
-            "EditLeftOut", "warning", path, "", f"An edit of '{path}' is left out: the source has no such prim.",
-            "Import the source again, or export as Blender composes it.",
-        ))  # fmt: skip
-    for path in written.over_variants if form != "flat" else ():
-        result.issues.append(Issue(
-            "EditOverVariants", "warning", path, "",
-            f"An edit of '{path}' holds in all variants: its value is from a variant of another file.",
-            "Export flattened, or edit the file that has the variant.",
-        ))  # fmt: skip
+    coasting = coasting_paths(comparison.new) - coasting_paths(comparison.old)
+    result.issues += _issues_of_edits(written, form, sorted(coasting))
     if converted is not None:
         if form != "flat" and composition.is_composed(stage):
             result.issues.append(Issue(
@@ -223,6 +193,46 @@ def _export(
             ))  # fmt: skip
         report_unknown_units(written.unconverted, result.issues)
     return result
+
+
+def _checked_source(scene: Scene, form: Form) -> Path:
+    """The file on which edits can be put in this form. Raises InputError."""
+    source = source_of(scene)
+    if source is None:
+        raise InputError("The scene was not imported from a USD file, so there is no source to put edits on.")
+    if not source.is_file():
+        raise InputError(
+            f"'{source}', from which the scene was imported, is gone; put it back, or export as Blender composes it."
+        )
+    if form == "layer" and packed_source.is_stand_in(source):
+        raise InputError(
+            f"'{source.name}', over which the layer would lie, is nowhere but in the .blend. {packed_source.UNPACK}"
+        )
+    return source
+
+
+def _issues_of_edits(written: LayerResult, form: Form, coasting: Iterable[str]) -> list[Issue]:
+    """What became of edits that the source does not take as they are. coasting: paths that keep their velocity now."""
+    return [
+        *(Issue(
+            "EditLeftOut", "warning", path, "", f"That '{path}' keeps its velocity is left out: USD does not know it.",
+            "Export as Blender composes it, which writes the motion, or key it.",
+        ) for path in coasting),
+        *written.packed,
+        *(Issue(
+            "InstanceMadeUnique", "info", path, "", f"'{path}' is no longer an instance, because it was edited.",
+            "Edit the source of the instance instead to keep it.",
+        ) for path in written.uninstanced),
+        *(Issue(
+            "EditLeftOut", "warning", path, "", f"An edit of '{path}' is left out: the source has no such prim.",
+            "Import the source again, or export as Blender composes it.",
+        ) for path in written.missing),
+        *(Issue(
+            "EditOverVariants", "warning", path, "",
+            f"An edit of '{path}' holds in all variants: its value is from a variant of another file.",
+            "Export flattened, or edit the file that has the variant.",
+        ) for path in (written.over_variants if form != "flat" else ())),
+    ]  # fmt: skip
 
 
 def _changed(edits: Difference, old: PhysicsModel, found: SceneEdits | None) -> dict[str, int]:

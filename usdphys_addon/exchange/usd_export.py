@@ -336,53 +336,30 @@ def _issues_of(reading: SceneReading, hierarchy: Hierarchy, scene: Scene) -> lis
 
 def _write_physics(export_context: Any, job: _Job) -> None:
     """Put the physics of a scene on the stage that Blender has just filled."""
-    from pxr import Sdf
-
     from ..usd import hierarchy as usd_hierarchy
-    from ..usd import read as usd_read
     from ..usd import skeletons, unit_conversion
     from ..usd import write as usd_write
 
     stage = export_context.get_stage()
     depsgraph = export_context.get_depsgraph()
-    if job.reading is None or job.options is None:
-        _warn_of_unit_scale(depsgraph)
-        job.issues += authored_poses.issues_of_export()
-        reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
-        if not reading.model.prims:
-            return
-        wanted, hierarchy = stage_options(depsgraph.scene.original)
-        job.issues += _issues_of(reading, hierarchy, scene_of(depsgraph))
-        # The options of Blender's own export decide on length and up axis.
-        units = usd_read.stage_units(stage)
-        units = units._replace(
-            kilograms_per_unit=wanted.kilograms_per_unit, meters_per_unit=shortest(units.meters_per_unit)
-        )
-    else:
-        reading, units, hierarchy = job.reading, job.options.units, job.options.hierarchy
+    scene = scene_of(depsgraph)
+    plan = _plan(stage, depsgraph, job)
+    if plan is None:
+        return
+    reading, units, hierarchy = plan
     layer = stage.GetEditTarget().GetLayer()
     job.issues += tet_prims.write(layer)
     curve_prims.write(layer)
-    is_imported = bool(scene_of(depsgraph).usdphys.source.filepath)
+    is_imported = bool(scene.usdphys.source.filepath)
     places: dict[str, str] = {}
     kept: set[str] = set()
-    root = ""
     if is_imported:
-        if job.options is not None:
-            _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
-        root = _root_path(stage) if job.options is None else job.options.root or ""
-        looks = "" if root else looks_of(scene_of(depsgraph))
-        gprims = {
-            site.obj.name for site in reading.sites.values()
-            if (prim := reading.model.prims.get(site.path)) is not None and prim.get(usd_geom.Gprim) is not None
-        }  # fmt: skip
-        places = stage_layout.restore(stage, looks, reading.materials, gprims)
-    elif any("prim" in placement.touched for placement in reading.placements):
-        stage_layout.rename(stage)
-    if is_imported:
+        places = _restore(stage, scene, job, reading, units)
         # The scale by which Blender converts units above the objects takes back that of the import, so lengths in their
         # space stay in Blender units.
         units = units._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
+    elif any("prim" in placement.touched for placement in reading.placements):
+        stage_layout.rename(stage)
     matcher = StageMatcher(stage, export_context, by_name=job.by_name)
     model = matcher.matched(reading, job.issues)
     if job.proof is not None:
@@ -393,23 +370,14 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     _write_sheared(stage, model)
     if not is_imported:
         unit_conversion.take_scale(stage, reading.model.units.meters_per_unit, units.meters_per_unit)
-    _restore_default_prim(stage, home_of(scene_of(depsgraph)))
+    _restore_default_prim(stage, home_of(scene))
     usd_write.write_units(stage, units)
     animated = [path for path, prim in model.prims.items() if prim.is_animated]
-    has_skeletons = len(bpy.data.armatures) or len(bpy.data.shape_keys)
-    coasting = [prim for prim in model.bodies.values() if coasting_of(model, prim) is not None]
-    is_read_last = bool(coasting or has_skeletons or job.converted is not None)
-
-    def leave_stage() -> None:
-        """Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew.
-
-        That takes a third of all writing.
-        """
-        if job.until_saved is not None and not is_read_last:
-            job.until_saved.enter_context(Sdf.ChangeBlock())
-
-    if not (animated or hierarchy != "nested" or is_imported):
-        leave_stage()
+    has_skeletons = bool(len(bpy.data.armatures) or len(bpy.data.shape_keys))
+    coasting = any(coasting_of(model, prim) is not None for prim in model.bodies.values())
+    is_read_last = coasting or has_skeletons or job.converted is not None
+    if not (animated or hierarchy != "nested" or is_imported or is_read_last):
+        _leave_stage(job)
     usd_write.write_model(stage, model, units, matcher.specs if matcher.is_as_expected else None)
     usd_write.write_samples(stage, model, units)
     usd_hierarchy.keep_current_poses(stage, animated, reading.frame)
@@ -417,24 +385,79 @@ def _write_physics(export_context: Any, job: _Job) -> None:
     if job.proof is not None:
         job.proof.moves.append(job.moved)
     if is_imported:
-        kept = stage_layout.tidy(stage, scene_of(depsgraph), places, job.issues, reading.frame, root)
-        leave_stage()
-        stage_layout.put_in_order(stage.GetEditTarget().GetLayer(), scene_of(depsgraph))
+        kept = stage_layout.tidy(stage, scene, places, job.issues, reading.frame, _root_of(stage, job))
+        if not is_read_last:
+            _leave_stage(job)
+        stage_layout.put_in_order(layer, scene)
     if has_skeletons:
         skeletons.root_skeletons(stage)
     if coasting and job.options is not None:
         _write_coasting(stage, model, units, job)
+    _report_animated(reading, model, job, kept)
+    unknown = unit_conversion.convert(stage, job.converted) if job.converted is not None else {}
+    report_unknown_units(unknown, job.issues)
+    report_scaled_velocities(model, units, job.issues)
+
+
+def _plan(stage: Usd.Stage, depsgraph: Any, job: _Job) -> tuple[SceneReading, StageUnits, Hierarchy] | None:
+    """What is written, and how; of Blender's own export, by the settings of the scene. None if there is no physics."""
+    from ..usd import read as usd_read
+
+    if job.reading is not None and job.options is not None:
+        return job.reading, job.options.units, job.options.hierarchy
+    _warn_of_unit_scale(depsgraph)
+    job.issues += authored_poses.issues_of_export()
+    reading = scene_read.read_scene(depsgraph, root=_root_path(stage), meters=1.0)
+    if not reading.model.prims:
+        return None
+    wanted, hierarchy = stage_options(depsgraph.scene.original)
+    job.issues += _issues_of(reading, hierarchy, scene_of(depsgraph))
+    # The options of Blender's own export decide on length and up axis.
+    units = usd_read.stage_units(stage)
+    units = units._replace(
+        kilograms_per_unit=wanted.kilograms_per_unit, meters_per_unit=shortest(units.meters_per_unit)
+    )
+    return reading, units, hierarchy
+
+
+def _root_of(stage: Usd.Stage, job: _Job) -> str:
+    """Path of the prim under which an imported scene is written; "" if it has its own root."""
+    return _root_path(stage) if job.options is None else job.options.root or ""
+
+
+def _restore(
+    stage: Usd.Stage, scene: Scene, job: _Job, reading: SceneReading, units: StageUnits
+) -> dict[str, str]:  # fmt: skip
+    """Bring back the names, types and materials of an imported scene; see `stage_layout.restore`."""
+    if job.options is not None:
+        _finish_scale(stage, units.meters_per_unit / reading.model.units.meters_per_unit)
+    looks = "" if _root_of(stage, job) else looks_of(scene)
+    gprims = {
+        site.obj.name for site in reading.sites.values()
+        if (prim := reading.model.prims.get(site.path)) is not None and prim.get(usd_geom.Gprim) is not None
+    }  # fmt: skip
+    return stage_layout.restore(stage, looks, reading.materials, gprims)
+
+
+def _leave_stage(job: _Job) -> None:
+    """Nobody asks the stage any more (our hook is the last that was registered), so it need not be composed anew.
+
+    That takes a third of all writing.
+    """
+    from pxr import Sdf
+
+    if job.until_saved is not None:
+        job.until_saved.enter_context(Sdf.ChangeBlock())
+
+
+def _report_animated(reading: SceneReading, model: PhysicsModel, job: _Job, kept: set[str]) -> None:
+    """Say which animated values are in the file, and which are not. kept: paths that keep their animation."""
     report_uniform(model, reading.frame, job.issues)
     if job.options is not None and job.options.animation:
         _report_values_written(model, job.issues)
     elif job.options is not None:
         report_animation(reading, kept, job.issues)
         report_values_left_out(model, reading.frame, job.issues)
-    unknown: dict[str, str] = {}
-    if job.converted is not None:
-        unknown = unit_conversion.convert(stage, job.converted)
-    report_unknown_units(unknown, job.issues)
-    report_scaled_velocities(model, units, job.issues)
 
 
 def _write_coasting(stage: Usd.Stage, model: PhysicsModel, units: StageUnits, job: _Job) -> None:
