@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import compress
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import frames, gprims, paths, summary
 from .difference import same_value
+from .joint_kinds import BY_TYPE_NAME
 from .model import Mesh, PhysicsModel, Prim, SpherePoints
 from .rules.base import Issue
 from .schema import Attribute, Schema
@@ -31,6 +32,8 @@ _CORNERS = np.array([(x, y, z, 1.0) for x in (0, 1) for y in (0, 1) for z in (0,
 _FRAME_FIELDS = frozenset({"local_pos0", "local_pos1", "local_rot0", "local_rot1"})
 #: Schemas of prims whose place matters.
 _PLACED = frozenset({usd_physics.RigidBodyAPI.usd_name, usd_physics.CollisionAPI.usd_name})
+#: Meshes with fewer points are measured together: one by one takes twice as long.
+_SMALL_MESH = 1000
 #: Sentences about one kind of deviation before the rest is counted.
 _NAMED = 1
 
@@ -195,9 +198,22 @@ def _mesh_box(prim: Prim) -> NDArray[np.float64]:
     return np.full((2, 3), np.nan)
 
 
-def box_of(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def box_of(points: NDArray[Any]) -> NDArray[np.float64]:
     """Smallest and largest corner (2, 3) of points (n, 3)."""
     return np.array([points.min(axis=0), points.max(axis=0)], float)
+
+
+def boxes_of(meshes: Sequence[NDArray[np.float32]]) -> NDArray[np.float64]:
+    """Smallest and largest corner (k, 2, 3) of each of k meshes, which are points (n, 3), none without points."""
+    boxes = np.empty((len(meshes), 2, 3))
+    small = [row for row, points in enumerate(meshes) if len(points) < _SMALL_MESH]
+    if small:
+        points = np.concatenate([meshes[row] for row in small])
+        starts = np.cumsum([0, *(len(meshes[row]) for row in small[:-1])])
+        boxes[small, 0], boxes[small, 1] = (extreme.reduceat(points, starts) for extreme in (np.minimum, np.maximum))
+    for row in set(range(len(meshes))).difference(small):
+        boxes[row] = box_of(meshes[row])
+    return boxes
 
 
 class _Comparison:
@@ -215,26 +231,32 @@ class _Comparison:
         self.labels = [prim.label or prim.name for prim in prims]
         self.by_place = {place: index for index, place in enumerate(places)}
         self._same: dict[tuple[int, int], list[Attribute]] = {}
+        #: By the schemas of a prim and of that in the file, since most prims have the same.
+        self._differing: dict[tuple[int, ...], list[tuple[str, Attribute, Schema, Schema]]] = {}
 
     def run(self) -> Iterator[Mismatch]:
         if not self.places:
             return
         off, sizes = self._deviations()
+        is_off = (off > sizes) & self.is_placed
         for index, written in enumerate(self.written.schemas):
             if written is None:
                 yield self._told(index, "missing", "'{}' is not in it.")
                 continue
-            if lost := (self.shown.schemas[index] or frozenset()) - written:
-                yield self._told(index, "missing", f"'{{}}' has no {', '.join(sorted(lost))} in it.")
+            shown = self.shown.schemas[index] or frozenset()
+            if not shown <= written:
+                yield self._told(index, "missing", f"'{{}}' has no {', '.join(sorted(shown - written))} in it.")
                 continue
-            if self.is_placed and off[index] > sizes[index]:
+            if is_off[index]:
                 yield self._displaced(index, off[index])
-            yield from self._values(index)
-            if self.is_placed:
+            for different in self._values(index):
+                yield self._other_value(index, *different)
+            if self.is_placed and not shown.isdisjoint(BY_TYPE_NAME):
                 yield from self._joint(index)
-            materials = frozenset(self.in_file(path) for path in self.shown.materials[index])
-            if lost := materials.difference(self.written.materials[index]):
-                yield self._told(index, "material", f"'{{}}' is not bound to '{paths.name_of(min(lost))}' in it.")
+            if materials := self.shown.materials[index]:
+                lost = {self.in_file(path) for path in materials}.difference(self.written.materials[index])
+                if lost:
+                    yield self._told(index, "material", f"'{{}}' is not bound to '{paths.name_of(min(lost))}' in it.")
 
     def _told(self, index: int, kind: str, text: str) -> Mismatch:
         label = self.labels[index]
@@ -275,27 +297,35 @@ class _Comparison:
 
     # ------------------------------------------------------------------ values
 
-    def _values(self, index: int) -> Iterator[Mismatch]:
-        """Values of a prim that differ; of joints without the frames."""
+    def _values(self, index: int) -> list[tuple[str, Attribute, Schema, Schema]]:
+        """(name of the schema, attribute, schema here, in the file) of values that differ; of joints without frames."""
         prim, other = self.shown.prims[index], self.written.prims[index]
         if prim is None or other is None:
-            return
-        for name, value in prim.schemas.items():
-            there = other.schemas.get(name)
-            if there is None or isinstance(value, usd_geom.Gprim):
-                continue
-            if (id(value), id(there)) not in self._same:
-                self._same[id(value), id(there)] = [
-                    item for item in value.attributes if not self._is_same(item, value, there, index)
-                ]
-            for item in self._same[id(value), id(there)]:
-                instance = name.partition(":")[2]
-                said = [
-                    "unset" if one is None else summary.shown(item, one, instance, value.unit_mode)
-                    for one in (getattr(there, item.field), getattr(value, item.field))
-                ]
-                text = f"{item.usd_name(instance)} of '{{}}' is {said[0]} in it, and {said[1]} here."
-                yield self._told(index, "value", text)
+            return []
+        key = (id(other), *map(id, prim.schemas.values()))
+        differing = self._differing.get(key)
+        if differing is None:
+            differing = self._differing[key] = [
+                (name, item, value, there) for name, value in prim.schemas.items()
+                if (there := other.schemas.get(name)) is not None and not isinstance(value, usd_geom.Gprim)
+                for item in self._different(value, there, index)
+            ]  # fmt: skip
+        return differing
+
+    def _different(self, value: Schema, there: Schema, index: int) -> list[Attribute]:
+        key = (id(value), id(there))
+        if key not in self._same:
+            self._same[key] = [item for item in value.attributes if not self._is_same(item, value, there, index)]
+        return self._same[key]
+
+    def _other_value(self, index: int, name: str, item: Attribute, value: Schema, there: Schema) -> Mismatch:
+        instance = name.partition(":")[2]
+        in_file, here = (
+            "unset" if one is None else summary.shown(item, one, instance, value.unit_mode)
+            for one in (getattr(there, item.field), getattr(value, item.field))
+        )
+        text = f"{item.usd_name(instance)} of '{{}}' is {in_file} in it, and {here} here."
+        return self._told(index, "value", text)
 
     def _is_same(self, item: Attribute, value: Schema, there: Schema, index: int) -> bool:
         here, now = getattr(value, item.field), getattr(there, item.field)

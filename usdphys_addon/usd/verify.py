@@ -7,13 +7,14 @@ A writer on a full disk can report success, and so can one that has written some
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 from pxr import Sdf, Tf, Usd, UsdGeom, Vt
 
 from ..core import proof, summary
@@ -112,6 +113,7 @@ def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) ->
     worlds = np.full((len(wanted), 4, 4), np.nan)
     boxes = np.full((len(wanted), 2, 3), np.nan)
     representatives: dict[object, str] = {}
+    meshes: dict[int, NDArray[np.float32]] = {}
     for index, (prim, schemas) in enumerate(zip(found, held, strict=True)):
         if schemas is None:
             continue
@@ -122,7 +124,8 @@ def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) ->
         if usd_physics.CollisionAPI.usd_name in schemas and "Mesh" in schemas:
             points = prim.GetAttribute("points").Get()
             if isinstance(points, Vt.Vec3fArray) and len(points):
-                boxes[index] = proof.box_of(np.asarray(points, float)) * units.meters_per_unit
+                meshes[index] = np.asarray(points)
+    boxes[list(meshes)] = proof.boxes_of(list(meshes.values())) * units.meters_per_unit
     worlds = worlds.transpose(0, 2, 1)
     worlds[:, :3] = units.to_z_up @ worlds[:, :3]
     worlds[:, :3, 3] *= units.meters_per_unit
@@ -135,7 +138,9 @@ def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) ->
         gprim = prims[-1].get(usd_geom.Gprim) if prims[-1] is not None else None
         if gprim is not None and usd_physics.CollisionAPI.usd_name in (schemas or ()):
             boxes[index] = proof.gprim_box(gprim)
-    return proof.Facts(worlds, boxes, held, prims, _materials_of(found, held), _counts(stage))
+    return proof.Facts(
+        worlds, boxes, held, prims, _materials_of(found, held), _counts(stage, dict(zip(found, held, strict=True)))
+    )
 
 
 def _schemas_of(usd_prim: Usd.Prim) -> frozenset[str]:
@@ -160,10 +165,11 @@ def _materials_of(found: Sequence[Usd.Prim], held: Sequence[frozenset[str] | Non
     return [tuple(path for path in islice(bound, len(several)) if path) for several in parts]
 
 
-def _counts(stage: Usd.Stage) -> dict[str, int]:
-    """Number of prims with physics by kind, as `summary.counts` of a model of the whole stage."""
+def _counts(stage: Usd.Stage, known: Mapping[Usd.Prim, frozenset[str] | None]) -> dict[str, int]:
+    """Number of prims with physics by kind, as `summary.counts` of a model of the whole stage. known: their schemas."""
     proxies = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
-    kinds = Counter(map(_schemas_of, Usd.PrimRange(stage.GetPseudoRoot(), proxies)))
+    prims = Usd.PrimRange(stage.GetPseudoRoot(), proxies)
+    kinds = Counter(known.get(prim) or _schemas_of(prim) for prim in prims)
     numbers: Counter[str] = Counter()
     for schemas, number in kinds.items():
         numbers.update(dict.fromkeys(schemas, number))
