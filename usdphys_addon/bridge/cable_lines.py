@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 
 def is_cable(obj: Any) -> bool:
     """True for a curve object that is written as a cable."""
+    if obj.type != "CURVE":
+        return False
     physics = obj.usdphys
-    return obj.type == "CURVE" and physics.is_property_set("cable") and bool(physics.cable.is_applied)
+    return bool(physics.is_property_set("cable") and physics.cable.is_applied)
 
 
 def line_of(data: Any) -> NDArray[np.float64] | None:

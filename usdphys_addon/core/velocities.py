@@ -37,6 +37,12 @@ def velocity_scale(stretch: Matrix) -> float:
     return sign * size if any(abs(size / ratio - 1.0) < _SAME for ratio in _RATIOS) else sign
 
 
+def has_velocity(prim: Prim) -> bool:
+    """True for a body that starts with a velocity."""
+    body = prim.get(RigidBodyAPI)
+    return body is not None and (any(body.resolved("velocity")) or any(body.resolved("angular_velocity")))
+
+
 def asks_for_own_axes(prim: Prim, to_file: Matrix, *, is_in_other_units: bool) -> bool:
     """True where PhysX has to be asked for the axes of the body, in which the specification has its velocities.
 
@@ -45,8 +51,7 @@ def asks_for_own_axes(prim: Prim, to_file: Matrix, *, is_in_other_units: bool) -
     another scale.
     to_file: rotation (3, 3) from Z up to the axes of the file. is_in_other_units: a scale may convert units above it.
     """
-    body = prim.get(RigidBodyAPI)
-    if body is None or not (any(body.resolved("velocity")) or any(body.resolved("angular_velocity"))):
+    if not has_velocity(prim):
         return False
     linear = to_file @ prim.world[:3, :3]
     scale = frames.scale_of(linear)

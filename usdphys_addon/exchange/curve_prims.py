@@ -74,7 +74,7 @@ def write(layer: Sdf.Layer) -> None:
 
     from ..usd.scene_edits import OBJECT_NAME
 
-    if not any(map(is_line, bpy.data.objects)):
+    if not len(bpy.data.curves) or not any(map(is_line, bpy.data.objects)):
         return
     pending = list(layer.rootPrims)
     with Sdf.ChangeBlock():

@@ -78,13 +78,14 @@ def write_samples(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits
 class _Content(NamedTuple):
     """What the schemas of a prim author: names for its list of applied schemas, and properties.
 
-    is_placeless: the prim has no transform. schemas: held here, so that no other ones get their identities. homes:
+    is_placeless: the prim has no transform. has_velocity: it is a body that starts with one. schemas: held here, so that no other ones get their identities. homes:
     names of the properties, with their paths on the first prim that they were written to, once there is one.
     """
 
     applied: tuple[str, ...]
     items: tuple[Property, ...]
     is_placeless: bool
+    has_velocity: bool
     schemas: tuple[Schema, ...]
     homes: list[tuple[str, Sdf.Path]]
 
@@ -235,7 +236,8 @@ class SpecWriter:
             applied = (*applied, BINDING_API)
             self.relationship(spec, PHYSICS_BINDING, [Sdf.Path(prim.physics_binding)])
         apply_schemas(spec, applied)
-        self.velocity_space(spec, prim)
+        if content.has_velocity:
+            self.velocity_space(spec, prim)
         if prim.extras:
             self.taper(spec, prim)
             if extras := _of_gltf(prim):
@@ -283,8 +285,10 @@ class SpecWriter:
                 item for name, value in schemas.items()
                 for item in self.translator.properties(name, value, prim.type_name)
             ]  # fmt: skip
-            held = tuple(schemas.values())
-            content = self._contents[key] = _Content(tuple(applied), tuple(items), is_placeless(prim), held, [])
+            content = self._contents[key] = _Content(
+                tuple(applied), tuple(items), is_placeless(prim), velocities.has_velocity(prim),
+                tuple(schemas.values()), [],
+            )  # fmt: skip
         return content
 
     def make(self, prim: Prim) -> Sdf.PrimSpec:
