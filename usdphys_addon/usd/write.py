@@ -78,9 +78,9 @@ def write_samples(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits
 class _Content(NamedTuple):
     """What the schemas of a prim author: names for its list of applied schemas, and properties.
 
-    is_placeless: the prim has no transform. has_velocity: it is a body that starts with one. schemas: held here, so that
-    no other ones get their identities. homes: names of the properties, with their paths on the first prim that they
-    were written to, once there is one.
+    is_placeless: the prim has no transform. has_velocity: it is a body that starts with one. schemas: held here, so
+    that no other ones get their identities. homes: names of the properties, with their paths on the first prim that
+    they were written to, once there is one.
     """
 
     applied: tuple[str, ...]
