@@ -2,11 +2,12 @@
 """Makes the conformance suite, a folder and a zip that run with any engine, and the page with those that run here.
 
     .venv-usd/bin/python scripts/conformance.py [--out build/conformance] [--page docs/conformance.md] [--only TEXT]
-        [--blender PYTHON] [--physx PYTHON] [--newton PYTHON]
+        [--blender PYTHON] [--physx PYTHON] [--newton PYTHON] [--havok LOADER]
 
 The scenes are those of tests/simulation/measures.py. --blender: a Python with bpy, which writes the scenes as glTF.
 The page gets a column for the preview, for MuJoCo where it is installed, and for each simulator whose Python is named;
-they run through the suite's own runner and adapter, as a stranger's engine would.
+they run through the suite's own runner and adapters, as a stranger's engine would. --havok: a copy of the loader that
+compare_havok.py needs; Havok gets the glTF files.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import compare_havok
 import compare_physx
 import engine_runs
 
@@ -35,7 +37,7 @@ PARTS = ROOT / "scripts" / "conformance_suite"
 SCENES = ROOT / "tests" / "simulation"
 NAME = "usdphysics-conformance"
 MODULES = ("author.py", "catalogue.py", "measures.py")
-COLUMNS = {"preview": "Preview", "mujoco": "MuJoCo", "physx": "PhysX", "newton": "Newton"}
+COLUMNS = {"preview": "Preview", "mujoco": "MuJoCo", "physx": "PhysX", "newton": "Newton", "havok": "Havok"}
 #: Lines of the page between which the tables are written.
 AMBIGUOUS, TABLE, END = "<!-- ambiguous -->", "<!-- table -->", "<!-- end -->"
 
@@ -46,11 +48,14 @@ def main() -> int:
     parser.add_argument("--page", type=Path, help="a page of the manual, whose tables are written anew")
     parser.add_argument("--only", default="", help="run only scenes with this in their name")
     parser.add_argument("--blender", default="", metavar="PYTHON", help="a Python with bpy, for the glTF files")
+    parser.add_argument("--havok", type=Path, metavar="LOADER", help="a copy of glTF_Physics_Babylon")
     engine_runs.add_options(parser)
     options = parser.parse_args()
     suite = make(options.out, options.blender)
     pythons = engine_runs.chosen(options)
-    columns = {engine: run(suite, engine, options.only, pythons) for engine in engines(pythons)}
+    columns = {engine: run_ours(suite, engine, options.only, pythons) for engine in engines(pythons)}
+    if options.havok:
+        columns["havok"] = run_havok(suite, options.havok, options.only)
     scenes = [scene for scene in described(suite)["scenes"] if options.only in scene["name"]]
     rows = list(table(scenes, columns, cells_of(options.page) if options.page else {}))
     print(*rows, sep="\n")
@@ -183,18 +188,33 @@ def engines(pythons: dict[str, str]) -> list[str]:
     return ["preview", *(["mujoco"] if importlib.util.find_spec("mujoco") else []), *pythons]
 
 
-def run(suite: Path, engine: str, only: str, pythons: dict[str, str]) -> dict[str, dict[str, Any]]:
-    """The results of an engine by name of the scene, from the runner of the suite."""
-    environment = {**os.environ, "USDPHYS": shlex.join([sys.executable, "-m", "usdphys_addon"])}
+def run_ours(suite: Path, engine: str, only: str, pythons: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """The results of an engine that USD Physics calls, by name of the scene."""
+    environment = {"USDPHYS": shlex.join([sys.executable, "-m", "usdphys_addon"])}
     if engine in pythons:
         environment[f"USDPHYS_{engine.upper()}_PYTHON"] = pythons[engine]
+    return run(suite, ["usdphys.py", engine, "--only", only], environment)
+
+
+def run_havok(suite: Path, loader: Path, only: str) -> dict[str, dict[str, Any]]:
+    """The results of Havok in Babylon.js by name of the scene."""
+    wasm = compare_havok.FOLDER / "node_modules/@babylonjs/havok/lib/esm/HavokPhysics.wasm"
+    with tempfile.TemporaryDirectory() as folder:
+        program = compare_havok.bundled(loader, Path(folder))
+        return run(suite, ["havok.py", str(program), str(wasm), "--form", "glb", "--only", only], {})
+
+
+def run(suite: Path, arguments: Sequence[str], environment: dict[str, str]) -> dict[str, dict[str, Any]]:
+    """The results of the runner of the suite, by name of the scene. arguments: the name of an adapter, and options."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder, "results.json")
-        command = [sys.executable, str(suite / "run.py"), str(suite / "adapters" / "usdphys.py"), engine]
-        command += ["--only", only, "--json", str(results)]
-        done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, check=False)
+        adapter, *rest = arguments
+        command = [sys.executable, str(suite / "run.py"), str(suite / "adapters" / adapter), *rest]
+        command += ["--json", str(results)]
+        known = {**os.environ, **environment}
+        done = subprocess.run(command, cwd=ROOT, env=known, stdout=subprocess.DEVNULL, check=False)
         if not results.is_file():
-            raise SystemExit(f"the runner ended with {done.returncode} and left no results of {engine}")
+            raise SystemExit(f"the runner ended with {done.returncode} and left no results of {adapter}")
         return {one["name"]: one for one in json.loads(results.read_text(encoding="utf-8"))}
 
 
