@@ -6,7 +6,7 @@ VENV_PYTHON = .venv/$(if $(filter Windows_NT,$(OS)),Scripts/python.exe,bin/pytho
 
 USD_PYTHON = .venv-usd/$(if $(filter Windows_NT,$(OS)),Scripts/python.exe,bin/python)
 
-.PHONY: help sysdeps env demo roundtrip check quick test stranger laboratory ui docs site build wheel release next clean distclean
+.PHONY: help sysdeps env demo roundtrip check quick test stranger laboratory conformance ui docs site build wheel release next clean distclean
 
 help:
 	@echo "make env [BPY=4.5.15]   .venv with Blender as a module, .venv-usd with usd-core"
@@ -17,6 +17,7 @@ help:
 	@echo "make test               every suite on every bpy that this machine can run, window tests included"
 	@echo "make stranger           every suite without the files of others: collected, and run where they would be used"
 	@echo "make laboratory [SEEDS=500]   random scenes said in two ways, which must move in one; reduced failures in build/laboratory"
+	@echo "make conformance        scenes with answers, as files and a runner for any engine, in build/conformance"
 	@echo "make ui                 the window tests alone"
 	@echo "make docs               the manual, in build/site"
 	@echo "make site               the manual, and a test that opens each page in Chromium"
@@ -52,6 +53,9 @@ stranger: sysdeps
 
 laboratory: env
 	@$(USD_PYTHON) scripts/laboratory.py --seeds $(or $(SEEDS),500) --keep build/laboratory --check
+
+conformance: env
+	@$(USD_PYTHON) scripts/conformance.py --blender $(VENV_PYTHON) --page docs/conformance.md
 
 ui: sysdeps
 	@$(PYTHON) scripts/suite.py ui

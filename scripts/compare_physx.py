@@ -53,6 +53,11 @@ def main() -> int:
 def load_extension() -> None:
     """The code and the scenes under the names that the tests use."""
     load("conftest", ROOT / "tests" / "conftest.py")
+    load_scenes()
+
+
+def load_scenes() -> None:
+    """The scenes alone, as the package `simulation_tests`; they need nothing of the code."""
     package = ModuleType("simulation_tests")
     package.__path__ = [str(ROOT / "tests" / "simulation")]
     sys.modules[package.__name__] = package
