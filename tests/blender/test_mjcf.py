@@ -65,6 +65,6 @@ def test_the_scene_is_exported_as_a_model_that_reads_as_it_was(arm: Path, tmp_pa
     assert {body.name for body in model.bodies} == {"world", "upper", "hand", "one", "two", "ball"}
     shoulder = next(joint for body in model.bodies for joint in body.joints if joint.name == "shoulder")
     assert shoulder.range == pytest.approx((-math.pi / 2, math.pi / 2)) and shoulder.armature == pytest.approx(0.01)
-    assert [one.name for one in model.actuators if one.joint == "shoulder"] == ["shoulder_drive"]
+    assert [one.name for one in model.actuators if one.target == "shoulder"] == ["shoulder_drive"]
     issues = formats.MJCF.write(str(tmp_path / "again.xml"), formats.WriteOptions()).issues
     assert "MjcfNotSaid" in [issue.code for issue in issues] and not [one for one in issues if one.severity == "error"]

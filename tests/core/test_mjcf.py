@@ -10,10 +10,11 @@ from mjcf_models import ARM, RandomTree, turned
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.cli import file_checks
 from usdphys_ext.usdphys_addon.core import frames, mass, vendor_schemas
+from usdphys_ext.usdphys_addon.core.air import Air
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.mjcf import files, layout, read, write
+from usdphys_ext.usdphys_addon.mjcf import files, layout, read, verify, write
 from usdphys_ext.usdphys_addon.simulation.world import World
 from usdphys_ext.usdphys_addon.usd import mjcf_stage
 from usdphys_ext.usdphys_addon.usd import read as usd_read
@@ -428,3 +429,116 @@ def test_a_flat_mesh_and_an_impossible_inertia_are_written_as_what_mujoco_takes(
     assert [issue.code for issue in made.issues] == ["MjcfNotSaid"] * 2
     model, _ = judged(made.text)
     assert sorted(model.geom("quad").size) == pytest.approx([0.001, 1.0, 2.0])
+
+
+# --------------------------------------------------------------------------- several servos, filters, ratios, proofs
+
+
+def arm_with(actuators: str, joint: str = "") -> str:
+    return (
+        f'<mujoco model="m"><worldbody><body name="b"><joint name="pin" range="-60 60" {joint}/>'
+        '<geom type="box" size=".1 .2 .3" pos="0.4 0 0" mass="2"/></body></worldbody>'
+        f"<actuator>{actuators}</actuator></mujoco>"
+    )
+
+
+@pytest.mark.parametrize("actuators, joint, most, said", [
+    ('<position joint="pin" kp="5" forcerange="-2 2"/><velocity joint="pin" kv="1" forcerange="-3 3"/>', "", 5.0,
+     "all of"),
+    ('<position joint="pin" kp="5" forcerange="-2 2"/><velocity joint="pin" kv="1"/>', "", None, "other servos"),
+    ('<position joint="pin" kp="5"/>', 'actuatorfrcrange="-4 4"', 4.0, ""),
+    ('<position joint="pin" kp="5" forcerange="-9 9" gear="2"/>', 'actuatorfrcrange="-4 4"', 4.0, ""),
+    ('<general joint="pin" gainprm="5" biastype="affine" biasprm="0 -5 0" dyntype="filter" dynprm="0.1"/>', "", None,
+     "filter"),
+    ('<position joint="pin" kp="5" timeconst="0.1"/>', "", None, "filter"),
+])  # fmt: skip
+def test_servos_of_one_joint_are_one_drive_and_what_it_cannot_say_is_named(
+    actuators: str, joint: str, most: float | None, said: str, tmp_path: Path
+) -> None:
+    _, planned = through_usd(tmp_path, arm_with(actuators, joint))
+    (drive,) = [prim.schemas["PhysicsDriveAPI:angular"] for prim in planned.model.joints.values()]
+    assert (drive.stiffness, drive.max_force) == (5 * (4 if "gear" in actuators else 1), most)
+    told = [issue.message for issue in planned.issues]
+    assert [said in message for message in told] == ([True] if said else []), told
+
+
+def test_actuators_have_the_numbers_that_mujoco_compiles(tmp_path: Path) -> None:
+    """Each short form, held against MuJoCo's own compilation of it."""
+    forms = (
+        '<motor joint="pin" gear="3"/>', '<position joint="pin" kp="5" kv="2" ctrlrange="-1 2"/>',
+        '<position joint="pin" kp="7" dampratio="0.8" gear="2" inheritrange="0.5"/>',
+        '<position joint="pin" kp="7" timeconst="0.2"/>', '<velocity joint="pin" kv="3"/>',
+        '<intvelocity joint="pin" kp="4" kv="1" actrange="-1 1"/>', '<damper joint="pin" kv="3" ctrlrange="0 1"/>',
+        '<cylinder joint="pin" diameter="0.1" bias="1 2 3" timeconst="0.3"/>',
+        '<muscle joint="pin" force="9" lengthrange="0.1 1" tausmooth="0.01"/>',
+        '<general joint="pin" gaintype="affine" gainprm="1 2 3" biastype="affine" biasprm="1 -2 -3"/>',
+    )  # fmt: skip
+    mujoco = pytest.importorskip("mujoco")
+    text = arm_with("".join(forms), 'armature="0.3"')
+    judge = mujoco.MjModel.from_xml_string(text)
+    _, planned = through_usd(tmp_path, text)
+    for row, one in enumerate(planned.source.actuators):
+        for name, own, theirs in (
+            ("gain", one.gains, judge.actuator_gainprm[row]), ("bias", one.biases, judge.actuator_biasprm[row]),
+            ("gear", one.gears, judge.actuator_gear[row]),
+            ("dyn", one.dynamics if one.dynamics_type != "none" else (1.0,), judge.actuator_dynprm[row]),
+        ):  # fmt: skip
+            assert (*own, *[0.0] * 10)[: len(theirs)] == pytest.approx(theirs, abs=1e-9), (one.name, name)
+        types = (f"mjGAIN_{one.gain_type}", f"mjBIAS_{one.bias_type}", f"mjDYN_{one.dynamics_type}")
+        kinds = (mujoco.mjtGain(judge.actuator_gaintype[row]), mujoco.mjtBias(judge.actuator_biastype[row]),
+                 mujoco.mjtDyn(judge.actuator_dyntype[row]))  # fmt: skip
+        assert [kind.name.lower() for kind in kinds] == [kind.lower() for kind in types]
+        for own, theirs, limited in (
+            (one.control, judge.actuator_ctrlrange[row], judge.actuator_ctrllimited[row]),
+            (one.activity, judge.actuator_actrange[row], judge.actuator_actlimited[row]),
+        ):
+            assert (own is not None) == bool(limited) and (own is None or own == pytest.approx(theirs))
+    prims = [prim for prim in planned.model.prims.values() if prim.type_name == "MjcActuator"]
+    assert len(prims) == len(forms)
+
+
+def test_the_range_of_a_ball_joint_is_told_to_be_a_cone(tmp_path: Path) -> None:
+    text = (
+        '<mujoco model="m"><worldbody><body name="b"><joint name="pin" type="ball" range="0 40"/>'
+        '<geom size=".1"/></body></worldbody></mujoco>'
+    )
+    _, planned = through_usd(tmp_path, text)
+    assert any("twist" in issue.message for issue in planned.issues)
+
+
+def test_the_damping_of_the_scene_is_named_in_an_export(tmp_path: Path) -> None:
+    model, _ = through_usd(tmp_path, ARM)
+    assert not [issue for issue in write.text_of(model, "arm").issues if "no word" in issue.message]
+    model.air = Air(0.1, 0.2)
+    assert [issue.code for issue in write.text_of(model, "arm").issues if "no word" in issue.message] == ["MjcfNotSaid"]
+
+
+@pytest.mark.parametrize("old, new, said", [
+    ('gravcomp="0.5"', 'gravcomp="0.4"', "gravity"), ('axis="0 1 0"', 'axis="0 -1 0"', "axis"),
+    ("1.57079632679", "1.5", "limits"), ('biasprm="0 -50 -4"', 'biasprm="0 -50 -3"', "drive"),
+    ('biasprm="0 -50 -4"', 'biasprm="3 -50 -4"', "drive"), ("-20 20", "-20 30", "drive"),
+    ('pos="0.05 0 0.6', 'pos="0.06 0 0.6', ""), ('mass="0.3"', 'mass="0.2"', "mass"),
+])  # fmt: skip
+def test_the_proof_of_a_file_finds_what_is_wrong_in_it(old: str, new: str, said: str, tmp_path: Path) -> None:
+    text = ARM.replace('<body name="ball"', '<body name="ball" gravcomp="0.5"')
+    model, _ = through_usd(tmp_path, text)
+    made = write.text_of(model, "arm")
+    path = written(tmp_path, made.text, "out.xml")
+    assert list(verify.differences(model, made, path)) == []
+    if old in made.text:
+        written(tmp_path, made.text.replace(old, new), "out.xml")
+        assert any(said in one.text for one in verify.differences(model, made, path))
+    else:
+        assert not said, made.text
+
+
+def test_an_acceleration_drive_is_written_with_the_inertia_that_it_moves(tmp_path: Path) -> None:
+    """A box of 2 kg, 0.4 m from the axis: 2 (0.1² + 0.2²) · 4/12 + 2 · 0.4² about Z."""
+    model, _ = through_usd(tmp_path, arm_with('<position joint="pin" kp="5" kv="1"/>'))
+    (joint,) = model.joints.values()
+    joint.schemas["PhysicsDriveAPI:angular"].type = "acceleration"
+    made = write.text_of(model, "m")
+    after, _ = judged(made.text)
+    inertia = 2 * (0.2**2 + 0.4**2) / 12 + 2 * 0.4**2
+    assert after.actuator_biasprm[0][1:3] == pytest.approx([-5 * inertia, -inertia], rel=1e-5)
+    assert "inertia that it moves" in " ".join(issue.message for issue in made.issues)

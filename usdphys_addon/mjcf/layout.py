@@ -122,7 +122,9 @@ class _Planner:
         self.carrier_worlds: list[Floats] = []
         self.materials: dict[tuple[float, ...], str] = {}
         self.groups: dict[tuple[int, int], list[str]] = {}
+        self.sites: dict[str, str] = {}
         self.joint_paths = self.layout.joint_paths
+        self.damp()
         self.build()
 
     # ------------------------------------------------------------------ what moves
@@ -219,7 +221,8 @@ class _Planner:
         for geom in body.geoms:
             self.geom(path, world, geom)
         for site in body.sites:
-            self.add(Prim(self.free(path, site.name), "Xform", world @ site.pose, local=site.pose, label=site.name))
+            own_path = self.sites[site.name] = self.free(path, site.name)
+            self.add(Prim(own_path, "Xform", world @ site.pose, local=site.pose, label=site.name))
 
     def make_body(self, prim: Prim, body: Body, weight: Inertial | None) -> None:
         prim.add(usd_physics.RigidBodyAPI(kinematic_enabled=True) if body.is_mocap else usd_physics.RigidBodyAPI())
@@ -385,11 +388,11 @@ class _Planner:
             drive = joints.drive_of(joint, self.source.actuators, sign, is_shared=len(kinds) > 1)
             if drive is not None and dof:
                 prim.add(drive, dof)
-                forces = [one.force for one in self.source.actuators if one.joint == joint.name and one.force]
-                if forces and drive.max_force is None:
-                    self.issue("MjcfUnread", f"The largest force of the servo of '{joint.name}' is not read, as the "
-                               "joint has a spring as well.", "Take the spring out.", "info")  # fmt: skip
-            elif joint.type == "ball" and joint.stiffness:
+                self.tell_servos(joint, drive)
+            if joint.type == "ball" and joint.range is not None:
+                self.issue("MjcfUnread", f"The range of the ball joint '{joint.name}' limits its twist as well, and "
+                           "the cone that it becomes does not.", "Keep the file for MuJoCo.", "info")  # fmt: skip
+            if joint.type == "ball" and joint.stiffness:
                 self.issue("MjcfUnread", f"The spring of the ball joint '{joint.name}' is not read.",
                            "Use three hinges.", "info")  # fmt: skip
         own: dict[str, Any] = {}
@@ -402,6 +405,32 @@ class _Planner:
                 own[f"newton:{usd}"] = most
         if own:
             prim.add(vendor_schemas.made("NewtonJointAPI", own))
+
+    def tell_servos(self, joint: values.Joint, drive: usd_physics.DriveAPI) -> None:
+        """Name what the servos of a joint do and its one drive does not."""
+        servos = [one for one in self.source.actuators if one.target == joint.name and one.is_servo]
+        forces = [one for one in servos if one.force is not None]
+        if drive.max_force is None and (forces or (servos and joint.force_range)):
+            reason = "joint has a spring as well" if joint.stiffness else "other servos of the joint have none"
+            self.issue("MjcfUnread", f"The largest force of the servo of '{joint.name}' is not read, as the {reason}.",
+                       "Keep the file for MuJoCo.", "info")  # fmt: skip
+        elif len(servos) > 1 and forces:
+            self.issue("MjcfUnread", f"The {len(servos)} servos of '{joint.name}' are one drive, whose largest force "
+                       "is that of all of them.", "Keep the file for MuJoCo.", "info")  # fmt: skip
+        for one in servos:
+            if one.dynamics_type in values.FILTERS:
+                self.issue("MjcfUnread", f"The actuator '{one.name}' follows its control late by a filter, and its "
+                           "drive does so at once.", "Keep the file for MuJoCo.", "info")  # fmt: skip
+
+    def damp(self) -> None:
+        """Damping of servos that is a share of the critical one, from the inertia that they move."""
+        by_name = {joint.name: (index, joint) for index, body in enumerate(self.source.bodies) for joint in body.joints}
+        for one in self.source.actuators:
+            if one.ratio <= 0.0 or one.kind != "joint" or one.target not in by_name or one.gain <= 0.0:
+                continue
+            moved = matter.moved_by(self.source, self.worlds, self.weights, *by_name[one.target])
+            gear = one.gear or 1.0
+            one.biases = (0.0, -one.gain, -one.ratio * 2.0 * math.sqrt(one.gain * moved / gear**2))
 
     def finish_articulations(self, root: Prim, trees: list[int]) -> None:
         for index in trees:
@@ -487,29 +516,47 @@ class _Planner:
             ))  # fmt: skip
 
     def actuator(self, given: values.Actuator) -> None:
-        target = self.joint_paths.get(given.joint)
+        target = self.target_of(given)
         if target is None:
-            self.issue("MjcfUnread", f"The actuator '{given.name}' names a joint that is not there.",
+            self.issue("MjcfUnread", f"The actuator '{given.name}' names a {given.kind} that is not there.",
                        "Correct its name.", "info")  # fmt: skip
             return
-        if not given.is_affine:
-            self.issue("MjcfUnread", f"The actuator '{given.name}' is no servo or motor, and moves nothing here.",
-                       "Keep the file for MuJoCo.", "info")  # fmt: skip
-            return
+        if not given.is_affine or given.kind != "joint":
+            self.issue("MjcfUnread", f"The actuator '{given.name}' is no servo or motor of a joint, and moves nothing "
+                       "here.", "Keep the file for MuJoCo.", "info")  # fmt: skip
         above = f"{self.root}/actuators"
         if above not in self.model.prims:
             self.add(Prim(above, "Scope", is_xformable=False))
         own: dict[str, Any] = {
-            "mjc:target": (target[0],), "mjc:gainPrm": (given.gain, *[0.0] * 9),
-            "mjc:biasPrm": (*given.bias, *[0.0] * 7), "mjc:gear": (given.gear, *[0.0] * 5),
+            "mjc:target": (target,), "mjc:gainPrm": _filled(given.gains, 10), "mjc:gear": _filled(given.gears, 6),
+            "mjc:biasPrm": _filled(given.biases, 10),
         }  # fmt: skip
-        if any(given.bias):
-            own["mjc:biasType"] = "affine"
-        for name, pair in (("ctrl", given.control), ("force", given.force)):
+        for name, word, usual in (("gainType", given.gain_type, "fixed"), ("biasType", given.bias_type, "none"),
+                                  ("dynType", given.dynamics_type, "none")):  # fmt: skip
+            if word != usual:
+                own[f"mjc:{name}"] = word
+        if given.dynamics_type != "none":
+            own["mjc:dynPrm"] = _filled(given.dynamics, 10)
+        for name, pair in (("ctrl", given.control), ("force", given.force), ("act", given.activity)):
             if pair is not None:
                 own |= {f"mjc:{name}Range:min": pair[0], f"mjc:{name}Range:max": pair[1], f"mjc:{name}Limited": "true"}
+        if given.group:
+            own["mjc:group"] = given.group
         prim = self.add(Prim(self.free(above, given.name), "MjcActuator", is_xformable=False, label=given.name))
         prim.add(vendor_schemas.made("MjcActuator", own))
+
+    def target_of(self, given: values.Actuator) -> str | None:
+        """Path of what an actuator moves; None if it is not there."""
+        if given.kind == "joint":
+            return self.joint_paths.get(given.target, (None,))[0]
+        if given.kind == "site":
+            return self.sites.get(given.target)
+        index = self.at(given.target)
+        return self.places[index] if index else None
+
+
+def _filled(numbers: tuple[float, ...], size: int) -> tuple[float, ...]:
+    return (*numbers, *[0.0] * size)[:size]
 
 
 def identifier(name: str) -> str:

@@ -379,6 +379,8 @@ class _Reader:
         made.armature = self._number(attributes, "armature", 0.0)
         made.friction = self._number(attributes, "frictionloss", 0.0)
         made.force_range = self._limits(attributes, "actuatorfrcrange", "actuatorfrclimited")
+        if any(self._numbers(attributes, "springdamper")):
+            self.unread["springdamper of a joint"] += 1
         return made
 
     def _geom(self, element: Element, frame: Floats, around: str, suffix: str) -> Geom | None:
@@ -430,7 +432,7 @@ class _Reader:
                     continue
                 made = self._actuator(item)
                 if made is None:
-                    self.unread["actuator of a tendon, a site or a body"] += 1
+                    self.unread["actuator of a tendon or a crank"] += 1
                 else:
                     self.model.actuators.append(made)
         for tag, word in _UNREAD.items():
@@ -438,35 +440,76 @@ class _Reader:
         self.unread = +self.unread
 
     def _actuator(self, element: Element) -> Actuator | None:
-        attributes = self._merged(element, "", "actuator")
-        joint = attributes.get("joint") or attributes.get("jointinparent") or ""
-        if not joint or any(word in attributes for word in ("tendon", "site", "body", "cranksite")):
+        """An actuator as the `general` one that its tag is short for; None for targets that are not read."""
+        attributes, tag = self._merged(element, "", "actuator"), element.tag
+        word = next((word for word in ("joint", "jointinparent", "site", "body") if word in attributes), "")
+        if not word or any(other in attributes for other in ("tendon", "cranksite")):
             return None
+        made = Actuator(self._name(attributes.get("name", ""), "actuator", ""), attributes[word], line=element.line)
+        made.kind = "joint" if word == "jointinparent" else word
+        self._motion(made, tag, attributes)
+        made.gears = self._numbers(attributes, "gear", (1.0,))
+        made.force = self._limits(attributes, "forcerange", "forcelimited")
+        made.control = self._limits(attributes, "ctrlrange", "ctrllimited")
+        made.activity = self._limits(attributes, "actrange", "actlimited")
+        made.group = int(self._number(attributes, "group", 0))
+        self._inherit(made, self._number(attributes, "inheritrange", 0.0))
+        return made
+
+    def _inherit(self, made: Actuator, share: float) -> None:
+        """The range of a control that is a share of that of the joint."""
+        limits = next((joint.range for body in self.model.bodies for joint in body.joints
+                       if joint.name == made.target), None)  # fmt: skip
+        if share <= 0.0 or limits is None or made.kind != "joint":
+            return
+        middle, half = sum(limits) / 2.0, share * (limits[1] - limits[0]) / 2.0
+        found = (middle - half, middle + half)
+        if made.dynamics_type == "integrator":
+            made.activity = made.activity or found
+        else:
+            made.control = made.control or found
+
+    def _motion(self, made: Actuator, tag: str, attributes: Mapping[str, str]) -> None:
+        """Types and numbers of gain, bias and dynamics."""
         kp = self._number(attributes, "kp", 1.0)
-        kv = self._number(attributes, "kv", 1.0 if element.tag in ("velocity", "damper") else 0.0)
-        gain, bias, is_affine = 1.0, (0.0, 0.0, 0.0), True
-        if element.tag in ("position", "intvelocity"):
-            gain, bias = kp, (0.0, -kp, -kv)
-            is_affine = element.tag == "position"
-        elif element.tag == "velocity":
-            gain, bias = kv, (0.0, 0.0, -kv)
-        elif element.tag == "general":
-            given = self._numbers(attributes, "biasprm")
-            bias = (*given, 0.0, 0.0, 0.0)[:3] if attributes.get("biastype", "none") == "affine" else bias  # type: ignore[assignment]
-            gain = (*self._numbers(attributes, "gainprm"), 1.0)[0]
-            is_affine = (
-                attributes.get("gaintype", "fixed") == "fixed"
-                and attributes.get("biastype", "none") in ("none", "affine")
-                and attributes.get("dyntype", "none") in ("none", "filter", "filterexact")
+        kv = self._number(attributes, "kv", 1.0 if tag in ("velocity", "damper") else 0.0)
+        if tag in ("position", "intvelocity"):
+            made.gains, made.bias_type, made.biases = (kp,), "affine", (0.0, -kp, -kv)
+            made.ratio = self._number(attributes, "dampratio", 0.0)
+            late = self._number(attributes, "timeconst", 0.0)
+            if tag == "intvelocity":
+                made.dynamics_type = "integrator"
+            elif late > 0.0:
+                made.dynamics_type, made.dynamics = "filterexact", (late,)
+        elif tag == "velocity":
+            made.gains, made.bias_type, made.biases = (kv,), "affine", (0.0, 0.0, -kv)
+        elif tag == "damper":
+            made.gain_type, made.gains = "affine", (0.0, 0.0, -kv)
+        elif tag == "cylinder":
+            wide = self._number(attributes, "diameter", 0.0)
+            area = math.pi / 4.0 * wide**2 if wide > 0.0 else self._number(attributes, "area", 1.0)
+            made.gains, made.bias_type, made.biases = (area,), "affine", self._numbers(attributes, "bias", (0.0,) * 3)
+            made.dynamics_type, made.dynamics = "filter", (self._number(attributes, "timeconst", 1.0),)
+        elif tag == "muscle":
+            made.gain_type = made.bias_type = made.dynamics_type = "muscle"
+            usual = (("force", -1.0), ("scale", 200.0), ("lmin", 0.5), ("lmax", 1.6), ("vmax", 1.5), ("fpmax", 1.3),
+                     ("fvmax", 1.2))  # fmt: skip
+            reach = self._numbers(attributes, "range", (0.75, 1.05))
+            made.gains = made.biases = (*reach, *(self._number(attributes, name, value) for name, value in usual))
+            made.dynamics = (*self._numbers(attributes, "timeconst", (0.01, 0.04)),
+                             self._number(attributes, "tausmooth", 0.0))  # fmt: skip
+        elif tag == "adhesion":
+            made.gains = (self._number(attributes, "gain", 1.0),)
+        elif tag == "general":
+            made.gain_type, made.gains = (
+                attributes.get("gaintype", "fixed"),
+                self._numbers(attributes, "gainprm", (1.0,)),
             )
-        elif element.tag != "motor":
-            is_affine = False
-        gear = (*self._numbers(attributes, "gear"), 1.0)[0]
-        return Actuator(
-            self._name(attributes.get("name", ""), "actuator", ""), joint, gain, bias, gear,
-            self._limits(attributes, "forcerange", "forcelimited"),
-            self._limits(attributes, "ctrlrange", "ctrllimited"), is_affine, element.line,
-        )  # fmt: skip
+            made.bias_type, made.biases = attributes.get("biastype", "none"), self._numbers(attributes, "biasprm")
+            made.dynamics_type = attributes.get("dyntype", "none")
+            made.dynamics = self._numbers(attributes, "dynprm", (1.0,))
+        elif tag != "motor":
+            made.gain_type = tag
 
     def _equalities(self) -> None:
         for section in self._sections("equality"):

@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 INFINITE = float("inf")
 #: Of a geom whose file says nothing: sliding, torsional, rolling friction; and its density, kg/m^3.
 FRICTION, DENSITY = (1.0, 0.005, 0.0001), 1000.0
+#: Dynamics of an actuator that let its control follow later.
+FILTERS = ("filter", "filterexact")
 
 
 @dataclass(slots=True)
@@ -130,20 +132,53 @@ class Body:
 
 @dataclass(slots=True)
 class Actuator:
-    """force = gain * control + bias[0] + bias[1] * position + bias[2] * velocity, of the joint times the gear.
+    """force = gain * control + bias, of the target times the gear; see MuJoCo's `general` for types and numbers.
 
-    is_affine: it is that; others, such as muscles, are not. control: range; None without one.
+    kind: of the target: joint, site, body or tendon. gains, biases, dynamics: numbers of the types. gears: (6,).
+    ratio: damping as a share of the critical one, which is in `biases` once masses are known; 0 without.
+    force, control, activity: ranges; None without one.
     """
 
     name: str
-    joint: str
-    gain: float
-    bias: tuple[float, float, float]
-    gear: float = 1.0
+    target: str
+    kind: str = "joint"
+    gain_type: str = "fixed"
+    gains: tuple[float, ...] = (1.0,)
+    bias_type: str = "none"
+    biases: tuple[float, ...] = ()
+    dynamics_type: str = "none"
+    dynamics: tuple[float, ...] = (1.0,)
+    gears: tuple[float, ...] = (1.0,)
+    ratio: float = 0.0
     force: tuple[float, float] | None = None
     control: tuple[float, float] | None = None
-    is_affine: bool = True
+    activity: tuple[float, float] | None = None
+    group: int = 0
     line: int = 0
+
+    @property
+    def gain(self) -> float:
+        return self.gains[0] if self.gains else 1.0
+
+    @property
+    def gear(self) -> float:
+        return self.gears[0] if self.gears else 1.0
+
+    @property
+    def bias(self) -> tuple[float, float, float]:
+        """Constant, and per position and velocity of what moves."""
+        one, two, three = (*self.biases, 0.0, 0.0, 0.0)[:3] if self.bias_type == "affine" else (0.0, 0.0, 0.0)
+        return one, two, three
+
+    @property
+    def is_affine(self) -> bool:
+        """True if the force is linear in control, position and velocity, once a filter of the control has settled."""
+        return (self.gain_type == "fixed" and self.bias_type in ("none", "affine")
+                and self.dynamics_type in ("none", *FILTERS))  # fmt: skip
+
+    @property
+    def is_servo(self) -> bool:
+        return self.kind == "joint" and self.is_affine and bool(self.bias[1] or self.bias[2])
 
 
 @dataclass(slots=True)

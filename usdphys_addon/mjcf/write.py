@@ -102,6 +102,7 @@ class _Writer:
     def written(self) -> Written:
         self.find_bodies()
         self.find_tree()
+        self.tell_air()
         self.masks = self.find_masks()
         for loop in self.loops:
             self.close(loop)
@@ -136,6 +137,15 @@ class _Writer:
             self.taken.add(name)
             self.names[path] = name
         return self.names[path]
+
+    def tell_air(self) -> None:
+        """Name what slows down bodies in a preview of this scene alone."""
+        if self.model.air.told:
+            self.issues.append(Issue(
+                "MjcfNotSaid", "info", "", self.name,
+                f"{self.model.air.told} MJCF has no word for that; it is left out.",
+                "Damp the joints, or switch the damping of the scene off.",
+            ))  # fmt: skip
 
     # ------------------------------------------------------------------ the tree
 
@@ -229,7 +239,7 @@ class _Writer:
                 "Export USD to keep it, or set it in the simulation.",
             )  # fmt: skip
         factor = 0.0 if getattr(physx, "disable_gravity", None) else mass.gravity_factor(prim)
-        return f' gravcomp="{_row([1.0 - factor])}"' if factor != 1.0 else ""
+        return f' gravcomp="{_short([1.0 - factor])}"' if factor != 1.0 else ""
 
     def inertial(self, path: str) -> str:
         found = mass.mass_properties(self.model, path, self.colliders.get(path, ()))
@@ -243,7 +253,7 @@ class _Writer:
                 "Correct its moments.",
             )  # fmt: skip
         pose = frames.transform(found.center_of_mass, turn)
-        words = f'mass="{_row([max(found.mass, 1e-9)])}" diaginertia="{_row(moments)}"'
+        words = f'mass="{_short([max(found.mass, 1e-9)])}" diaginertia="{_short(moments)}"'
         return f"<inertial{_placed(pose, always=True)} {words}/>"
 
     # ------------------------------------------------------------------ shapes
@@ -376,7 +386,7 @@ class _Writer:
         material = self.model.prims.get(prim.physics_binding or (prim.materials[-1] if prim.materials else ""))
         own = material.get(usd_physics.MaterialAPI) if material is not None else None
         friction = FRICTION if own is None else own.resolved("dynamic_friction")
-        words = f' friction="{_row([max(friction, 1e-5)])}"'
+        words = f' friction="{_short([max(friction, 1e-5)])}"'
         if prim.path in self.masks:
             number = self.masks[prim.path]
             words += f' contype="{1 << number}" conaffinity="{self.affinities[number]}"'
@@ -428,7 +438,7 @@ class _Writer:
             words += f' range="{_row([max(low, -far), min(high, far)])}"'
         words += self.dynamics(joint.prim)
         if drive is not None:
-            self.actuator(name, drive)
+            self.actuator(name, drive, self.weight_of(joint, drive, local, number, is_hinge=is_hinge))
         return f'<joint name="{escape(name)}" {words}/>'
 
     def dynamics(self, prim: Prim) -> str:
@@ -437,11 +447,40 @@ class _Writer:
         for word, field_ in (("armature", "armature"), ("damping", "damping"), ("frictionloss", "friction")):
             value = getattr(newton, field_, None) if newton is not None else None
             if value:
-                found += f' {word}="{_row([value])}"'
+                found += f' {word}="{_short([value])}"'
         return found
 
-    def actuator(self, joint: str, drive: usd_physics.DriveAPI) -> None:
-        stiffness, damping = float(drive.resolved("stiffness")), float(drive.resolved("damping"))
+    def weight_of(
+        self, joint: _Joint, drive: usd_physics.DriveAPI, local: Floats, number: int, *, is_hinge: bool
+    ) -> float:  # fmt: skip
+        """What the gains of a drive are times: the inertia that it moves, if it gives an acceleration."""
+        if drive.resolved("type") != "acceleration":
+            return 1.0
+        self.issue(
+            joint.prim, f"{joint.prim.display} has a drive of type acceleration: MuJoCo gets its gains times the inertia"
+            " that it moves in this pose.", "Use type force.", "info",
+        )  # fmt: skip
+        frame = self.bodies[joint.child.body].pose @ local
+        newton: Any = joint.prim.schemas.get("NewtonJointAPI")
+        total = float(getattr(newton, "armature", None) or 0.0)
+        waiting = [joint.child.body]
+        while waiting:
+            path = waiting.pop()
+            waiting += self.bodies[path].children
+            own = mass.mass_properties(self.model, path, self.colliders.get(path, ()))
+            pose = self.bodies[path].pose
+            if not is_hinge:
+                total += own.mass
+                continue
+            turn = pose[:3, :3] @ frames.matrix_of(own.principal_axes)
+            center = pose[:3, :3] @ np.array(own.center_of_mass, float) + pose[:3, 3]
+            tensor = mass.rotated(np.diag(own.diagonal_inertia), turn)
+            tensor = mass.translated(tensor, own.mass, center - frame[:3, 3])
+            total += float(frame[:3, number] @ tensor @ frame[:3, number])
+        return total
+
+    def actuator(self, joint: str, drive: usd_physics.DriveAPI, weight: float) -> None:
+        stiffness, damping = (weight * float(drive.resolved(word)) for word in ("stiffness", "damping"))
         if stiffness <= 0.0 and damping <= 0.0:
             return
         # The target is in the bias, so that the pose is held without a control, which is added to it.
@@ -449,10 +488,10 @@ class _Writer:
             drive.resolved("target_velocity")
         )
         gain = stiffness if stiffness > 0.0 else damping
-        words = f'gainprm="{_row([gain])}" biastype="affine" biasprm="{_row([offset, -stiffness, -damping])}"'
+        words = f'gainprm="{_short([gain])}" biastype="affine" biasprm="{_short([offset, -stiffness, -damping])}"'
         most = float(drive.resolved("max_force"))
         if math.isfinite(most):
-            words += f' forcerange="{_row([-most, most])}"'
+            words += f' forcerange="{_short([-most, most])}"'
         name = self.name_of(f"actuator {joint}", f"{joint}_drive")
         self.actuators.append(f'    <general name="{escape(name)}" joint="{escape(joint)}" {words}/>')
 
@@ -623,6 +662,11 @@ class _Writer:
 def _row(values: Iterable[Any]) -> str:
     """Numbers as text: as short as they are exact to 1e-12."""
     return " ".join(f"{float(value):.12g}" for value in np.ravel(np.asarray(list(values), float))).replace("-0 ", "0 ")
+
+
+def _short(values: Iterable[Any]) -> str:
+    """Numbers that were 32-bit floats as text."""
+    return " ".join(f"{float(value) + 0.0:.7g}" for value in values)
 
 
 def _placed(pose: Floats, *, always: bool = False) -> str:
