@@ -2,6 +2,7 @@
 """MJCF: read with all that the format leaves out, as bodies and joints that are where MuJoCo has them."""
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,9 @@ from usdphys_ext.usdphys_addon.core.air import Air
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.mjcf import files, layout, read, verify, write
+from usdphys_ext.usdphys_addon.mjcf import layout, read, verify, write
 from usdphys_ext.usdphys_addon.simulation.world import World
-from usdphys_ext.usdphys_addon.usd import mjcf_stage
+from usdphys_ext.usdphys_addon.usd import mjcf_file, mjcf_stage
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 
@@ -337,7 +338,7 @@ def test_the_arm_comes_back_with_its_masses_limits_and_servo(tmp_path: Path) -> 
     servo = after.actuator("shoulder_drive")
     assert servo.gainprm[0] == pytest.approx(50, rel=1e-5) and servo.biasprm[1:3] == pytest.approx([-50, -4], rel=1e-5)
     assert servo.forcerange == pytest.approx([-20, 20]) and after.neq == 1
-    issues, _ = files.write_model(model, tmp_path / "out.xml")
+    issues, _ = mjcf_file.write_file(through_usd.stage, model, tmp_path / "out.xml")
     assert not [issue for issue in issues if issue.severity == "error"]
 
 
@@ -542,3 +543,126 @@ def test_an_acceleration_drive_is_written_with_the_inertia_that_it_moves(tmp_pat
     inertia = 2 * (0.2**2 + 0.4**2) / 12 + 2 * 0.4**2
     assert after.actuator_biasprm[0][1:3] == pytest.approx([-5 * inertia, -inertia], rel=1e-5)
     assert "inertia that it moves" in " ".join(issue.message for issue in made.issues)
+
+
+# --------------------------------------------------------------------------- the text is kept
+
+COMMENTED = ARM.replace("<worldbody>", "<!-- a comment -->\n  <worldbody>").replace(
+    "</mujoco>", '  <sensor><jointpos joint="shoulder"/></sensor>\n  <custom><numeric name="n" data="1  2"/></custom>\n'
+    '  <keyframe><key name="home" ctrl="0.1 0"/></keyframe>\n</mujoco>',
+)  # fmt: skip
+
+
+def back(folder: Path, text: str, change: Callable[[PhysicsModel], None], name: str = "out.xml") -> tuple[bytes, list]:
+    """The text after an edit of its model in a USD file."""
+    model, _ = through_usd(folder, text)
+    change(model)
+    issues, _ = mjcf_file.write_file(through_usd.stage, model, folder / name)
+    return (folder / name).read_bytes(), [issue for issue in issues if issue.code.startswith(("Mjcf", "File"))]
+
+
+@pytest.mark.parametrize("data", [
+    COMMENTED.encode(), COMMENTED.replace("\n", "\r\n").encode(), b"\xef\xbb\xbf" + COMMENTED.encode(),
+    ('<?xml version="1.0" encoding="ISO-8859-1"?>' + COMMENTED.replace("a comment", "K\xf6rper")).encode("latin-1"),
+    COMMENTED.encode("utf-16"),
+], ids=["utf-8", "CRLF", "mark", "latin-1", "utf-16"])  # fmt: skip
+def test_a_model_that_nobody_edited_comes_back_to_the_byte(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "in.xml").write_bytes(data)
+    mjcf_stage.convert(tmp_path / "in.xml", tmp_path / "in.usda")
+    formats.USD.conversions["MuJoCo model"].run(
+        str(tmp_path / "in.usda"), formats.NoOptions(), str(tmp_path / "out.xml"), formats.WriteOptions()
+    )
+    assert (tmp_path / "out.xml").read_bytes() == data
+
+
+def set_mass(model: PhysicsModel) -> None:
+    model.prims["/arm/hand"].get(usd_physics.MassAPI).mass = 0.5
+
+
+def set_new_mass(model: PhysicsModel) -> None:
+    model.prims["/arm/upper"].get(usd_physics.MassAPI).mass = 5.0
+
+
+def set_limit(model: PhysicsModel) -> None:
+    model.joints["/arm/joints/shoulder"].get(usd_physics.RevoluteJoint).upper_limit = math.radians(45)
+
+
+def set_wrist(model: PhysicsModel) -> None:
+    model.joints["/arm/joints/wrist_x"].schemas["PhysicsLimitAPI:rotY"].high = math.radians(10)
+
+
+def set_friction(model: PhysicsModel) -> None:
+    model.joints["/arm/joints/shoulder"].schemas["NewtonJointAPI"].friction = 0.25
+
+
+def set_gains(model: PhysicsModel) -> None:
+    drive = model.joints["/arm/joints/shoulder"].schemas["PhysicsDriveAPI:angular"]
+    drive.stiffness, drive.damping, drive.max_force = 80.0, 5.0, 30.0
+
+
+def set_gravity(model: PhysicsModel) -> None:
+    next(iter(model.scenes.values())).get(usd_physics.PhysicsScene).gravity_magnitude = 1.62
+
+
+def set_lift(model: PhysicsModel) -> None:
+    model.prims["/arm/ball"].add(vendor_schemas.made("PhysxRigidBodyAPI", {"physxRigidBody:disableGravity": True}))
+
+
+def move_ball(model: PhysicsModel) -> None:
+    there = frames.transform((2.0, 1.0, 3.0), turned(np.array([0.0, 0.0, 1.0]), 0.5))
+    known = model.locate
+    model.locate = lambda path: there if path == "/arm/ball" else (
+        there if path == "/arm/ball/ball" else known(path)
+    )  # fmt: skip
+    model.prims["/arm/ball"].world = model.prims["/arm/ball/ball"].world = there
+
+
+@pytest.mark.parametrize("change, look", [
+    (set_mass, lambda judge: judge.body("hand").mass[0] == pytest.approx(0.5)),
+    (set_new_mass, lambda judge: judge.body("upper").mass[0] == pytest.approx(5.0)),
+    (set_limit, lambda judge: judge.joint("shoulder").range == pytest.approx([-math.pi / 2, math.pi / 4])),
+    (set_wrist, lambda judge: sorted(map(abs, (*judge.joint("wrist_x").range, *judge.joint("wrist_y").range)))
+     == pytest.approx(sorted(np.radians([30, 60, 30, 10]))) or judge.joint("wrist_x").range[0] == pytest.approx(
+         -math.radians(10))),
+    (set_friction, lambda judge: judge.joint("shoulder").frictionloss[0] == pytest.approx(0.25)),
+    (set_gains, lambda judge: (*judge.actuator("servo").biasprm[1:3], *judge.actuator("servo").forcerange)
+     == pytest.approx((-80, -5, -30, 30), rel=1e-5)),
+    (set_gravity, lambda judge: judge.opt.gravity == pytest.approx([0, 0, -1.62])),
+    (move_ball, lambda judge: judge.body("ball").pos == pytest.approx([2, 1, 3])),
+])  # fmt: skip
+def test_an_edit_changes_its_number_and_nothing_else(
+    change: Callable[[PhysicsModel], None], look: Callable[[object], bool], tmp_path: Path
+) -> None:
+    made, issues = back(tmp_path, COMMENTED, change)
+    assert issues == []
+    assert look(judged(made.decode())[0])
+    before, after = COMMENTED.splitlines(), made.decode().splitlines()
+    assert len(before) == len(after) and 1 <= sum(map(str.__ne__, before, after)) <= 2
+    assert b"<!-- a comment -->" in made and b'data="1  2"' in made
+
+
+def test_parts_that_were_removed_have_the_model_written_anew(tmp_path: Path) -> None:
+    made, issues = back(tmp_path, COMMENTED, lambda model: model.prims.pop("/arm/joints/wrist_x"))
+    assert "MjcfWrittenAnew" in [issue.code for issue in issues] and b"a comment" not in made
+    assert any("wrist_x" in issue.message for issue in issues)
+
+
+def test_included_files_and_meshes_are_found_from_another_folder(tmp_path: Path) -> None:
+    robot, other = tmp_path / "robot", tmp_path / "other" / "place"
+    for folder in (robot / "parts", robot / "meshes", other):
+        folder.mkdir(parents=True)
+    (robot / "meshes" / "t.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+    (robot / "parts" / "b.xml").write_text('<mujoco>\n<!-- part --><body name="b"><freejoint/>'
+                                           '<geom type="mesh" mesh="t"/></body></mujoco>')  # fmt: skip
+    text = ('<mujoco model="m"><compiler meshdir="meshes"/><asset><mesh file="t.obj"/></asset><worldbody>'
+            '<include file="parts/b.xml"/></worldbody></mujoco>')  # fmt: skip
+    (robot / "model.xml").write_text(text)
+    mjcf_stage.convert(robot / "model.xml", tmp_path / "model.usda")
+    stage = usd_read.open_stage(tmp_path / "model.usda")
+    for target in (robot / "again.xml", other / "again.xml"):
+        issues, _ = mjcf_file.write_file(stage, usd_read.read_stage(stage), target)
+        assert not [issue for issue in issues if issue.code.startswith(("Mjcf", "File"))]
+        mujoco = pytest.importorskip("mujoco")
+        assert mujoco.MjModel.from_xml_path(str(target)).body("b").mass[0] == pytest.approx(1000 / 6)
+    assert (robot / "again.xml").read_text() == text
+    assert "<!-- part -->" in (other / "again.xml").read_text()

@@ -41,8 +41,8 @@ class Layout:
 
     root: path of the prim above all others. model: all prims, parents first. looks: by path of a geom. joint_paths:
     path and degree of freedom by name of a joint; signs: of that against the joint. lifts: share of its gravity that
-    does not pull a body, by path, if there is any. issues: what the file says and the
-    prims do not.
+    does not pull a body, by path, if there is any. places: path of each body; sites: by name. issues: what the file
+    says and the prims do not.
     """
 
     source: Model
@@ -53,11 +53,13 @@ class Layout:
     joint_paths: dict[str, tuple[str, str]] = field(default_factory=dict)
     signs: dict[str, float] = field(default_factory=dict)
     lifts: dict[str, float] = field(default_factory=dict)
+    places: list[str] = field(default_factory=list)
+    sites: dict[str, str] = field(default_factory=dict)
 
 
-def plan(source: Model) -> Layout:
-    """The prims of a model. Raises InputError where it holds nothing."""
-    return _Planner(source).layout
+def plan(source: Model, root: str = "") -> Layout:
+    """The prims of a model. root: path of the uppermost; its name by default. Raises InputError without any."""
+    return _Planner(source, root or f"/{identifier(source.name)}").layout
 
 
 def worlds_of(source: Model) -> list[Floats]:
@@ -106,10 +108,9 @@ def mesh_reader(source: Model) -> matter.Meshes:
 
 
 class _Planner:
-    def __init__(self, source: Model) -> None:
+    def __init__(self, source: Model, root: str) -> None:
         self.source = source
         self.taken: set[str] = set()
-        root = f"/{identifier(source.name)}"
         self.layout = Layout(source, root, PhysicsModel(SI, source=str(source.path)), issues=source.issues)
         self.model, self.root = self.layout.model, root
         self.mesh = mesh_reader(source)
@@ -117,12 +118,12 @@ class _Planner:
         self.weights = matter.inertials(source, self.mesh)
         self.moves = self._moving()
         #: Path of the prim of each body, and of the body that carries it; empty for what stands still.
-        self.places: list[str] = []
+        self.places = self.layout.places
         self.carriers: list[str] = []
         self.carrier_worlds: list[Floats] = []
         self.materials: dict[tuple[float, ...], str] = {}
         self.groups: dict[tuple[int, int], list[str]] = {}
-        self.sites: dict[str, str] = {}
+        self.sites = self.layout.sites
         self.joint_paths = self.layout.joint_paths
         self.damp()
         self.build()

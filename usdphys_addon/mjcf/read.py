@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,17 @@ _ACTUATORS = frozenset({
 })  # fmt: skip
 _JOINTS = {"hinge", "slide", "ball", "free"}
 #: Most bodies and geoms after replicas are written out; and levels of includes.
-_MOST, _DEEPEST = 100_000, 32
+_MOST, DEEPEST = 100_000, 32
 
 
-def read_file(path: Path) -> Model:
-    """Read a model. Raises InputError, naming the file, for what is no MJCF."""
-    return _Reader(path.absolute()).model
+def read_file(path: Path, near: Sequence[Path] = ()) -> Model:
+    """Read a model. near: folders beside its own that it may name files in. Raises InputError for what is no MJCF."""
+    return _Reader(path.absolute(), near=near).model
+
+
+def read_text(text: str, path: Path) -> Model:
+    """The same of a text, as if it were a file."""
+    return _Reader(path.absolute(), text).model
 
 
 def is_mjcf(path: Path) -> bool:
@@ -55,14 +60,27 @@ def is_mjcf(path: Path) -> bool:
     return "<mujoco" in text
 
 
+def file_of(model: Path, near: Sequence[Path], name: str, *folders: Path) -> Path | None:
+    """A file that a model names, which is not further away than beside the folder of the model. near: others."""
+    if not name or "\0" in name:
+        return None
+    tops = [model.parent.resolve().parent, *(folder.resolve().parent for folder in near)]
+    for folder in folders:
+        path = (folder / name.replace("\\", "/")).resolve()
+        if path.is_file() and any(path.is_relative_to(top) for top in tops):
+            return path
+    return None
+
+
 class _Reader:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.root = self._parsed(path)
+    def __init__(self, path: Path, text: str | None = None, near: Sequence[Path] = ()) -> None:
+        self.path, self.near = path, near
+        self.root = self._parsed(path) if text is None else markup.parse(text, path.name)[0]
         if self.root.tag != "mujoco":
             raise InputError(f"'{path.name}' is no model of MuJoCo: its first element is <{self.root.tag}>.")
         self.model = Model(self.root.get("model") or path.stem, path)
         self.model.files.append(path)
+        self.model.root = self.root
         self._include(self.root, path.parent, 0)
         self.compiler: dict[str, str] = {}
         for section in self._sections("compiler"):
@@ -98,8 +116,8 @@ class _Reader:
 
     def _include(self, element: Element, folder: Path, depth: int) -> None:
         """Put what a file includes in the place of each include."""
-        if depth > _DEEPEST:
-            raise InputError(f"'{self.path.name}' includes files more than {_DEEPEST} levels deep.")
+        if depth > DEEPEST:
+            raise InputError(f"'{self.path.name}' includes files more than {DEEPEST} levels deep.")
         children: list[Element] = []
         for child in element.children:
             if child.tag != "include":
@@ -107,7 +125,7 @@ class _Reader:
                 children.append(child)
                 continue
             name = child.get("file") or ""
-            path = self._file(name, folder, self.path.parent)
+            path = file_of(self.path, self.near, name, folder, self.path.parent)
             if path is None:
                 raise InputError(f"'{self.path.name}' includes '{name}', which is not there (line {child.line}).")
             if path in self.model.files:
@@ -117,17 +135,6 @@ class _Reader:
             self._include(part, path.parent, depth + 1)
             children += part.children
         element.children[:] = children
-
-    def _file(self, name: str, *folders: Path) -> Path | None:
-        """A file that the model names, which is not further away than beside the folder of the model."""
-        if not name or "\0" in name:
-            return None
-        top = self.path.parent.resolve().parent
-        for folder in folders:
-            path = (folder / name.replace("\\", "/")).resolve()
-            if path.is_relative_to(top) and path.is_file():
-                return path
-        return None
 
     def _sections(self, tag: str) -> Iterator[Element]:
         return (child for child in self.root.children if child.tag == tag)
@@ -240,7 +247,12 @@ class _Reader:
     def _asset_file(self, name: str, kind: str) -> Path | None:
         short = Path(name.replace("\\", "/")).name if self.compiler.get("strippath") == "true" else name
         folder = self.compiler.get(kind) or self.compiler.get("assetdir") or ""
-        return self._file(short, self.path.parent / folder, self.path.parent)
+        found = file_of(self.path, self.near, short, self.path.parent / folder, self.path.parent)
+        if found is None:
+            self.model.missing.append(name)
+        else:
+            self.model.assets.append(found)
+        return found
 
     def _assets(self) -> None:
         textures: dict[str, Path] = {}
@@ -343,7 +355,8 @@ class _Reader:
         attributes = element.attributes
         pose = frame @ self._pose(attributes)
         name = self._name(attributes.get("name", ""), "body", suffix)
-        made = Body(name, pose, parent, is_mocap=attributes.get("mocap") == "true")
+        made = Body(name, pose, parent, is_mocap=attributes.get("mocap") == "true", frame=frame)
+        made.element = None if suffix else element
         made.gravity_compensation = self._number(attributes, "gravcomp", 0.0)
         self.model.bodies.append(made)
         self._fill(element, len(self.model.bodies) - 1, np.eye(4), attributes.get("childclass") or around, suffix)
@@ -367,6 +380,7 @@ class _Reader:
         axis = frame[:3, :3] @ _unit(self._vector(attributes, "axis", (0.0, 0.0, 1.0)))
         place = frame[:3, :3] @ self._vector(attributes, "pos") + frame[:3, 3]
         made = Joint(self._name(attributes.get("name", ""), "joint", suffix), kind, place, axis, line=element.line)
+        made.element = None if suffix else element
         if is_free or kind == "free":
             return made
         scale = self._angle if kind in ("hinge", "ball") else float
@@ -446,6 +460,7 @@ class _Reader:
         if not word or any(other in attributes for other in ("tendon", "cranksite")):
             return None
         made = Actuator(self._name(attributes.get("name", ""), "actuator", ""), attributes[word], line=element.line)
+        made.element = element
         made.kind = "joint" if word == "jointinparent" else word
         self._motion(made, tag, attributes)
         made.gears = self._numbers(attributes, "gear", (1.0,))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.validate import Issue
+from ..urdf.markup import Element
 
 Floats = NDArray[np.float64]
 INFINITE = float("inf")
@@ -82,6 +83,8 @@ class Geom:
 class Joint:
     """A joint of a body: hinge, slide, ball or free. place, axis: (3,). range: rad or m; None: without limits.
 
+    element: in the text; None for a replica, as edits of one would be of all.
+
     The angle or distance is `reference` in the pose of the file. stiffness, damping: of a spring at `spring`.
     """
 
@@ -98,6 +101,7 @@ class Joint:
     friction: float = 0.0
     force_range: tuple[float, float] | None = None
     line: int = 0
+    element: Element | None = None
 
 
 @dataclass(slots=True)
@@ -117,7 +121,10 @@ class Site:
 
 @dataclass(slots=True)
 class Body:
-    """pose: in the space of the parent. parent: index in `Model.bodies`; -1 for the world, which is the first."""
+    """pose: in the space of the parent. parent: index in `Model.bodies`; -1 for the world, which is the first.
+
+    frame: pose (4, 4) of the frame around it in the parent. element: as of a joint.
+    """
 
     name: str
     pose: Floats
@@ -128,6 +135,8 @@ class Body:
     sites: list[Site] = field(default_factory=list)
     is_mocap: bool = False
     gravity_compensation: float = 0.0
+    frame: Floats = field(default_factory=lambda: np.eye(4))
+    element: Element | None = None
 
 
 @dataclass(slots=True)
@@ -155,6 +164,7 @@ class Actuator:
     activity: tuple[float, float] | None = None
     group: int = 0
     line: int = 0
+    element: Element | None = None
 
     @property
     def gain(self) -> float:
@@ -200,7 +210,11 @@ class Equality:
 
 @dataclass(slots=True)
 class Model:
-    """A model. bodies: parents first; the first is the world. excludes: pairs of names. files: all that were read."""
+    """A model. bodies: parents first; the first is the world. excludes: pairs of names. files: all that were read.
+
+    root: the tree of the text, with what it includes in place. assets: other files that it names and that are there;
+    missing: names of those that are not.
+    """
 
     name: str
     path: Path
@@ -217,3 +231,6 @@ class Model:
     compiler: dict[str, str] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
+    assets: list[Path] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    root: Element = field(default_factory=lambda: Element("mujoco"))

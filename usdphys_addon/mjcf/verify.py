@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,14 @@ _NEAR = 1e-6
 _FAR = 1e3
 
 
-def differences(model: PhysicsModel, written: Written, file: Path) -> Iterator[Mismatch]:
-    """Where bodies are in other places, weigh or are lifted otherwise, or joints move, end or are driven otherwise."""
-    source = read.read_file(file)
+def differences(
+    model: PhysicsModel, written: Written, file: Path, near: Sequence[Path] = ()
+) -> Iterator[Mismatch]:  # fmt: skip
+    """Where bodies are in other places, weigh or are lifted otherwise, or joints move, end or are driven otherwise.
+
+    near: folders beside that of the file in which its meshes may be.
+    """
+    source = read.read_file(file, near)
     worlds = layout.worlds_of(source)
     yield from _bodies(model, written, source, worlds)
     yield from _joints(model, written, source, worlds)
@@ -82,7 +87,7 @@ def _joints(model: PhysicsModel, written: Written, source: Model, worlds: list[F
                 written, schema
             )):  # fmt: skip
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another axis.")
-            if not _same_drive(drives.get(dof), joint, source):
+            if not _same_drive(drives.get(dof), joint, source, is_shared=bool(dof)):
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another drive.")
 
 
@@ -110,8 +115,9 @@ def _same_axis(model: PhysicsModel, prim: Prim, joint: Joint, world: Floats, *, 
     return bool(np.abs(world[:3, :3] @ joint.axis - axis).max() < 1e-5)
 
 
-def _same_drive(drive: Any, joint: Joint, source: Model) -> bool:
-    found = joints.drive_of(joint, source.actuators, 1.0, is_shared=False)
+def _same_drive(drive: Any, joint: Joint, source: Model, *, is_shared: bool) -> bool:
+    """is_shared: of several joints of a body, whose damping is in their drives."""
+    found = joints.drive_of(joint, source.actuators, 1.0, is_shared=is_shared)
     stiffness, damping = (0.0 if drive is None else float(drive.resolved(word)) for word in ("stiffness", "damping"))
     if drive is not None and drive.resolved("type") == "acceleration":
         return (found is not None) == (stiffness > 0.0 or damping > 0.0)

@@ -457,8 +457,8 @@ class _Writer:
         if drive.resolved("type") != "acceleration":
             return 1.0
         self.issue(
-            joint.prim, f"{joint.prim.display} has a drive of type acceleration: MuJoCo gets its gains times the inertia"
-            " that it moves in this pose.", "Use type force.", "info",
+            joint.prim, f"{joint.prim.display} has a drive of type acceleration: MuJoCo gets its gains times the "
+            "inertia that it moves in this pose.", "Use type force.", "info",
         )  # fmt: skip
         frame = self.bodies[joint.child.body].pose @ local
         newton: Any = joint.prim.schemas.get("NewtonJointAPI")

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -15,7 +17,7 @@ from ..core import paths
 from ..core.errors import OutputError
 from ..core.model import GRAVCOMP
 from ..core.units import SI
-from ..mjcf import layout, read
+from ..mjcf import layout, read, source
 from ..system.files import checked, refuse_parts, replace_together, scratch_folder, work_folder
 from . import looks, write
 from .opinions import BINDING_API
@@ -26,14 +28,32 @@ if TYPE_CHECKING:
     from ..mjcf.values import Look
 
 
+#: The whole text of the model, on the root prim: a later export of MJCF changes only what was edited.
+SOURCE = "mjcf:source"
+#: Of the text, as JSON: name and encoding of its file, texts of the files that it includes, and where it was, seen from
+#: the USD file, if that is known.
+ABOUT = "mjcf:about"
+
+
 def plan(path: Path) -> Layout:
     """Read a model and decide on its prims. Raises InputError."""
     return layout.plan(read.read_file(path))
 
 
-def write_stage(planned: Layout, target: Path, textures: Path | None = None) -> None:
-    """Write a model as a USD file. textures: folder beside it that images are copied to; None leaves them in place."""
+def write_stage(planned: Layout, target: Path, textures: Path | None = None, home: Path | None = None) -> None:
+    """Write a model as a USD file. textures: folder beside it that images are copied to; None leaves them in place.
+
+    home: folder of the final file, from which the text of the model is to find its meshes again.
+    """
     stage = Usd.Stage.CreateInMemory(target.name)
+    fill_stage(planned, stage, textures)
+    _keep_text(stage, planned, home)
+    if not stage.GetRootLayer().Export(str(target)):
+        raise OutputError(f"'{target}' could not be written; the old file is untouched.")
+
+
+def fill_stage(planned: Layout, stage: Usd.Stage, textures: Path | None = None) -> None:
+    """Write a model to an empty stage, without its text."""
     write.write_units(stage, SI)
     write.write_model(stage, planned.model, SI)
     root = stage.GetRootLayer().GetPrimAtPath(planned.root)
@@ -41,9 +61,24 @@ def write_stage(planned: Layout, target: Path, textures: Path | None = None) -> 
     stage.GetRootLayer().defaultPrim = root.name
     for path, lift in planned.lifts.items():
         stage.GetPrimAtPath(path).CreateAttribute(GRAVCOMP, Sdf.ValueTypeNames.Float).Set(lift)
+    for prim in planned.model.prims.values():
+        if prim.label and prim.label != prim.name:
+            stage.GetPrimAtPath(prim.path).SetDisplayName(prim.label)
     _Looks(stage, planned, textures).write()
-    if not stage.GetRootLayer().Export(str(target)):
-        raise OutputError(f"'{target}' could not be written; the old file is untouched.")
+
+
+def _keep_text(stage: Usd.Stage, planned: Layout, home: Path | None) -> None:
+    path, kept = planned.source.path, source.of_model(planned.source)
+    about: dict[str, object] = {"name": kept.name, "encoding": kept.encoding}
+    if kept.parts:
+        about["parts"] = kept.parts
+    if kept.missing:
+        about["missing"] = sorted(kept.missing)
+    if home is not None:
+        about["folder"] = Path(os.path.relpath(path.parent, home)).as_posix()
+    root = stage.GetPrimAtPath(planned.root)
+    for name, text in ((SOURCE, kept.text), (ABOUT, json.dumps(about))):
+        root.CreateAttribute(name, Sdf.ValueTypeNames.String, True, Sdf.VariabilityUniform).Set(text)
 
 
 class _Looks:
@@ -114,7 +149,7 @@ def convert(path: Path, target: Path, *, strict: bool = False) -> tuple[list[Iss
     refuse_parts(target, path, planned.source.files)
     with scratch_folder(target) as folder:
         made = folder / target.name
-        write_stage(planned, made, folder / f"{target.stem}_textures")
+        write_stage(planned, made, folder / f"{target.stem}_textures", target.parent)
         model = usd_read.read_stage(usd_read.open_stage(made))
         issues = validate.validate(model, check_geometry=False)
         found, _ = proof.Proof(planned.model).mismatches(partial(verify.facts_of_file, made))
