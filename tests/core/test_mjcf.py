@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """MJCF: read with all that the format leaves out, as bodies and joints that are where MuJoCo has them."""
 
+import base64
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -524,11 +525,11 @@ def test_the_proof_of_a_file_finds_what_is_wrong_in_it(old: str, new: str, said:
     text = ARM.replace('<body name="ball"', '<body name="ball" gravcomp="0.5"')
     model, _ = through_usd(tmp_path, text)
     made = write.text_of(model, "arm")
-    path = written(tmp_path, made.text, "out.xml")
-    assert list(verify.differences(model, made, path)) == []
+    path = tmp_path / "out.xml"
+    assert list(verify.differences(model, made, made.text, path)) == []
     if old in made.text:
-        written(tmp_path, made.text.replace(old, new), "out.xml")
-        assert any(said in one.text for one in verify.differences(model, made, path))
+        wrong = made.text.replace(old, new)
+        assert any(said in one.text for one in verify.differences(model, made, wrong, path))
     else:
         assert not said, made.text
 
@@ -666,3 +667,119 @@ def test_included_files_and_meshes_are_found_from_another_folder(tmp_path: Path)
         assert mujoco.MjModel.from_xml_path(str(target)).body("b").mass[0] == pytest.approx(1000 / 6)
     assert (robot / "again.xml").read_text() == text
     assert "<!-- part -->" in (other / "again.xml").read_text()
+
+
+# --------------------------------------------------------------------------- written anew
+
+#: One pixel.
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+FURTHER = """<mujoco model="m">
+  <option timestep="0.004"/>
+  <statistic extent="2"/>
+  <visual><map znear="0.02"/></visual>
+  <asset><material name="red" rgba="0.8 0.1 0.1 1"/>
+    <mesh name="t" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>
+  <default><joint damping="0.3"/><tendon width="0.01"/></default>
+  <worldbody>
+    <site name="wall" pos="0 0 2"/>
+    <body name="a"><joint name="one" axis="0 1 0" actuatorfrcrange="-7 7" ref="0.1"/>
+      <joint name="two" axis="1 0 0"/>
+      <geom name="shell" type="box" size="0.1 0.2 0.3" rgba="0.2 0.4 0.6 1"/>
+      <geom name="shirt" type="mesh" mesh="t" material="red" contype="0" conaffinity="0" mass="0"/>
+      <site name="tip" pos="0.1 0 0.3"/>
+      <body name="b" pos="1 0 0"><joint name="three" axis="0 0 1" stiffness="3" springref="20"/>
+        <geom size="0.1"/></body></body>
+    <body name="c" pos="3 0 1"><freejoint name="fly"/><geom size="0.1"/></body>
+    <body name="extra" pos="5 0 1"><freejoint/><geom size="0.1"/></body>
+  </worldbody>
+  <tendon><fixed name="mix"><joint joint="one" coef="1"/><joint joint="three" coef="-2"/></fixed>
+    <spatial name="rope" range="0 3" limited="true"><site site="wall"/><site site="tip"/></spatial></tendon>
+  <actuator><motor name="push" joint="three" gear="4"/><position name="pull" tendon="mix" kp="9"/>
+    <position name="turn" joint="two" kp="20" kv="1"/><general name="jet" site="tip" gear="0 0 1 0 0 0"/></actuator>
+  <sensor><jointpos name="angle" joint="two"/><framepos objtype="site" objname="tip"/>
+    <framepos objtype="body" objname="extra"/></sensor>
+  <custom><numeric name="n" data="1 2"/></custom>
+  <contact><pair geom1="shell" geom2="shirt"/></contact>
+  <keyframe><key name="home" qpos="0.5 -0.2 0.3 3 0 2 1 0 0 0 5 0 1 1 0 0 0" ctrl="1 2 3 4"/></keyframe>
+</mujoco>
+"""
+
+
+def without_extra(model: PhysicsModel) -> None:
+    for path in [path for path in model.prims if path.startswith("/m/extra")]:
+        del model.prims[path]
+
+
+def test_a_model_that_is_written_anew_has_its_looks_sites_tendons_sensors_and_keyframes(tmp_path: Path) -> None:
+    made, issues = back(tmp_path, FURTHER, without_extra)
+    (anew,) = [issue.message for issue in issues if issue.code == "MjcfWrittenAnew"]
+    assert "extra" in anew
+    assert any("framepos" in issue.message for issue in issues if issue.code == "MjcfNotSaid")
+    import mujoco
+
+    before, after = judged(FURTHER)[0], judged(made.decode())[0]
+    for name in ("wall", "tip"):
+        assert after.site(name).pos == pytest.approx(before.site(name).pos, abs=1e-6)
+    assert (after.ntendon, after.nsensor, after.nkey, after.npair) == (2, 2, 1, 1)
+    assert after.numeric("n").data == pytest.approx([1, 2]) and after.opt.timestep == 0.004
+    assert after.stat.extent == 2 and after.vis.map.znear == pytest.approx(0.02)
+    shirt = after.geom("shirt")
+    assert (shirt.contype[0], shirt.conaffinity[0]) == (0, 0)
+    assert after.mat_rgba[shirt.matid[0]] == pytest.approx([0.8, 0.1, 0.1, 1], abs=1e-3)
+    assert after.mat_rgba[after.geom("shell").matid[0]] == pytest.approx([0.2, 0.4, 0.6, 1], abs=1e-3)
+    states = [mujoco.MjData(model) for model in (before, after)]
+    for model, data in zip((before, after), states, strict=True):
+        mujoco.mj_resetDataKeyframe(model, data, model.key("home").id)
+        for number, name in enumerate(("push", "pull", "turn", "jet")):
+            data.ctrl[model.actuator(name).id] = 0.1 * number + 0.3
+        mujoco.mj_forward(model, data)
+    for name in ("one", "two", "three"):
+        for field in ("qpos", "qfrc_actuator", "qfrc_passive"):
+            values = [getattr(data.joint(name), field)[0] for data in states]
+            assert values[0] == pytest.approx(values[1], rel=1e-5, abs=1e-6), (name, field)
+    for name in ("a", "b", "c"):
+        assert states[0].body(name).xpos == pytest.approx(states[1].body(name).xpos, abs=1e-5)
+
+
+def test_what_is_only_seen_is_written_with_its_materials_and_images(tmp_path: Path) -> None:
+    from pxr import Sdf, UsdGeom, UsdPhysics, UsdShade
+
+    (tmp_path / "wood.png").write_bytes(PNG)
+    stage = usd_read.Usd.Stage.CreateNew(str(tmp_path / "seen.usda"))
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    UsdGeom.SetStageUpAxis(stage, "Z")
+    body = UsdGeom.Xform.Define(stage, "/w/body")
+    body.AddTranslateOp().Set((0, 0, 2))
+    UsdPhysics.RigidBodyAPI.Apply(body.GetPrim())
+    ball = UsdGeom.Sphere.Define(stage, "/w/body/collider")
+    ball.CreatePurposeAttr("guide")
+    UsdPhysics.CollisionAPI.Apply(ball.GetPrim())
+    mesh = UsdGeom.Mesh.Define(stage, "/w/body/skin")
+    mesh.CreatePointsAttr([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
+    mesh.CreateFaceVertexCountsAttr([4])
+    mesh.CreateFaceVertexIndicesAttr([0, 1, 2, 3])
+    UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, "vertex").Set(
+        [(0, 0), (1, 0), (1, 1), (0, 1)]
+    )
+    material = UsdShade.Material.Define(stage, "/w/wood")
+    surface = UsdShade.Shader.Define(stage, "/w/wood/s")
+    surface.CreateIdAttr("UsdPreviewSurface")
+    image = UsdShade.Shader.Define(stage, "/w/wood/i")
+    image.CreateIdAttr("UsdUVTexture")
+    image.CreateInput("file", Sdf.ValueTypeNames.Asset).Set("./wood.png")
+    surface.CreateInput("diffuseColor", Sdf.ValueTypeNames.Color3f).ConnectToSource(image.ConnectableAPI(), "rgb")
+    material.CreateSurfaceOutput().ConnectToSource(surface.ConnectableAPI(), "surface")
+    UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim()).Bind(material)
+    stage.Save()
+    (tmp_path / "out").mkdir()
+    mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "out" / "seen.xml")
+    mujoco = pytest.importorskip("mujoco")
+    judge = mujoco.MjModel.from_xml_path(str(tmp_path / "out" / "seen.xml"))
+    assert judge.ntex == 1 and judge.body("body").mass[0] == pytest.approx(1000 * 4 / 3 * math.pi, rel=1e-3)
+    skin, collider = judge.geom("skin"), judge.geom("collider")
+    assert (skin.contype[0], skin.conaffinity[0], skin.group[0], collider.group[0]) == (0, 0, 2, 3)
+    start, count = judge.mesh_texcoordadr[skin.dataid[0]], judge.mesh_texcoordnum[skin.dataid[0]]
+    assert sorted(map(tuple, judge.mesh_texcoord[start : start + count].tolist())) == [(0, 0), (0, 1), (1, 0), (1, 1)]

@@ -39,14 +39,14 @@ _JOINTS = {"hinge", "slide", "ball", "free"}
 _MOST, DEEPEST = 100_000, 32
 
 
-def read_file(path: Path, near: Sequence[Path] = ()) -> Model:
-    """Read a model. near: folders beside its own that it may name files in. Raises InputError for what is no MJCF."""
-    return _Reader(path.absolute(), near=near).model
+def read_file(path: Path) -> Model:
+    """Read a model. Raises InputError, naming the file, for what is no MJCF."""
+    return _Reader(path.absolute()).model
 
 
-def read_text(text: str, path: Path) -> Model:
-    """The same of a text, as if it were a file."""
-    return _Reader(path.absolute(), text).model
+def read_text(text: str, path: Path, near: Sequence[Path] = ()) -> Model:
+    """The same of a text, as if it were a file. near: folders beside its own that it may name files in."""
+    return _Reader(path.absolute(), text, near).model
 
 
 def is_mjcf(path: Path) -> bool:
@@ -58,6 +58,12 @@ def is_mjcf(path: Path) -> bool:
         return False
     text = markup.text_of(start)
     return "<mujoco" in text
+
+
+def with_class(model: Model, element: Element, tag: str = "", around: str = "") -> dict[str, str]:
+    """The attributes of an element with those of its class. tag: in the classes. around: the class of what it is in."""
+    known = model.classes.get(element.get("class") or around or model.main, {})
+    return {**known.get(tag or element.tag, {}), **element.attributes}
 
 
 def file_of(model: Path, near: Sequence[Path], name: str, *folders: Path) -> Path | None:
@@ -89,8 +95,7 @@ class _Reader:
         self.radians = self.compiler.get("angle", "degree") == "radian"
         self.order = self.compiler.get("eulerseq", "xyz")
         self.auto_limits = self.compiler.get("autolimits", "true") != "false"
-        self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
-        self.main = "main"
+        self.classes = self.model.classes
         for section in self._sections("default"):
             self._read_class(section, "", self.classes["main"])
         self.unread: Counter[str] = Counter()
@@ -142,7 +147,7 @@ class _Reader:
     def _read_class(self, element: Element, parent: str, above: Mapping[str, dict[str, str]]) -> None:
         name = element.get("class") or ("main" if not parent else "")
         if not parent:
-            self.main = name
+            self.model.main = name
         own = self.classes.setdefault(name, {})
         for tag, attributes in above.items():
             own.setdefault(tag, {}).update({key: value for key, value in attributes.items() if key not in own[tag]}
@@ -157,13 +162,11 @@ class _Reader:
 
     def _merged(self, element: Element, around: str, tag: str = "") -> dict[str, str]:
         """The attributes of an element with those of its class. around: the class of what it is in."""
-        name = element.get("class") or around or self.main
-        known = self.classes.get(name)
-        if known is None:
+        name = element.get("class") or around or self.model.main
+        if name not in self.classes:
             self._issue("MjcfClassMissing", f"The class '{name}' is not declared (line {element.line}).",
                         "Declare it, or correct its name.")  # fmt: skip
-            known = {}
-        return {**known.get(tag or element.tag, {}), **element.attributes}
+        return with_class(self.model, element, tag, around)
 
     def _issue(self, code: str, message: str, fix: str, severity: Any = "warning") -> None:
         self.model.issues.append(Issue(code, severity, "", self.model.name, message, fix))

@@ -212,6 +212,7 @@ class Equality:
 class Model:
     """A model. bodies: parents first; the first is the world. excludes: pairs of names. files: all that were read.
 
+    classes: attributes by name of a class and tag; main: the class of what has none.
     root: the tree of the text, with what it includes in place. assets: other files that it names and that are there;
     missing: names of those that are not.
     """
@@ -233,4 +234,6 @@ class Model:
     files: list[Path] = field(default_factory=list)
     assets: list[Path] = field(default_factory=list)
     missing: list[str] = field(default_factory=list)
+    classes: dict[str, dict[str, dict[str, str]]] = field(default_factory=lambda: {"main": {}})
+    main: str = "main"
     root: Element = field(default_factory=lambda: Element("mujoco"))

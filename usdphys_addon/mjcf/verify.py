@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads a file of MJCF that was just written, and holds it against the model that it was written from."""
+"""Reads the text of MJCF that was just written, and holds it against the model that it was written from."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _FAR = 1e3
 
 
 def differences(
-    model: PhysicsModel, written: Written, file: Path, near: Sequence[Path] = ()
+    model: PhysicsModel, written: Written, text: str, file: Path, near: Sequence[Path] = ()
 ) -> Iterator[Mismatch]:  # fmt: skip
     """Where bodies are in other places, weigh or are lifted otherwise, or joints move, end or are driven otherwise.
 
-    near: folders beside that of the file in which its meshes may be.
+    text: of a file that is to be there. near: folders beside its own in which its meshes may be.
     """
-    source = read.read_file(file, near)
+    source = read.read_text(text, file, near)
     worlds = layout.worlds_of(source)
     yield from _bodies(model, written, source, worlds)
     yield from _joints(model, written, source, worlds)

@@ -16,26 +16,41 @@ from ..core import paths, proof, summary, validate
 from ..core.errors import InputError
 from ..core.model import PhysicsModel
 from ..core.validate import Issue
-from ..mjcf import edit, layout, read, source, verify, write
+from ..mjcf import edit, further, layout, read, source, verify, write
+from ..mjcf.further import Further, Spring
 from ..mjcf.source import Source
+from ..mjcf.values import Actuator
 from ..mjcf.write import Written
-from ..system.files import checked, replacing
+from ..system.files import checked, replace_together, scratch_folder
+from ..urdf import markup
 from ..urdf.build import Part
 from ..urdf.edit import TextEdits
-from . import mjcf_stage, robot_geometry
+from . import looks, mjcf_stage, robot_geometry
 from . import read as usd_read
 
 #: Types of prims that no model holds, and that a text has other words for.
 _ALONE = frozenset({"MjcActuator", "MjcTendon", "MjcKeyframe"})
 
 
-class _Kept(NamedTuple):
-    """A text with edits. names: of what is in it, by path. near: folders of the files that it names."""
+class _Imported(NamedTuple):
+    """A model that a stage came from. folder: of its files. before: a stage with the plan alone, old: its model."""
 
-    data: bytes
-    names: dict[str, str]
-    issues: list[Issue]
-    near: tuple[Path, ...] = ()
+    kept: Source
+    text: str
+    folder: Path
+    planned: layout.Layout
+    before: Usd.Stage
+    old: PhysicsModel
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Of what is in the text, by path."""
+        planned = self.planned
+        names = {path: body.name for path, body in zip(planned.places, planned.source.bodies, strict=True)}
+        return names | {
+            path if dof in ("", "angular", "linear") else f"{path}.{dof}": name
+            for name, (path, dof) in planned.joint_paths.items()
+        }  # fmt: skip
 
 
 def write_file(
@@ -45,58 +60,151 @@ def write_file(
     """Write a stage as a file that takes the place of the target. Returns (issues, number of prims by kind).
 
     model: of the stage. strict: write nothing where the checks find errors. folders: where the files of an imported
-    model may be. Raises InputError, OutputError and ValidationFailedError.
+    model may be. Images are copied to NAME_textures beside it. Raises InputError, OutputError and
+    ValidationFailedError.
     """
-    checked(target, inputs)
+    target = checked(target, inputs)
     for path, prim in model.prims.items():
         prim.label = prim.label or stage.GetPrimAtPath(path).GetDisplayName()
     issues = validate.validate(model, check_geometry=False)
-    try:
-        kept = _edited(stage, model, target.parent, folders)
-        made, data, near = Written("", kept.names, kept.issues), kept.data, kept.near
-    except edit.OtherPartsError as reason:
-        made = write.text_of(model, target.stem)
-        data, near = made.text.encode(), ()
-        if str(reason):
-            issues.append(Issue(
-                "MjcfWrittenAnew", "warning", "", target.stem, f"{reason} The model is written anew, without the "
-                "comments of the old one.", "Undo the change of parts to keep them.",
-            ))  # fmt: skip
-    issues += made.issues
-    with replacing(target) as scratch:
-        scratch.write_bytes(data)
-        issues += proof.issues_of(list(verify.differences(model, made, scratch, near)), is_of_robot=True)
+    with scratch_folder(target) as scratch:
+        made, near = _made(stage, model, target, folders, scratch)
+        issues += made.issues
+        issues += proof.issues_of(
+            list(verify.differences(model, made, markup.text_of((scratch / target.name).read_bytes()), target, near)),
+            is_of_robot=True,
+        )
         validate.refuse_errors(issues, target, strict=strict)
+        replace_together(scratch, target, [])
     return issues, summary.counts(model)
 
 
-def _edited(stage: Usd.Stage, model: PhysicsModel, target: Path, folders: Iterable[Path]) -> _Kept:
-    """The text of the model that a stage came from, with what was edited. target: folder of the new file.
+def _made(
+    stage: Usd.Stage, model: PhysicsModel, target: Path, folders: Iterable[Path], scratch: Path
+) -> tuple[Written, tuple[Path, ...]]:  # fmt: skip
+    """Write the file to a folder. Returns what is in it, and the folders of the files that it names."""
+    imported, lost = None, ""
+    try:
+        imported = _imported(stage, target.parent, folders)
+        if imported is not None:
+            data, issues = _edited(imported, stage, model, target.parent)
+            (scratch / target.name).write_bytes(data)
+            return Written("", imported.names, issues), (imported.folder,)
+    except edit.OtherPartsError as reason:
+        lost = str(reason)
+    further = _further(stage, model, imported.planned if imported is not None else None, target, scratch)
+    made = write.text_of(model, target.stem, further)
+    text = made.text
+    if imported is not None:
+        text = _with_keyframes(text, made, imported.planned, scratch / target.name)
+    (scratch / target.name).write_text(text, encoding="utf-8", newline="")
+    if lost:
+        made.issues.append(Issue(
+            "MjcfWrittenAnew", "warning", "", target.stem, f"{lost} The model is written anew, without the comments of "
+            "the old one.", "Undo the change of parts to keep them.",
+        ))  # fmt: skip
+    return made, ()
 
-    Raises OtherPartsError where the text has to be written anew; its message is empty if there is none.
-    """
+
+def _imported(stage: Usd.Stage, target: Path, folders: Iterable[Path]) -> _Imported | None:
+    """The model that a stage came from; None for others. Raises OtherPartsError where its text cannot be written."""
     found = list(_sources(stage))
     if len(found) != 1:
-        raise edit.OtherPartsError("Several models were imported." if found else "")
+        if found:
+            raise edit.OtherPartsError("Several models were imported.")
+        return None
     root, kept, near = found[0]
     text = kept.flat()
     folder = _folder_of(text, kept, [*folders, *near, target])
     planned = layout.plan(read.read_text(text, folder / kept.name), root)
     before = Usd.Stage.CreateInMemory()
     mjcf_stage.fill_stage(planned, before)
-    _refuse_other_prims(before, stage)
-    old = usd_read.read_stage(before)
-    edits = TextEdits(text)
-    edit.edit(edits, planned, old, model)
-    issues = list(_unsaid(planned, old, before, model, stage))
+    return _Imported(kept, text, folder, planned, before, usd_read.read_stage(before))
+
+
+def _edited(
+    imported: _Imported, stage: Usd.Stage, model: PhysicsModel, target: Path
+) -> tuple[bytes, list[Issue]]:  # fmt: skip
+    """The text of the model with what was edited. target: folder of the new file. Raises OtherPartsError."""
+    kept, planned, folder = imported.kept, imported.planned, imported.folder
+    _refuse_other_prims(imported.before, stage)
+    edits = TextEdits(imported.text)
+    edit.edit(edits, planned, imported.old, model)
+    issues = list(_unsaid(planned, imported.old, imported.before, model, stage))
     is_here = os.path.realpath(folder) == os.path.realpath(target)
     source.move_files(planned.source.root, edits, folder, target)
-    names = {path: body.name for path, body in zip(planned.places, planned.source.bodies, strict=True)}
-    names |= {path if dof in ("", "angular", "linear") else f"{path}.{dof}": name
-              for name, (path, dof) in planned.joint_paths.items()}  # fmt: skip
     if not edits.changed and not edits.added and (not kept.parts or (is_here and kept.is_whole_in(target))):
-        return _Kept(kept.data, names, issues)
-    return _Kept(edits.result().encode(), names, issues, (folder,))
+        return kept.data, issues
+    return edits.result().encode(), issues
+
+
+def _further(
+    stage: Usd.Stage, model: PhysicsModel, planned: layout.Layout | None, target: Path, scratch: Path
+) -> Further:  # fmt: skip
+    """What a stage has beside bodies, colliders and joints. scratch: a folder for copies of images."""
+    images = looks.Images(scratch / f"{target.stem}_textures")
+
+    def image(file: Path) -> str | None:
+        return images.asset(file).removeprefix("./") if file.suffix.lower() == ".png" else None
+
+    made = Further(list(robot_geometry.visible_parts(stage, model)), image)
+    made.actuators = list(_actuators(stage, model, planned))
+    for prim in stage.Traverse():
+        if {"MjcSiteAPI", "NewtonSiteAPI"}.intersection(prim.GetAppliedSchemas()):
+            made.sites[str(prim.GetPath())] = prim.GetDisplayName() or prim.GetName()
+    if planned is not None:
+        made.source = planned.source
+        made.sites |= {path: name for name, path in planned.sites.items() if stage.GetPrimAtPath(path)}
+        for body in planned.source.bodies:
+            for joint in body.joints:
+                path, dof = planned.joint_paths.get(joint.name, ("", ""))
+                is_shared = dof not in ("", "angular", "linear")
+                made.joints[path, dof if is_shared else ""] = joint.name
+                made.springs[path, dof if is_shared else ""] = Spring(
+                    joint.stiffness, joint.spring * planned.signs.get(joint.name, 1.0),
+                    joint.damping if is_shared else 0.0, joint.force_range,
+                )  # fmt: skip
+    return made
+
+
+def _actuators(stage: Usd.Stage, model: PhysicsModel, planned: layout.Layout | None) -> Iterator[Actuator]:
+    """The actuators of MuJoCo on a stage, with paths as targets; of joints with a point and the degree of freedom."""
+    dofs = {}
+    for one in planned.source.actuators if planned is not None else ():
+        if planned is not None and one.kind == "joint" and one.target in planned.joint_paths:
+            dofs[one.name] = (*planned.joint_paths[one.target], planned.signs[one.target])
+    for prim in stage.Traverse():
+        targets = usd_read.targets(prim.GetRelationship("mjc:target")) if prim.GetTypeName() == "MjcActuator" else ()
+        if not targets:
+            continue
+        name = prim.GetDisplayName() or prim.GetName()
+        made = mjcf_stage.actuator_of(prim, name, targets[0])
+        if targets[0] in model.joints:
+            path, dof, sign = dofs.get(name, (targets[0], "", 1.0))
+            made.target = f"{targets[0]}.{dof if path == targets[0] and dof not in ('angular', 'linear') else ''}"
+            made.gears = tuple(sign * value for value in made.gears)
+        else:
+            made.kind = "body" if targets[0] in model.bodies else "site"
+        yield made
+
+
+def _with_keyframes(text: str, made: Written, planned: layout.Layout, file: Path) -> str:
+    """A text with the keyframes of the imported model, for the joints that there are."""
+    now = read.read_text(text, file)
+    joints = {}
+    for name, (path, dof) in planned.joint_paths.items():
+        key = made.names.get(path if dof in ("", "angular", "linear") else f"{path}.{dof}")
+        if key is not None:
+            joints[key] = (name, planned.signs[name])
+    for path, body in zip(planned.places, planned.source.bodies, strict=True):
+        free = next((joint.name for joint in body.joints if joint.type == "free"), None)
+        if free is not None and f"{path}.free" in made.names:
+            joints[made.names[f"{path}.free"]] = (free, 1.0)
+    keys = further.keyframes(planned.source, now, joints)
+    if not keys:
+        return text
+    inside = "".join(markup.to_text(key, level=2) for key in keys)
+    return text.replace("</mujoco>", f"  <keyframe>\n{inside}  </keyframe>\n</mujoco>")
 
 
 def _sources(stage: Usd.Stage) -> Iterator[tuple[str, Source, list[Path]]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pxr import Gf, Kind, Sdf, Usd, UsdGeom, UsdShade, Vt
 
@@ -18,7 +18,9 @@ from ..core.errors import OutputError
 from ..core.model import GRAVCOMP
 from ..core.units import SI
 from ..mjcf import layout, read, source
+from ..mjcf.values import Actuator
 from ..system.files import checked, refuse_parts, replace_together, scratch_folder, work_folder
+from ..urdf.mesh_data import linear
 from . import looks, write
 from .opinions import BINDING_API
 
@@ -81,6 +83,30 @@ def _keep_text(stage: Usd.Stage, planned: Layout, home: Path | None) -> None:
         root.CreateAttribute(name, Sdf.ValueTypeNames.String, True, Sdf.VariabilityUniform).Set(text)
 
 
+def actuator_of(prim: Usd.Prim, name: str, target: str) -> Actuator:
+    """The numbers of a prim of type MjcActuator. target: path of what it moves."""
+
+    def value(word: str, usual: Any) -> Any:
+        found = prim.GetAttribute(f"mjc:{word}").Get()
+        return usual if found is None else found
+
+    def pair(word: str) -> tuple[float, float] | None:
+        low, high = (float(value(f"{word}Range:{end}", 0.0)) for end in ("min", "max"))
+        limited = value(f"{word}Limited", "auto")
+        return (low, high) if limited == "true" or (limited == "auto" and low < high) else None
+
+    made = Actuator(name, target)
+    made.gain_type, made.bias_type, made.dynamics_type = (
+        str(value(word, usual)) for word, usual in (("gainType", "fixed"), ("biasType", "none"), ("dynType", "none"))
+    )
+    made.gains, made.biases, made.gears, made.dynamics = (
+        tuple(map(float, value(word, usual))) for word, usual in
+        (("gainPrm", (1.0,)), ("biasPrm", ()), ("gear", (1.0,)), ("dynPrm", (1.0,)))
+    )  # fmt: skip
+    made.force, made.control, made.activity = pair("force"), pair("ctrl"), pair("act")
+    return made
+
+
 class _Looks:
     """Writes the materials of geoms that are seen, each once."""
 
@@ -96,7 +122,7 @@ class _Looks:
                 self.made[key] = self._material(look)
             prim.AddAppliedSchema(BINDING_API)
             UsdShade.MaterialBindingAPI(prim).Bind(UsdShade.Material.Get(self.stage, self.made[key]))
-            red, green, blue, alpha = look.rgba
+            red, green, blue, alpha = linear(look.rgba)
             color = UsdGeom.Gprim(prim).CreateDisplayColorPrimvar()
             color.Set(Vt.Vec3fArray([Gf.Vec3f(red, green, blue)]))
             if alpha < 1.0:
@@ -110,7 +136,7 @@ class _Looks:
         material = UsdShade.Material.Define(self.stage, path)
         shader = UsdShade.Shader.Define(self.stage, f"{path}/Surface")
         shader.CreateIdAttr("UsdPreviewSurface")
-        names, (red, green, blue, alpha) = Sdf.ValueTypeNames, look.rgba
+        names, (red, green, blue, alpha) = Sdf.ValueTypeNames, linear(look.rgba)
         diffuse = shader.CreateInput("diffuseColor", names.Color3f)
         diffuse.Set(Gf.Vec3f(red, green, blue))
         if look.texture is not None:
