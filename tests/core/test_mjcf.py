@@ -686,8 +686,8 @@ FURTHER = """<mujoco model="m">
   <worldbody>
     <site name="wall" pos="0 0 2"/>
     <body name="a"><joint name="one" axis="0 1 0" actuatorfrcrange="-7 7" ref="0.1"/>
-      <joint name="two" axis="1 0 0"/>
-      <geom name="shell" type="box" size="0.1 0.2 0.3" rgba="0.2 0.4 0.6 1"/>
+      <joint name="two" axis="1 0 0" solreflimit="0.05 1"/>
+      <geom name="shell" solref="0.03 1" margin="0.002" type="box" size="0.1 0.2 0.3" rgba="0.2 0.4 0.6 1"/>
       <geom name="shirt" type="mesh" mesh="t" material="red" contype="0" conaffinity="0" mass="0"/>
       <site name="tip" pos="0.1 0 0.3"/>
       <body name="b" pos="1 0 0"><joint name="three" axis="0 0 1" stiffness="3" springref="20"/>
@@ -726,7 +726,9 @@ def test_a_model_that_is_written_anew_has_its_looks_sites_tendons_sensors_and_ke
     assert (after.ntendon, after.nsensor, after.nkey, after.npair) == (2, 2, 1, 1)
     assert after.numeric("n").data == pytest.approx([1, 2]) and after.opt.timestep == 0.004
     assert after.stat.extent == 2 and after.vis.map.znear == pytest.approx(0.02)
-    shirt = after.geom("shirt")
+    shirt, shell = after.geom("shirt"), after.geom("shell")
+    assert shell.solref == pytest.approx([0.03, 1]) and shell.margin[0] == pytest.approx(0.002)
+    assert after.jnt_solref[after.joint("two").id] == pytest.approx([0.05, 1])
     assert (shirt.contype[0], shirt.conaffinity[0]) == (0, 0)
     assert after.mat_rgba[shirt.matid[0]] == pytest.approx([0.8, 0.1, 0.1, 1], abs=1e-3)
     assert after.mat_rgba[after.geom("shell").matid[0]] == pytest.approx([0.2, 0.4, 0.6, 1], abs=1e-3)

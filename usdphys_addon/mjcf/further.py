@@ -44,7 +44,8 @@ class Further:
     """seen: what is to be seen. image: gives the name of a copy of an image; None for one that MuJoCo cannot read.
 
     actuators: with paths as targets. springs: by path and degree of freedom of a joint. sites: names by path. joints:
-    names by path and degree of freedom. source: the model that was imported, of which further elements are kept.
+    names by path and degree of freedom. words: further attributes, of geoms by path, of joints by name. source: the
+    model that was imported, of which further elements are kept.
     """
 
     seen: list[Part] = field(default_factory=list)
@@ -53,6 +54,7 @@ class Further:
     springs: dict[tuple[str, str], Spring] = field(default_factory=dict)
     sites: dict[str, str] = field(default_factory=dict)
     joints: dict[tuple[str, str], str] = field(default_factory=dict)
+    words: dict[str, str] = field(default_factory=dict)
     source: Model | None = None
 
 

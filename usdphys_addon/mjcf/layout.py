@@ -41,8 +41,8 @@ class Layout:
 
     root: path of the prim above all others. model: all prims, parents first. looks: by path of a geom. joint_paths:
     path and degree of freedom by name of a joint; signs: of that against the joint. lifts: share of its gravity that
-    does not pull a body, by path, if there is any. places: path of each body; sites: by name. issues: what the file
-    says and the prims do not.
+    does not pull a body, by path, if there is any. places: path of each body; sites: by name. geoms: by path.
+    issues: what the file says and the prims do not.
     """
 
     source: Model
@@ -55,6 +55,7 @@ class Layout:
     lifts: dict[str, float] = field(default_factory=dict)
     places: list[str] = field(default_factory=list)
     sites: dict[str, str] = field(default_factory=dict)
+    geoms: dict[str, Geom] = field(default_factory=dict)
 
 
 def plan(source: Model, root: str = "") -> Layout:
@@ -253,6 +254,7 @@ class _Planner:
         path = self.free(above, (geom.mesh or geom.type) if unnamed else geom.name)
         pose = geom.pose @ np.diag((*scale, 1.0))
         prim = self.add(Prim(path, type_name, world @ pose, local=pose, label=geom.name))
+        self.layout.geoms[path] = geom
         if gprim is not None:
             prim.add(gprim)
         if mesh is not None:

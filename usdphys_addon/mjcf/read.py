@@ -35,6 +35,16 @@ _ACTUATORS = frozenset({
     "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "dcmotor"
 })  # fmt: skip
 _JOINTS = {"hinge", "slide", "ball", "free"}
+_PLACE = frozenset({"name", "class", "type", "pos", "quat", "euler", "axisangle", "xyaxes", "zaxis", "group"})
+#: Attributes that are read, or that say where a part is.
+_OF_GEOM = _PLACE | {
+    "fromto", "size", "mesh", "hfield", "material", "rgba", "mass", "density", "shellinertia", "contype", "conaffinity",
+    "friction", "fitscale", "condim", "priority",
+}  # fmt: skip
+_OF_JOINT = _PLACE | {
+    "axis", "range", "limited", "ref", "springref", "stiffness", "damping", "armature", "frictionloss",
+    "actuatorfrcrange", "actuatorfrclimited",
+}  # fmt: skip
 #: Most bodies and geoms after replicas are written out; and levels of includes.
 _MOST, DEEPEST = 100_000, 32
 
@@ -396,6 +406,7 @@ class _Reader:
         made.armature = self._number(attributes, "armature", 0.0)
         made.friction = self._number(attributes, "frictionloss", 0.0)
         made.force_range = self._limits(attributes, "actuatorfrcrange", "actuatorfrclimited")
+        made.others = {word: text for word, text in attributes.items() if word not in _OF_JOINT}
         if any(self._numbers(attributes, "springdamper")):
             self.unread["springdamper of a joint"] += 1
         return made
@@ -423,6 +434,7 @@ class _Reader:
         made.priority = int(self._number(attributes, "priority", 0))
         made.condim = int(self._number(attributes, "condim", 3))
         made.is_shell = attributes.get("shellinertia") == "true"
+        made.others = {word: text for word, text in attributes.items() if word not in _OF_GEOM}
         if kind == "sdf" or (mesh and kind not in ("mesh", "sdf")):
             self.unread["shape fitted to a mesh" if mesh and kind != "sdf" else "signed distance field"] += 1
             if kind == "sdf":

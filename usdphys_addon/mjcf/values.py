@@ -8,6 +8,7 @@ the body that holds the part.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from dataclasses import field as dataclass_field
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +54,7 @@ class Look:
 class Geom:
     """A shape. size: as MJCF has it: radius, half lengths. mesh, field, look: names of assets.
 
-    mass: kg; None: from the density. contact: masks (type, affinity).
+    mass: kg; None: from the density. contact: masks (type, affinity). others: attributes that are not read.
     """
 
     name: str
@@ -73,6 +74,7 @@ class Geom:
     condim: int = 3
     is_shell: bool = False
     line: int = 0
+    others: dict[str, str] = dataclass_field(default_factory=dict)
 
     @property
     def collides(self) -> bool:
@@ -83,7 +85,7 @@ class Geom:
 class Joint:
     """A joint of a body: hinge, slide, ball or free. place, axis: (3,). range: rad or m; None: without limits.
 
-    element: in the text; None for a replica, as edits of one would be of all.
+    element: in the text; None for a replica, as edits of one would be of all. others: attributes that are not read.
 
     The angle or distance is `reference` in the pose of the file. stiffness, damping: of a spring at `spring`.
     """
@@ -102,6 +104,7 @@ class Joint:
     force_range: tuple[float, float] | None = None
     line: int = 0
     element: Element | None = None
+    others: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)

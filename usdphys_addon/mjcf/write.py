@@ -394,7 +394,7 @@ class _Writer:
         world = _rigid(part.world)
         stretch, pose = world[:3, :3].T @ part.world[:3, :3], _seen_from(body, world)
         words = f' mass="0" contype="0" conaffinity="0" group="{_VISUALS}"'
-        label = paths.name_of(part.path)
+        label, more = paths.name_of(part.path), self.further.words.get(part.path, "")
         if part.gprim is not None:
             shape, turn = self.gprim_words(part.gprim, np.diag(stretch)) or ("", np.eye(3))
             made = [(shape, self.material(part.material))] if shape else []
@@ -404,7 +404,7 @@ class _Writer:
         lines = []
         for number, (shape, look) in enumerate(made):
             name = self.name_of(f"{part.path} seen {number}", label, "geom")
-            lines.append(f'<geom name="{escape(name)}" {shape}{_placed(pose)}{words}{look}/>')
+            lines.append(f'<geom name="{escape(name)}" {shape}{_placed(pose)}{words}{look}{more}/>')
         return lines
 
     def seen_meshes(self, part: Part, stretch: Floats, label: str) -> Iterator[tuple[str, str]]:
@@ -488,9 +488,8 @@ class _Writer:
         lines = []
         for number, (words, place) in enumerate(parts):
             name = self.name_of(f"{prim.path}.{number}" if number else prim.path, prim.label or prim.name, "geom")
-            lines.append(
-                f'<geom name="{escape(name)}" {words}{_placed(place)} mass="0"{self.contact_words(prim)}{looks}/>'
-            )
+            words += f'{_placed(place)} mass="0"{self.contact_words(prim)}{looks}'
+            lines.append(f'<geom name="{escape(name)}" {words}{self.further.words.get(prim.path, "")}/>')
         return lines
 
     def gprim_words(self, gprim: usd_geom.Gprim, scale: Any) -> tuple[str, Floats] | None:
@@ -620,7 +619,7 @@ class _Writer:
         if math.isfinite(low) or math.isfinite(high):
             far = 1e3
             words += f' range="{_row([max(low, -far), min(high, far)])}"'
-        words += self.dynamics(joint.prim)
+        words += self.dynamics(joint.prim) + self.further.words.get(wanted, "")
         words += self.driven(joint, dof, name, drive, lambda: self.weight_of(
             joint, drive, local, number, is_hinge=is_hinge))  # fmt: skip
         return f'<joint name="{escape(name)}" {words}/>'

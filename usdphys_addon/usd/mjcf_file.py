@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -154,17 +154,23 @@ def _further(
             made.sites[str(prim.GetPath())] = prim.GetDisplayName() or prim.GetName()
     if planned is not None:
         made.source = planned.source
+        made.words |= {path: _words(geom.others) for path, geom in planned.geoms.items()}
         made.sites |= {path: name for name, path in planned.sites.items() if stage.GetPrimAtPath(path)}
         for body in planned.source.bodies:
             for joint in body.joints:
                 path, dof = planned.joint_paths.get(joint.name, ("", ""))
                 is_shared = dof not in ("", "angular", "linear")
                 made.joints[path, dof if is_shared else ""] = joint.name
+                made.words[joint.name] = _words(joint.others)
                 made.springs[path, dof if is_shared else ""] = Spring(
                     joint.stiffness, joint.spring * planned.signs.get(joint.name, 1.0),
                     joint.damping if is_shared else 0.0, joint.force_range,
                 )  # fmt: skip
     return made
+
+
+def _words(attributes: Mapping[str, str]) -> str:
+    return "".join(f" {name}={markup.quoted(text)}" for name, text in attributes.items())
 
 
 def _actuators(stage: Usd.Stage, model: PhysicsModel, planned: layout.Layout | None) -> Iterator[Actuator]:
