@@ -785,3 +785,19 @@ def test_what_is_only_seen_is_written_with_its_materials_and_images(tmp_path: Pa
     assert (skin.contype[0], skin.conaffinity[0], skin.group[0], collider.group[0]) == (0, 0, 2, 3)
     start, count = judge.mesh_texcoordadr[skin.dataid[0]], judge.mesh_texcoordnum[skin.dataid[0]]
     assert sorted(map(tuple, judge.mesh_texcoord[start : start + count].tolist())) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_a_mesh_of_mujocos_own_format_is_read_and_a_damaged_one_named(tmp_path: Path) -> None:
+    points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], "<f4")
+    faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)], "<i4")
+    head = np.array([4, 0, 0, 4], "<i4")
+    data = head.tobytes() + points.tobytes() + faces.tobytes()
+    text = ('<mujoco model="m"><asset><mesh name="t" file="t.msh" inertia="exact"/></asset><worldbody><body name="b">'
+            '<freejoint/><geom type="mesh" mesh="t"/></body></worldbody></mujoco>')  # fmt: skip
+    (tmp_path / "t.msh").write_bytes(data)
+    model, planned = through_usd(tmp_path, text)
+    assert planned.issues == []
+    assert model.bodies["/m/b"].get(usd_physics.MassAPI).mass == pytest.approx(1000 / 6, rel=1e-5)
+    for wrong in (data[:-4], data[:16] + points.tobytes() + (faces + 1).tobytes(), b""):
+        (tmp_path / "t.msh").write_bytes(wrong)
+        assert "MjcfMeshMissing" in [issue.code for issue in mjcf_stage.plan(tmp_path / "model.xml").issues]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,11 +87,10 @@ def mesh_reader(source: Model) -> matter.Meshes:
         points, triangles = asset.points, asset.faces
         if asset.file is not None:
             try:
-                data = mesh_files.read_mesh(asset.file)
+                points, triangles = _read_mesh(asset.file)
             except InputError as error:
                 tell(str(error), "Repair the file, or remove its geoms.")
                 return None
-            points, triangles = data.points, _triangles(data.counts, data.corners)
         if not len(points):
             return None
         # Its own frame is taken out, then it is scaled.
@@ -565,6 +565,27 @@ def _filled(numbers: tuple[float, ...], size: int) -> tuple[float, ...]:
 def identifier(name: str) -> str:
     """A name as USD takes it."""
     return prim_name(name or "unnamed")
+
+
+def _read_mesh(file: Path) -> tuple[Floats, Any]:
+    """Points (n, 3) and triangles (m, 3) of a mesh file. Raises InputError."""
+    if file.suffix.lower() != ".msh":
+        data = mesh_files.read_mesh(file)
+        return data.points, _triangles(data.counts, data.corners)
+    # MuJoCo's own: four counts, then points, normals, texture coordinates, and triangles, all of 32 bits.
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"'{file.name}' cannot be read ({error.strerror}).") from error
+    counts = np.frombuffer(content[:16], "<i4").astype(np.int64)
+    sizes = counts * (3, 3, 2, 3) if len(counts) == 4 else np.array([-1])
+    if (sizes < 0).any() or len(content) != 16 + 4 * sizes.sum() or not counts[0]:
+        raise InputError(f"'{file.name}' is no mesh of MuJoCo: its length does not fit its counts.")
+    points = np.frombuffer(content, "<f4", int(sizes[0]), 16).astype(float).reshape(-1, 3)
+    triangles = np.frombuffer(content, "<i4", int(sizes[3]), 16 + 4 * int(sizes[:3].sum())).reshape(-1, 3)
+    if not np.isfinite(points).all() or (len(triangles) and not 0 <= triangles.min() <= triangles.max() < len(points)):
+        raise InputError(f"'{file.name}' is no mesh of MuJoCo: its triangles name points that it has not.")
+    return points, triangles.astype(np.int64)
 
 
 def _triangles(counts: Any, corners: Any) -> Any:
