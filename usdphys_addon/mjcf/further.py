@@ -104,8 +104,8 @@ def keyframes(source: Model, made: Model, joints: Mapping[str, tuple[str, float]
                     numbers += [sign * value for value in own] if size == 1 else own
             key[word] = " ".join(f"{value:.12g}" for value in numbers)
         if given["ctrl"]:
-            known = dict(zip(_controls(source), given["ctrl"], strict=False))
-            key["ctrl"] = " ".join(f"{known.get(name, 0.0):.12g}" for name in _controls(made))
+            known = dict(zip(actuator_names(source), given["ctrl"], strict=False))
+            key["ctrl"] = " ".join(f"{known.get(name, 0.0):.12g}" for name in actuator_names(made))
         found.append(Element("key", key))
     return found
 
@@ -115,7 +115,7 @@ _SIZES = {"free": 7, "ball": 4, "hinge": 1, "slide": 1}
 _SPEEDS = {"free": 6, "ball": 3, "hinge": 1, "slide": 1}
 
 
-def _controls(model: Model) -> list[str]:
+def actuator_names(model: Model) -> list[str]:
     """Names of all actuators, those that are not read among them."""
     read_names = {id(one.element): one.name for one in model.actuators}
     every = (child for one in model.root.findall("actuator") for child in one.children)
