@@ -692,7 +692,7 @@ FURTHER = """<mujoco model="m">
       <site name="tip" pos="0.1 0 0.3"/>
       <body name="b" pos="1 0 0"><joint name="three" axis="0 0 1" stiffness="3" springref="20"/>
         <geom size="0.1"/></body></body>
-    <body name="c" pos="3 0 1"><freejoint name="fly"/><geom size="0.1"/></body>
+    <body name="c" pos="3 0 1"><joint type="free" name="fly" frictionloss="0.2"/><geom size="0.1"/></body>
     <body name="extra" pos="5 0 1"><freejoint/><geom size="0.1"/></body>
   </worldbody>
   <tendon><fixed name="mix"><joint joint="one" coef="1"/><joint joint="three" coef="-2"/></fixed>
@@ -728,6 +728,8 @@ def test_a_model_that_is_written_anew_has_its_looks_sites_tendons_sensors_and_ke
     assert after.stat.extent == 2 and after.vis.map.znear == pytest.approx(0.02)
     shirt, shell = after.geom("shirt"), after.geom("shell")
     assert shell.solref == pytest.approx([0.03, 1]) and shell.margin[0] == pytest.approx(0.002)
+    fly = after.joint("c_free")
+    assert fly.frictionloss == pytest.approx([0.2] * 6) and fly.damping == pytest.approx([0.3] * 6)
     assert after.jnt_solref[after.joint("two").id] == pytest.approx([0.05, 1])
     assert (shirt.contype[0], shirt.conaffinity[0]) == (0, 0)
     assert after.mat_rgba[shirt.matid[0]] == pytest.approx([0.8, 0.1, 0.1, 1], abs=1e-3)

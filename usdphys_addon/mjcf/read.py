@@ -45,6 +45,7 @@ _OF_JOINT = _PLACE | {
     "axis", "range", "limited", "ref", "springref", "stiffness", "damping", "armature", "frictionloss",
     "actuatorfrcrange", "actuatorfrclimited",
 }  # fmt: skip
+_OF_FREE = ("damping", "frictionloss", "armature")
 #: Most bodies and geoms after replicas are written out; and levels of includes.
 _MOST, DEEPEST = 100_000, 32
 
@@ -106,9 +107,9 @@ class _Reader:
         self.order = self.compiler.get("eulerseq", "xyz")
         self.auto_limits = self.compiler.get("autolimits", "true") != "false"
         self.classes = self.model.classes
+        self.unread: Counter[str] = Counter()
         for section in self._sections("default"):
             self._read_class(section, "", self.classes["main"])
-        self.unread: Counter[str] = Counter()
         # What has no name gets one that nothing else has.
         self.names = {name for one in self.root.walk() if (name := one.get("name"))}
         self.parts = 0
@@ -395,6 +396,9 @@ class _Reader:
         made = Joint(self._name(attributes.get("name", ""), "joint", suffix), kind, place, axis, line=element.line)
         made.element = None if suffix else element
         if is_free or kind == "free":
+            slowed = [word for word in _OF_FREE if any(self._numbers(attributes, word))]
+            made.others = {} if is_free else {word: attributes[word] for word in slowed}
+            self.unread["free joint with damping, friction or armature"] += bool(made.others)
             return made
         scale = self._angle if kind in ("hinge", "ball") else float
         limits = self._limits(attributes, "range", "limited")

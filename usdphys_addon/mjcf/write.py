@@ -295,9 +295,10 @@ class _Writer:
         if own.joint is not None:
             lines += self.joint(own.joint, own.pose, depth + 1)
         elif not is_mocap:
-            lines.append(
-                f'{pad}  <freejoint name="{escape(self.name_of(f"{path}.free", f"{own.name}_free", "joint"))}"/>'
-            )
+            name = escape(self.name_of(f"{path}.free", f"{own.name}_free", "joint"))
+            more = self.further.words.get(f"{path}.free")
+            tag = f'joint name="{name}" type="free"{more}' if more else f'freejoint name="{name}"'
+            lines.append(f"{pad}  <{tag}/>")
         lines.append(pad + "  " + self.inertial(path))
         lines += self.shapes(path, own.pose, depth + 1)
         lines += [f"{pad}  {site}" for site in self.sites.get(path, ())]

@@ -156,8 +156,10 @@ def _further(
         made.source = planned.source
         made.words |= {path: _words(geom.others) for path, geom in planned.geoms.items()}
         made.sites |= {path: name for name, path in planned.sites.items() if stage.GetPrimAtPath(path)}
-        for body in planned.source.bodies:
+        for place, body in zip(planned.places, planned.source.bodies, strict=True):
             for joint in body.joints:
+                if joint.type == "free":
+                    made.words[f"{place}.free"] = _words(joint.others)
                 path, dof = planned.joint_paths.get(joint.name, ("", ""))
                 is_shared = dof not in ("", "angular", "linear")
                 made.joints[path, dof if is_shared else ""] = joint.name
