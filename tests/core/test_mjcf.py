@@ -698,7 +698,8 @@ FURTHER = """<mujoco model="m">
   <tendon><fixed name="mix"><joint joint="one" coef="1"/><joint joint="three" coef="-2"/></fixed>
     <spatial name="rope" range="0 3" limited="true"><site site="wall"/><site site="tip"/></spatial></tendon>
   <actuator><motor name="push" joint="three" gear="4"/><position name="pull" tendon="mix" kp="9"/>
-    <position name="turn" joint="two" kp="20" kv="1"/><general name="jet" site="tip" gear="0 0 1 0 0 0"/></actuator>
+    <position name="turn" joint="two" kp="20" kv="1"/><general name="jet" site="tip" gear="0 0 1 0 0 0"/>
+    {plugin}</actuator>
   <sensor><jointpos name="angle" joint="two"/><framepos objtype="site" objname="tip"/>
     <framepos objtype="body" objname="extra"/></sensor>
   <custom><numeric name="n" data="1 2"/></custom>
@@ -714,13 +715,15 @@ def without_extra(model: PhysicsModel) -> None:
 
 
 def test_a_model_that_is_written_anew_has_its_looks_sites_tendons_sensors_and_keyframes(tmp_path: Path) -> None:
-    made, issues = back(tmp_path, FURTHER, without_extra)
+    plugin = '<plugin joint="two" plugin="mujoco.pid"/>'
+    made, issues = back(tmp_path, FURTHER.format(plugin=plugin), without_extra)
+    assert any("plugin of the imported" in issue.message or "One plugin" in issue.message for issue in issues)
     (anew,) = [issue.message for issue in issues if issue.code == "MjcfWrittenAnew"]
     assert "extra" in anew
     assert any("framepos" in issue.message for issue in issues if issue.code == "MjcfNotSaid")
     import mujoco
 
-    before, after = judged(FURTHER)[0], judged(made.decode())[0]
+    before, after = judged(FURTHER.format(plugin=""))[0], judged(made.decode())[0]
     for name in ("wall", "tip"):
         assert after.site(name).pos == pytest.approx(before.site(name).pos, abs=1e-6)
     assert (after.ntendon, after.nsensor, after.nkey, after.npair) == (2, 2, 1, 1)

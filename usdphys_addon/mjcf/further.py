@@ -151,7 +151,7 @@ def _is_further(section: str, element: Element) -> bool:
     if section == "contact":
         return element.tag == "pair"
     if section == "actuator":
-        return "tendon" in attributes or "cranksite" in attributes
+        return element.tag == "plugin" or "tendon" in attributes or "cranksite" in attributes
     if section == "equality":
         more = [float(part) for part in attributes.get("polycoef", "").split()[2:]]
         return element.tag not in ("connect", "weld", "joint") or "site1" in attributes or any(more)
