@@ -439,17 +439,25 @@ def _mjcf_to_usd(
     return mjcf_stage.convert(Path(file).absolute(), Path(target).absolute(), strict=options.strict)
 
 
-def _to_mjcf(read: Callable[[str, Any], Reading]) -> Conversion:
-    """The conversion to MJCF of what a function reads."""
+def _to_mjcf(as_stage: Callable[[str, Any], StageFile]) -> Conversion:
+    """The conversion to MJCF of what a function makes a USD file of."""
 
     def run(file: str, load: Any, target: str, options: WriteOptions) -> tuple[list[Issue], dict[str, int]]:
-        from .mjcf import files
+        expose_pxr()
+        from .usd import mjcf_file, overview
+        from .usd import opinions as usd_opinions
+        from .usd import read as usd_read
 
-        with read(file, load) as (model, issues):
-            more, counts = files.write_model(
-                model, Path(target).absolute(), strict=options.strict, inputs=(Path(file).absolute(),)
-            )
-        return [*issues, *more], counts
+        path = Path(file).absolute()
+        with as_stage(file, load) as (stage_file, issues), usd_read.damage_refused(stage_file):
+            stage = usd_read.open_stage(stage_file)
+            opinions = list(usd_opinions.of_stage(stage))
+            more, counts = mjcf_file.write_file(
+                stage, usd_read.read_stage(stage, opinions), Path(target).absolute(), strict=options.strict,
+                inputs=(path,), folders=(path.parent,),
+            )  # fmt: skip
+            found = overview.issues_of(stage, opinions)
+        return [*issues, *found, *more], counts
 
     return Conversion(run, frozenset({"strict"}))
 
@@ -509,12 +517,12 @@ def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
 USD = Format(
     "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, StageOptions,
     heeds=frozenset(WriteOptions.__slots__) - {"ros_package"}, as_stage=_usd_itself,
-    conversions={_MUJOCO: _to_mjcf(_read_usd)},
+    conversions={_MUJOCO: _to_mjcf(_usd_itself)},
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
 _FOR_ROS = {"ros": _check_for_ros}
 _ROBOT_WITHOUT_BLENDER = {
-    USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_attributes"})), _MUJOCO: _to_mjcf(_read_robot),
+    USD.name: Conversion(_robot_to_usd, frozenset({"strict", "physx_attributes"})), _MUJOCO: _to_mjcf(_robot_as_stage),
 }  # fmt: skip
 URDF = Format(
     "URDF file", (".urdf",), _load_robot, _read_robot, _write_robot, RobotChoices, as_stage=_robot_as_stage,
@@ -531,7 +539,7 @@ GLTF = Format(
 MJCF = Format(
     _MUJOCO, (".xml",), _load_mjcf, _read_mjcf, _write_mjcf, as_stage=_mjcf_as_stage, is_one=_is_mjcf,
     heeds=frozenset({"strict"}),
-    conversions={USD.name: Conversion(_mjcf_to_usd, frozenset({"strict"}))},
+    conversions={USD.name: Conversion(_mjcf_to_usd, frozenset({"strict"})), _MUJOCO: _to_mjcf(_mjcf_as_stage)},
 )  # fmt: skip
 #: In the order in which messages name them.
 FORMATS = (BLEND, USD, GLTF, URDF, XACRO, MJCF)

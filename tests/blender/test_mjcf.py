@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Models of MuJoCo in Blender: imported as objects that play, written as USD in every form, and undone in one step."""
 
-import math
 from pathlib import Path
 
 import bpy
@@ -57,14 +56,25 @@ def test_an_imported_model_is_written_in_every_form(
     assert model.prims["/arm/hand"].world[2, 3] == pytest.approx(0.65, abs=1e-6)
 
 
-def test_the_scene_is_exported_as_a_model_that_reads_as_it_was(arm: Path, tmp_path: Path) -> None:
+def test_a_scene_that_nobody_edited_is_exported_as_the_text_that_was_imported(arm: Path, tmp_path: Path) -> None:
     formats.MJCF.load(str(arm), formats.NoOptions())
     bpy.ops.mesh.primitive_cube_add(location=(9, 0, 0))
+    bpy.context.object.name = "Backdrop"
     assert bpy.ops.usdphys.export_mjcf(filepath=str(tmp_path / "out.xml")) == {"FINISHED"}
-    model = mjcf_read.read_file(tmp_path / "out.xml")
-    assert {body.name for body in model.bodies} == {"world", "upper", "hand", "one", "two", "ball"}
-    shoulder = next(joint for body in model.bodies for joint in body.joints if joint.name == "shoulder")
-    assert shoulder.range == pytest.approx((-math.pi / 2, math.pi / 2)) and shoulder.armature == pytest.approx(0.01)
-    assert [one.name for one in model.actuators if one.joint == "shoulder"] == ["shoulder_drive"]
+    assert (tmp_path / "out.xml").read_text(encoding="utf-8") == ARM
     issues = formats.MJCF.write(str(tmp_path / "again.xml"), formats.WriteOptions()).issues
-    assert "MjcfNotSaid" in [issue.code for issue in issues] and not [one for one in issues if one.severity == "error"]
+    assert [issue.label for issue in issues if issue.code == "MjcfNotSaid"] == ["Backdrop"]
+    bpy.data.objects["hand"].usdphys.mass.mass = 0.75
+    formats.MJCF.write(str(tmp_path / "heavy.xml"), formats.WriteOptions())
+    assert (tmp_path / "heavy.xml").read_text(encoding="utf-8") == ARM.replace('mass="0.3"', 'mass="0.75"')
+
+
+def test_a_scene_with_other_parts_is_written_anew(arm: Path, tmp_path: Path) -> None:
+    formats.MJCF.load(str(arm), formats.NoOptions())
+    for name in [obj.name for obj in bpy.data.objects if obj.name.startswith("ball")]:
+        bpy.data.objects.remove(bpy.data.objects[name])
+    issues = formats.MJCF.write(str(tmp_path / "out.xml"), formats.WriteOptions()).issues
+    assert "MjcfWrittenAnew" in [issue.code for issue in issues] and not [i for i in issues if i.severity == "error"]
+    model = mjcf_read.read_file(tmp_path / "out.xml")
+    assert {body.name for body in model.bodies} == {"world", "upper", "hand", "one", "two"}
+    assert "shoulder" in {joint.name for body in model.bodies for joint in body.joints}

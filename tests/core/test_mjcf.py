@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """MJCF: read with all that the format leaves out, as bodies and joints that are where MuJoCo has them."""
 
+import base64
 import math
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +12,13 @@ from mjcf_models import ARM, RandomTree, turned
 from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.cli import file_checks
 from usdphys_ext.usdphys_addon.core import frames, mass, vendor_schemas
+from usdphys_ext.usdphys_addon.core.air import Air
 from usdphys_ext.usdphys_addon.core.errors import InputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
-from usdphys_ext.usdphys_addon.mjcf import files, layout, read, write
+from usdphys_ext.usdphys_addon.mjcf import layout, read, verify, write
 from usdphys_ext.usdphys_addon.simulation.world import World
-from usdphys_ext.usdphys_addon.usd import mjcf_stage
+from usdphys_ext.usdphys_addon.usd import mjcf_file, mjcf_stage
 from usdphys_ext.usdphys_addon.usd import read as usd_read
 
 
@@ -336,7 +339,7 @@ def test_the_arm_comes_back_with_its_masses_limits_and_servo(tmp_path: Path) -> 
     servo = after.actuator("shoulder_drive")
     assert servo.gainprm[0] == pytest.approx(50, rel=1e-5) and servo.biasprm[1:3] == pytest.approx([-50, -4], rel=1e-5)
     assert servo.forcerange == pytest.approx([-20, 20]) and after.neq == 1
-    issues, _ = files.write_model(model, tmp_path / "out.xml")
+    issues, _ = mjcf_file.write_file(through_usd.stage, model, tmp_path / "out.xml")
     assert not [issue for issue in issues if issue.severity == "error"]
 
 
@@ -428,3 +431,378 @@ def test_a_flat_mesh_and_an_impossible_inertia_are_written_as_what_mujoco_takes(
     assert [issue.code for issue in made.issues] == ["MjcfNotSaid"] * 2
     model, _ = judged(made.text)
     assert sorted(model.geom("quad").size) == pytest.approx([0.001, 1.0, 2.0])
+
+
+# --------------------------------------------------------------------------- several servos, filters, ratios, proofs
+
+
+def arm_with(actuators: str, joint: str = "") -> str:
+    return (
+        f'<mujoco model="m"><worldbody><body name="b"><joint name="pin" range="-60 60" {joint}/>'
+        '<geom type="box" size=".1 .2 .3" pos="0.4 0 0" mass="2"/></body></worldbody>'
+        f"<actuator>{actuators}</actuator></mujoco>"
+    )
+
+
+@pytest.mark.parametrize("actuators, joint, most, said", [
+    ('<position joint="pin" kp="5" forcerange="-2 2"/><velocity joint="pin" kv="1" forcerange="-3 3"/>', "", 5.0,
+     "all of"),
+    ('<position joint="pin" kp="5" forcerange="-2 2"/><velocity joint="pin" kv="1"/>', "", None, "other servos"),
+    ('<position joint="pin" kp="5"/>', 'actuatorfrcrange="-4 4"', 4.0, ""),
+    ('<position joint="pin" kp="5" forcerange="-9 9" gear="2"/>', 'actuatorfrcrange="-4 4"', 4.0, ""),
+    ('<general joint="pin" gainprm="5" biastype="affine" biasprm="0 -5 0" dyntype="filter" dynprm="0.1"/>', "", None,
+     "filter"),
+    ('<position joint="pin" kp="5" timeconst="0.1"/>', "", None, "filter"),
+])  # fmt: skip
+def test_servos_of_one_joint_are_one_drive_and_what_it_cannot_say_is_named(
+    actuators: str, joint: str, most: float | None, said: str, tmp_path: Path
+) -> None:
+    _, planned = through_usd(tmp_path, arm_with(actuators, joint))
+    (drive,) = [prim.schemas["PhysicsDriveAPI:angular"] for prim in planned.model.joints.values()]
+    assert (drive.stiffness, drive.max_force) == (5 * (4 if "gear" in actuators else 1), most)
+    told = [issue.message for issue in planned.issues]
+    assert [said in message for message in told] == ([True] if said else []), told
+
+
+def test_actuators_have_the_numbers_that_mujoco_compiles(tmp_path: Path) -> None:
+    """Each short form, held against MuJoCo's own compilation of it."""
+    forms = (
+        '<motor joint="pin" gear="3"/>', '<position joint="pin" kp="5" kv="2" ctrlrange="-1 2"/>',
+        '<position joint="pin" kp="7" dampratio="0.8" gear="2" inheritrange="0.5"/>',
+        '<position joint="pin" kp="7" timeconst="0.2"/>', '<velocity joint="pin" kv="3"/>',
+        '<intvelocity joint="pin" kp="4" kv="1" actrange="-1 1"/>', '<damper joint="pin" kv="3" ctrlrange="0 1"/>',
+        '<cylinder joint="pin" diameter="0.1" bias="1 2 3" timeconst="0.3"/>',
+        '<muscle joint="pin" force="9" lengthrange="0.1 1" tausmooth="0.01"/>',
+        '<general joint="pin" gaintype="affine" gainprm="1 2 3" biastype="affine" biasprm="1 -2 -3"/>',
+    )  # fmt: skip
+    mujoco = pytest.importorskip("mujoco")
+    text = arm_with("".join(forms), 'armature="0.3"')
+    judge = mujoco.MjModel.from_xml_string(text)
+    _, planned = through_usd(tmp_path, text)
+    for row, one in enumerate(planned.source.actuators):
+        for name, own, theirs in (
+            ("gain", one.gains, judge.actuator_gainprm[row]), ("bias", one.biases, judge.actuator_biasprm[row]),
+            ("gear", one.gears, judge.actuator_gear[row]),
+            ("dyn", one.dynamics if one.dynamics_type != "none" else (1.0,), judge.actuator_dynprm[row]),
+        ):  # fmt: skip
+            assert (*own, *[0.0] * 10)[: len(theirs)] == pytest.approx(theirs, abs=1e-9), (one.name, name)
+        types = (f"mjGAIN_{one.gain_type}", f"mjBIAS_{one.bias_type}", f"mjDYN_{one.dynamics_type}")
+        kinds = (mujoco.mjtGain(judge.actuator_gaintype[row]), mujoco.mjtBias(judge.actuator_biastype[row]),
+                 mujoco.mjtDyn(judge.actuator_dyntype[row]))  # fmt: skip
+        assert [kind.name.lower() for kind in kinds] == [kind.lower() for kind in types]
+        for own, theirs, limited in (
+            (one.control, judge.actuator_ctrlrange[row], judge.actuator_ctrllimited[row]),
+            (one.activity, judge.actuator_actrange[row], judge.actuator_actlimited[row]),
+        ):
+            assert (own is not None) == bool(limited) and (own is None or own == pytest.approx(theirs))
+    prims = [prim for prim in planned.model.prims.values() if prim.type_name == "MjcActuator"]
+    assert len(prims) == len(forms)
+
+
+def test_the_range_of_a_ball_joint_is_told_to_be_a_cone(tmp_path: Path) -> None:
+    text = (
+        '<mujoco model="m"><worldbody><body name="b"><joint name="pin" type="ball" range="0 40"/>'
+        '<geom size=".1"/></body></worldbody></mujoco>'
+    )
+    _, planned = through_usd(tmp_path, text)
+    assert any("twist" in issue.message for issue in planned.issues)
+
+
+def test_the_damping_of_the_scene_is_named_in_an_export(tmp_path: Path) -> None:
+    model, _ = through_usd(tmp_path, ARM)
+    assert not [issue for issue in write.text_of(model, "arm").issues if "no word" in issue.message]
+    model.air = Air(0.1, 0.2)
+    assert [issue.code for issue in write.text_of(model, "arm").issues if "no word" in issue.message] == ["MjcfNotSaid"]
+
+
+@pytest.mark.parametrize("old, new, said", [
+    ('gravcomp="0.5"', 'gravcomp="0.4"', "gravity"), ('axis="0 1 0"', 'axis="0 -1 0"', "axis"),
+    ("1.57079632679", "1.5", "limits"), ('biasprm="0 -50 -4"', 'biasprm="0 -50 -3"', "drive"),
+    ('biasprm="0 -50 -4"', 'biasprm="3 -50 -4"', "drive"), ("-20 20", "-20 30", "drive"),
+    ('pos="0.05 0 0.6', 'pos="0.06 0 0.6', ""), ('mass="0.3"', 'mass="0.2"', "mass"),
+])  # fmt: skip
+def test_the_proof_of_a_file_finds_what_is_wrong_in_it(old: str, new: str, said: str, tmp_path: Path) -> None:
+    text = ARM.replace('<body name="ball"', '<body name="ball" gravcomp="0.5"')
+    model, _ = through_usd(tmp_path, text)
+    made = write.text_of(model, "arm")
+    path = tmp_path / "out.xml"
+    assert list(verify.differences(model, made, made.text, path)) == []
+    if old in made.text:
+        wrong = made.text.replace(old, new)
+        assert any(said in one.text for one in verify.differences(model, made, wrong, path))
+    else:
+        assert not said, made.text
+
+
+def test_an_acceleration_drive_is_written_with_the_inertia_that_it_moves(tmp_path: Path) -> None:
+    """A box of 2 kg, 0.4 m from the axis: 2 (0.1² + 0.2²) · 4/12 + 2 · 0.4² about Z."""
+    model, _ = through_usd(tmp_path, arm_with('<position joint="pin" kp="5" kv="1"/>'))
+    (joint,) = model.joints.values()
+    joint.schemas["PhysicsDriveAPI:angular"].type = "acceleration"
+    made = write.text_of(model, "m")
+    after, _ = judged(made.text)
+    inertia = 2 * (0.2**2 + 0.4**2) / 12 + 2 * 0.4**2
+    assert after.actuator_biasprm[0][1:3] == pytest.approx([-5 * inertia, -inertia], rel=1e-5)
+    assert "inertia that it moves" in " ".join(issue.message for issue in made.issues)
+
+
+# --------------------------------------------------------------------------- the text is kept
+
+COMMENTED = ARM.replace("<worldbody>", "<!-- a comment -->\n  <worldbody>").replace(
+    "</mujoco>", '  <sensor><jointpos joint="shoulder"/></sensor>\n  <custom><numeric name="n" data="1  2"/></custom>\n'
+    '  <keyframe><key name="home" ctrl="0.1 0"/></keyframe>\n</mujoco>',
+)  # fmt: skip
+
+
+def back(folder: Path, text: str, change: Callable[[PhysicsModel], None], name: str = "out.xml") -> tuple[bytes, list]:
+    """The text after an edit of its model in a USD file."""
+    model, _ = through_usd(folder, text)
+    change(model)
+    issues, _ = mjcf_file.write_file(through_usd.stage, model, folder / name)
+    return (folder / name).read_bytes(), [issue for issue in issues if issue.code.startswith(("Mjcf", "File"))]
+
+
+@pytest.mark.parametrize("data", [
+    COMMENTED.encode(), COMMENTED.replace("\n", "\r\n").encode(), b"\xef\xbb\xbf" + COMMENTED.encode(),
+    ('<?xml version="1.0" encoding="ISO-8859-1"?>' + COMMENTED.replace("a comment", "K\xf6rper")).encode("latin-1"),
+    COMMENTED.encode("utf-16"),
+], ids=["utf-8", "CRLF", "mark", "latin-1", "utf-16"])  # fmt: skip
+def test_a_model_that_nobody_edited_comes_back_to_the_byte(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "in.xml").write_bytes(data)
+    mjcf_stage.convert(tmp_path / "in.xml", tmp_path / "in.usda")
+    formats.USD.conversions["MuJoCo model"].run(
+        str(tmp_path / "in.usda"), formats.NoOptions(), str(tmp_path / "out.xml"), formats.WriteOptions()
+    )
+    assert (tmp_path / "out.xml").read_bytes() == data
+
+
+def set_mass(model: PhysicsModel) -> None:
+    model.prims["/arm/hand"].get(usd_physics.MassAPI).mass = 0.5
+
+
+def set_new_mass(model: PhysicsModel) -> None:
+    model.prims["/arm/upper"].get(usd_physics.MassAPI).mass = 5.0
+
+
+def set_limit(model: PhysicsModel) -> None:
+    model.joints["/arm/joints/shoulder"].get(usd_physics.RevoluteJoint).upper_limit = math.radians(45)
+
+
+def set_wrist(model: PhysicsModel) -> None:
+    model.joints["/arm/joints/wrist_x"].schemas["PhysicsLimitAPI:rotY"].high = math.radians(10)
+
+
+def set_friction(model: PhysicsModel) -> None:
+    model.joints["/arm/joints/shoulder"].schemas["NewtonJointAPI"].friction = 0.25
+
+
+def set_gains(model: PhysicsModel) -> None:
+    drive = model.joints["/arm/joints/shoulder"].schemas["PhysicsDriveAPI:angular"]
+    drive.stiffness, drive.damping, drive.max_force = 80.0, 5.0, 30.0
+
+
+def set_gravity(model: PhysicsModel) -> None:
+    next(iter(model.scenes.values())).get(usd_physics.PhysicsScene).gravity_magnitude = 1.62
+
+
+def set_lift(model: PhysicsModel) -> None:
+    model.prims["/arm/ball"].add(vendor_schemas.made("PhysxRigidBodyAPI", {"physxRigidBody:disableGravity": True}))
+
+
+def move_ball(model: PhysicsModel) -> None:
+    there = frames.transform((2.0, 1.0, 3.0), turned(np.array([0.0, 0.0, 1.0]), 0.5))
+    known = model.locate
+    model.locate = lambda path: there if path == "/arm/ball" else (
+        there if path == "/arm/ball/ball" else known(path)
+    )  # fmt: skip
+    model.prims["/arm/ball"].world = model.prims["/arm/ball/ball"].world = there
+
+
+@pytest.mark.parametrize("change, look", [
+    (set_mass, lambda judge: judge.body("hand").mass[0] == pytest.approx(0.5)),
+    (set_new_mass, lambda judge: judge.body("upper").mass[0] == pytest.approx(5.0)),
+    (set_limit, lambda judge: judge.joint("shoulder").range == pytest.approx([-math.pi / 2, math.pi / 4])),
+    (set_wrist, lambda judge: sorted(map(abs, (*judge.joint("wrist_x").range, *judge.joint("wrist_y").range)))
+     == pytest.approx(sorted(np.radians([30, 60, 30, 10]))) or judge.joint("wrist_x").range[0] == pytest.approx(
+         -math.radians(10))),
+    (set_friction, lambda judge: judge.joint("shoulder").frictionloss[0] == pytest.approx(0.25)),
+    (set_gains, lambda judge: (*judge.actuator("servo").biasprm[1:3], *judge.actuator("servo").forcerange)
+     == pytest.approx((-80, -5, -30, 30), rel=1e-5)),
+    (set_gravity, lambda judge: judge.opt.gravity == pytest.approx([0, 0, -1.62])),
+    (move_ball, lambda judge: judge.body("ball").pos == pytest.approx([2, 1, 3])),
+])  # fmt: skip
+def test_an_edit_changes_its_number_and_nothing_else(
+    change: Callable[[PhysicsModel], None], look: Callable[[object], bool], tmp_path: Path
+) -> None:
+    made, issues = back(tmp_path, COMMENTED, change)
+    assert issues == []
+    assert look(judged(made.decode())[0])
+    before, after = COMMENTED.splitlines(), made.decode().splitlines()
+    assert len(before) == len(after) and 1 <= sum(map(str.__ne__, before, after)) <= 2
+    assert b"<!-- a comment -->" in made and b'data="1  2"' in made
+
+
+def test_parts_that_were_removed_have_the_model_written_anew(tmp_path: Path) -> None:
+    made, issues = back(tmp_path, COMMENTED, lambda model: model.prims.pop("/arm/joints/wrist_x"))
+    assert "MjcfWrittenAnew" in [issue.code for issue in issues] and b"a comment" not in made
+    assert any("wrist_x" in issue.message for issue in issues)
+
+
+def test_included_files_and_meshes_are_found_from_another_folder(tmp_path: Path) -> None:
+    robot, other = tmp_path / "robot", tmp_path / "other" / "place"
+    for folder in (robot / "parts", robot / "meshes", other):
+        folder.mkdir(parents=True)
+    (robot / "meshes" / "t.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 1 4 3\n")
+    (robot / "parts" / "b.xml").write_text('<mujoco>\n<!-- part --><body name="b"><freejoint/>'
+                                           '<geom type="mesh" mesh="t"/></body></mujoco>')  # fmt: skip
+    text = ('<mujoco model="m"><compiler meshdir="meshes"/><asset><mesh file="t.obj"/></asset><worldbody>'
+            '<include file="parts/b.xml"/></worldbody></mujoco>')  # fmt: skip
+    (robot / "model.xml").write_text(text)
+    mjcf_stage.convert(robot / "model.xml", tmp_path / "model.usda")
+    stage = usd_read.open_stage(tmp_path / "model.usda")
+    for target in (robot / "again.xml", other / "again.xml"):
+        issues, _ = mjcf_file.write_file(stage, usd_read.read_stage(stage), target)
+        assert not [issue for issue in issues if issue.code.startswith(("Mjcf", "File"))]
+        mujoco = pytest.importorskip("mujoco")
+        assert mujoco.MjModel.from_xml_path(str(target)).body("b").mass[0] == pytest.approx(1000 / 6)
+    assert (robot / "again.xml").read_text() == text
+    assert "<!-- part -->" in (other / "again.xml").read_text()
+
+
+# --------------------------------------------------------------------------- written anew
+
+#: One pixel.
+PNG = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+FURTHER = """<mujoco model="m">
+  <option timestep="0.004"/>
+  <statistic extent="2"/>
+  <visual><map znear="0.02"/></visual>
+  <asset><material name="red" rgba="0.8 0.1 0.1 1"/>
+    <mesh name="t" vertex="0 0 0  1 0 0  0 1 0  0 0 1"/></asset>
+  <default><joint damping="0.3"/><tendon width="0.01"/></default>
+  <worldbody>
+    <site name="wall" pos="0 0 2"/>
+    <body name="a"><joint name="one" axis="0 1 0" actuatorfrcrange="-7 7" ref="0.1"/>
+      <joint name="two" axis="1 0 0" solreflimit="0.05 1"/>
+      <geom name="shell" solref="0.03 1" margin="0.002" type="box" size="0.1 0.2 0.3" rgba="0.2 0.4 0.6 1"/>
+      <geom name="shirt" type="mesh" mesh="t" material="red" contype="0" conaffinity="0" mass="0"/>
+      <site name="tip" pos="0.1 0 0.3"/>
+      <body name="b" pos="1 0 0"><joint name="three" axis="0 0 1" stiffness="3" springref="20"/>
+        <geom size="0.1"/></body></body>
+    <body name="c" pos="3 0 1"><joint type="free" name="fly" frictionloss="0.2"/><geom size="0.1"/></body>
+    <body name="extra" pos="5 0 1"><freejoint/><geom size="0.1"/></body>
+  </worldbody>
+  <tendon><fixed name="mix"><joint joint="one" coef="1"/><joint joint="three" coef="-2"/></fixed>
+    <spatial name="rope" range="0 3" limited="true"><site site="wall"/><site site="tip"/></spatial></tendon>
+  <actuator><motor name="push" joint="three" gear="4"/><position name="pull" tendon="mix" kp="9"/>
+    <position name="turn" joint="two" kp="20" kv="1"/><general name="jet" site="tip" gear="0 0 1 0 0 0"/>
+    {plugin}</actuator>
+  <sensor><jointpos name="angle" joint="two"/><framepos objtype="site" objname="tip"/>
+    <framepos objtype="body" objname="extra"/></sensor>
+  <custom><numeric name="n" data="1 2"/></custom>
+  <contact><pair geom1="shell" geom2="shirt"/></contact>
+  <keyframe><key name="home" qpos="0.5 -0.2 0.3 3 0 2 1 0 0 0 5 0 1 1 0 0 0" ctrl="1 2 3 4"/></keyframe>
+</mujoco>
+"""
+
+
+def without_extra(model: PhysicsModel) -> None:
+    for path in [path for path in model.prims if path.startswith("/m/extra")]:
+        del model.prims[path]
+
+
+def test_a_model_that_is_written_anew_has_its_looks_sites_tendons_sensors_and_keyframes(tmp_path: Path) -> None:
+    plugin = '<plugin joint="two" plugin="mujoco.pid"/>'
+    made, issues = back(tmp_path, FURTHER.format(plugin=plugin), without_extra)
+    assert any("plugin of the imported" in issue.message or "One plugin" in issue.message for issue in issues)
+    (anew,) = [issue.message for issue in issues if issue.code == "MjcfWrittenAnew"]
+    assert "extra" in anew
+    assert any("framepos" in issue.message for issue in issues if issue.code == "MjcfNotSaid")
+    import mujoco
+
+    before, after = judged(FURTHER.format(plugin=""))[0], judged(made.decode())[0]
+    for name in ("wall", "tip"):
+        assert after.site(name).pos == pytest.approx(before.site(name).pos, abs=1e-6)
+    assert (after.ntendon, after.nsensor, after.nkey, after.npair) == (2, 2, 1, 1)
+    assert after.numeric("n").data == pytest.approx([1, 2]) and after.opt.timestep == 0.004
+    assert after.stat.extent == 2 and after.vis.map.znear == pytest.approx(0.02)
+    shirt, shell = after.geom("shirt"), after.geom("shell")
+    assert shell.solref == pytest.approx([0.03, 1]) and shell.margin[0] == pytest.approx(0.002)
+    fly = after.joint("c_free")
+    assert fly.frictionloss == pytest.approx([0.2] * 6) and fly.damping == pytest.approx([0.3] * 6)
+    assert after.jnt_solref[after.joint("two").id] == pytest.approx([0.05, 1])
+    assert (shirt.contype[0], shirt.conaffinity[0]) == (0, 0)
+    assert after.mat_rgba[shirt.matid[0]] == pytest.approx([0.8, 0.1, 0.1, 1], abs=1e-3)
+    assert after.mat_rgba[after.geom("shell").matid[0]] == pytest.approx([0.2, 0.4, 0.6, 1], abs=1e-3)
+    states = [mujoco.MjData(model) for model in (before, after)]
+    for model, data in zip((before, after), states, strict=True):
+        mujoco.mj_resetDataKeyframe(model, data, model.key("home").id)
+        for number, name in enumerate(("push", "pull", "turn", "jet")):
+            data.ctrl[model.actuator(name).id] = 0.1 * number + 0.3
+        mujoco.mj_forward(model, data)
+    for name in ("one", "two", "three"):
+        for field in ("qpos", "qfrc_actuator", "qfrc_passive"):
+            values = [getattr(data.joint(name), field)[0] for data in states]
+            assert values[0] == pytest.approx(values[1], rel=1e-5, abs=1e-6), (name, field)
+    for name in ("a", "b", "c"):
+        assert states[0].body(name).xpos == pytest.approx(states[1].body(name).xpos, abs=1e-5)
+
+
+def test_what_is_only_seen_is_written_with_its_materials_and_images(tmp_path: Path) -> None:
+    from pxr import Sdf, UsdGeom, UsdPhysics, UsdShade
+
+    (tmp_path / "wood.png").write_bytes(PNG)
+    stage = usd_read.Usd.Stage.CreateNew(str(tmp_path / "seen.usda"))
+    UsdGeom.SetStageMetersPerUnit(stage, 1.0)
+    UsdGeom.SetStageUpAxis(stage, "Z")
+    body = UsdGeom.Xform.Define(stage, "/w/body")
+    body.AddTranslateOp().Set((0, 0, 2))
+    UsdPhysics.RigidBodyAPI.Apply(body.GetPrim())
+    ball = UsdGeom.Sphere.Define(stage, "/w/body/collider")
+    ball.CreatePurposeAttr("guide")
+    UsdPhysics.CollisionAPI.Apply(ball.GetPrim())
+    mesh = UsdGeom.Mesh.Define(stage, "/w/body/skin")
+    mesh.CreatePointsAttr([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)])
+    mesh.CreateFaceVertexCountsAttr([4])
+    mesh.CreateFaceVertexIndicesAttr([0, 1, 2, 3])
+    UsdGeom.PrimvarsAPI(mesh).CreatePrimvar("st", Sdf.ValueTypeNames.TexCoord2fArray, "vertex").Set(
+        [(0, 0), (1, 0), (1, 1), (0, 1)]
+    )
+    material = UsdShade.Material.Define(stage, "/w/wood")
+    surface = UsdShade.Shader.Define(stage, "/w/wood/s")
+    surface.CreateIdAttr("UsdPreviewSurface")
+    image = UsdShade.Shader.Define(stage, "/w/wood/i")
+    image.CreateIdAttr("UsdUVTexture")
+    image.CreateInput("file", Sdf.ValueTypeNames.Asset).Set("./wood.png")
+    surface.CreateInput("diffuseColor", Sdf.ValueTypeNames.Color3f).ConnectToSource(image.ConnectableAPI(), "rgb")
+    material.CreateSurfaceOutput().ConnectToSource(surface.ConnectableAPI(), "surface")
+    UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim()).Bind(material)
+    stage.Save()
+    (tmp_path / "out").mkdir()
+    mjcf_file.write_file(stage, usd_read.read_stage(stage), tmp_path / "out" / "seen.xml")
+    mujoco = pytest.importorskip("mujoco")
+    judge = mujoco.MjModel.from_xml_path(str(tmp_path / "out" / "seen.xml"))
+    assert judge.ntex == 1 and judge.body("body").mass[0] == pytest.approx(1000 * 4 / 3 * math.pi, rel=1e-3)
+    skin, collider = judge.geom("skin"), judge.geom("collider")
+    assert (skin.contype[0], skin.conaffinity[0], skin.group[0], collider.group[0]) == (0, 0, 2, 3)
+    start, count = judge.mesh_texcoordadr[skin.dataid[0]], judge.mesh_texcoordnum[skin.dataid[0]]
+    assert sorted(map(tuple, judge.mesh_texcoord[start : start + count].tolist())) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_a_mesh_of_mujocos_own_format_is_read_and_a_damaged_one_named(tmp_path: Path) -> None:
+    points = np.array([(0, 0, 0), (1, 0, 0), (0, 1, 0), (0, 0, 1)], "<f4")
+    faces = np.array([(0, 2, 1), (0, 1, 3), (1, 2, 3), (0, 3, 2)], "<i4")
+    head = np.array([4, 0, 0, 4], "<i4")
+    data = head.tobytes() + points.tobytes() + faces.tobytes()
+    text = ('<mujoco model="m"><asset><mesh name="t" file="t.msh" inertia="exact"/></asset><worldbody><body name="b">'
+            '<freejoint/><geom type="mesh" mesh="t"/></body></worldbody></mujoco>')  # fmt: skip
+    (tmp_path / "t.msh").write_bytes(data)
+    model, planned = through_usd(tmp_path, text)
+    assert planned.issues == []
+    assert model.bodies["/m/b"].get(usd_physics.MassAPI).mass == pytest.approx(1000 / 6, rel=1e-5)
+    for wrong in (data[:-4], data[:16] + points.tobytes() + (faces + 1).tobytes(), b""):
+        (tmp_path / "t.msh").write_bytes(wrong)
+        assert "MjcfMeshMissing" in [issue.code for issue in mjcf_stage.plan(tmp_path / "model.xml").issues]

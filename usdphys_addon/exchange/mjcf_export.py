@@ -9,30 +9,38 @@ from typing import Any
 import bpy
 from bpy.types import Context
 
-from ..bridge import scene_read
-from ..core.validate import Issue
-from ..mjcf import files
-from ..system.files import usable_name
+from ..bridge import authored_poses, scene_read
+from ..bridge.environment import require_usd
+from ..core.units import SI
+from ..system.files import checked, usable_name, work_folder
+from . import usd_export
 from .usd_export import ExportResult
 
+#: Key among the notes about the imported file of a scene: folder of the model.
+FOLDER = "mjcf_folder"
 
+
+@authored_poses.authored()
 def export_mjcf(context: Context, filepath: str | Path, *, strict: bool = False) -> ExportResult:
-    """Write the physics of the scene as a model of MuJoCo. Raises as `files.write_model`."""
-    target = Path(bpy.path.abspath(usable_name(str(filepath)))).absolute()
+    """Write the scene as a model of MuJoCo. Raises as `mjcf_file.write_file`.
+
+    A model that was imported from MJCF gets the text of that file with the edits since.
+    """
+    require_usd()
+    from ..usd import mjcf_file
+    from ..usd import read as usd_read
+
+    target = checked(Path(bpy.path.abspath(usable_name(str(filepath)))).absolute())
     reading = scene_read.read_scene(context.evaluated_depsgraph_get())
-    issues, counts = files.write_model(reading.model, target, strict=strict)
-    return ExportResult(target, [*reading.issues, *_left_out(reading), *issues], counts)
-
-
-def _left_out(reading: Any) -> list[Issue]:
-    """Says how many meshes do not collide, and so are not in the file."""
-    owners = {site.obj.name for site in reading.sites.values() if len(site.obj.usdphys.colliders)}
-    seen = [one.obj.name for one in reading.placements if one.obj.type == "MESH" and one.obj.name not in owners]
-    if not seen:
-        return []
-    return [Issue(
-        "MjcfNotSaid", "info", "", seen[0],
-        f"'{seen[0]}' does not collide, so it is not in the file; {len(seen)} meshes are left out."
-        if len(seen) > 1 else f"'{seen[0]}' does not collide, so it is not in the file.",
-        "Export USD to keep what is only seen.",
-    )]  # fmt: skip
+    memory: Any = context.scene.usdphys.source
+    with work_folder() as scratch:
+        file = scratch / "model.usdc"
+        written = usd_export.export_usd(context, file, usd_export.ExportOptions(SI))
+        stage = usd_read.open_stage(file)
+        model = usd_read.read_stage(stage)
+        model.air = reading.model.air
+        folders = [Path(memory[FOLDER])] if FOLDER in memory else []
+        issues, counts = mjcf_file.write_file(stage, model, target, strict=strict, folders=folders)
+        del stage
+    errors = [issue for issue in written.issues if issue.severity == "error"]
+    return ExportResult(target, [*reading.issues, *errors, *issues], counts)

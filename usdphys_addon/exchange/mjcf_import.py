@@ -16,6 +16,7 @@ from ..bridge.environment import require_usd
 from ..core.steps import Next
 from ..system.files import usable_name
 from . import blend_file, usd_import
+from .mjcf_export import FOLDER
 from .usd_import import ImportResult
 
 
@@ -44,5 +45,6 @@ def import_steps(
         with usd_import.undone_on_failure(context.scene):
             result = yield from usd_import.import_steps(context, stage_file, usd_import.ImportOptions(pack=True))
     result.path = path
+    context.scene.usdphys.source[FOLDER] = str(path.parent)
     result.issues[:0] = planned.issues
     return result

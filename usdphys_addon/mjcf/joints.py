@@ -173,24 +173,30 @@ def drive_of(
     generic joint that it is a part of has one number for all.
     """
     stiffness, damping, effort = joint.stiffness, joint.damping if is_shared else 0.0, joint.stiffness * joint.spring
-    most = None
-    for one in actuators:
-        if one.joint != joint.name or not one.is_affine or not (one.bias[1] or one.bias[2]):
-            continue
+    servos = [one for one in actuators if one.target == joint.name and one.is_servo]
+    for one in servos:
         gear = one.gear
         stiffness += -one.bias[1] * gear**2
         damping += -one.bias[2] * gear**2
         control = 0.0 if one.control is None else min(max(0.0, one.control[0]), one.control[1])
         effort += gear * (one.bias[0] + one.gain * control)
-        if one.force is not None:
-            most = abs(gear) * max(abs(one.force[0]), abs(one.force[1]))
-    if joint.force_range is not None and most is not None:
-        most = min(most, max(abs(part) for part in joint.force_range))
     if stiffness <= 0.0 and damping <= 0.0:
         return None
     made = usd_physics.DriveAPI(type="force", stiffness=max(stiffness, 0.0), damping=max(damping, 0.0))
     if stiffness > 0.0 and effort:
         made.target_position = sign * effort / stiffness
+    most = most_force(joint, servos)
     if most is not None and not joint.stiffness:
         made.max_force = most
     return made
+
+
+def most_force(joint: Joint, servos: Sequence[Actuator]) -> float | None:
+    """The largest force of the servos of a joint together; None without one, as one of them alone may have none."""
+    each = [None if one.force is None else abs(one.gear) * max(map(abs, one.force)) for one in servos]
+    known = [force for force in each if force is not None]
+    most = sum(known) if known and len(known) == len(each) else None
+    if joint.force_range is not None and servos:
+        whole = max(map(abs, joint.force_range))
+        most = whole if most is None else min(most, whole)
+    return most

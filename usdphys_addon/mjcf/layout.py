@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ class Layout:
 
     root: path of the prim above all others. model: all prims, parents first. looks: by path of a geom. joint_paths:
     path and degree of freedom by name of a joint; signs: of that against the joint. lifts: share of its gravity that
-    does not pull a body, by path, if there is any. issues: what the file says and the
-    prims do not.
+    does not pull a body, by path, if there is any. places: path of each body; sites: by name. geoms: by path.
+    issues: what the file says and the prims do not.
     """
 
     source: Model
@@ -53,11 +54,14 @@ class Layout:
     joint_paths: dict[str, tuple[str, str]] = field(default_factory=dict)
     signs: dict[str, float] = field(default_factory=dict)
     lifts: dict[str, float] = field(default_factory=dict)
+    places: list[str] = field(default_factory=list)
+    sites: dict[str, str] = field(default_factory=dict)
+    geoms: dict[str, Geom] = field(default_factory=dict)
 
 
-def plan(source: Model) -> Layout:
-    """The prims of a model. Raises InputError where it holds nothing."""
-    return _Planner(source).layout
+def plan(source: Model, root: str = "") -> Layout:
+    """The prims of a model. root: path of the uppermost; its name by default. Raises InputError without any."""
+    return _Planner(source, root or f"/{identifier(source.name)}").layout
 
 
 def worlds_of(source: Model) -> list[Floats]:
@@ -83,11 +87,10 @@ def mesh_reader(source: Model) -> matter.Meshes:
         points, triangles = asset.points, asset.faces
         if asset.file is not None:
             try:
-                data = mesh_files.read_mesh(asset.file)
+                points, triangles = _read_mesh(asset.file)
             except InputError as error:
                 tell(str(error), "Repair the file, or remove its geoms.")
                 return None
-            points, triangles = data.points, _triangles(data.counts, data.corners)
         if not len(points):
             return None
         # Its own frame is taken out, then it is scaled.
@@ -106,10 +109,9 @@ def mesh_reader(source: Model) -> matter.Meshes:
 
 
 class _Planner:
-    def __init__(self, source: Model) -> None:
+    def __init__(self, source: Model, root: str) -> None:
         self.source = source
         self.taken: set[str] = set()
-        root = f"/{identifier(source.name)}"
         self.layout = Layout(source, root, PhysicsModel(SI, source=str(source.path)), issues=source.issues)
         self.model, self.root = self.layout.model, root
         self.mesh = mesh_reader(source)
@@ -117,12 +119,14 @@ class _Planner:
         self.weights = matter.inertials(source, self.mesh)
         self.moves = self._moving()
         #: Path of the prim of each body, and of the body that carries it; empty for what stands still.
-        self.places: list[str] = []
+        self.places = self.layout.places
         self.carriers: list[str] = []
         self.carrier_worlds: list[Floats] = []
         self.materials: dict[tuple[float, ...], str] = {}
         self.groups: dict[tuple[int, int], list[str]] = {}
+        self.sites = self.layout.sites
         self.joint_paths = self.layout.joint_paths
+        self.damp()
         self.build()
 
     # ------------------------------------------------------------------ what moves
@@ -219,7 +223,8 @@ class _Planner:
         for geom in body.geoms:
             self.geom(path, world, geom)
         for site in body.sites:
-            self.add(Prim(self.free(path, site.name), "Xform", world @ site.pose, local=site.pose, label=site.name))
+            own_path = self.sites[site.name] = self.free(path, site.name)
+            self.add(Prim(own_path, "Xform", world @ site.pose, local=site.pose, label=site.name))
 
     def make_body(self, prim: Prim, body: Body, weight: Inertial | None) -> None:
         prim.add(usd_physics.RigidBodyAPI(kinematic_enabled=True) if body.is_mocap else usd_physics.RigidBodyAPI())
@@ -249,6 +254,7 @@ class _Planner:
         path = self.free(above, (geom.mesh or geom.type) if unnamed else geom.name)
         pose = geom.pose @ np.diag((*scale, 1.0))
         prim = self.add(Prim(path, type_name, world @ pose, local=pose, label=geom.name))
+        self.layout.geoms[path] = geom
         if gprim is not None:
             prim.add(gprim)
         if mesh is not None:
@@ -385,11 +391,11 @@ class _Planner:
             drive = joints.drive_of(joint, self.source.actuators, sign, is_shared=len(kinds) > 1)
             if drive is not None and dof:
                 prim.add(drive, dof)
-                forces = [one.force for one in self.source.actuators if one.joint == joint.name and one.force]
-                if forces and drive.max_force is None:
-                    self.issue("MjcfUnread", f"The largest force of the servo of '{joint.name}' is not read, as the "
-                               "joint has a spring as well.", "Take the spring out.", "info")  # fmt: skip
-            elif joint.type == "ball" and joint.stiffness:
+                self.tell_servos(joint, drive)
+            if joint.type == "ball" and joint.range is not None:
+                self.issue("MjcfUnread", f"The range of the ball joint '{joint.name}' limits its twist as well, and "
+                           "the cone that it becomes does not.", "Keep the file for MuJoCo.", "info")  # fmt: skip
+            if joint.type == "ball" and joint.stiffness:
                 self.issue("MjcfUnread", f"The spring of the ball joint '{joint.name}' is not read.",
                            "Use three hinges.", "info")  # fmt: skip
         own: dict[str, Any] = {}
@@ -402,6 +408,32 @@ class _Planner:
                 own[f"newton:{usd}"] = most
         if own:
             prim.add(vendor_schemas.made("NewtonJointAPI", own))
+
+    def tell_servos(self, joint: values.Joint, drive: usd_physics.DriveAPI) -> None:
+        """Name what the servos of a joint do and its one drive does not."""
+        servos = [one for one in self.source.actuators if one.target == joint.name and one.is_servo]
+        forces = [one for one in servos if one.force is not None]
+        if drive.max_force is None and (forces or (servos and joint.force_range)):
+            reason = "joint has a spring as well" if joint.stiffness else "other servos of the joint have none"
+            self.issue("MjcfUnread", f"The largest force of the servo of '{joint.name}' is not read, as the {reason}.",
+                       "Keep the file for MuJoCo.", "info")  # fmt: skip
+        elif len(servos) > 1 and forces:
+            self.issue("MjcfUnread", f"The {len(servos)} servos of '{joint.name}' are one drive, whose largest force "
+                       "is that of all of them.", "Keep the file for MuJoCo.", "info")  # fmt: skip
+        for one in servos:
+            if one.dynamics_type in values.FILTERS:
+                self.issue("MjcfUnread", f"The actuator '{one.name}' follows its control late by a filter, and its "
+                           "drive does so at once.", "Keep the file for MuJoCo.", "info")  # fmt: skip
+
+    def damp(self) -> None:
+        """Damping of servos that is a share of the critical one, from the inertia that they move."""
+        by_name = {joint.name: (index, joint) for index, body in enumerate(self.source.bodies) for joint in body.joints}
+        for one in self.source.actuators:
+            if one.ratio <= 0.0 or one.kind != "joint" or one.target not in by_name or one.gain <= 0.0:
+                continue
+            moved = matter.moved_by(self.source, self.worlds, self.weights, *by_name[one.target])
+            gear = one.gear or 1.0
+            one.biases = (0.0, -one.gain, -one.ratio * 2.0 * math.sqrt(one.gain * moved / gear**2))
 
     def finish_articulations(self, root: Prim, trees: list[int]) -> None:
         for index in trees:
@@ -487,34 +519,73 @@ class _Planner:
             ))  # fmt: skip
 
     def actuator(self, given: values.Actuator) -> None:
-        target = self.joint_paths.get(given.joint)
+        target = self.target_of(given)
         if target is None:
-            self.issue("MjcfUnread", f"The actuator '{given.name}' names a joint that is not there.",
+            self.issue("MjcfUnread", f"The actuator '{given.name}' names a {given.kind} that is not there.",
                        "Correct its name.", "info")  # fmt: skip
             return
-        if not given.is_affine:
-            self.issue("MjcfUnread", f"The actuator '{given.name}' is no servo or motor, and moves nothing here.",
-                       "Keep the file for MuJoCo.", "info")  # fmt: skip
-            return
+        if not given.is_affine or given.kind != "joint":
+            self.issue("MjcfUnread", f"The actuator '{given.name}' is no servo or motor of a joint, and moves nothing "
+                       "here.", "Keep the file for MuJoCo.", "info")  # fmt: skip
         above = f"{self.root}/actuators"
         if above not in self.model.prims:
             self.add(Prim(above, "Scope", is_xformable=False))
         own: dict[str, Any] = {
-            "mjc:target": (target[0],), "mjc:gainPrm": (given.gain, *[0.0] * 9),
-            "mjc:biasPrm": (*given.bias, *[0.0] * 7), "mjc:gear": (given.gear, *[0.0] * 5),
+            "mjc:target": (target,), "mjc:gainPrm": _filled(given.gains, 10), "mjc:gear": _filled(given.gears, 6),
+            "mjc:biasPrm": _filled(given.biases, 10),
         }  # fmt: skip
-        if any(given.bias):
-            own["mjc:biasType"] = "affine"
-        for name, pair in (("ctrl", given.control), ("force", given.force)):
+        for name, word, usual in (("gainType", given.gain_type, "fixed"), ("biasType", given.bias_type, "none"),
+                                  ("dynType", given.dynamics_type, "none")):  # fmt: skip
+            if word != usual:
+                own[f"mjc:{name}"] = word
+        if given.dynamics_type != "none":
+            own["mjc:dynPrm"] = _filled(given.dynamics, 10)
+        for name, pair in (("ctrl", given.control), ("force", given.force), ("act", given.activity)):
             if pair is not None:
                 own |= {f"mjc:{name}Range:min": pair[0], f"mjc:{name}Range:max": pair[1], f"mjc:{name}Limited": "true"}
+        if given.group:
+            own["mjc:group"] = given.group
         prim = self.add(Prim(self.free(above, given.name), "MjcActuator", is_xformable=False, label=given.name))
         prim.add(vendor_schemas.made("MjcActuator", own))
+
+    def target_of(self, given: values.Actuator) -> str | None:
+        """Path of what an actuator moves; None if it is not there."""
+        if given.kind == "joint":
+            return self.joint_paths.get(given.target, (None,))[0]
+        if given.kind == "site":
+            return self.sites.get(given.target)
+        index = self.at(given.target)
+        return self.places[index] if index else None
+
+
+def _filled(numbers: tuple[float, ...], size: int) -> tuple[float, ...]:
+    return (*numbers, *[0.0] * size)[:size]
 
 
 def identifier(name: str) -> str:
     """A name as USD takes it."""
     return prim_name(name or "unnamed")
+
+
+def _read_mesh(file: Path) -> tuple[Floats, Any]:
+    """Points (n, 3) and triangles (m, 3) of a mesh file. Raises InputError."""
+    if file.suffix.lower() != ".msh":
+        data = mesh_files.read_mesh(file)
+        return data.points, _triangles(data.counts, data.corners)
+    # MuJoCo's own: four counts, then points, normals, texture coordinates, and triangles, all of 32 bits.
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise InputError(f"'{file.name}' cannot be read ({error.strerror}).") from error
+    counts = np.frombuffer(content[:16], "<i4").astype(np.int64)
+    sizes = counts * (3, 3, 2, 3) if len(counts) == 4 else np.array([-1])
+    if (sizes < 0).any() or len(content) != 16 + 4 * sizes.sum() or not counts[0]:
+        raise InputError(f"'{file.name}' is no mesh of MuJoCo: its length does not fit its counts.")
+    points = np.frombuffer(content, "<f4", int(sizes[0]), 16).astype(float).reshape(-1, 3)
+    triangles = np.frombuffer(content, "<i4", int(sizes[3]), 16 + 4 * int(sizes[:3].sum())).reshape(-1, 3)
+    if not np.isfinite(points).all() or (len(triangles) and not 0 <= triangles.min() <= triangles.max() < len(points)):
+        raise InputError(f"'{file.name}' is no mesh of MuJoCo: its triangles name points that it has not.")
+    return points, triangles.astype(np.int64)
 
 
 def _triangles(counts: Any, corners: Any) -> Any:

@@ -4,14 +4,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..core import mass
 from ..core.mass import Shape
-from .values import Floats, Geom, Inertial, Model
+from .values import Floats, Geom, Inertial, Joint, Model
 
 #: Points (n, 3) and triangles (m, 3) of a mesh by the name of its asset; None for one that cannot be read.
 Meshes = Callable[[str], tuple[Floats, Any] | None]
@@ -141,3 +141,27 @@ def _bounded(own: Inertial, compiler: Mapping[str, str]) -> Inertial:
     if compiler.get("balanceinertia") == "true" and 2.0 * moments.max() > moments.sum() + 1e-12:
         moments[:] = moments.mean()
     return Inertial(max(own.mass, least), own.center, axes @ np.diag(moments) @ axes.T)
+
+
+def moved_by(
+    model: Model, worlds: Sequence[Floats], weights: Sequence[Inertial | None], index: int, joint: Joint
+) -> float:  # fmt: skip
+    """The mass or moment of inertia that a joint of a body moves in the pose of the file, with its armature."""
+    below = {index}
+    for number, body in enumerate(model.bodies):
+        if body.parent in below:
+            below.add(number)
+    world = worlds[index]
+    axis, place = world[:3, :3] @ joint.axis, world[:3, :3] @ joint.place + world[:3, 3]
+    total = joint.armature
+    for number in below:
+        own = weights[number]
+        if own is None:
+            continue
+        turn, center = worlds[number][:3, :3], worlds[number][:3, :3] @ own.center + worlds[number][:3, 3]
+        if joint.type == "slide":
+            total += own.mass
+        else:
+            tensor = mass.translated(turn @ own.inertia @ turn.T, own.mass, center - place)
+            total += float(axis @ tensor @ axis)
+    return total

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +35,29 @@ _ACTUATORS = frozenset({
     "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle", "adhesion", "dcmotor"
 })  # fmt: skip
 _JOINTS = {"hinge", "slide", "ball", "free"}
+_PLACE = frozenset({"name", "class", "type", "pos", "quat", "euler", "axisangle", "xyaxes", "zaxis", "group"})
+#: Attributes that are read, or that say where a part is.
+_OF_GEOM = _PLACE | {
+    "fromto", "size", "mesh", "hfield", "material", "rgba", "mass", "density", "shellinertia", "contype", "conaffinity",
+    "friction", "fitscale", "condim", "priority",
+}  # fmt: skip
+_OF_JOINT = _PLACE | {
+    "axis", "range", "limited", "ref", "springref", "stiffness", "damping", "armature", "frictionloss",
+    "actuatorfrcrange", "actuatorfrclimited",
+}  # fmt: skip
+_OF_FREE = ("damping", "frictionloss", "armature")
 #: Most bodies and geoms after replicas are written out; and levels of includes.
-_MOST, _DEEPEST = 100_000, 32
+_MOST, DEEPEST = 100_000, 32
 
 
 def read_file(path: Path) -> Model:
     """Read a model. Raises InputError, naming the file, for what is no MJCF."""
     return _Reader(path.absolute()).model
+
+
+def read_text(text: str, path: Path, near: Sequence[Path] = ()) -> Model:
+    """The same of a text, as if it were a file. near: folders beside its own that it may name files in."""
+    return _Reader(path.absolute(), text, near).model
 
 
 def is_mjcf(path: Path) -> bool:
@@ -55,14 +71,33 @@ def is_mjcf(path: Path) -> bool:
     return "<mujoco" in text
 
 
+def with_class(model: Model, element: Element, tag: str = "", around: str = "") -> dict[str, str]:
+    """The attributes of an element with those of its class. tag: in the classes. around: the class of what it is in."""
+    known = model.classes.get(element.get("class") or around or model.main, {})
+    return {**known.get(tag or element.tag, {}), **element.attributes}
+
+
+def file_of(model: Path, near: Sequence[Path], name: str, *folders: Path) -> Path | None:
+    """A file that a model names, which is not further away than beside the folder of the model. near: others."""
+    if not name or "\0" in name:
+        return None
+    tops = [model.parent.resolve().parent, *(folder.resolve().parent for folder in near)]
+    for folder in folders:
+        path = (folder / name.replace("\\", "/")).resolve()
+        if path.is_file() and any(path.is_relative_to(top) for top in tops):
+            return path
+    return None
+
+
 class _Reader:
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.root = self._parsed(path)
+    def __init__(self, path: Path, text: str | None = None, near: Sequence[Path] = ()) -> None:
+        self.path, self.near = path, near
+        self.root = self._parsed(path) if text is None else markup.parse(text, path.name)[0]
         if self.root.tag != "mujoco":
             raise InputError(f"'{path.name}' is no model of MuJoCo: its first element is <{self.root.tag}>.")
         self.model = Model(self.root.get("model") or path.stem, path)
         self.model.files.append(path)
+        self.model.root = self.root
         self._include(self.root, path.parent, 0)
         self.compiler: dict[str, str] = {}
         for section in self._sections("compiler"):
@@ -71,11 +106,10 @@ class _Reader:
         self.radians = self.compiler.get("angle", "degree") == "radian"
         self.order = self.compiler.get("eulerseq", "xyz")
         self.auto_limits = self.compiler.get("autolimits", "true") != "false"
-        self.classes: dict[str, dict[str, dict[str, str]]] = {"main": {}}
-        self.main = "main"
+        self.classes = self.model.classes
+        self.unread: Counter[str] = Counter()
         for section in self._sections("default"):
             self._read_class(section, "", self.classes["main"])
-        self.unread: Counter[str] = Counter()
         # What has no name gets one that nothing else has.
         self.names = {name for one in self.root.walk() if (name := one.get("name"))}
         self.parts = 0
@@ -98,8 +132,8 @@ class _Reader:
 
     def _include(self, element: Element, folder: Path, depth: int) -> None:
         """Put what a file includes in the place of each include."""
-        if depth > _DEEPEST:
-            raise InputError(f"'{self.path.name}' includes files more than {_DEEPEST} levels deep.")
+        if depth > DEEPEST:
+            raise InputError(f"'{self.path.name}' includes files more than {DEEPEST} levels deep.")
         children: list[Element] = []
         for child in element.children:
             if child.tag != "include":
@@ -107,7 +141,7 @@ class _Reader:
                 children.append(child)
                 continue
             name = child.get("file") or ""
-            path = self._file(name, folder, self.path.parent)
+            path = file_of(self.path, self.near, name, folder, self.path.parent)
             if path is None:
                 raise InputError(f"'{self.path.name}' includes '{name}', which is not there (line {child.line}).")
             if path in self.model.files:
@@ -118,24 +152,13 @@ class _Reader:
             children += part.children
         element.children[:] = children
 
-    def _file(self, name: str, *folders: Path) -> Path | None:
-        """A file that the model names, which is not further away than beside the folder of the model."""
-        if not name or "\0" in name:
-            return None
-        top = self.path.parent.resolve().parent
-        for folder in folders:
-            path = (folder / name.replace("\\", "/")).resolve()
-            if path.is_relative_to(top) and path.is_file():
-                return path
-        return None
-
     def _sections(self, tag: str) -> Iterator[Element]:
         return (child for child in self.root.children if child.tag == tag)
 
     def _read_class(self, element: Element, parent: str, above: Mapping[str, dict[str, str]]) -> None:
         name = element.get("class") or ("main" if not parent else "")
         if not parent:
-            self.main = name
+            self.model.main = name
         own = self.classes.setdefault(name, {})
         for tag, attributes in above.items():
             own.setdefault(tag, {}).update({key: value for key, value in attributes.items() if key not in own[tag]}
@@ -150,13 +173,11 @@ class _Reader:
 
     def _merged(self, element: Element, around: str, tag: str = "") -> dict[str, str]:
         """The attributes of an element with those of its class. around: the class of what it is in."""
-        name = element.get("class") or around or self.main
-        known = self.classes.get(name)
-        if known is None:
+        name = element.get("class") or around or self.model.main
+        if name not in self.classes:
             self._issue("MjcfClassMissing", f"The class '{name}' is not declared (line {element.line}).",
                         "Declare it, or correct its name.")  # fmt: skip
-            known = {}
-        return {**known.get(tag or element.tag, {}), **element.attributes}
+        return with_class(self.model, element, tag, around)
 
     def _issue(self, code: str, message: str, fix: str, severity: Any = "warning") -> None:
         self.model.issues.append(Issue(code, severity, "", self.model.name, message, fix))
@@ -240,7 +261,12 @@ class _Reader:
     def _asset_file(self, name: str, kind: str) -> Path | None:
         short = Path(name.replace("\\", "/")).name if self.compiler.get("strippath") == "true" else name
         folder = self.compiler.get(kind) or self.compiler.get("assetdir") or ""
-        return self._file(short, self.path.parent / folder, self.path.parent)
+        found = file_of(self.path, self.near, short, self.path.parent / folder, self.path.parent)
+        if found is None:
+            self.model.missing.append(name)
+        else:
+            self.model.assets.append(found)
+        return found
 
     def _assets(self) -> None:
         textures: dict[str, Path] = {}
@@ -343,7 +369,8 @@ class _Reader:
         attributes = element.attributes
         pose = frame @ self._pose(attributes)
         name = self._name(attributes.get("name", ""), "body", suffix)
-        made = Body(name, pose, parent, is_mocap=attributes.get("mocap") == "true")
+        made = Body(name, pose, parent, is_mocap=attributes.get("mocap") == "true", frame=frame)
+        made.element = None if suffix else element
         made.gravity_compensation = self._number(attributes, "gravcomp", 0.0)
         self.model.bodies.append(made)
         self._fill(element, len(self.model.bodies) - 1, np.eye(4), attributes.get("childclass") or around, suffix)
@@ -367,7 +394,11 @@ class _Reader:
         axis = frame[:3, :3] @ _unit(self._vector(attributes, "axis", (0.0, 0.0, 1.0)))
         place = frame[:3, :3] @ self._vector(attributes, "pos") + frame[:3, 3]
         made = Joint(self._name(attributes.get("name", ""), "joint", suffix), kind, place, axis, line=element.line)
+        made.element = None if suffix else element
         if is_free or kind == "free":
+            slowed = [word for word in _OF_FREE if any(self._numbers(attributes, word))]
+            made.others = {} if is_free else {word: attributes[word] for word in slowed}
+            self.unread["free joint with damping, friction or armature"] += bool(made.others)
             return made
         scale = self._angle if kind in ("hinge", "ball") else float
         limits = self._limits(attributes, "range", "limited")
@@ -379,6 +410,9 @@ class _Reader:
         made.armature = self._number(attributes, "armature", 0.0)
         made.friction = self._number(attributes, "frictionloss", 0.0)
         made.force_range = self._limits(attributes, "actuatorfrcrange", "actuatorfrclimited")
+        made.others = {word: text for word, text in attributes.items() if word not in _OF_JOINT}
+        if any(self._numbers(attributes, "springdamper")):
+            self.unread["springdamper of a joint"] += 1
         return made
 
     def _geom(self, element: Element, frame: Floats, around: str, suffix: str) -> Geom | None:
@@ -404,6 +438,7 @@ class _Reader:
         made.priority = int(self._number(attributes, "priority", 0))
         made.condim = int(self._number(attributes, "condim", 3))
         made.is_shell = attributes.get("shellinertia") == "true"
+        made.others = {word: text for word, text in attributes.items() if word not in _OF_GEOM}
         if kind == "sdf" or (mesh and kind not in ("mesh", "sdf")):
             self.unread["shape fitted to a mesh" if mesh and kind != "sdf" else "signed distance field"] += 1
             if kind == "sdf":
@@ -430,7 +465,7 @@ class _Reader:
                     continue
                 made = self._actuator(item)
                 if made is None:
-                    self.unread["actuator of a tendon, a site or a body"] += 1
+                    self.unread["actuator of a tendon or a crank"] += 1
                 else:
                     self.model.actuators.append(made)
         for tag, word in _UNREAD.items():
@@ -438,35 +473,77 @@ class _Reader:
         self.unread = +self.unread
 
     def _actuator(self, element: Element) -> Actuator | None:
-        attributes = self._merged(element, "", "actuator")
-        joint = attributes.get("joint") or attributes.get("jointinparent") or ""
-        if not joint or any(word in attributes for word in ("tendon", "site", "body", "cranksite")):
+        """An actuator as the `general` one that its tag is short for; None for targets that are not read."""
+        attributes, tag = self._merged(element, "", "actuator"), element.tag
+        word = next((word for word in ("joint", "jointinparent", "site", "body") if word in attributes), "")
+        if not word or any(other in attributes for other in ("tendon", "cranksite")):
             return None
+        made = Actuator(self._name(attributes.get("name", ""), "actuator", ""), attributes[word], line=element.line)
+        made.element = element
+        made.kind = "joint" if word == "jointinparent" else word
+        self._motion(made, tag, attributes)
+        made.gears = self._numbers(attributes, "gear", (1.0,))
+        made.force = self._limits(attributes, "forcerange", "forcelimited")
+        made.control = self._limits(attributes, "ctrlrange", "ctrllimited")
+        made.activity = self._limits(attributes, "actrange", "actlimited")
+        made.group = int(self._number(attributes, "group", 0))
+        self._inherit(made, self._number(attributes, "inheritrange", 0.0))
+        return made
+
+    def _inherit(self, made: Actuator, share: float) -> None:
+        """The range of a control that is a share of that of the joint."""
+        limits = next((joint.range for body in self.model.bodies for joint in body.joints
+                       if joint.name == made.target), None)  # fmt: skip
+        if share <= 0.0 or limits is None or made.kind != "joint":
+            return
+        middle, half = sum(limits) / 2.0, share * (limits[1] - limits[0]) / 2.0
+        found = (middle - half, middle + half)
+        if made.dynamics_type == "integrator":
+            made.activity = made.activity or found
+        else:
+            made.control = made.control or found
+
+    def _motion(self, made: Actuator, tag: str, attributes: Mapping[str, str]) -> None:
+        """Types and numbers of gain, bias and dynamics."""
         kp = self._number(attributes, "kp", 1.0)
-        kv = self._number(attributes, "kv", 1.0 if element.tag in ("velocity", "damper") else 0.0)
-        gain, bias, is_affine = 1.0, (0.0, 0.0, 0.0), True
-        if element.tag in ("position", "intvelocity"):
-            gain, bias = kp, (0.0, -kp, -kv)
-            is_affine = element.tag == "position"
-        elif element.tag == "velocity":
-            gain, bias = kv, (0.0, 0.0, -kv)
-        elif element.tag == "general":
-            given = self._numbers(attributes, "biasprm")
-            bias = (*given, 0.0, 0.0, 0.0)[:3] if attributes.get("biastype", "none") == "affine" else bias  # type: ignore[assignment]
-            gain = (*self._numbers(attributes, "gainprm"), 1.0)[0]
-            is_affine = (
-                attributes.get("gaintype", "fixed") == "fixed"
-                and attributes.get("biastype", "none") in ("none", "affine")
-                and attributes.get("dyntype", "none") in ("none", "filter", "filterexact")
+        kv = self._number(attributes, "kv", 1.0 if tag in ("velocity", "damper") else 0.0)
+        if tag in ("position", "intvelocity"):
+            made.gains, made.bias_type, made.biases = (kp,), "affine", (0.0, -kp, -kv)
+            made.ratio = self._number(attributes, "dampratio", 0.0)
+            late = self._number(attributes, "timeconst", 0.0)
+            if tag == "intvelocity":
+                made.dynamics_type = "integrator"
+            elif late > 0.0:
+                made.dynamics_type, made.dynamics = "filterexact", (late,)
+        elif tag == "velocity":
+            made.gains, made.bias_type, made.biases = (kv,), "affine", (0.0, 0.0, -kv)
+        elif tag == "damper":
+            made.gain_type, made.gains = "affine", (0.0, 0.0, -kv)
+        elif tag == "cylinder":
+            wide = self._number(attributes, "diameter", 0.0)
+            area = math.pi / 4.0 * wide**2 if wide > 0.0 else self._number(attributes, "area", 1.0)
+            made.gains, made.bias_type, made.biases = (area,), "affine", self._numbers(attributes, "bias", (0.0,) * 3)
+            made.dynamics_type, made.dynamics = "filter", (self._number(attributes, "timeconst", 1.0),)
+        elif tag == "muscle":
+            made.gain_type = made.bias_type = made.dynamics_type = "muscle"
+            usual = (("force", -1.0), ("scale", 200.0), ("lmin", 0.5), ("lmax", 1.6), ("vmax", 1.5), ("fpmax", 1.3),
+                     ("fvmax", 1.2))  # fmt: skip
+            reach = self._numbers(attributes, "range", (0.75, 1.05))
+            made.gains = made.biases = (*reach, *(self._number(attributes, name, value) for name, value in usual))
+            made.dynamics = (*self._numbers(attributes, "timeconst", (0.01, 0.04)),
+                             self._number(attributes, "tausmooth", 0.0))  # fmt: skip
+        elif tag == "adhesion":
+            made.gains = (self._number(attributes, "gain", 1.0),)
+        elif tag == "general":
+            made.gain_type, made.gains = (
+                attributes.get("gaintype", "fixed"),
+                self._numbers(attributes, "gainprm", (1.0,)),
             )
-        elif element.tag != "motor":
-            is_affine = False
-        gear = (*self._numbers(attributes, "gear"), 1.0)[0]
-        return Actuator(
-            self._name(attributes.get("name", ""), "actuator", ""), joint, gain, bias, gear,
-            self._limits(attributes, "forcerange", "forcelimited"),
-            self._limits(attributes, "ctrlrange", "ctrllimited"), is_affine, element.line,
-        )  # fmt: skip
+            made.bias_type, made.biases = attributes.get("biastype", "none"), self._numbers(attributes, "biasprm")
+            made.dynamics_type = attributes.get("dyntype", "none")
+            made.dynamics = self._numbers(attributes, "dynprm", (1.0,))
+        elif tag != "motor":
+            made.gain_type = tag
 
     def _equalities(self) -> None:
         for section in self._sections("equality"):

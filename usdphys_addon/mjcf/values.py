@@ -8,17 +8,21 @@ the body that holds the part.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from dataclasses import field as dataclass_field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..core.validate import Issue
+from ..urdf.markup import Element
 
 Floats = NDArray[np.float64]
 INFINITE = float("inf")
 #: Of a geom whose file says nothing: sliding, torsional, rolling friction; and its density, kg/m^3.
 FRICTION, DENSITY = (1.0, 0.005, 0.0001), 1000.0
+#: Dynamics of an actuator that let its control follow later.
+FILTERS = ("filter", "filterexact")
 
 
 @dataclass(slots=True)
@@ -50,7 +54,7 @@ class Look:
 class Geom:
     """A shape. size: as MJCF has it: radius, half lengths. mesh, field, look: names of assets.
 
-    mass: kg; None: from the density. contact: masks (type, affinity).
+    mass: kg; None: from the density. contact: masks (type, affinity). others: attributes that are not read.
     """
 
     name: str
@@ -70,6 +74,7 @@ class Geom:
     condim: int = 3
     is_shell: bool = False
     line: int = 0
+    others: dict[str, str] = dataclass_field(default_factory=dict)
 
     @property
     def collides(self) -> bool:
@@ -79,6 +84,8 @@ class Geom:
 @dataclass(slots=True)
 class Joint:
     """A joint of a body: hinge, slide, ball or free. place, axis: (3,). range: rad or m; None: without limits.
+
+    element: in the text; None for a replica, as edits of one would be of all. others: attributes that are not read.
 
     The angle or distance is `reference` in the pose of the file. stiffness, damping: of a spring at `spring`.
     """
@@ -96,6 +103,8 @@ class Joint:
     friction: float = 0.0
     force_range: tuple[float, float] | None = None
     line: int = 0
+    element: Element | None = None
+    others: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -115,7 +124,10 @@ class Site:
 
 @dataclass(slots=True)
 class Body:
-    """pose: in the space of the parent. parent: index in `Model.bodies`; -1 for the world, which is the first."""
+    """pose: in the space of the parent. parent: index in `Model.bodies`; -1 for the world, which is the first.
+
+    frame: pose (4, 4) of the frame around it in the parent. element: as of a joint.
+    """
 
     name: str
     pose: Floats
@@ -126,24 +138,60 @@ class Body:
     sites: list[Site] = field(default_factory=list)
     is_mocap: bool = False
     gravity_compensation: float = 0.0
+    frame: Floats = field(default_factory=lambda: np.eye(4))
+    element: Element | None = None
 
 
 @dataclass(slots=True)
 class Actuator:
-    """force = gain * control + bias[0] + bias[1] * position + bias[2] * velocity, of the joint times the gear.
+    """force = gain * control + bias, of the target times the gear; see MuJoCo's `general` for types and numbers.
 
-    is_affine: it is that; others, such as muscles, are not. control: range; None without one.
+    kind: of the target: joint, site, body or tendon. gains, biases, dynamics: numbers of the types. gears: (6,).
+    ratio: damping as a share of the critical one, which is in `biases` once masses are known; 0 without.
+    force, control, activity: ranges; None without one.
     """
 
     name: str
-    joint: str
-    gain: float
-    bias: tuple[float, float, float]
-    gear: float = 1.0
+    target: str
+    kind: str = "joint"
+    gain_type: str = "fixed"
+    gains: tuple[float, ...] = (1.0,)
+    bias_type: str = "none"
+    biases: tuple[float, ...] = ()
+    dynamics_type: str = "none"
+    dynamics: tuple[float, ...] = (1.0,)
+    gears: tuple[float, ...] = (1.0,)
+    ratio: float = 0.0
     force: tuple[float, float] | None = None
     control: tuple[float, float] | None = None
-    is_affine: bool = True
+    activity: tuple[float, float] | None = None
+    group: int = 0
     line: int = 0
+    element: Element | None = None
+
+    @property
+    def gain(self) -> float:
+        return self.gains[0] if self.gains else 1.0
+
+    @property
+    def gear(self) -> float:
+        return self.gears[0] if self.gears else 1.0
+
+    @property
+    def bias(self) -> tuple[float, float, float]:
+        """Constant, and per position and velocity of what moves."""
+        one, two, three = (*self.biases, 0.0, 0.0, 0.0)[:3] if self.bias_type == "affine" else (0.0, 0.0, 0.0)
+        return one, two, three
+
+    @property
+    def is_affine(self) -> bool:
+        """True if the force is linear in control, position and velocity, once a filter of the control has settled."""
+        return (self.gain_type == "fixed" and self.bias_type in ("none", "affine")
+                and self.dynamics_type in ("none", *FILTERS))  # fmt: skip
+
+    @property
+    def is_servo(self) -> bool:
+        return self.kind == "joint" and self.is_affine and bool(self.bias[1] or self.bias[2])
 
 
 @dataclass(slots=True)
@@ -165,7 +213,12 @@ class Equality:
 
 @dataclass(slots=True)
 class Model:
-    """A model. bodies: parents first; the first is the world. excludes: pairs of names. files: all that were read."""
+    """A model. bodies: parents first; the first is the world. excludes: pairs of names. files: all that were read.
+
+    classes: attributes by name of a class and tag; main: the class of what has none.
+    root: the tree of the text, with what it includes in place. assets: other files that it names and that are there;
+    missing: names of those that are not.
+    """
 
     name: str
     path: Path
@@ -182,3 +235,8 @@ class Model:
     compiler: dict[str, str] = field(default_factory=dict)
     issues: list[Issue] = field(default_factory=list)
     files: list[Path] = field(default_factory=list)
+    assets: list[Path] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    classes: dict[str, dict[str, dict[str, str]]] = field(default_factory=lambda: {"main": {}})
+    main: str = "main"
+    root: Element = field(default_factory=lambda: Element("mujoco"))

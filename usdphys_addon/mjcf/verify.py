@@ -1,33 +1,49 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reads a file of MJCF that was just written, and holds it against the model that it was written from."""
+"""Reads the text of MJCF that was just written, and holds it against the model that it was written from."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ..core import frames, mass
-from ..core.model import PhysicsModel
+from ..core.model import PhysicsModel, Prim
 from ..core.proof import Mismatch
-from . import layout, matter, read
+from ..core.schemas import usd_physics
+from . import joints, layout, matter, read
+from .values import Floats, Joint, Model
 from .write import Written
 
 #: Largest deviation of a place, as a share of the distance from the origin and at least of a metre, and of a mass.
 _NEAR = 1e-6
+#: Limits further away than this, rad or m, are written as this.
+_FAR = 1e3
 
 
-def differences(model: PhysicsModel, written: Written, file: Path) -> Iterator[Mismatch]:
-    """Where bodies are in other places, weigh something else, or are not there."""
-    source = read.read_file(file)
+def differences(
+    model: PhysicsModel, written: Written, text: str, file: Path, near: Sequence[Path] = ()
+) -> Iterator[Mismatch]:  # fmt: skip
+    """Where bodies are in other places, weigh or are lifted otherwise, or joints move, end or are driven otherwise.
+
+    text: of a file that is to be there. near: folders beside its own in which its meshes may be.
+    """
+    source = read.read_text(text, file, near)
     worlds = layout.worlds_of(source)
+    yield from _bodies(model, written, source, worlds)
+    yield from _joints(model, written, source, worlds)
+
+
+def _bodies(model: PhysicsModel, written: Written, source: Model, worlds: list[Floats]) -> Iterator[Mismatch]:
     weights = matter.inertials(source, layout.mesh_reader(source))
     rows = {body.name: row for row, body in enumerate(source.bodies)}
     colliders = mass.colliders_by_body(model)
-    for path, name in written.names.items():
-        prim = model.bodies.get(path)
-        if prim is None:
+    for path, prim in model.bodies.items():
+        name = written.names.get(path)
+        if name is None:
             continue
         row = rows.get(name)
         if row is None:
@@ -40,3 +56,82 @@ def differences(model: PhysicsModel, written: Written, file: Path) -> Iterator[M
         wanted, found = mass.mass_properties(model, path, colliders.get(path, ())), weights[row]
         if found is None or abs(found.mass - wanted.mass) > _NEAR * max(wanted.mass, 1e-3):
             yield Mismatch("value", path, prim.label, f"the body '{name}' has another mass.")
+        lift = 1.0 - mass.gravity_factor(prim)
+        if not source.bodies[row].is_mocap and not _near(source.bodies[row].gravity_compensation, lift):
+            yield Mismatch("value", path, prim.label, f"another share of gravity pulls the body '{name}'.")
+
+
+def _joints(model: PhysicsModel, written: Written, source: Model, worlds: list[Floats]) -> Iterator[Mismatch]:
+    known = {joint.name: (row, joint) for row, body in enumerate(source.bodies) for joint in body.joints}
+    for path, prim in model.joints.items():
+        schema: Any = prim.get(usd_physics.Joint)
+        if prim.type_name in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
+            limits = {"": (schema.resolved("lower_limit"), schema.resolved("upper_limit"))}
+            drives = {
+                "": prim.schemas.get(f"PhysicsDriveAPI:{'angular' if 'Revolute' in prim.type_name else 'linear'}")
+            }
+        elif prim.type_name == "PhysicsJoint":
+            limits = {dof: (one.resolved("low"), one.resolved("high"))
+                      for dof, one in prim.instances(usd_physics.LimitAPI)}  # fmt: skip
+            drives = dict(prim.instances(usd_physics.DriveAPI))
+        else:
+            continue
+        for dof in {*limits, *drives}:
+            found = known.get(written.names.get(f"{path}.{dof}" if dof else path, ""))
+            if found is None:
+                continue  # it closes a loop, is locked or is off
+            row, joint = found
+            if not _same_range(joint, limits.get(dof, (-math.inf, math.inf))):
+                yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has other limits.")
+            if not dof and not _same_axis(model, prim, joint, worlds[row], is_first=source.bodies[row].name == _first(
+                written, schema
+            )):  # fmt: skip
+                yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another axis.")
+            if not _same_drive(drives.get(dof), joint, source, is_shared=bool(dof)):
+                yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another drive.")
+
+
+def _first(written: Written, schema: usd_physics.Joint) -> str:
+    return written.names.get((schema.body0 or ("",))[0], "")
+
+
+def _same_range(joint: Joint, wanted: tuple[float, float]) -> bool:
+    low, high = (min(max(value, -_FAR), _FAR) for value in wanted)
+    if low <= -_FAR and high >= _FAR:
+        return joint.range is None or joint.range == (-_FAR, _FAR)
+    return joint.range is not None and _near(joint.range[0], low) and _near(joint.range[1], high)
+
+
+def _same_axis(model: PhysicsModel, prim: Prim, joint: Joint, world: Floats, *, is_first: bool) -> bool:
+    """The axis of the first body's side points the other way."""
+    schema: Any = prim.get(usd_physics.Joint)
+    side = 0 if is_first else 1
+    targets = getattr(schema, f"body{side}") or ()
+    base = model.prims[targets[0]].world if targets and targets[0] in model.prims else None
+    if targets and base is None:
+        return True  # in a prim that the model does not hold
+    frame = frames.world_frame(base, schema.resolved(f"local_pos{side}"), schema.resolved(f"local_rot{side}"))
+    axis = frame[:3, "XYZ".index(schema.resolved("axis"))] * (-1.0 if is_first else 1.0)
+    return bool(np.abs(world[:3, :3] @ joint.axis - axis).max() < 1e-5)
+
+
+def _same_drive(drive: Any, joint: Joint, source: Model, *, is_shared: bool) -> bool:
+    """is_shared: of several joints of a body, whose damping is in their drives."""
+    found = joints.drive_of(joint, source.actuators, 1.0, is_shared=is_shared)
+    stiffness, damping = (0.0 if drive is None else float(drive.resolved(word)) for word in ("stiffness", "damping"))
+    if drive is not None and drive.resolved("type") == "acceleration":
+        return (found is not None) == (stiffness > 0.0 or damping > 0.0)
+    if found is None:
+        return stiffness <= 0.0 and damping <= 0.0
+    target = 0.0 if found.target_position is None or stiffness <= 0.0 else found.target_position
+    wanted = float(drive.resolved("target_position")) if drive is not None and stiffness > 0.0 else 0.0
+    if stiffness > 0.0:
+        wanted += damping * float(drive.resolved("target_velocity")) / stiffness
+    most = math.inf if drive is None else float(drive.resolved("max_force"))
+    return (_near(float(found.stiffness or 0.0), stiffness) and _near(float(found.damping or 0.0), damping)
+            and _near(target, wanted)
+            and _near(math.inf if found.max_force is None else found.max_force, most))  # fmt: skip
+
+
+def _near(one: float, other: float) -> bool:
+    return one == other or abs(one - other) <= 1e-5 * max(abs(one), abs(other), 1e-3)

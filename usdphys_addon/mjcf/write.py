@@ -7,19 +7,27 @@ The file stands alone: meshes are in it. What MuJoCo cannot say is named.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from html import escape
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..core import collision_groups, frames, gprims, mass
+from ..core import collision_groups, frames, gprims, mass, paths
 from ..core.errors import InputError
 from ..core.model import Mesh, PhysicsModel, Prim, SpherePoints
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
-from .values import Floats
+from ..core.words import counted
+from ..urdf import markup
+from ..urdf.build import Part
+from ..urdf.mesh_data import MeshMaterial, srgb
+from . import further, joints, values
+from .further import Further, Spring
+from .values import Actuator, Floats
 
 #: Friction of a collider without a material: that of the preview and of PhysX.
 FRICTION = 0.5
@@ -37,6 +45,8 @@ _UNSAID_OF_PHYSX = (
 )  # fmt: skip
 #: Distance of the two points that hold a hinge which closes a loop, m.
 _APART = 0.1
+#: Groups of geoms that are only seen, and of colliders that are not, which MuJoCo hides.
+_VISUALS, _GUIDES = 2, 3
 
 
 class _End(NamedTuple):
@@ -75,17 +85,21 @@ class Written(NamedTuple):
     issues: list[Issue]
 
 
-def text_of(model: PhysicsModel, name: str) -> Written:
-    """The text of a model. name: of the model. Raises InputError where it holds nothing."""
-    return _Writer(model, name).written()
+def text_of(model: PhysicsModel, name: str, further: Further | None = None) -> Written:
+    """The text of a model. name: of it. further: what it has beside. Raises InputError where it holds nothing."""
+    return _Writer(model, name, further or Further()).written()
 
 
 class _Writer:
-    def __init__(self, model: PhysicsModel, name: str) -> None:
-        self.model, self.name = model, name
+    def __init__(self, model: PhysicsModel, name: str, further: Further) -> None:
+        self.model, self.name, self.further = model, name, further
+        self.seen = {part.path: part for part in further.seen}
+        self.materials: dict[tuple[Any, ...], str] = {}
+        self.textures: dict[Path, str | None] = {}
         self.issues: list[Issue] = []
         self.names: dict[str, str] = {}
-        self.taken: set[str] = set()
+        #: Names by kind of part: each kind has its own.
+        self.taken: dict[str, set[str]] = {}
         self.bodies: dict[str, _Body] = {}
         self.loops: list[_Joint] = []
         self.meshes: dict[bytes, str] = {}
@@ -97,28 +111,33 @@ class _Writer:
         self.tendons: list[str] = []
         self.sites: dict[str, list[str]] = {}
         self.colliders = mass.colliders_by_body(model)
+        self.shown: set[str] = set()
         self.is_balanced = False
 
     def written(self) -> Written:
         self.find_bodies()
         self.find_tree()
+        self.tell_air()
         self.masks = self.find_masks()
         for loop in self.loops:
             self.close(loop)
         for path, prim in self.model.joints.items():
             self.couple(path, prim)
-        world = [*self.shapes("", np.eye(4), 2), *self.sites.get("", ())]
+        self.find_sites()
+        world = [*self.shapes("", np.eye(4), 2), *(f"    {site}" for site in self.sites.get("", ()))]
         for path, body in self.bodies.items():
             if body.joint is None or not body.joint.parent.body:
                 world += self.body(path, np.eye(4), 2)
         if not world:
             raise InputError("There is no body and no collider to write.")
+        self.actuate()
         sections = [self.options(), ("asset", self.assets), ("worldbody", world), ("contact", self.excludes())]
         sections += [("equality", self.equalities), ("tendon", self.tendons), ("actuator", self.actuators)]
+        sections = self.with_kept(sections)
         balance = ' balanceinertia="true"' if self.is_balanced else ""
         lines = [f'<mujoco model="{escape(self.name)}">', f'  <compiler angle="radian" autolimits="true"{balance}/>']
         for tag, content in sections:
-            if content and tag == "option":
+            if (content and tag == "option") or (content and tag in further.SINGLE):
                 lines += content
             elif content:
                 lines += [f"  <{tag}>", *content, f"  </{tag}>"]
@@ -127,22 +146,90 @@ class _Writer:
     def issue(self, prim: Prim, message: str, fix: str, severity: Any = "warning") -> None:
         self.issues.append(Issue("MjcfNotSaid", severity, prim.path, prim.label, message, fix))
 
-    def name_of(self, path: str, wanted: str) -> str:
+    def name_of(self, path: str, wanted: str, kind: str) -> str:
         if path not in self.names:
-            name, number = wanted, 1
-            while name in self.taken:
-                number += 1
-                name = f"{wanted}_{number}"
-            self.taken.add(name)
-            self.names[path] = name
+            taken = self.taken.setdefault(kind, set())
+            self.names[path] = paths.free(wanted, taken.__contains__, start=2)
+            taken.add(self.names[path])
         return self.names[path]
+
+    # ------------------------------------------------------------------ what is beside bodies and joints
+
+    def find_sites(self) -> None:
+        for path, name in self.further.sites.items():
+            world = self.model.locate(path) if self.model.locate is not None else None
+            if world is None:
+                continue
+            body = self.model.body_of(path)
+            owner = body.path if body is not None and body.path in self.bodies else ""
+            pose = _seen_from(self.bodies[owner].pose if owner else np.eye(4), _rigid(world))
+            label = self.name_of(path, name, "site")
+            self.sites.setdefault(owner, []).append(f'<site name="{escape(label)}"{_placed(pose)}/>')
+
+    def actuate(self) -> None:
+        """Actuators of sites and bodies."""
+        for one in self.further.actuators:
+            name = self.names.get(one.target)
+            if one.kind in ("site", "body") and name is not None and name in self.taken.get(one.kind, ()):
+                self.general(one, f'{one.kind}="{escape(name)}"')
+
+    def general(self, one: Actuator, target: str) -> None:
+        """An actuator with its own numbers. target: as an attribute."""
+        words = f'{target} gainprm="{_row(one.gains)}" gear="{_row(one.gears)}"'
+        for tag, kind, numbers in (("gain", one.gain_type, ()), ("bias", one.bias_type, one.biases),
+                                   ("dyn", one.dynamics_type, one.dynamics)):  # fmt: skip
+            if kind not in ("fixed", "none"):
+                words += f' {tag}type="{kind}"'
+                words += f' {tag}prm="{_row(numbers)}"' if numbers else ""
+        for tag, pair in (("ctrl", one.control), ("force", one.force), ("act", one.activity)):
+            words += f' {tag}limited="true" {tag}range="{_row(pair)}"' if pair is not None else ""
+        name = self.name_of(f"actuator {one.name}", one.name, "actuator")
+        self.actuators.append(f'    <general name="{escape(name)}" {words}/>')
+
+    def with_kept(self, sections: list[tuple[str, list[str]]]) -> list[tuple[str, list[str]]]:
+        """Sections with the further elements of the imported model whose parts are all there; names the others."""
+        source = self.further.source
+        if source is None:
+            return sections
+        made = dict(sections)
+        lost: Counter[str] = Counter()
+        for section in further.SINGLE:
+            for element in further.elements(source, section):
+                made[section] = ["  " + markup.start_tag(section, element.attributes, closed=True)]
+        for section in (*further.WHOLE, *further.PARTS):
+            for element in further.elements(source, section):
+                if not further.is_known(element, self.taken):
+                    lost[element.tag] += 1
+                    continue
+                if section in further.PARTS and element.get("name"):
+                    kind = section if section in ("tendon", "actuator") else f"{section}s"
+                    self.taken.setdefault(kind, set()).add(element.get("name") or "")
+                made.setdefault(section, []).append(markup.to_text(element, level=2).rstrip("\n"))
+        for tag, number in lost.items():
+            self.issues.append(Issue(
+                "MjcfNotSaid", "warning", "", self.name,
+                f"{counted(number, tag)} of the imported model name parts that are gone, and are left out."
+                if number > 1 else f"One {tag} of the imported model names a part that is gone, and is left out.",
+                "Keep the names of the parts.",
+            ))  # fmt: skip
+        order = ("size", "visual", "statistic", "option", "custom", "asset")
+        return sorted(made.items(), key=lambda one: order.index(one[0]) if one[0] in order else len(order))
+
+    def tell_air(self) -> None:
+        """Name what slows down bodies in a preview of this scene alone."""
+        if self.model.air.told:
+            self.issues.append(Issue(
+                "MjcfNotSaid", "info", "", self.name,
+                f"{self.model.air.told} MJCF has no word for that; it is left out.",
+                "Damp the joints, or switch the damping of the scene off.",
+            ))  # fmt: skip
 
     # ------------------------------------------------------------------ the tree
 
     def find_bodies(self) -> None:
         for path, prim in self.model.bodies.items():
             if prim.get(usd_physics.RigidBodyAPI).resolved("rigid_body_enabled"):  # type: ignore[union-attr]
-                name = self.name_of(path, prim.label or prim.name)
+                name = self.name_of(path, prim.label or prim.name, "body")
                 self.bodies[path] = _Body(prim, _rigid(prim.world), name)
 
     def end(self, joint: usd_physics.Joint, side: int) -> _End:
@@ -208,7 +295,10 @@ class _Writer:
         if own.joint is not None:
             lines += self.joint(own.joint, own.pose, depth + 1)
         elif not is_mocap:
-            lines.append(f'{pad}  <freejoint name="{escape(self.name_of(f"{path}.free", f"{own.name}_free"))}"/>')
+            name = escape(self.name_of(f"{path}.free", f"{own.name}_free", "joint"))
+            more = self.further.words.get(f"{path}.free")
+            tag = f'joint name="{name}" type="free"{more}' if more else f'freejoint name="{name}"'
+            lines.append(f"{pad}  <{tag}/>")
         lines.append(pad + "  " + self.inertial(path))
         lines += self.shapes(path, own.pose, depth + 1)
         lines += [f"{pad}  {site}" for site in self.sites.get(path, ())]
@@ -229,7 +319,7 @@ class _Writer:
                 "Export USD to keep it, or set it in the simulation.",
             )  # fmt: skip
         factor = 0.0 if getattr(physx, "disable_gravity", None) else mass.gravity_factor(prim)
-        return f' gravcomp="{_row([1.0 - factor])}"' if factor != 1.0 else ""
+        return f' gravcomp="{_short([1.0 - factor])}"' if factor != 1.0 else ""
 
     def inertial(self, path: str) -> str:
         found = mass.mass_properties(self.model, path, self.colliders.get(path, ()))
@@ -243,7 +333,7 @@ class _Writer:
                 "Correct its moments.",
             )  # fmt: skip
         pose = frames.transform(found.center_of_mass, turn)
-        words = f'mass="{_row([max(found.mass, 1e-9)])}" diaginertia="{_row(moments)}"'
+        words = f'mass="{_short([max(found.mass, 1e-9)])}" diaginertia="{_short(moments)}"'
         return f"<inertial{_placed(pose, always=True)} {words}/>"
 
     # ------------------------------------------------------------------ shapes
@@ -293,7 +383,90 @@ class _Writer:
             api = prim.get(usd_physics.CollisionAPI)
             if api is not None and api.collision_enabled is not False:
                 lines += ["  " * depth + line for line in self.geom(prim, pose)]
+        for part in self.further.seen:
+            body = self.model.body_of(part.path)
+            owner = body.path if body is not None and body.path in self.bodies else ""
+            if owner == path and part.path not in self.shown:
+                lines += ["  " * depth + line for line in self.visual(part, pose)]
         return lines
+
+    def visual(self, part: Part, body: Floats) -> list[str]:
+        """Geoms that are seen and do not collide."""
+        world = _rigid(part.world)
+        stretch, pose = world[:3, :3].T @ part.world[:3, :3], _seen_from(body, world)
+        words = f' mass="0" contype="0" conaffinity="0" group="{_VISUALS}"'
+        label, more = paths.name_of(part.path), self.further.words.get(part.path, "")
+        if part.gprim is not None:
+            shape, turn = self.gprim_words(part.gprim, np.diag(stretch)) or ("", np.eye(3))
+            made = [(shape, self.material(part.material))] if shape else []
+            pose = pose @ frames.transform((0, 0, 0), turn)
+        else:
+            made = [(f'type="mesh" mesh="{mesh}"', look) for mesh, look in self.seen_meshes(part, stretch, label)]
+        lines = []
+        for number, (shape, look) in enumerate(made):
+            name = self.name_of(f"{part.path} seen {number}", label, "geom")
+            lines.append(f'<geom name="{escape(name)}" {shape}{_placed(pose)}{words}{look}{more}/>')
+        return lines
+
+    def seen_meshes(self, part: Part, stretch: Floats, label: str) -> Iterator[tuple[str, str]]:
+        """(name of a mesh, words for its look) for each material of a mesh that is seen."""
+        assert part.mesh is not None
+        mesh = part.mesh.transformed(np.asarray(stretch))
+        corners = _fans(mesh.counts)
+        of_face = np.repeat(np.arange(len(mesh.counts)), mesh.counts - 2)
+        used = mesh.faces[of_face] if mesh.faces is not None and mesh.materials else np.full(len(corners), -1)
+        for number in np.unique(used).tolist():
+            own = corners[used == number]
+            points, where = mesh.points[mesh.corners[own.ravel()]], None
+            key = points if mesh.uvs is None else np.concatenate((points, mesh.uvs[own.ravel()]), axis=1)
+            rows, where = np.unique(np.round(key, 9), axis=0, return_inverse=True)
+            triangles = where.reshape(-1, 3)
+            sides = [rows[triangles[:, side], :3] for side in range(3)]
+            areas = np.linalg.norm(np.cross(sides[1] - sides[0], sides[2] - sides[0]), axis=1)
+            triangles = triangles[areas > 0.0]
+            if len(rows) < 4 or not len(triangles):
+                self.issues.append(Issue(
+                    "MjcfNotSaid", "info", part.path, label,
+                    f"A part of '{label}' has fewer than four points, which MuJoCo takes for no mesh; it is left out.",
+                    "Give it some thickness.",
+                ))  # fmt: skip
+                continue
+            look = self.material(mesh.materials[number] if number >= 0 else part.material)
+            flipped = None if mesh.uvs is None else rows[:, 3:] * (1.0, -1.0) + (0.0, 1.0)
+            yield self.mesh_name(rows[:, :3], triangles, label, flipped, is_seen=True), look
+
+    def look_words(self, path: str) -> str:
+        """Words for the look of a collider that is seen as it is, of one material; empty for others."""
+        part = self.seen.get(path)
+        if part is None or (part.mesh is not None and part.mesh.materials):
+            return ""
+        return self.material(part.material) or ' rgba="0.5 0.5 0.5 1"'
+
+    def material(self, look: MeshMaterial | None) -> str:
+        if look is None:
+            return ""
+        rgba = tuple(round(value, 4) for value in srgb(look.color or (0.5, 0.5, 0.5, 1.0)))
+        if look.texture is not None and look.texture not in self.textures:
+            self.textures[look.texture] = self.texture(look.texture)
+        texture = self.textures.get(look.texture) if look.texture is not None else None
+        key = (look.name, rgba, texture)
+        if key not in self.materials:
+            name = self.materials[key] = self.name_of(f"material {len(self.materials)}", look.name, "material")
+            words = f' texture="{escape(texture)}"' if texture else ""
+            self.assets.append(f'    <material name="{escape(name)}" rgba="{_short(rgba)}"{words}/>')
+        return f' material="{escape(self.materials[key])}"'
+
+    def texture(self, file: Path) -> str | None:
+        copied = self.further.image(file)
+        if copied is None:
+            self.issues.append(Issue(
+                "MjcfNotSaid", "info", "", self.name, f"The image '{file.name}' is left out, as MuJoCo reads PNG only.",
+                "Convert it to PNG.",
+            ))  # fmt: skip
+            return None
+        name = self.name_of(f"texture {file}", file.stem, "texture")
+        self.assets.append(f'    <texture name="{escape(name)}" type="2d" file="{escape(copied)}"/>')
+        return name
 
     def geom(self, prim: Prim, body: Floats) -> list[str]:
         world = _rigid(prim.world)
@@ -305,12 +478,19 @@ class _Writer:
             words, turn = shape
             pose = pose @ frames.transform((0, 0, 0), turn)
             parts = [(words, pose)]
+            looks = self.look_words(prim.path)
         else:
             parts = self.mesh_parts(prim, stretch, pose)
+            looks = self.look_words(prim.path) if len(parts) == 1 and 'type="mesh"' in parts[0][0] else ""
+        if looks:
+            self.shown.add(prim.path)
+        elif self.further.seen:
+            looks = f' group="{_GUIDES}"'
         lines = []
         for number, (words, place) in enumerate(parts):
-            name = self.name_of(f"{prim.path}.{number}" if number else prim.path, prim.label or prim.name)
-            lines.append(f'<geom name="{escape(name)}" {words}{_placed(place)} mass="0"{self.contact_words(prim)}/>')
+            name = self.name_of(f"{prim.path}.{number}" if number else prim.path, prim.label or prim.name, "geom")
+            words += f'{_placed(place)} mass="0"{self.contact_words(prim)}{looks}'
+            lines.append(f'<geom name="{escape(name)}" {words}{self.further.words.get(prim.path, "")}/>')
         return lines
 
     def gprim_words(self, gprim: usd_geom.Gprim, scale: Any) -> tuple[str, Floats] | None:
@@ -363,11 +543,17 @@ class _Writer:
             )  # fmt: skip
         return [(f'type="mesh" mesh="{self.mesh_name(points, geometry.triangles, prim.label or prim.name)}"', pose)]
 
-    def mesh_name(self, points: Floats, triangles: Any, wanted: str) -> str:
-        key = np.round(points, 9).tobytes()
+    def mesh_name(
+        self, points: Floats, triangles: Any, wanted: str, uvs: Floats | None = None, *, is_seen: bool = False
+    ) -> str:  # fmt: skip
+        """The name of a mesh, which is written once. is_seen: it may be flat, as nothing collides with it."""
+        parts = [one for one in (points, uvs, triangles if is_seen else None) if one is not None]
+        key = b"".join(np.round(one, 9).tobytes() for one in parts)
         if key not in self.meshes:
-            name = self.name_of(f"mesh {len(self.meshes)}", wanted)
+            name = self.name_of(f"mesh {len(self.meshes)}", wanted, "mesh")
             faces = "" if triangles is None else f' face="{" ".join(map(str, np.ravel(triangles).tolist()))}"'
+            faces += "" if uvs is None else f' texcoord="{_short(np.ravel(uvs))}"'
+            faces += ' inertia="shell"' if is_seen else ""
             self.assets.append(f'    <mesh name="{escape(name)}" vertex="{_row(points)}"{faces}/>')
             self.meshes[key] = name
         return self.meshes[key]
@@ -376,7 +562,14 @@ class _Writer:
         material = self.model.prims.get(prim.physics_binding or (prim.materials[-1] if prim.materials else ""))
         own = material.get(usd_physics.MaterialAPI) if material is not None else None
         friction = FRICTION if own is None else own.resolved("dynamic_friction")
-        words = f' friction="{_row([max(friction, 1e-5)])}"'
+        newton: Any = material.schemas.get("NewtonMaterialAPI") if material is not None else None
+        more = [getattr(newton, word, None) for word in ("torsional_friction", "rolling_friction")]
+        numbers = [max(friction, 1e-5)] + ([] if None in more else more)
+        words = f' friction="{_short(numbers)}"'
+        mujoco: Any = prim.schemas.get("MjcCollisionAPI")
+        for word in ("condim", "priority"):
+            value = getattr(mujoco, word, None)
+            words += f' {word}="{value}"' if value is not None else ""
         if prim.path in self.masks:
             number = self.masks[prim.path]
             words += f' contype="{1 << number}" conaffinity="{self.affinities[number]}"'
@@ -417,7 +610,8 @@ class _Writer:
     ) -> str:  # fmt: skip
         """A hinge or a slide. dof: of a generic joint. number: of the axis. start: value in the pose of the model."""
         base = joint.prim.label or joint.prim.name
-        name = self.name_of(f"{joint.prim.path}.{dof}" if dof else joint.prim.path, f"{base}_{dof}" if dof else base)
+        wanted = self.further.joints.get((joint.prim.path, dof), f"{base}_{dof}" if dof else base)
+        name = self.name_of(f"{joint.prim.path}.{dof}" if dof else joint.prim.path, wanted, "joint")
         axis = local[:3, number] * joint.sign
         words = f'type="{"hinge" if is_hinge else "slide"}" pos="{_row(local[:3, 3])}" axis="{_row(axis)}"'
         if abs(start) > 1e-9:
@@ -426,9 +620,9 @@ class _Writer:
         if math.isfinite(low) or math.isfinite(high):
             far = 1e3
             words += f' range="{_row([max(low, -far), min(high, far)])}"'
-        words += self.dynamics(joint.prim)
-        if drive is not None:
-            self.actuator(name, drive)
+        words += self.dynamics(joint.prim) + self.further.words.get(wanted, "")
+        words += self.driven(joint, dof, name, drive, lambda: self.weight_of(
+            joint, drive, local, number, is_hinge=is_hinge))  # fmt: skip
         return f'<joint name="{escape(name)}" {words}/>'
 
     def dynamics(self, prim: Prim) -> str:
@@ -437,11 +631,70 @@ class _Writer:
         for word, field_ in (("armature", "armature"), ("damping", "damping"), ("frictionloss", "friction")):
             value = getattr(newton, field_, None) if newton is not None else None
             if value:
-                found += f' {word}="{_row([value])}"'
+                found += f' {word}="{_short([value])}"'
         return found
 
-    def actuator(self, joint: str, drive: usd_physics.DriveAPI) -> None:
-        stiffness, damping = float(drive.resolved("stiffness")), float(drive.resolved("damping"))
+    def driven(
+        self, joint: _Joint, dof: str, name: str, drive: usd_physics.DriveAPI | None, weight: Callable[[], float]
+    ) -> str:  # fmt: skip
+        """Writes what drives a joint. Returns words for its own spring.
+
+        Actuators of MuJoCo are written as they are, where they and the spring are what the drive says; else the drive.
+        """
+        path = joint.prim.path
+        own = [one for one in self.further.actuators if one.kind == "joint" and one.target == f"{path}.{dof}"]
+        spring = self.further.springs.get((path, dof), Spring())
+        meant = joints.drive_of(
+            values.Joint(path, "hinge", np.zeros(3), np.zeros(3), stiffness=spring.stiffness, spring=spring.position,
+                         damping=spring.damping, force_range=spring.force),
+            [replace(one, target=path) for one in own], 1.0, is_shared=True,
+        )  # fmt: skip
+        target = f'joint="{escape(name)}"'
+        is_same = _is_same_drive(meant, drive)
+        for one in own:
+            if is_same or not one.is_servo:
+                self.general(one, target)
+        if not is_same:
+            if drive is not None:
+                self.actuator(name, drive, weight())
+            return ""
+        found = "".join(
+            f' {word}="{_short([value])}"' for word, value in
+            (("stiffness", spring.stiffness), ("springref", spring.position), ("damping", spring.damping)) if value
+        )  # fmt: skip
+        return found if spring.force is None else f'{found} actuatorfrcrange="{_short(spring.force)}"'
+
+    def weight_of(
+        self, joint: _Joint, drive: usd_physics.DriveAPI | None, local: Floats, number: int, *, is_hinge: bool
+    ) -> float:  # fmt: skip
+        """What the gains of a drive are times: the inertia that it moves, if it gives an acceleration."""
+        if drive is None or drive.resolved("type") != "acceleration":
+            return 1.0
+        self.issue(
+            joint.prim, f"{joint.prim.display} has a drive of type acceleration: MuJoCo gets its gains times the "
+            "inertia that it moves in this pose.", "Use type force.", "info",
+        )  # fmt: skip
+        frame = self.bodies[joint.child.body].pose @ local
+        newton: Any = joint.prim.schemas.get("NewtonJointAPI")
+        total = float(getattr(newton, "armature", None) or 0.0)
+        waiting = [joint.child.body]
+        while waiting:
+            path = waiting.pop()
+            waiting += self.bodies[path].children
+            own = mass.mass_properties(self.model, path, self.colliders.get(path, ()))
+            pose = self.bodies[path].pose
+            if not is_hinge:
+                total += own.mass
+                continue
+            turn = pose[:3, :3] @ frames.matrix_of(own.principal_axes)
+            center = pose[:3, :3] @ np.array(own.center_of_mass, float) + pose[:3, 3]
+            tensor = mass.rotated(np.diag(own.diagonal_inertia), turn)
+            tensor = mass.translated(tensor, own.mass, center - frame[:3, 3])
+            total += float(frame[:3, number] @ tensor @ frame[:3, number])
+        return total
+
+    def actuator(self, joint: str, drive: usd_physics.DriveAPI, weight: float) -> None:
+        stiffness, damping = (weight * float(drive.resolved(word)) for word in ("stiffness", "damping"))
         if stiffness <= 0.0 and damping <= 0.0:
             return
         # The target is in the bias, so that the pose is held without a control, which is added to it.
@@ -449,11 +702,11 @@ class _Writer:
             drive.resolved("target_velocity")
         )
         gain = stiffness if stiffness > 0.0 else damping
-        words = f'gainprm="{_row([gain])}" biastype="affine" biasprm="{_row([offset, -stiffness, -damping])}"'
+        words = f'gainprm="{_short([gain])}" biastype="affine" biasprm="{_short([offset, -stiffness, -damping])}"'
         most = float(drive.resolved("max_force"))
         if math.isfinite(most):
-            words += f' forcerange="{_row([-most, most])}"'
-        name = self.name_of(f"actuator {joint}", f"{joint}_drive")
+            words += f' forcerange="{_short([-most, most])}"'
+        name = self.name_of(f"actuator {joint}", f"{joint}_drive", "actuator")
         self.actuators.append(f'    <general name="{escape(name)}" joint="{escape(joint)}" {words}/>')
 
     def ball(self, joint: _Joint, local: Floats) -> str:
@@ -464,7 +717,10 @@ class _Writer:
             self.issue(
                 joint.prim, f"The cone of {joint.prim.display} limits its twist in MuJoCo, too.", "None.", "info"
             )
-        name = self.name_of(joint.prim.path, joint.prim.label or joint.prim.name)
+        name = self.name_of(joint.prim.path, joint.prim.label or joint.prim.name, "joint")
+        for one in self.further.actuators:
+            if one.kind == "joint" and one.target == f"{joint.prim.path}.":
+                self.general(one, f'joint="{escape(name)}"')
         return f'<joint name="{escape(name)}" {words}/>'
 
     def generic(self, joint: _Joint, local: Floats, between: Floats) -> list[str]:
@@ -507,7 +763,7 @@ class _Writer:
 
     def close(self, joint: _Joint) -> None:
         prim, kind = joint.prim, joint.prim.type_name
-        name = self.name_of(prim.path, prim.label or prim.name)
+        name = self.name_of(prim.path, prim.label or prim.name, "equality")
         bodies = [self.bodies[end.body].name if end.body else "world" for end in (joint.parent, joint.child)]
         poses = [self.bodies[end.body].pose if end.body else np.eye(4) for end in (joint.parent, joint.child)]
         local = [_seen_from(pose, end.frame)
@@ -533,10 +789,10 @@ class _Writer:
             sites = []
             for side, (end, frame) in enumerate(zip((joint.parent, joint.child), local, strict=True)):
                 place = frame[:3, 3] + (frame[:3, axes[0]] * shift if axes else 0.0)
-                site = self.name_of(f"{joint.prim.path} {number} {side}", f"{name}_{number}_{side}")
+                site = self.name_of(f"{joint.prim.path} {number} {side}", f"{name}_{number}_{side}", "site")
                 self.sites.setdefault(end.body, []).append(f'<site name="{escape(site)}" pos="{_row(place)}"/>')
                 sites.append(site)
-            label = self.name_of(f"{joint.prim.path} {number}", f"{name}_{number}")
+            label = self.name_of(f"{joint.prim.path} {number}", f"{name}_{number}", "equality")
             self.equalities.append(
                 f'    <connect name="{escape(label)}" site1="{escape(sites[0])}" site2="{escape(sites[1])}"/>'
             )
@@ -547,7 +803,7 @@ class _Writer:
             return
         sites = []
         for side, (end, frame) in enumerate(zip((joint.parent, joint.child), local, strict=True)):
-            site = self.name_of(f"{joint.prim.path} d{side}", f"{name}_{side}")
+            site = self.name_of(f"{joint.prim.path} d{side}", f"{name}_{side}", "site")
             self.sites.setdefault(end.body, []).append(f'<site name="{escape(site)}" pos="{_row(frame[:3, 3])}"/>')
             sites.append(site)
         least, most = max(low, 0.0), high if high >= 0.0 else 1e3
@@ -567,12 +823,12 @@ class _Writer:
         if other is None or not {prim.type_name, other.type_name} <= kinds:
             self.issue(prim, f"{prim.display} follows a joint that MuJoCo cannot couple.", "Couple hinges and slides.")
             return
-        names = [self.name_of(one.path, one.label or one.name) for one in (prim, other)]
+        names = [self.name_of(one.path, one.label or one.name, "joint") for one in (prim, other)]
         offset, ratio = float(mimic.resolved("mimic_coef0")), float(mimic.resolved("mimic_coef1"))
         # MuJoCo couples what has changed since the start.
         starts = [self.start_of(one.path) for one in (prim, other)]
         bias = offset + ratio * starts[1] - starts[0]
-        label = self.name_of(f"mimic {path}", f"{names[0]}_follows")
+        label = self.name_of(f"mimic {path}", f"{names[0]}_follows", "equality")
         self.equalities.append(
             f'    <joint name="{escape(label)}" joint1="{escape(names[0])}" joint2="{escape(names[1])}" '
             f'polycoef="{_row([bias, ratio, 0, 0, 0])}"/>'
@@ -606,6 +862,7 @@ class _Writer:
         return [f'    <exclude body1="{escape(one)}" body2="{escape(other)}"/>' for one, other in pairs]
 
     def options(self) -> tuple[str, list[str]]:
+        """Gravity, and what MuJoCo's own schema of the scene says."""
         scene = next(iter(self.model.scenes.values()), None)
         own = scene.get(usd_physics.PhysicsScene) if scene is not None else None
         way, size = np.array([0.0, 0.0, -1.0]), 9.81
@@ -615,14 +872,65 @@ class _Writer:
             value = float(own.resolved("gravity_magnitude"))
             size = value if 0.0 <= value < math.inf else size
         mujoco: Any = scene.schemas.get("MjcSceneAPI") if scene is not None else None
-        words = f'gravity="{_row(way * size)}" cone="elliptic" impratio="10" integrator="implicitfast"'
-        step = getattr(mujoco, "timestep", None)
-        return "option", [f'  <option timestep="{_row([step or 0.002])}" {words}/>']
+        found: dict[str, dict[str, str]] = {"option": {}, "flag": {}}
+        for attribute in type(mujoco).attributes if mujoco is not None else ():
+            _, _, rest = attribute.usd.partition(":")
+            kind, _, word = rest.partition(":")
+            value = getattr(mujoco, attribute.field)
+            if kind in found and value is not None and word != "gravity":
+                found[kind][word] = _word(value)
+        if self.further.source is not None:
+            # As the text has them: numbers of a USD file have fewer digits.
+            found = {"option": dict(self.further.source.options), "flag": dict(self.further.source.flags)}
+            for kind in found:
+                found[kind].pop("gravity", None)
+        elif not found["option"]:
+            found["option"] = {"timestep": "0.002", "cone": "elliptic", "impratio": "10", "integrator": "implicitfast"}
+        words = "".join(f' {word}="{escape(text)}"' for word, text in found["option"].items())
+        head = f'  <option gravity="{_row(way * size)}"{words}'
+        if not found["flag"]:
+            return "option", [f"{head}/>"]
+        flags = "".join(f' {word}="{text}"' for word, text in found["flag"].items())
+        return "option", [f"{head}>", f"    <flag{flags}/>", "  </option>"]
+
+
+def _word(value: Any) -> str:
+    """A value of the scene as MJCF has it."""
+    if isinstance(value, bool):
+        return "enable" if value else "disable"
+    if isinstance(value, tuple):
+        return _row(value)
+    named = {"euler": "Euler", "rk4": "RK4", "pgs": "PGS", "cg": "CG", "newton": "Newton"}
+    return named.get(value, value) if isinstance(value, str) else f"{value:.9g}"
+
+
+def _is_same_drive(one: usd_physics.DriveAPI | None, other: usd_physics.DriveAPI | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    numbers = [[float(drive.resolved(word)) for word in ("stiffness", "damping", "max_force", "target_velocity")]
+               for drive in (one, other)]  # fmt: skip
+    efforts = [float(drive.resolved("target_position")) * float(drive.resolved("stiffness")) for drive in (one, other)]
+    return (other.resolved("type") == "force" and bool(np.allclose(numbers[0], numbers[1], rtol=1e-5, atol=1e-9))
+            and abs(efforts[0] - efforts[1]) <= 1e-5 * max(1e-3, abs(efforts[0])))  # fmt: skip
+
+
+def _fans(counts: Any) -> Any:
+    """Triangles (m, 3) of corners of faces, face by face."""
+    starts = np.cumsum(counts) - counts
+    of_face = np.repeat(np.arange(len(counts)), counts - 2)
+    step = np.arange(len(of_face)) - np.repeat(np.cumsum(counts - 2) - (counts - 2), counts - 2)
+    first = starts[of_face]
+    return np.stack((first, first + step + 1, first + step + 2), axis=1)
 
 
 def _row(values: Iterable[Any]) -> str:
     """Numbers as text: as short as they are exact to 1e-12."""
     return " ".join(f"{float(value):.12g}" for value in np.ravel(np.asarray(list(values), float))).replace("-0 ", "0 ")
+
+
+def _short(values: Iterable[Any]) -> str:
+    """Numbers that were 32-bit floats as text."""
+    return " ".join(f"{float(value) + 0.0:.7g}" for value in values)
 
 
 def _placed(pose: Floats, *, always: bool = False) -> str:

@@ -24,12 +24,16 @@ class TextEdits:
     """Collects changes of elements of one text. added: new children by the element that gets them, by tag."""
 
     text: str
-    changed: dict[Element, dict[str, str]] = field(default_factory=dict)
+    changed: dict[Element, dict[str, str | None]] = field(default_factory=dict)
     added: dict[Element, dict[str, dict[str, str]]] = field(default_factory=dict)
 
     def set(self, element: Element, name: str, value: str) -> None:
         """Give an attribute of an element a value."""
         self.changed.setdefault(element, {})[name] = value
+
+    def remove(self, element: Element, name: str) -> None:
+        """Take an attribute out of an element, if it has it."""
+        self.changed.setdefault(element, {})[name] = None
 
     def set_in(self, parent: Element, tag: str, name: str, value: str) -> None:
         """The same in the first child with a tag, which is added if it is missing."""
@@ -73,7 +77,9 @@ class TextEdits:
         tag = self.text[element.start : element.opened]
         for name, value in self.changed.get(element, {}).items():
             place = re.compile(rf"""(\s{re.escape(name)}\s*=\s*)("[^"]*"|'[^']*')""")
-            if place.search(tag):
+            if value is None:
+                tag = place.sub("", tag, count=1)
+            elif place.search(tag):
                 tag = place.sub(lambda found, value=value: found[1] + quoted(value), tag, count=1)  # type: ignore[misc]
             else:
                 end = -2 if tag.endswith("/>") else -1

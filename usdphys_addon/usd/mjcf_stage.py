@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pxr import Gf, Kind, Sdf, Usd, UsdGeom, UsdShade, Vt
 
@@ -15,8 +17,10 @@ from ..core import paths
 from ..core.errors import OutputError
 from ..core.model import GRAVCOMP
 from ..core.units import SI
-from ..mjcf import layout, read
+from ..mjcf import layout, read, source
+from ..mjcf.values import Actuator
 from ..system.files import checked, refuse_parts, replace_together, scratch_folder, work_folder
+from ..urdf.mesh_data import linear
 from . import looks, write
 from .opinions import BINDING_API
 
@@ -26,14 +30,32 @@ if TYPE_CHECKING:
     from ..mjcf.values import Look
 
 
+#: The whole text of the model, on the root prim: a later export of MJCF changes only what was edited.
+SOURCE = "mjcf:source"
+#: Of the text, as JSON: name and encoding of its file, texts of the files that it includes, and where it was, seen from
+#: the USD file, if that is known.
+ABOUT = "mjcf:about"
+
+
 def plan(path: Path) -> Layout:
     """Read a model and decide on its prims. Raises InputError."""
     return layout.plan(read.read_file(path))
 
 
-def write_stage(planned: Layout, target: Path, textures: Path | None = None) -> None:
-    """Write a model as a USD file. textures: folder beside it that images are copied to; None leaves them in place."""
+def write_stage(planned: Layout, target: Path, textures: Path | None = None, home: Path | None = None) -> None:
+    """Write a model as a USD file. textures: folder beside it that images are copied to; None leaves them in place.
+
+    home: folder of the final file, from which the text of the model is to find its meshes again.
+    """
     stage = Usd.Stage.CreateInMemory(target.name)
+    fill_stage(planned, stage, textures)
+    _keep_text(stage, planned, home)
+    if not stage.GetRootLayer().Export(str(target)):
+        raise OutputError(f"'{target}' could not be written; the old file is untouched.")
+
+
+def fill_stage(planned: Layout, stage: Usd.Stage, textures: Path | None = None) -> None:
+    """Write a model to an empty stage, without its text."""
     write.write_units(stage, SI)
     write.write_model(stage, planned.model, SI)
     root = stage.GetRootLayer().GetPrimAtPath(planned.root)
@@ -41,9 +63,48 @@ def write_stage(planned: Layout, target: Path, textures: Path | None = None) -> 
     stage.GetRootLayer().defaultPrim = root.name
     for path, lift in planned.lifts.items():
         stage.GetPrimAtPath(path).CreateAttribute(GRAVCOMP, Sdf.ValueTypeNames.Float).Set(lift)
+    for prim in planned.model.prims.values():
+        if prim.label and prim.label != prim.name:
+            stage.GetPrimAtPath(prim.path).SetDisplayName(prim.label)
     _Looks(stage, planned, textures).write()
-    if not stage.GetRootLayer().Export(str(target)):
-        raise OutputError(f"'{target}' could not be written; the old file is untouched.")
+
+
+def _keep_text(stage: Usd.Stage, planned: Layout, home: Path | None) -> None:
+    path, kept = planned.source.path, source.of_model(planned.source)
+    about: dict[str, object] = {"name": kept.name, "encoding": kept.encoding}
+    if kept.parts:
+        about["parts"] = kept.parts
+    if kept.missing:
+        about["missing"] = sorted(kept.missing)
+    if home is not None:
+        about["folder"] = Path(os.path.relpath(path.parent, home)).as_posix()
+    root = stage.GetPrimAtPath(planned.root)
+    for name, text in ((SOURCE, kept.text), (ABOUT, json.dumps(about))):
+        root.CreateAttribute(name, Sdf.ValueTypeNames.String, True, Sdf.VariabilityUniform).Set(text)
+
+
+def actuator_of(prim: Usd.Prim, name: str, target: str) -> Actuator:
+    """The numbers of a prim of type MjcActuator. target: path of what it moves."""
+
+    def value(word: str, usual: Any) -> Any:
+        found = prim.GetAttribute(f"mjc:{word}").Get()
+        return usual if found is None else found
+
+    def pair(word: str) -> tuple[float, float] | None:
+        low, high = (float(value(f"{word}Range:{end}", 0.0)) for end in ("min", "max"))
+        limited = value(f"{word}Limited", "auto")
+        return (low, high) if limited == "true" or (limited == "auto" and low < high) else None
+
+    made = Actuator(name, target)
+    made.gain_type, made.bias_type, made.dynamics_type = (
+        str(value(word, usual)) for word, usual in (("gainType", "fixed"), ("biasType", "none"), ("dynType", "none"))
+    )
+    made.gains, made.biases, made.gears, made.dynamics = (
+        tuple(map(float, value(word, usual))) for word, usual in
+        (("gainPrm", (1.0,)), ("biasPrm", ()), ("gear", (1.0,)), ("dynPrm", (1.0,)))
+    )  # fmt: skip
+    made.force, made.control, made.activity = pair("force"), pair("ctrl"), pair("act")
+    return made
 
 
 class _Looks:
@@ -61,7 +122,7 @@ class _Looks:
                 self.made[key] = self._material(look)
             prim.AddAppliedSchema(BINDING_API)
             UsdShade.MaterialBindingAPI(prim).Bind(UsdShade.Material.Get(self.stage, self.made[key]))
-            red, green, blue, alpha = look.rgba
+            red, green, blue, alpha = linear(look.rgba)
             color = UsdGeom.Gprim(prim).CreateDisplayColorPrimvar()
             color.Set(Vt.Vec3fArray([Gf.Vec3f(red, green, blue)]))
             if alpha < 1.0:
@@ -75,7 +136,7 @@ class _Looks:
         material = UsdShade.Material.Define(self.stage, path)
         shader = UsdShade.Shader.Define(self.stage, f"{path}/Surface")
         shader.CreateIdAttr("UsdPreviewSurface")
-        names, (red, green, blue, alpha) = Sdf.ValueTypeNames, look.rgba
+        names, (red, green, blue, alpha) = Sdf.ValueTypeNames, linear(look.rgba)
         diffuse = shader.CreateInput("diffuseColor", names.Color3f)
         diffuse.Set(Gf.Vec3f(red, green, blue))
         if look.texture is not None:
@@ -114,7 +175,7 @@ def convert(path: Path, target: Path, *, strict: bool = False) -> tuple[list[Iss
     refuse_parts(target, path, planned.source.files)
     with scratch_folder(target) as folder:
         made = folder / target.name
-        write_stage(planned, made, folder / f"{target.stem}_textures")
+        write_stage(planned, made, folder / f"{target.stem}_textures", target.parent)
         model = usd_read.read_stage(usd_read.open_stage(made))
         issues = validate.validate(model, check_geometry=False)
         found, _ = proof.Proof(planned.model).mismatches(partial(verify.facts_of_file, made))

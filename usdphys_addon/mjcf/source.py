@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The text of a model, kept so that an export writes it again, and changes only what was edited."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..core.errors import InputError
+from ..urdf import markup
+from ..urdf.edit import TextEdits
+from ..urdf.markup import Element
+from . import read
+from .values import Model
+
+#: Attributes of the compiler that name a folder, with the elements whose files are in it.
+_FOLDERS = {"meshdir": ("mesh", "hfield", "skin", "flexcomp"), "texturedir": ("texture",)}
+_ENCODINGS = ("utf-8", "utf-8-sig", "utf-16", "utf-32", "latin-1")
+
+
+@dataclass(slots=True)
+class Source:
+    """text, encoding: of the file. parts: texts of the files that it includes, by path relative to its folder.
+
+    missing: names of files that were not found when the text was read.
+    """
+
+    name: str
+    text: str
+    encoding: str = "utf-8"
+    parts: dict[str, str] = field(default_factory=dict)
+    missing: frozenset[str] = frozenset()
+
+    @property
+    def data(self) -> bytes:
+        """The bytes of the file."""
+        return self.text.encode(self.encoding, "surrogatepass")
+
+    def flat(self) -> str:
+        """One text with the content of included files in their places."""
+        return self._flat(self.text, "", 0)
+
+    def _flat(self, text: str, folder: str, depth: int) -> str:
+        if depth > read.DEEPEST:
+            raise InputError(f"'{self.name}' includes files more than {read.DEEPEST} levels deep.")
+        root, text = markup.parse(text, self.name)
+        made, at = [], 0
+        for element in root.walk():
+            if element.tag != "include":
+                continue
+            name = (element.get("file") or "").replace("\\", "/")
+            path = next((path for one in (folder, "") if (path := posixpath.normpath(posixpath.join(one, name)))
+                         in self.parts), None)  # fmt: skip
+            if path is None:
+                raise InputError(f"'{self.name}' includes '{name}', which is not there (line {element.line}).")
+            part = self._flat(self.parts[path], posixpath.dirname(path), depth + 1)
+            made += [text[at : element.start], _inside(part, path)]
+            at = element.end
+        return "".join([*made, text[at:]])
+
+    def is_whole_in(self, folder: Path) -> bool:
+        """True if the included files are in a folder, with the same text."""
+        try:
+            return all(markup.text_of((folder / path).read_bytes()) == text for path, text in self.parts.items())
+        except OSError:
+            return False
+
+
+def of_model(model: Model) -> Source:
+    """The text of a model that was read from a file, and of the files that it includes."""
+    path = model.path
+    data = path.read_bytes()
+    text = markup.text_of(data)
+    found = (encoding for encoding in _ENCODINGS if _coded(text, encoding) == data)
+    # A decoder may also replace what is no text: the file is then written in UTF-8.
+    made = Source(path.name, text, next(found, "utf-8"))
+    made.missing = frozenset(model.missing)
+    for part in model.files[1:]:
+        made.parts[os.path.relpath(part, path.parent).replace("\\", "/")] = markup.text_of(part.read_bytes())
+    return made
+
+
+def _coded(text: str, encoding: str) -> bytes:
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError:
+        return b""
+
+
+def _inside(text: str, name: str) -> str:
+    """What is in the first element of a text."""
+    root, text = markup.parse(text, name)
+    return text[root.opened : text.rindex("</", root.start, root.end)] if root.end > root.opened else ""
+
+
+def move_files(root: Element, edits: TextEdits, folder: Path, target: Path) -> None:
+    """Let the names of files lead to the same files from another folder."""
+    if os.path.realpath(folder) == os.path.realpath(target):
+        return
+    for element in root.walk():
+        if element.tag == "model" and (file := element.get("file")):
+            edits.set(element, "file", Path(os.path.relpath(folder / file.replace("\\", "/"), target)).as_posix())
+    compilers = [child for child in root.children if child.tag == "compiler"]
+    known: dict[str, str] = {}
+    for compiler in compilers:
+        known.update(
+            {name: compiler.attributes[name] for name in ("assetdir", *_FOLDERS) if name in compiler.attributes}
+        )
+    named = {element.tag for element in root.walk() if any(key.startswith("file") for key in element.attributes)}
+    for word, tags in _FOLDERS.items():
+        if not named.intersection(tags):
+            continue
+        there = folder / known.get(word, known.get("assetdir", "")).replace("\\", "/")
+        name = Path(os.path.relpath(there, target)).as_posix()
+        if compilers:
+            edits.set(compilers[-1], word, name)
+        else:
+            edits.set_in(root, "compiler", word, name)
