@@ -106,7 +106,7 @@ def put_concept(scene: Scene, thing: PropertyGroup, identifier: str, value: floa
         if attribute is None or known is None or known[1] not in ("", dof):
             continue
         factor = property_factor(vendor_rows.dimension_of(row, attribute), unit_length(scene))
-        row.text = text_of(attribute.value, value / factor)
+        row.text = text_of(attribute.value, value if isinstance(value, bool) else value / factor)
     raise_floors(scene, thing)
 
 
