@@ -105,7 +105,9 @@ class USDPHYS_PT_actions(Sidebar, bpy.types.Panel):
         row.operator("usdphys.add_collider", text="Collider", icon="MESH_ICOSPHERE")
         row.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
         row.menu("USDPHYS_MT_object", text="More", icon="DOWNARROW_HLT")
-        fitting.button(layout, "usdphys.remove_generated", "TRASH")
+        row = fitting.together(layout, "Edit", "Remove", has_icons=True)
+        row.operator("usdphys.edit_generated", text="Edit", icon="SETTINGS")
+        row.operator("usdphys.remove_generated", text="Remove", icon="TRASH")
         if has_blender_bodies(context.scene):
             layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
         if is_new(context.scene):

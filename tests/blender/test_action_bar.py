@@ -624,7 +624,7 @@ def test_layouts_show_what_is_registered():
     assert shown(panels.USDPHYS_MT_pie) == expected
     made = [idname for idname, _, _ in panels.MAKE]
     assert len(made) == 9
-    others = ["usdphys.add_collider", "usdphys.add_physics", "usdphys.remove_generated"]
+    others = ["usdphys.add_collider", "usdphys.add_physics", "usdphys.edit_generated", "usdphys.remove_generated"]
     assert shown(panels.USDPHYS_PT_actions) == [*made, *others]
     assert shown(panels.USDPHYS_MT_object)[: len(expected)] == expected
     assert shown(panels.USDPHYS_PT_batch) == ["usdphys.tag_by_name", "usdphys.tag_collection", "usdphys.copy_physics"]
