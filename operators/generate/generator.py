@@ -169,11 +169,11 @@ CLASSES = (USDPHYS_OT_edit_generated, USDPHYS_OT_remove_generated)
 
 
 def values_of(operator: Any) -> dict[str, Any]:
-    """The settings of an operator that it shows, and which of them fit the selection, as JSON has them."""
+    """The settings of an operator, and the hidden texts in which it notes what fits the selection, as JSON has them."""
     found = {}
     for item in operator.properties.bl_rna.properties:
         name = item.identifier
-        if name == "rna_type" or (item.is_hidden and name != "fitted"):
+        if name in ("rna_type", "edited"):
             continue
         value = getattr(operator, name)
         is_list = getattr(item, "is_array", False) or isinstance(value, set)
