@@ -146,6 +146,7 @@ class USDPHYS_MT_object(bpy.types.Menu):
         for name, label, icon, _ in TOOLS:
             layout.menu(f"USDPHYS_MT_{name}", text=label, icon=icon)
         layout.separator()
+        layout.operator("usdphys.find_setting", icon="VIEWZOOM")
         layout.operator("usdphys.manual", icon="HELP")
         layout.operator("usdphys.report_bug", icon="URL")
 

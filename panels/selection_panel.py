@@ -128,7 +128,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         box.use_property_split, box.use_property_decorate = True, False
         rows = _Rows(context, obj)
         name = tr(phrase("{name} and {count} more", name=obj.name, count=rows.others)) if rows.others else obj.name
-        box.label(text=name, icon="OBJECT_DATA", translate=False)
+        _title(box, name, "OBJECT_DATA")
         if role == selected.JOINT:
             self.draw_joint(box, rows, context, obj)
             self.draw_joint_folds(layout, rows, context, obj)
@@ -154,7 +154,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         physics = scene.usdphys
         box = layout.box().column()
         box.use_property_split, box.use_property_decorate = True, True
-        box.label(text=scene.name, icon="SCENE_DATA", translate=False)
+        _title(box, scene.name, "SCENE_DATA")
         index = max(physics.active_scene_index, 0)
         if index < len(physics.physics_scenes):
             own, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
@@ -330,6 +330,12 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         body = _fold(layout, f"simulators_{places[0]}", text)
         if body is not None:
             vendor.draw(body, context, physics, "object", "object.usdphys", *places)
+
+
+def _title(box: Any, name: str, icon: str) -> None:
+    row = box.row(align=True)
+    row.label(text=name, icon=icon, translate=False)
+    row.operator("usdphys.find_setting", text="", icon="VIEWZOOM", emboss=False)
 
 
 def _fold(layout: UILayout, name: str, label: str) -> Any:

@@ -190,6 +190,7 @@ WITHOUT_UNDO = {
     "preview_step", "preview_reset", "inspect_joints", "inspect_limit", "material_preset_add", "body_preset_add",
     "drive_preset_add", "joint_preset_add", "manual", "report_bug", "batch_convert_folder", "export_collections",
     "vary", "choose_variation", "drop_variations", "edit_generated",
+    "find_setting",
 }  # fmt: skip
 OPERATORS = [cls for cls in operators.CLASSES if issubclass(cls, bpy.types.Operator)]
 
