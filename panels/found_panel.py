@@ -9,6 +9,7 @@ import bpy
 from bpy.types import Context, UILayout
 
 from ..operators import find_setting
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.core import schema
 from ..usdphys_addon.core.words import phrase
 from ..usdphys_addon.viewport.wrapped_text import draw_text
@@ -58,7 +59,9 @@ class USDPHYS_PT_found(bpy.types.Panel):
             return
         name = setting.attribute.usd_name(schema.split_applied(spot.applied)[1])
         if not vendor.draw_row(column, spot.thing, spot.path, spot.applied, name):
-            button = column.operator("usdphys.vendor_set", text=setting.attribute.label, icon="ADD")
+            button = column.operator(
+                "usdphys.vendor_set", text=tr(phrase("Set {label}", label=setting.attribute.label)), icon="ADD"
+            )
             button.data_path, button.applied, button.attribute = spot.path, spot.applied, name
 
 

@@ -36,10 +36,10 @@ _JOINTS = (
 _MOVER_ROWS = {
     selected.NOTHING: (),
     selected.SPRING: (("target_position", "Rests At"), ("stiffness", "Strength"), ("damping", "Damping")),
-    selected.MOTOR: (("target_velocity", "Speed"), ("damping", "Strength"), ("max_force", "Largest Force")),
+    selected.MOTOR: (("target_velocity", "Speed"), ("damping", "Strength"), ("max_force", "Max Force")),
     selected.SERVO: (
         ("target_position", "Goes To"), ("stiffness", "Strength"), ("damping", "Damping"),
-        ("max_force", "Largest Force"),
+        ("max_force", "Max Force"),
     ),
 }  # fmt: skip
 #: Limits by type of joint: (name of the property, text).
@@ -191,16 +191,12 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
         if is_body(obj):
             rows.draw(box, "mass")
-            computed = readout.mass_of(obj.name)
-            if computed is not None and not computed.problem and not selection.is_authored("mass"):
-                source = phrase("from {source}", source=dict(computed.sources)["mass"])
-                draw_text(box.column(align=True), source, "NONE")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name)
             index = obj.usdphys.active_collider_index
             if shapes and index < len(shapes) and obj.usdphys.colliders[index].shape == "AUTO":
-                draw_text(box.column(align=True), phrase("Automatic: {shape}", shape=phrase(shapes[index])), "NONE")
+                _below_value(box, tr(phrase(shapes[index])))
             rows.draw(box, "surface", search_data=bpy.data, search_property="materials", icon="MATERIAL")
             rows.draw(box, "friction")
             rows.draw(box, "bounce")
@@ -312,7 +308,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 rows.draw(box, selection.name_of(f"joint.drives.{dof}", name), text)
         elif joint.type == "GENERIC":
             draw_text(box.column(align=True), "Its limits and drives are in the Physics tab of the properties", "INFO")
-        for name, text in (("joint_break_force", "Breaks at Force"), ("joint_break_torque", "Breaks at Torque")):
+        for name, text in (("joint_break_force", "Break Force"), ("joint_break_torque", "Break Torque")):
             rows.draw(box, name, text)
 
     def draw_joint_folds(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:
@@ -330,6 +326,13 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         body = _fold(layout, f"simulators_{places[0]}", text)
         if body is not None:
             vendor.draw(body, context, physics, "object", "object.usdphys", *places)
+
+
+def _below_value(box: Any, text: str) -> None:
+    """A text below the field of a property, with nothing on the side of the labels."""
+    split = box.split(factor=0.4, align=True)
+    split.label(text="")
+    split.label(text=text, translate=False)
 
 
 def _title(box: Any, name: str, icon: str) -> None:

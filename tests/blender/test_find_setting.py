@@ -36,7 +36,7 @@ def test_every_attribute_of_usdphysics_that_a_panel_has_is_among_them():
 
 @pytest.mark.parametrize(
     "words",
-    [("physics:restitution",), ("Bounce", "UsdPhysics"), ("Restitution", "UsdPhysics"),
+    [("physics:restitution",), ("Bounce", "physics:"), ("Restitution", "/ Bounce"),
      ("physxRigidBody:linearDamping",), ("Linear Damping", "physxRigidBody"),
      ("newton:selfCollisionEnabled",), ("physics:gravityMagnitude",)],
 )  # fmt: skip

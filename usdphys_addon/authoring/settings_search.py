@@ -21,8 +21,8 @@ from . import selected, vendor_edits
 #: What the box of the selection calls an attribute, by its field.
 _OTHER_LABELS = {
     "dynamic_friction": "Friction", "static_friction": "Friction", "restitution": "Bounce", "stiffness": "Strength",
-    "max_force": "Largest Force", "target_position": "Goes To", "target_velocity": "Speed", "lower_limit": "From",
-    "upper_limit": "To", "break_force": "Breaks at Force", "break_torque": "Breaks at Torque",
+    "max_force": "Max Force", "target_position": "Goes To", "target_velocity": "Speed", "lower_limit": "From",
+    "upper_limit": "To",
     "kinematic_enabled": "Animated", "rigid_body_enabled": "Dynamic",
 }  # fmt: skip
 #: What has to be selected for an attribute, by the place of its schema: (key of `selected.NEEDS`, name).
@@ -101,7 +101,7 @@ def _text(cls: type[Schema], attribute: Attribute, name: str) -> str:
     known = concepts.concept_of(cls.usd_name, name) if cls.kind != "multiple" else None
     labels.append(known[0].label if known is not None else "")
     said = " / ".join(dict.fromkeys(label for label in labels if label))
-    return f"{said} \N{MIDDLE DOT} {cls.family} {name}"
+    return f"{said} \N{MIDDLE DOT} {name}"
 
 
 def type_of(setting: Setting) -> str:
