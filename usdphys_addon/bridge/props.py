@@ -415,6 +415,8 @@ ObjectPhysicsProperties = make_group(
         "physics_material_path": hidden_text(),
         # While the object shows a simulated pose; see `authored_poses`.
         "authored_transform": hidden_text(),
+        # A ground that the add-on has made: it stays static when it is made dynamic together with others.
+        "is_ground": hidden_flag(),
         "land_here": pointer(LandHereProperties, "Land Here"),
         "cable": pointer(CableProperties, "Cable"),
         "vendor": rows_property(),
