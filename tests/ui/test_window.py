@@ -49,6 +49,11 @@ def test_tasks_take_few_actions(drive):
     assert log.count("ACTIONS ") == 9
 
 
+def test_tasks_of_the_first_hour_take_few_actions(drive):
+    """A pile in 12, a door with a spring in 8, drawers in 6, a car in 5, a ragdoll in 4, a bridge and a wall in 5."""
+    assert drive("short_tasks").count("ACTIONS ") == 7
+
+
 def test_gizmos_are_dragged_undone_and_step_aside(drive):
     drive("gizmos")
 

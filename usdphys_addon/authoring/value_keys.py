@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from bpy.types import FCurve, Object
@@ -44,10 +45,13 @@ def place_on(obj: Object, path: str, field: str) -> list[KeyPlace]:
 
     path: below the object's physics, such as "joint.revolute".
     """
+    return [KeyPlace(obj, f"usdphys.{path}", field)] if _animates(path, field) else []
+
+
+@lru_cache(maxsize=256)
+def _animates(path: str, field: str) -> bool:
     cls = _SCHEMAS.get(path)
-    if cls is None or not any(one.field == field and one.animates for one in cls.attributes):
-        return []
-    return [KeyPlace(obj, f"usdphys.{path}", field)]
+    return cls is not None and any(one.field == field and one.animates for one in cls.attributes)
 
 
 def curves_by_path(owner: Any) -> dict[str, tuple[FCurve, str]]:
