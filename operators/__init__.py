@@ -22,6 +22,7 @@ from . import (
     computed_mass,
     edit_lists,
     engine_bake,
+    find_setting,
     from_rigid_bodies,
     generate,
     gizmo_drag,
@@ -48,8 +49,8 @@ _MODULES = (
     action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf,
     export_usd, export_layer, export_mjcf, import_mjcf, import_urdf, import_usd,
     inspector, joint_freedoms, joint_tools, manual, mirror,
-    from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure,
-    vendor, velocity_keys,
+    from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, find_setting, presets, preview,
+    report_bug, settle, structure, vendor, velocity_keys,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
 _MENUS = {

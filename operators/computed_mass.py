@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 
 from ..usdphys_addon.bridge.choices import items_of
+from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.roles import is_body
 from ..usdphys_addon.bridge.typed_props import EnumProperty
 from ..usdphys_addon.core.errors import InputError
@@ -24,6 +25,13 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
     field = EnumProperty(name="Value", items=items_of("computed value"))
 
     poll = needs.poll((lambda context: any(map(is_body, needs.chosen(context))), "Select a rigid body"))
+
+    @classmethod
+    def description(cls, context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
+        computed = None if context.object is None else readout.mass_of(context.object.name)
+        source = "" if computed is None or computed.problem else dict(computed.sources).get(properties.field, "")
+        told = (phrase("From {source}", source=source),) if source else ()
+        return ". ".join(tr(text) for text in (*told, str(cls.__doc__)))
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         bodies = [obj for obj in needs.chosen(context) if is_body(obj) and obj.is_editable]

@@ -11,7 +11,9 @@ from ..usdphys_addon.bridge.list_items import remove_item
 from ..usdphys_addon.bridge.typed_props import EnumProperty, StringProperty
 from ..usdphys_addon.core import paths
 from ..usdphys_addon.core.errors import InputError
+from ..usdphys_addon.core.words import counted, phrase
 from . import needs
+from .outcome import finish
 
 #: (owner, list, name of a new item, index) by the name of the list.
 LISTS = {
@@ -142,4 +144,27 @@ class USDPHYS_OT_selection_unset(bpy.types.Operator):
         return {"FINISHED"} if selection.unset(context, self.name) else {"CANCELLED"}
 
 
-CLASSES = (USDPHYS_OT_list_add, USDPHYS_OT_list_remove, USDPHYS_OT_unset, USDPHYS_OT_selection_unset)
+class USDPHYS_OT_selection_key(bpy.types.Operator):
+    """Animate the value of all selected objects: set a keyframe in this frame, or take the one of this frame away"""
+
+    bl_idname = "usdphys.selection_key"
+    bl_label = "Animate"
+    bl_options = {"REGISTER", "UNDO", "INTERNAL"}
+
+    name = StringProperty(name="Name")
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        from ..usdphys_addon.viewport import selection
+
+        if self.name not in selection.VALUES:
+            return {"CANCELLED"}
+        number, is_removed = selection.toggle_key(context, self.name)
+        objects = counted(number, "object")
+        return finish(self, phrase("Removed the keyframes of {objects}" if is_removed else "Keyed {objects}",
+                                   objects=objects))  # fmt: skip
+
+
+CLASSES = (
+    USDPHYS_OT_list_add, USDPHYS_OT_list_remove, USDPHYS_OT_unset, USDPHYS_OT_selection_unset,
+    USDPHYS_OT_selection_key,
+)  # fmt: skip

@@ -13,8 +13,9 @@ from ..usdphys_addon.bridge.typed_props import BoolProperty, EnumProperty, Float
 from ..usdphys_addon.core.schema import ANGULAR_DOFS
 from ..usdphys_addon.core.words import counted, joined, phrase
 from ..usdphys_addon.viewport.wrapped_text import OPERATION_LINE, draw_text
+from .generate.generator import Remade
 from .needs import AT_REST, OBJECT_MODE, SCENE, are_met, selected
-from .outcome import draw_rows
+from .outcome import draw_rows, finish
 
 _PLACES = items_of("place of a joint")
 _AXES = (
@@ -234,7 +235,7 @@ class USDPHYS_OT_joint_chain(_JointOperator, bpy.types.Operator):
         self.report({"INFO"}, tr(_count(joint_maker.add_chain(context, choice, self.order))))
 
 
-class USDPHYS_OT_robot_arm(_JointOperator, bpy.types.Operator):
+class USDPHYS_OT_robot_arm(Remade, _JointOperator, bpy.types.Operator):
     """Make the selected parts a robot arm: the active one is its base, fixed to the world; each other part gets a \
 hinge with limits and a servo that holds it, and all together are an articulation"""
 
@@ -253,14 +254,17 @@ hinge with limits and a servo that holds it, and all together are an articulatio
     def draw(self, _context: bpy.types.Context) -> None:
         self.draw_outcome(draw_rows(self, "order", "lower", "upper", "response", "armature"))
 
-    def edit_joints(self, context: bpy.types.Context) -> None:
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        return finish(self, *self.recorded(context))
+
+    def make_new(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         from ..usdphys_addon.authoring import joint_edits, robot_arm
 
         hinges, servos = robot_arm.add_arm(
             context, order=self.order, limits=(self.lower, self.upper), response=self.response, armature=self.armature
         )
-        self.report({"INFO"}, tr(_count(hinges)))
         self.tell(servos.notes, joint_edits.motor_texts(servos.motors, holds=True), servos.outlooks)
+        return _count(hinges), []
 
 
 class USDPHYS_OT_weld(_JointOperator, bpy.types.Operator):

@@ -11,9 +11,10 @@ import bpy
 from bpy.types import Context, UILayout
 
 from ..operators import generate
-from ..usdphys_addon.authoring import generator_kinds
+from ..usdphys_addon.authoring import generator_kinds, selected
 from ..usdphys_addon.bridge.roles import has_physics
 from ..usdphys_addon.core import tables
+from ..usdphys_addon.playback import guard as preview_guard
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import fitting
 from .places import Sidebar
@@ -81,6 +82,37 @@ def is_new(scene: bpy.types.Scene) -> bool:
     return not any(has_physics(obj) for obj in few)
 
 
+class Steps:
+    """The first steps in scenes that were empty when the sidebar first showed them, each until it is done.
+
+    scenes: for each of these scenes, by `session_uid`, whether it has been played.
+    """
+
+    def __init__(self) -> None:
+        self.scenes: dict[int, bool] = {}
+
+    def of(self, scene: bpy.types.Scene) -> list[tuple[str, bool]]:
+        """(text, whether it is done) of each step; empty for a scene that began with physics, and when all are done."""
+        if scene.session_uid not in self.scenes:
+            if not is_new(scene):
+                return []
+            self.scenes[scene.session_uid] = False
+        if preview_guard.current() is not None:
+            self.scenes[scene.session_uid] = True
+        few = list(islice(scene.objects, _FEW + 1))
+        roles = {selected.role_of(obj) for obj in few}
+        steps = [
+            ("Press Ground", selected.STATIC in roles),
+            ("Select objects, press Dynamic", selected.DYNAMIC in roles),
+            ("Press Play", self.scenes[scene.session_uid]),
+        ]
+        return [] if len(few) > _FEW or all(is_done for _, is_done in steps) else steps
+
+
+#: Of this session.
+FIRST_STEPS = Steps()
+
+
 def has_blender_bodies(scene: bpy.types.Scene) -> bool:
     """True where Blender's own rigid body world has objects that can be converted."""
     world = None if scene is None else scene.rigidbody_world
@@ -105,15 +137,21 @@ class USDPHYS_PT_actions(Sidebar, bpy.types.Panel):
         row.operator("usdphys.add_collider", text="Collider", icon="MESH_ICOSPHERE")
         row.operator("usdphys.add_physics", text="Ground", icon="MESH_GRID").kind = "GROUND"
         row.menu("USDPHYS_MT_object", text="More", icon="DOWNARROW_HLT")
-        fitting.button(layout, "usdphys.remove_generated", "TRASH")
+        row = fitting.together(layout, "Edit", "Remove", has_icons=True)
+        row.operator("usdphys.edit_generated", text="Edit", icon="SETTINGS")
+        row.operator("usdphys.remove_generated", text="Remove", icon="TRASH")
         if has_blender_bodies(context.scene):
             layout.operator("usdphys.from_rigid_bodies", icon="RIGID_BODY")
-        if is_new(context.scene):
-            self.draw_hint(layout.box().column())
+        steps = FIRST_STEPS.of(context.scene)
+        if steps:
+            self.draw_hint(layout.box().column(), steps)
 
-    def draw_hint(self, column: UILayout) -> None:
+    def draw_hint(self, column: UILayout, steps: list[tuple[str, bool]]) -> None:
         """What to do first."""
-        draw_text(column, "Add a Ground, select your objects, press Dynamic, then Play.", "INFO")
+        for text, is_done in steps:
+            draw_text(column.column(align=True), text, "CHECKBOX_HLT" if is_done else "CHECKBOX_DEHLT")
+        if any(is_done for _, is_done in steps):
+            return
         column.label(text="Or look at a sample scene:")
         _draw_samples(column)
         column.operator("usdphys.manual", icon="HELP")
@@ -144,6 +182,7 @@ class USDPHYS_MT_object(bpy.types.Menu):
         for name, label, icon, _ in TOOLS:
             layout.menu(f"USDPHYS_MT_{name}", text=label, icon=icon)
         layout.separator()
+        layout.operator("usdphys.find_setting", icon="VIEWZOOM")
         layout.operator("usdphys.manual", icon="HELP")
         layout.operator("usdphys.report_bug", icon="URL")
 

@@ -14,6 +14,7 @@ import blf
 import bpy
 from bpy.types import Context, UILayout
 
+from ..usdphys_addon.bridge import language
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 
 #: What margins, indents and tabs take of the width of a region.
@@ -36,7 +37,7 @@ def room() -> float:
 
 def shown(text: str) -> str:
     """A label in the language of Blender."""
-    return bpy.app.translations.pgettext_iface(text)
+    return language.label(text, bpy.app.translations.locale)
 
 
 @lru_cache(maxsize=4096)

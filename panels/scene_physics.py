@@ -14,7 +14,7 @@ from . import attributes, fitting, vendor
 from .places import Part, in_properties, in_sidebar, item_list
 
 #: Largest number of groups in the matrix; more do not fit.
-_MATRIX = 12
+MATRIX = 12
 #: Largest number of members listed by name.
 _NAMED = 5
 
@@ -75,7 +75,7 @@ class _CollisionGroups(Part):
         row = fitting.together(layout, "Select Members of Group", "Rename")
         row.operator("usdphys.group_select").group = group.name
         row.operator("usdphys.group_rename", text="Rename").group = group.name
-        draw_text(layout.column(align=True), _members_text(group.name), "OUTLINER_OB_GROUP_INSTANCE")
+        draw_text(layout.column(align=True), members_text(group.name), "OUTLINER_OB_GROUP_INSTANCE")
         attributes.draw(layout, group, ("merge_group", "invert_filtered_groups"), path)
         text = "Collides only with:" if group.invert_filtered_groups else "Does not collide with:"
         draw_text(layout.column(align=True), text, "NONE")
@@ -84,7 +84,7 @@ class _CollisionGroups(Part):
         )
 
 
-def _members_text(name: str) -> str:
+def members_text(name: str) -> str:
     found = readout.members_of(name)
     if found is None:
         return "Members: ..."
@@ -103,7 +103,7 @@ class _Matrix(Part):
         return len(context.scene.usdphys.collision_groups) > 0
 
     def draw(self, context: Context) -> None:
-        groups = list(context.scene.usdphys.collision_groups)[:_MATRIX]
+        groups = list(context.scene.usdphys.collision_groups)[:MATRIX]
         merged = group_edits.merged_groups(context.scene)
         layout = self.layout.column(align=True)
         head = layout.split(factor=0.4)

@@ -8,17 +8,19 @@ from typing import Any
 import bpy
 from bpy.types import Context, UILayout
 
-from ..usdphys_addon.authoring import selected
+from ..usdphys_addon.authoring import group_edits, selected, value_keys
 from ..usdphys_addon.bridge.language import tr
 from ..usdphys_addon.bridge.roles import applies, is_body
 from ..usdphys_addon.bridge.stored import stamps
-from ..usdphys_addon.core.words import phrase
+from ..usdphys_addon.core.schemas import usd_physics
+from ..usdphys_addon.core.words import counted, phrase
 from ..usdphys_addon.viewport import readout, selection
 from ..usdphys_addon.viewport.wrapped_text import draw_text
 from . import attributes, fitting, vendor
 from .cable_panel import draw_cable
 from .places import Sidebar
 from .preview_panel import draw_play
+from .scene_physics import MATRIX, members_text
 
 #: (role, operator, text) of the buttons that give a role.
 _ROLES = (
@@ -34,10 +36,10 @@ _JOINTS = (
 _MOVER_ROWS = {
     selected.NOTHING: (),
     selected.SPRING: (("target_position", "Rests At"), ("stiffness", "Strength"), ("damping", "Damping")),
-    selected.MOTOR: (("target_velocity", "Speed"), ("damping", "Strength"), ("max_force", "Largest Force")),
+    selected.MOTOR: (("target_velocity", "Speed"), ("damping", "Strength"), ("max_force", "Max Force")),
     selected.SERVO: (
         ("target_position", "Goes To"), ("stiffness", "Strength"), ("damping", "Damping"),
-        ("max_force", "Largest Force"),
+        ("max_force", "Max Force"),
     ),
 }  # fmt: skip
 #: Limits by type of joint: (name of the property, text).
@@ -49,8 +51,13 @@ _LIMITS = {
 }
 #: Joints with one degree of freedom, that a spring or a motor may move.
 _MOVED = ("REVOLUTE", "PRISMATIC")
-#: Width of the button beside a value, and of the edges of the box.
-_BUTTON = 34.0
+#: Width of the buttons beside a value, and of the edges of the box.
+_BUTTON = 54.0
+#: Icon of the button that animates a value, by what animates it.
+_DOTS = {
+    value_keys.STILL: "DECORATE", value_keys.ANIMATED: "DECORATE_ANIMATE", value_keys.KEYED: "DECORATE_KEYFRAME",
+    value_keys.DRIVEN: "DECORATE_DRIVER", "": "BLANK1",
+}  # fmt: skip
 _DIFFERS = "\N{NOT EQUAL TO}"
 
 
@@ -63,6 +70,7 @@ class _Rows:
         self.others = max(len(context.selected_objects) - 1, 0) if obj.select_get() else 0
         self.differing = selection.differing(obj) if self.others else frozenset[str]()
         self.declared = self.values.bl_rna.properties
+        self.curves: dict[int, Any] = {}
         self.room = fitting.room() - _BUTTON
 
     def draw(self, layout: UILayout, name: str, text: str | None = None, **search: Any) -> None:
@@ -83,6 +91,11 @@ class _Rows:
             row.operator("usdphys.author_computed", text="", icon="EYEDROPPER", emboss=False).field = "mass"
         else:
             row.label(text="", icon="BLANK1")
+        dot = _DOTS[selection.key_state(name, self.curves)]
+        if dot == "BLANK1":
+            row.label(text="", icon=dot)
+        else:
+            row.operator("usdphys.selection_key", text="", icon=dot, emboss=False).name = name
 
     def choice(self, layout: UILayout, name: str, items: Any) -> None:
         """Buttons for (value, text) beside each other, in two columns where one would be cut."""
@@ -103,8 +116,9 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         row.operator("usdphys.preview_bake", text="", icon="REC")
         row.operator("usdphys.export_usd", text="", icon="EXPORT")
         obj = context.object
-        if obj is None:
-            layout.label(text="Select an object", icon="INFO")
+        if obj is None or not (obj.select_get() or context.selected_objects):
+            draw_text(layout.column(align=True), "Select an object to see its physics", "INFO")
+            self.draw_scene(layout, context)
             return
         version = stamps.stamp_of(obj)
         if stamps.is_newer(version):
@@ -114,12 +128,14 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         box.use_property_split, box.use_property_decorate = True, False
         rows = _Rows(context, obj)
         name = tr(phrase("{name} and {count} more", name=obj.name, count=rows.others)) if rows.others else obj.name
-        box.label(text=name, icon="OBJECT_DATA", translate=False)
+        _title(box, name, "OBJECT_DATA")
         if role == selected.JOINT:
             self.draw_joint(box, rows, context, obj)
             self.draw_joint_folds(layout, rows, context, obj)
             return
         columns = fitting.columns(len(_ROLES), *(text for _, _, text in _ROLES))
+        if selection.ROLE in rows.differing:
+            draw_text(box.column(align=True), f"{_DIFFERS} {fitting.shown('Not all are the same')}", "NONE")
         buttons = box.grid_flow(row_major=True, columns=columns if columns > 1 else 2, even_columns=True, align=True)
         for which, idname, text in _ROLES:
             buttons.operator(idname, text=text, depress=which == role)
@@ -127,22 +143,61 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
             draw_cable(box, obj)
         if role != selected.NONE:
             self.draw_body(box, rows, context, obj)
+        if selected.NEEDS["articulation"](obj):
+            self.draw_articulation(box, rows, obj)
+        if role != selected.NONE:
             self.draw_body_folds(layout, rows, context, obj)
+
+    def draw_scene(self, layout: UILayout, context: Context) -> None:
+        """What nothing selected leaves: the scene."""
+        scene: Any = context.scene
+        physics = scene.usdphys
+        box = layout.box().column()
+        box.use_property_split, box.use_property_decorate = True, True
+        _title(box, scene.name, "SCENE_DATA")
+        index = max(physics.active_scene_index, 0)
+        if index < len(physics.physics_scenes):
+            own, path = physics.physics_scenes[index], f"scene.usdphys.physics_scenes[{index}]"
+            for name in ("gravity_magnitude", "gravity_direction"):
+                attributes.draw_one(box, own, name, path)
+            if not own.is_property_set("gravity_magnitude"):
+                draw_text(box.column(align=True), "Automatic: 9.81 m/s², down", "NONE")
+        else:
+            fitting.prop(box, scene, "use_gravity")
+            row = box.column()
+            row.active = scene.use_gravity
+            fitting.prop(row, scene, "gravity")
+        box.use_property_decorate = False
+        fitting.prop(box, physics.preview, "quality", text="Preview")
+        fitting.choice(box, physics, "targets", text="Simulators")
+
+    def draw_articulation(self, box: Any, rows: _Rows, obj: Any) -> None:
+        """The root of a robot or a ragdoll."""
+        found = selection.articulation_of(obj)
+        if found is None:
+            text: Any = "Articulation"
+        elif not found.joints:
+            text = "Articulation root without joints: it has no effect"
+        else:
+            text = phrase(
+                "Articulation: {bodies}, {joints}, fixed to the world" if found.is_fixed
+                else "Articulation: {bodies}, {joints}, free",
+                bodies=counted(found.bodies, "body"), joints=counted(found.joints, "joint"),
+            )  # fmt: skip
+        is_idle = found is not None and not found.joints
+        draw_text(box.column(align=True), text, "ERROR" if is_idle else "OUTLINER_OB_ARMATURE")
+        rows.draw(box, "self_collision")
 
     def draw_body(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
         if is_body(obj):
             rows.draw(box, "mass")
-            computed = readout.mass_of(obj.name)
-            if computed is not None and not computed.problem and not selection.is_authored("mass"):
-                source = phrase("from {source}", source=dict(computed.sources)["mass"])
-                draw_text(box.column(align=True), source, "NONE")
         if selected.has_colliders(obj):
             rows.draw(box, "collider_shape")
             shapes = readout.shapes_of(obj.name)
             index = obj.usdphys.active_collider_index
             if shapes and index < len(shapes) and obj.usdphys.colliders[index].shape == "AUTO":
-                draw_text(box.column(align=True), phrase("Automatic: {shape}", shape=phrase(shapes[index])), "NONE")
-            fitting.prop(box, obj.usdphys, "physics_material", text="Surface", taken=_BUTTON)
+                _below_value(box, tr(phrase(shapes[index])))
+            rows.draw(box, "surface", search_data=bpy.data, search_property="materials", icon="MATERIAL")
             rows.draw(box, "friction")
             rows.draw(box, "bounce")
         if is_body(obj):
@@ -175,13 +230,63 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                     body.prop(own, "is_applied", text="Own Mass")
                     if own.is_applied:
                         fitting.prop(body, own, "mass")
+            self.draw_surface(layout, context, obj)
+        self.draw_group(layout, context, obj)
         self.draw_simulators(layout, context, obj, "body")
+
+    def draw_surface(self, layout: UILayout, context: Context, obj: Any) -> None:
+        """The physics material of the active object, for all that have it."""
+        material, path = selected.surface_of(obj)
+        if material is None:
+            return
+        body = _fold(layout, "surface", tr(phrase("Surface: {name}", name=material.name)))
+        if body is None:
+            return
+        if not material.is_editable:
+            draw_text(body.column(align=True), "It is linked from another file, and stays as it is", "INFO")
+        body.enabled = material.is_editable
+        own = material.usdphys
+        if (selected.own_material(obj.usdphys) or obj.active_material) == material:
+            body.operator_menu_enum("usdphys.apply_material_preset", "preset", text="Typical Values")
+        names = attributes.fields_of(usd_physics.MaterialAPI)
+        attributes.draw(body, own.physics_material, names, f"{path}.physics_material")
+        vendor.draw(body, context, own, "material", path)
+
+    def draw_group(self, layout: UILayout, context: Context, obj: Any) -> None:
+        """The collision group of the active object: its members, and what they pass through."""
+        name = selected.BEHIND["group"].read(obj)
+        groups = context.scene.usdphys.collision_groups
+        if not name or name not in groups:
+            return
+        body = _fold(layout, "group", tr(phrase("Group: {name}", name=name)))
+        if body is None:
+            return
+        draw_text(body.column(align=True), members_text(name), "OUTLINER_OB_GROUP_INSTANCE")
+        row = fitting.together(body, "Select Members of Group", "Rename")
+        row.operator("usdphys.group_select").group = name
+        row.operator("usdphys.group_rename", text="Rename").group = name
+        column = body.column(align=True)
+        column.label(text="Passes Through:")
+        merged = group_edits.merged_groups(context.scene)
+        for other in groups[:MATRIX]:
+            is_ignored = merged.ignore_each_other(merged.number[name], merged.number[other.name])
+            text = tr("Itself") if other.name == name else other.name
+            button = column.operator(
+                "usdphys.group_ignore", text=text, icon="CHECKBOX_HLT" if is_ignored else "CHECKBOX_DEHLT",
+                translate=False,
+            )  # fmt: skip
+            button.one, button.other = name, other.name
+        if len(groups) > MATRIX:
+            hidden = phrase("{count} more groups: see the panel Scene", count=len(groups) - MATRIX)
+            draw_text(body.column(align=True), hidden, "INFO")
 
     def draw_joint(self, box: Any, rows: _Rows, context: Context, obj: Any) -> None:
         joint = obj.usdphys.joint
         column = box.column(align=True)
         for items in _JOINTS:
             rows.choice(column, "joint_type", items)
+        if rows.others:
+            draw_text(box.column(align=True), phrase("The bodies of '{name}' alone:", name=obj.name), "NONE")
         row = box.row(align=True)
         row.use_property_split = False
         row.prop(joint, "body0", text="")
@@ -203,7 +308,7 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
                 rows.draw(box, selection.name_of(f"joint.drives.{dof}", name), text)
         elif joint.type == "GENERIC":
             draw_text(box.column(align=True), "Its limits and drives are in the Physics tab of the properties", "INFO")
-        for name, text in (("joint_break_force", "Breaks at Force"), ("joint_break_torque", "Breaks at Torque")):
+        for name, text in (("joint_break_force", "Break Force"), ("joint_break_torque", "Break Torque")):
             rows.draw(box, name, text)
 
     def draw_joint_folds(self, layout: UILayout, rows: _Rows, context: Context, obj: Any) -> None:
@@ -221,6 +326,19 @@ class USDPHYS_PT_selection(Sidebar, bpy.types.Panel):
         body = _fold(layout, f"simulators_{places[0]}", text)
         if body is not None:
             vendor.draw(body, context, physics, "object", "object.usdphys", *places)
+
+
+def _below_value(box: Any, text: str) -> None:
+    """A text below the field of a property, with nothing on the side of the labels."""
+    split = box.split(factor=0.4, align=True)
+    split.label(text="")
+    split.label(text=text, translate=False)
+
+
+def _title(box: Any, name: str, icon: str) -> None:
+    row = box.row(align=True)
+    row.label(text=name, icon=icon, translate=False)
+    row.operator("usdphys.find_setting", text="", icon="VIEWZOOM", emboss=False)
 
 
 def _fold(layout: UILayout, name: str, label: str) -> Any:

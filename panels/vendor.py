@@ -55,6 +55,17 @@ def draw_prim(layout: UILayout, thing: Any, data_path: str) -> None:
         _draw_box(layout, data_path, rows[runtime])
 
 
+def draw_row(column: UILayout, thing: Any, data_path: str, applied: str, name: str) -> bool:
+    """Draw one attribute that is set, with a button that removes it. False where it is not set."""
+    row = next((row for row in _rows_of(thing) if (row.applied, row.name) == (applied, name)), None)
+    if row is None:
+        return False
+    line, attribute = column.row(align=True), vendor_rows.attribute_of(row)
+    _draw_value(line, row, attribute.label if attribute is not None else row.name)
+    _draw_remove(line, data_path, applied, name)
+    return True
+
+
 def _rows_of(thing: Any) -> Any:
     return thing.vendor if thing is not None and "vendor" in thing.keys() else ()
 

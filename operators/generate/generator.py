@@ -8,29 +8,82 @@ from typing import Any
 
 import bpy
 
-from ...usdphys_addon.bridge.typed_props import StringProperty
+from ...usdphys_addon.bridge.language import tr
+from ...usdphys_addon.bridge.typed_props import IntProperty, StringProperty
 from ...usdphys_addon.core.words import named, phrase
 from ..needs import AT_REST, OBJECT_MODE, ONE_OBJECT, SCENE, are_met, poll, selected
 from ..outcome import check_numbers, draw_rows, finish
 
 
-class Generator:
+class Remade:
+    """Mix-in: what it makes is noted, can be removed, and made again with other settings."""
+
+    report: Any
+    layout: Any
+    properties: Any
+    bl_idname: str
+    bl_label: str
+    #: New meshes are pieces of the user's own, which *Remove* leaves.
+    keeps_meshes = False
+
+    #: Number of the construction that is made again; -1 for a new one.
+    edited = IntProperty(default=-1, options={"HIDDEN", "SKIP_SAVE"})
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
+        if self.edited < 0:
+            return self.execute(context)
+        # The settings; each change makes it anew.
+        return set(context.window_manager.invoke_props_popup(self, event))
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        raise NotImplementedError
+
+    def make_new(self, context: bpy.types.Context) -> tuple[str, list[str]]:
+        """What one run does, without notes. Returns (what was made, notes)."""
+        raise NotImplementedError
+
+    def recorded(self, context: bpy.types.Context) -> tuple[str, list[str]]:
+        """Make it, as a construction of its own or in place of `edited`.
+
+        Where the new settings are refused, it is made with the old ones again, and the refusal goes on.
+        """
+        from ...usdphys_addon.core.errors import InputError
+        from ...usdphys_addon.generators import records
+
+        def noted() -> tuple[str, list[str]]:
+            with records.recorded(
+                context, self.bl_label, keeps_meshes=self.keeps_meshes,
+                settings=lambda: records.Settings(type(self).bl_idname, values_of(self)),
+            ):  # fmt: skip
+                return self.make_new(context)
+
+        if self.edited < 0:
+            return noted()
+        before = records.settings_of(context.scene, self.edited).values
+        with records.begun_again(context, self.edited) as notes:
+            try:
+                text, others = noted()
+            except InputError:
+                now = values_of(self)
+                put_values(self, before)
+                noted()
+                put_values(self, now)
+                raise
+        return text, [*notes, *others]
+
+
+class Generator(Remade):
     """Mix-in: makes something of the selection in one step to undo, reports it, and is in the menu *Generate*.
 
     `make` calls the room `generators`. `fits` yields defaults; options that it sets have SKIP_SAVE.
     """
 
-    report: Any
-    layout: Any
     bl_options: Any = {"REGISTER", "UNDO"}
-    bl_label: str
     #: In the menu.
     icon = ""
     needs = (1, "Select one or more objects first")
     #: It gives physics to selected objects that have none, which linked ones cannot get.
     edits_selected = False
-    #: New meshes are pieces of the user's own, which *Remove* leaves.
-    keeps_meshes = False
 
     fitted = StringProperty(options={"HIDDEN", "SKIP_SAVE"})
 
@@ -46,15 +99,15 @@ class Generator:
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         check_numbers(self)
+        text, notes = self.recorded(context)
+        return finish(self, text, notes)
+
+    def make_new(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         _check_scales(context.selected_objects)
         if self.edits_selected:
             _check_linked(context.selected_objects)
         fit(self, self.fits(context))
-        from ...usdphys_addon.generators.records import recorded
-
-        with recorded(context, self.bl_label, keeps_meshes=self.keeps_meshes):
-            text, notes = self.make(context)
-        return finish(self, text, notes)
+        return self.make(context)
 
     def make(self, context: bpy.types.Context) -> tuple[str, list[str]]:
         """Returns (what was made, notes)."""
@@ -79,7 +132,60 @@ class USDPHYS_OT_remove_generated(bpy.types.Operator):
         ), gone.notes)  # fmt: skip
 
 
-CLASSES = (USDPHYS_OT_remove_generated,)
+class USDPHYS_OT_edit_generated(bpy.types.Operator):
+    """Show the settings with which a generator has made what is selected. Each change makes it anew, without the edits
+    of its parts"""
+
+    bl_idname = "usdphys.edit_generated"
+    bl_label = "Edit Generated"
+    bl_options: Any = {"INTERNAL"}
+    icon = "SETTINGS"
+    poll = poll(SCENE, OBJECT_MODE, AT_REST, ONE_OBJECT)
+
+    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> set[Any]:
+        return self.call(context, "INVOKE_DEFAULT")
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        return self.call(context, "EXEC_DEFAULT")
+
+    def call(self, context: bpy.types.Context, how: str) -> set[Any]:
+        """Call the generator with its settings. It begins again from an undo step in which its sources are selected."""
+        from ...usdphys_addon.generators import records
+
+        number = records.number_of(context, list(context.selected_objects))
+        settings = records.settings_of(context.scene, number)
+        records.select_sources(context, number)
+        bpy.ops.ed.undo_push(message=tr("Select"))
+        module, _, name = settings.operator.partition(".")
+        generator = getattr(getattr(bpy.ops, module), name)
+        known = generator.get_rna_type().properties
+        values = {key: set(value) if known[key].type == "ENUM" and known[key].is_enum_flag else value
+                  for key, value in settings.values.items() if key in known}  # fmt: skip
+        result: set[Any] = generator(how, True, edited=number, **values)
+        return result - {"RUNNING_MODAL"} or {"FINISHED"}
+
+
+CLASSES = (USDPHYS_OT_edit_generated, USDPHYS_OT_remove_generated)
+
+
+def values_of(operator: Any) -> dict[str, Any]:
+    """The settings of an operator, and the hidden texts in which it notes what fits the selection, as JSON has them."""
+    found = {}
+    for item in operator.properties.bl_rna.properties:
+        name = item.identifier
+        if name in ("rna_type", "edited"):
+            continue
+        value = getattr(operator, name)
+        is_list = getattr(item, "is_array", False) or isinstance(value, set)
+        found[name] = list(value) if is_list else value
+    return found
+
+
+def put_values(operator: Any, values: dict[str, Any]) -> None:
+    """Give an operator settings that `values_of` has returned."""
+    for name, value in values.items():
+        item = operator.properties.bl_rna.properties[name]
+        setattr(operator, name, set(value) if item.type == "ENUM" and item.is_enum_flag else value)
 
 
 def fit(operator: Any, values: Iterator[tuple[str, Any]]) -> None:

@@ -624,7 +624,7 @@ def test_layouts_show_what_is_registered():
     assert shown(panels.USDPHYS_MT_pie) == expected
     made = [idname for idname, _, _ in panels.MAKE]
     assert len(made) == 9
-    others = ["usdphys.add_collider", "usdphys.add_physics", "usdphys.remove_generated"]
+    others = ["usdphys.add_collider", "usdphys.add_physics", "usdphys.edit_generated", "usdphys.remove_generated"]
     assert shown(panels.USDPHYS_PT_actions) == [*made, *others]
     assert shown(panels.USDPHYS_MT_object)[: len(expected)] == expected
     assert shown(panels.USDPHYS_PT_batch) == ["usdphys.tag_by_name", "usdphys.tag_collection", "usdphys.copy_physics"]
@@ -897,3 +897,21 @@ def test_conversion_is_a_button_where_blender_has_rigid_bodies():
     (button,) = draw(panels.USDPHYS_PT_actions).buttons("usdphys.from_rigid_bodies")
     assert button.press() == {"FINISHED"}
     assert crate.usdphys.rigid_body.is_applied
+
+
+def test_the_first_steps_get_ticks_and_stay_until_all_are_done():
+    steps = panels.Steps()
+    scene = bpy.context.scene
+    crate = scenes.add_box("Crate", location=(0, 0, 3))
+    assert [is_done for _, is_done in steps.of(scene)] == [False, False, False]
+    scenes.select(crate)
+    bpy.ops.usdphys.add_physics(kind="GROUND")
+    assert [is_done for _, is_done in steps.of(scene)] == [True, False, False]
+    bpy.ops.usdphys.make_dynamic()
+    assert [is_done for _, is_done in steps.of(scene)] == [True, True, False]
+    # A scene that has physics when it is first shown needs no steps.
+    assert panels.Steps().of(scene) == []
+    bpy.ops.usdphys.preview_step()
+    assert steps.of(scene) == []
+    bpy.ops.usdphys.preview_reset()
+    assert steps.of(scene) == []

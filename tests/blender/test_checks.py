@@ -1250,6 +1250,17 @@ def test_a_sunken_body_is_lifted_to_the_floor():
     assert bpy.data.objects["A"].location.z == pytest.approx(-18.5, abs=0.01)
 
 
+@pytest.mark.parametrize("depth", [0.2, 0.9, 1.05])
+def test_a_body_below_the_middle_of_a_thin_ground_is_dropped_on_its_top(depth):
+    """The shortest way out of a ground of 0.2 m may be down, from where it falls for ever."""
+    bpy.ops.usdphys.add_physics(kind="GROUND")
+    crate = body(location=(0, 0, 0.5 - depth))
+    bpy.ops.usdphys.check_fix(
+        code="BodiesOverlap", kind="object", name=crate.name, path=the_issue("BodiesOverlap").path
+    )
+    assert crate.location.z == pytest.approx(0.5, abs=0.01)
+
+
 @pytest.mark.parametrize(("scale", "spread"), [(1.0, 3.0), (0.01, 300.0), (1.0, 90.0)])
 def test_bodies_without_a_floor_get_one_at_their_lowest_point(scale, spread):
     """In metres, in centimetres, and with bodies further apart than the ground of Add > Physics is wide."""

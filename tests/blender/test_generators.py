@@ -14,8 +14,39 @@ from .layout_recorder import draw
 
 
 def added(kind, **options):
+    before = set(bpy.data.objects)
     assert bpy.ops.usdphys.add_physics(kind=kind, **options) == {"FINISHED"}
-    return list(bpy.context.selected_objects)
+    return [obj for obj in bpy.context.scene.objects if obj not in before]
+
+
+def test_a_ground_goes_below_what_is_selected_and_keeps_the_selection():
+    low, high = scenes.add_box("Low", location=(0, 0, -1)), scenes.add_box("High", location=(0, 0, 3))
+    scenes.select(low, high)
+    bpy.ops.usdphys.add_physics(kind="GROUND")
+    ground = bpy.data.objects["Ground"]
+    assert set(bpy.context.selected_objects) == {low, high} and bpy.context.object == high
+    assert ground.location.z + ground.dimensions.z / 2 == pytest.approx(-1.5)
+    # What is above the cursor falls onto the ground.
+    bpy.data.objects.remove(ground)
+    scenes.select(high)
+    bpy.ops.usdphys.add_physics(kind="GROUND", scale=2.0)
+    ground = bpy.data.objects["Ground"]
+    assert ground.location.z + ground.dimensions.z / 2 == pytest.approx(0.0)
+
+
+def test_a_ground_is_not_made_dynamic_with_others():
+    crate = scenes.add_box("Crate", location=(0, 0, 2))
+    ground = added("GROUND")[0]
+    assert bpy.context.selected_objects == []
+    scenes.select(ground, crate)
+    assert bpy.ops.usdphys.make_dynamic() == {"FINISHED"}
+    assert crate.usdphys.rigid_body.is_applied and not ground.usdphys.rigid_body.is_applied
+    scenes.select(ground)
+    bpy.ops.usdphys.make_dynamic()
+    assert ground.usdphys.rigid_body.is_applied
+    scenes.select(ground, crate)
+    bpy.ops.usdphys.make_kinematic()
+    assert ground.usdphys.rigid_body.kinematic_enabled
 
 
 @pytest.mark.parametrize("meters", [1.0, 0.01])

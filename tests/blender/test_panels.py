@@ -1043,7 +1043,7 @@ def test_play_is_pause_while_it_plays(monkeypatch):
     layout = drawn("selection", "VIEW_3D")
     assert [one.name for one in layout.buttons()] == [
         "usdphys.preview_play", "usdphys.preview_step", "usdphys.preview_reset", "usdphys.preview_bake",
-        "usdphys.export_usd",
+        "usdphys.export_usd", "usdphys.find_setting",
     ]  # fmt: skip
     for is_playing, text in ((True, "Pause"), (False, "Play")):
         with monkeypatch.context() as patch:
@@ -1304,7 +1304,8 @@ def test_actions_are_in_the_pie_and_the_object_menu():
         (bpy.types.USDPHYS_MT_pie, actions),
         (bpy.types.USDPHYS_PT_batch, batch),
         (bpy.types.USDPHYS_MT_object,
-         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.manual", "usdphys.report_bug"]),
+         [*actions, *batch, "usdphys.from_rigid_bodies", "usdphys.find_setting", "usdphys.manual",
+          "usdphys.report_bug"]),
     ):  # fmt: skip
         layout = draw(cls)
         assert [one.name for one in layout.buttons()] == expected

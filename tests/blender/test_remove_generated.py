@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Remove takes away what a generator has made, gives the selection back what it was, and nothing else."""
+"""Remove takes away what a generator has made, gives the selection back what it was, and nothing else.
+
+Edit makes it again with other settings.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ import numpy as np
 import pytest
 from mathutils import Vector
 from usdphys_ext.usdphys_addon.bridge import property_values
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.generators import records, ropes
 
 from . import scenes
 from .test_ragdoll import WOLF, add_armature
@@ -95,13 +100,19 @@ def lift():
     select(scenes.add_box("Platform", (0.6, 0.4, 0.05), location=(0, 0, 0.6)), base)
 
 
+def arm():
+    base = scenes.add_box("Base", (0.2, 0.2, 0.5), location=(0, 0, 0.5))
+    links = [scenes.add_box(f"Arm{index}", (0.45, 0.07, 0.07), location=(0.7 + index, 0, 0.9)) for index in range(3)]
+    select(*links, base)
+
+
 CASES = [
     ("rope", posts, {}), ("rope", posts, {"kind": "BRIDGE", "articulation": True}), ("net", posts, {}),
     ("rope", posts, {"skin": True}), ("wall", brick, {"counts": (3, 1, 2), "bonded": True}),
     ("wall", brick, {"kind": "CHIMNEY", "counts": (8, 1, 2), "turn": 0.1}), ("break_apart", pieces, {}),
     ("ragdoll", rig, {}), ("ragdoll", rig, {"active": True}), ("ragdoll", wolf, {}), ("vehicle", vehicle, {}),
     ("mechanism", door, {"kind": "DOOR", "articulation": True}), ("mechanism", door, {"kind": "CONVEYOR"}),
-    ("mechanism", lift, {"kind": "SCISSOR_LIFT"}),
+    ("mechanism", lift, {"kind": "SCISSOR_LIFT"}), ("robot_arm", arm, {"upper": 0.5}),
 ]  # fmt: skip
 
 
@@ -214,3 +225,103 @@ def test_what_was_made_can_be_removed_after_the_file_was_opened_again(tmp_path):
     bpy.ops.usdphys.remove_generated()
     assert {obj.name for obj in bpy.context.scene.objects} == {"Post", "Other"}
     assert bpy.data.objects["Post"].location.z == pytest.approx(2.0)
+
+
+# --------------------------------------------------------------------------- edit
+
+
+def without_ids(state):
+    """A state with the names of what it refers to, to be compared with what is made anew: other data of these names."""
+    found, collections, materials = state
+    return {name: str(one) for name, one in found.items()}, collections, str(materials)
+
+
+@pytest.mark.parametrize(("operator", "build", "options"), CASES, ids=lambda one: getattr(one, "__name__", str(one)))
+def test_made_again_with_the_same_settings_it_is_the_same(operator, build, options):
+    build()
+    assert getattr(bpy.ops.usdphys, operator)(**options) == {"FINISHED"}
+    made = without_ids(scene_state())
+    (item,) = bpy.context.scene.usdphys.constructions
+    select(next(one.object for one in (*item.made, *item.changed) if one.object is not None))
+    bpy.context.scene.cursor.location = (5, 5, 5)
+    assert bpy.ops.usdphys.edit_generated() == {"FINISHED"}
+    assert without_ids(scene_state()) == made
+    assert len(bpy.context.scene.usdphys.constructions) == 1
+    assert tuple(bpy.context.scene.cursor.location) == (5, 5, 5)
+
+
+def edit(number=0, **changed):
+    """As the window does it: the settings of a construction with a change, from its sources."""
+    settings = records.settings_of(bpy.context.scene, number)
+    records.select_sources(bpy.context, number)
+    module, _, name = settings.operator.partition(".")
+    return getattr(getattr(bpy.ops, module), name)(edited=number, **{**settings.values, **changed})
+
+
+def test_a_rope_gets_other_segments_and_a_mass_that_fits_them():
+    made_rope()
+    assert edit(segments=9, radius=0.05) == {"FINISHED"}
+    (item,) = bpy.context.scene.usdphys.constructions
+    bodies = [one.object for one in item.made if one.object.usdphys.rigid_body.is_applied]
+    assert len(bodies) == 9
+    assert records.settings_of(bpy.context.scene, 0).values["radius"] == pytest.approx(0.05)
+    # 1000 kg/m3, as long as nobody types a mass: the mass for each metre goes with the square of the radius.
+    thin = records.settings_of(bpy.context.scene, 0).values["mass"]
+    edit(radius=0.1)
+    assert records.settings_of(bpy.context.scene, 0).values["mass"] == pytest.approx(4.0 * thin)
+    select(bpy.data.objects["Post"])
+    bpy.ops.usdphys.remove_generated()
+    assert {obj.name for obj in bpy.context.scene.objects} == {"Post", "Other"}
+
+
+def test_settings_that_are_refused_leave_it_as_it_was(monkeypatch):
+    made_rope()
+    made = without_ids(scene_state())
+
+    def refuse(context, options, make=ropes.make_row):
+        if options.segments == 7:
+            raise InputError("Seven is refused.")
+        return make(context, options)
+
+    monkeypatch.setattr(ropes, "make_row", refuse)
+    with pytest.raises(RuntimeError, match="Seven is refused"):
+        edit(segments=7)
+    assert without_ids(scene_state()) == made
+    assert len(bpy.context.scene.usdphys.constructions) == 1
+
+
+def test_what_it_was_made_of_has_to_be_there():
+    segments = made_rope()
+    bpy.data.objects.remove(bpy.data.objects["Other"])
+    before = scene_state()
+    select(segments[0])
+    with pytest.raises(RuntimeError, match="are deleted or hidden; bring them back first"):
+        bpy.ops.usdphys.edit_generated()
+    assert scene_state() == before
+
+
+def test_two_constructions_are_not_edited_at_once_and_one_without_settings_not_at_all():
+    segments = made_rope()
+    third = scenes.add_box("Third", (0.1, 0.1, 1), location=(0, 3, 1))
+    select(third, bpy.data.objects["Post"])
+    bpy.ops.usdphys.rope(segments=4)
+    select(segments[0], third)
+    assert len(bpy.context.scene.usdphys.constructions) == 2
+    select(segments[0], next(obj for obj in bpy.context.scene.objects if obj.name.startswith("Rope") and
+                             obj not in segments and obj.usdphys.rigid_body.is_applied))  # fmt: skip
+    with pytest.raises(RuntimeError, match="select one of them"):
+        bpy.ops.usdphys.edit_generated()
+    for item in bpy.context.scene.usdphys.constructions:
+        item.settings = ""
+    select(segments[0])
+    with pytest.raises(RuntimeError, match="were not kept; remove it, and make it again"):
+        bpy.ops.usdphys.edit_generated()
+
+
+def test_a_construction_is_made_again_after_the_file_was_opened_again(tmp_path):
+    made_rope()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rope.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rope.blend"))
+    assert edit(segments=6) == {"FINISHED"}
+    (item,) = bpy.context.scene.usdphys.constructions
+    assert sum(one.object.usdphys.rigid_body.is_applied for one in item.made) == 6

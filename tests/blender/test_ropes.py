@@ -4,6 +4,7 @@
 import math
 
 import bpy
+import mathutils
 import numpy as np
 import pytest
 from pxr import Gf, Usd, UsdGeom, UsdPhysics
@@ -477,3 +478,20 @@ def test_the_mesh_of_a_capsule_lies_on_the_capsule():
     off_axis = points - np.clip(points, (-0.5, 0, 0), (0.5, 0, 0))
     assert np.linalg.norm(off_axis, axis=1) == pytest.approx(0.3, abs=1e-6)
     assert (points[:, 0].min(), points[:, 0].max()) == pytest.approx((-0.8, 0.8), abs=1e-6)
+
+
+def test_a_bridge_between_two_banks_is_level_with_their_tops_at_its_ends():
+    """Banks of 1 m: the planks went from half of their height. A thin post has no top to walk on."""
+    for half, wanted in (((1, 1, 0.5), 1.0 - 0.05), ((0.1, 0.1, 0.5), 0.5)):
+        banks = [scenes.add_box(f"Bank {side}", half, location=(3 * side, 0, 0.5)) for side in (-1, 1)]
+        scenes.select(*banks)
+        bpy.ops.usdphys.rope(kind="BRIDGE", radius=0.05, segments=12)
+        planks = sorted(bpy.context.selected_objects, key=lambda plank: plank.matrix_world.translation.x)
+        assert len(planks) == 12
+        for plank, side in ((planks[0], -1), (planks[-1], 1)):
+            ends = [
+                plank.matrix_world @ mathutils.Vector((x, 0, 0))
+                for x in (-plank.dimensions.x / 2, plank.dimensions.x / 2)
+            ]
+            outer = max(ends, key=lambda end: side * end.x)
+            assert outer.z == pytest.approx(wanted, abs=0.06)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import bpy
 import pytest
-from usdphys_ext.usdphys_addon.authoring import selected
+from usdphys_ext.usdphys_addon.authoring import group_edits, selected, value_keys
+from usdphys_ext.usdphys_addon.simulation import vendor_settings
 from usdphys_ext.usdphys_addon.viewport import readout, selection
 
 from . import scenes
 from .test_panels import drawn
 
-BODY = ["mass", "collider_shape", "friction", "bounce", "damping", "group"]
+BODY = ["mass", "collider_shape", "surface", "friction", "bounce", "damping", "group"]
 
 
 @pytest.fixture(autouse=True)
@@ -20,8 +21,25 @@ def _nothing_known():
     readout.forget()
 
 
-def box():
-    return drawn("selection", "VIEW_3D", opened=())
+def box(*opened: str):
+    return drawn("selection", "VIEW_3D", opened=tuple(f"usdphys_selection_{name}" for name in opened))
+
+
+def compute() -> None:
+    """What the panel has asked for."""
+    box()
+    bpy.context.view_layer.update()
+    for _ in readout.compute():
+        pass
+
+
+def dots() -> dict[str, str]:
+    """Icon of the button that animates a value, by its name."""
+    return {one.values["name"]: one.icon for one in box().buttons("usdphys.selection_key")}
+
+
+def key(name: str) -> None:
+    next(one for one in box().buttons("usdphys.selection_key") if one.values == {"name": name}).press()
 
 
 def rows() -> list[str]:
@@ -40,7 +58,7 @@ def test_each_role_has_its_button_and_its_rows():
     bare = scenes.add("Bare")
     for obj, text, wanted in (
         (body, "Dynamic", BODY), (hand, "Animated", BODY),
-        (ground, "Static", ["collider_shape", "friction", "bounce", "group"]), (bare, "None", []),
+        (ground, "Static", ["collider_shape", "surface", "friction", "bounce", "group"]), (bare, "None", []),
     ):  # fmt: skip
         scenes.select(obj)
         assert pressed() == [text]
@@ -48,7 +66,6 @@ def test_each_role_has_its_button_and_its_rows():
     scenes.select()
     bpy.context.view_layer.objects.active = None
     assert rows() == []
-    assert box().labels() == ["Select an object"]
 
 
 @pytest.mark.parametrize("text", ["Dynamic", "Static", "Animated", "None"])
@@ -114,3 +131,176 @@ def test_drawing_reads_a_number_of_objects_that_does_not_grow_with_the_selection
     monkeypatch.setattr(selected, "group_at", lambda obj, path: (seen.add(obj.name), read(obj, path))[1])
     box()
     assert seen == {bpy.context.object.name}
+
+
+# --------------------------------------------------------------------------- keyframes
+
+
+def test_a_value_that_animation_moves_has_a_dot_and_no_other_has():
+    """The table of the manual: mass, friction and restitution are simulated as they are keyed, damping is not."""
+    scenes.select(scenes.solid("Crate"))
+    assert dots() == dict.fromkeys(("mass", "friction", "bounce"), "DECORATE")
+    hinge = scenes.add_joint("Hinge", "REVOLUTE", None, scenes.solid("Door"))
+    scenes.select(hinge)
+    values = selection.current(bpy.context)
+    values.is_limited, values.mover = True, "SERVO"
+    drive = [f"joint_drives_angular_{name}" for name in ("target_position", "stiffness", "damping", "max_force")]
+    limits = [f"joint_revolute_{name}_limit" for name in ("lower", "upper")]
+    assert list(dots()) == [*limits, *drive, "joint_break_force", "joint_break_torque"]
+
+
+def test_the_dot_keys_the_value_of_each_selected_object_and_takes_the_key_back():
+    doors = [scenes.solid(f"Door {number}") for number in range(2)]
+    hinges = [scenes.add_joint(f"Hinge {door.name}", "REVOLUTE", None, door) for door in doors]
+    scenes.select(*hinges)
+    for hinge, target in zip(hinges, (0.5, 0.75), strict=True):
+        hinge.usdphys.joint.drives.angular.is_applied = True
+        hinge.usdphys.joint.drives.angular.stiffness = 10.0
+        hinge.usdphys.joint.drives.angular.target_position = target
+    name, path = "joint_drives_angular_target_position", "usdphys.joint.drives.angular.target_position"
+    scene = bpy.context.scene
+    scene.frame_set(1)
+    key(name)
+    assert dots()[name] == "DECORATE_KEYFRAME"
+    scene.frame_set(11)
+    assert dots()[name] == "DECORATE_ANIMATE"
+    selection.current(bpy.context).joint_drives_angular_target_position = 1.0
+    key(name)
+    for frame, wanted in ((1, [0.5, 0.75]), (11, [1.0, 1.0])):
+        scene.frame_set(frame)
+        assert [hinge.usdphys.joint.drives.angular.target_position for hinge in hinges] == wanted
+    key(name)
+    curves = [value_keys.curves_by_path(hinge)[path][0] for hinge in hinges]
+    assert [[point.co.x for point in curve.keyframe_points] for curve in curves] == [[1.0], [1.0]]
+
+
+def test_a_computed_mass_is_keyed_as_it_is():
+    """1 m3 of the default density: 1000 kg."""
+    crate = scenes.solid("Crate")
+    scenes.select(crate)
+    key("mass")
+    assert crate.usdphys.mass.is_applied
+    curve, _ = value_keys.curves_by_path(crate)["usdphys.mass.mass"]
+    assert curve.keyframe_points[0].co.y == pytest.approx(1000.0)
+
+
+def test_the_dot_of_a_surface_keys_a_material_that_only_the_selection_has():
+    one, other = scenes.solid("One"), scenes.solid("Other")
+    shared = bpy.data.materials.new("Wood")
+    shared.usdphys.physics_material.dynamic_friction = 0.25
+    for obj in (one, other):
+        obj.usdphys.physics_material = shared
+    scenes.select(one)
+    key("friction")
+    own = one.usdphys.physics_material
+    assert own != shared and shared.animation_data is None and other.usdphys.physics_material == shared
+    fields = ("dynamic_friction", "static_friction")
+    assert set(value_keys.curves_by_path(own)) == {f"usdphys.physics_material.{field}" for field in fields}
+    assert selection.current(bpy.context).friction == 0.25
+
+
+def test_what_has_no_number_and_what_a_driver_moves_is_not_keyed():
+    hinge = scenes.add_joint("Hinge", "REVOLUTE", None, scenes.solid("Door"))
+    scenes.select(hinge)
+    with pytest.raises(RuntimeError, match="'Break Force' of 'Hinge' has no number yet"):
+        key("joint_break_force")
+    assert hinge.animation_data is None
+    hinge.usdphys.joint.break_force = 5.0
+    hinge.driver_add("usdphys.joint.break_force")
+    assert dots()["joint_break_force"] == "DECORATE_DRIVER"
+    with pytest.raises(RuntimeError, match="A driver moves 'Break Force' of 'Hinge'"):
+        key("joint_break_force")
+
+
+# --------------------------------------------------------------------------- scene, group, surface, articulation
+
+
+def test_without_a_selection_it_shows_the_scene():
+    scene = bpy.context.scene
+    crate = scenes.solid("Crate")
+    scenes.select(crate)
+    scenes.select()
+    bpy.context.view_layer.objects.active = crate
+    assert box().props(scene) == ["use_gravity", "gravity"]
+    assert box().props(scene.usdphys.preview) == ["quality"]
+    scenes.select(crate)
+    assert box().props(scene) == []
+    scenes.select()
+    own = scene.usdphys.physics_scenes.add()
+    assert box().props(scene) == []
+    assert sorted(box().props(own)) == ["gravity_direction", "gravity_magnitude"]
+    assert "Automatic: 9.81 m/s², down" in box().labels()
+
+
+def test_a_group_says_what_it_passes_through_and_each_button_switches_it():
+    crate = scenes.solid("Crate")
+    for name in ("One", "Two"):
+        scenes.define_group(name)
+    scenes.select(crate)
+    selection.current(bpy.context).group = "One"
+    buttons = box("group").buttons("usdphys.group_ignore")
+    assert [(one.text, one.icon) for one in buttons] == [("Itself", "CHECKBOX_DEHLT"), ("Two", "CHECKBOX_DEHLT")]
+    buttons[1].press()
+    assert group_edits.are_ignored(bpy.context.scene, "One", "Two")
+    assert [one.icon for one in box("group").buttons("usdphys.group_ignore")] == ["CHECKBOX_DEHLT", "CHECKBOX_HLT"]
+
+
+def test_the_surface_is_that_of_all_selected_and_its_fold_is_about_the_one_that_counts():
+    objects = [scenes.solid(f"Crate {number}") for number in range(2)]
+    painted, rubber = bpy.data.materials.new("Painted"), bpy.data.materials.new("Rubber")
+    painted.usdphys.physics_material.dynamic_friction = 0.25
+    objects[1].data.materials.append(painted)
+    scenes.select(*objects)
+    values = selection.current(bpy.context)
+    assert values.surface == "Painted"
+    assert box("surface").prop_of(painted.usdphys.physics_material, "dynamic_friction")
+    values.surface = "Rubber"
+    assert [obj.usdphys.physics_material for obj in objects] == [rubber, rubber]
+    # A material that was none for physics is no ice.
+    assert (values.friction, values.bounce) == (0.5, 0.0)
+    row = next(one for one in box("surface").buttons("usdphys.unset") if "friction" in one.values["data_path"])
+    row.press()
+    assert not all(rubber.usdphys.physics_material.is_property_set(f"{one}_friction") for one in ("static", "dynamic"))
+    values.surface = ""
+    assert values.surface == "Painted" and objects[0].usdphys.physics_material is None
+
+
+@pytest.mark.parametrize("is_fixed", [True, False])
+def test_a_robots_root_says_what_it_holds_and_switches_self_collision(is_fixed):
+    base, arm = scenes.solid("Base"), scenes.solid("Arm", location=(2, 0, 0))
+    base.usdphys.articulation_root.is_applied = True
+    scenes.add_joint("Shoulder", "REVOLUTE", base, arm)
+    if is_fixed:
+        scenes.add_joint("Foot", "FIXED", None, base)
+    scenes.select(base)
+    compute()
+    wanted = "2 bodies, 2 joints, fixed to the world" if is_fixed else "2 bodies, 1 joint, free"
+    assert f"Articulation: {wanted}" in " ".join(box().labels())
+    assert "self_collision" in rows()
+    values = selection.current(bpy.context)
+    assert values.self_collision
+    values.self_collision = False
+    assert not values.self_collision
+    root = next(prim for prim in scenes.read_model().prims.values() if prim.label == "Base")
+    assert not vendor_settings.collides_with_itself(root)
+
+
+def test_a_root_without_joints_says_that_it_has_no_effect():
+    alone = scenes.solid("Alone")
+    alone.usdphys.articulation_root.is_applied = True
+    scenes.select(alone)
+    compute()
+    assert "has no effect" in " ".join(box().labels())
+
+
+def test_unlike_roles_have_a_sign():
+    crate, floor = scenes.solid("Crate"), scenes.add_box("Floor")
+    scenes.make_collider(floor)
+    scenes.select(floor, crate)
+    compute()
+    assert "\N{NOT EQUAL TO} Not all are the same" in " ".join(box().labels())
+    next(one for one in box().buttons() if one.text == "Static").press()
+    readout.forget()
+    compute()
+    assert pressed() == ["Static"]
+    assert "Not all" not in " ".join(box().labels())

@@ -1258,7 +1258,7 @@ def test_a_body_in_two_others_is_named_once_with_the_one_that_it_is_deeper_in():
     solid(stage).AddTranslateOp().Set((0, 0, 0.2))
     issues = validate.validate(usd_read.read_stage(stage))
     (message,) = [issue.message for issue in issues if issue.code == "BodiesOverlap"]
-    assert message == "/B is 800 mm deep in /Floor at the start."
+    assert message == "/B starts inside /Floor, 800 mm deep."
 
 
 def test_a_body_that_touches_nothing_needs_no_separation():

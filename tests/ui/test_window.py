@@ -49,6 +49,11 @@ def test_tasks_take_few_actions(drive):
     assert log.count("ACTIONS ") == 9
 
 
+def test_tasks_of_the_first_hour_take_few_actions(drive):
+    """A pile in 12, a door with a spring in 8, drawers in 6, a car in 5, a ragdoll in 4, a bridge and a wall in 5."""
+    assert drive("short_tasks").count("ACTIONS ") == 7
+
+
 def test_gizmos_are_dragged_undone_and_step_aside(drive):
     drive("gizmos")
 
@@ -84,6 +89,10 @@ def test_every_panel_of_the_sidebar_draws_in_german_and_french(drive):
 
 def test_generators_settle_with_progress_and_esc_and_one_undo_step_and_their_scenes_play(drive):
     drive("generators")
+
+
+def test_the_settings_of_a_rope_are_shown_again_and_a_change_makes_it_anew_in_one_step(drive):
+    assert "EDITED, UNDONE AND REDONE" in drive("edit_generated")
 
 
 def test_the_dialog_of_blenders_gltf_exporter_has_the_physics_and_its_choices_count(drive):

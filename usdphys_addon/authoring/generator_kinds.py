@@ -9,7 +9,7 @@ KINDS = (
         "GROUND",
         "Ground",
         "MESH_GRID",
-        "A static box of 20 m, or as wide as bodies need it, with its surface at the cursor",
+        "A static box of 20 m, or as wide as bodies need it, with its surface at the cursor, or below what is selected",
     ),
     ("RAMP", "Ramp", "MOD_BEVEL", "A static wedge"),
     ("STACK", "Box Stack", "MESH_CUBE", "Boxes stacked on each other, each a rigid body"),

@@ -161,19 +161,32 @@ def _bond_energy(context: Context, bodies: Sequence[Object], aim: Any, across: i
 def _reach(context: Context) -> float:
     """How far bodies, and selected meshes without physics, reach from the 3D cursor along X or Y, in Blender units."""
     cursor = context.scene.cursor.location
+    corners = [corner - cursor for corner in _corners(context.visible_objects)]
+    return max((abs(part) for corner in corners for part in corner[:2]), default=0.0)
+
+
+def _depth(context: Context) -> float:
+    """How far what is selected, and will stand on a ground, reaches below the 3D cursor, in Blender units."""
+    low = min((corner.z for corner in _corners(context.selected_objects)), default=math.inf)
+    return float(max(context.scene.cursor.location.z - low, 0.0))
+
+
+def _corners(objects: Sequence[Object]) -> list[Any]:
+    """Corners of the boxes about bodies, and about selected meshes without physics, in the world."""
     standing = [
-        obj for obj in context.visible_objects
+        obj for obj in objects
         if obj.type == "MESH" and (is_body(obj) or (obj.select_get() and not has_physics(obj)))
     ]  # fmt: skip
-    corners = [obj.matrix_world @ mathutils.Vector(corner) - cursor for obj in standing for corner in obj.bound_box]
-    return max((abs(part) for corner in corners for part in corner[:2]), default=0.0)
+    return [obj.matrix_world @ mathutils.Vector(corner) for obj in standing for corner in obj.bound_box]
 
 
 def ground(scene: Scene, place: Vector3, width: float) -> Any:
     """Add a static box whose surface is at a place; it is at least as wide as `add` makes it. Blender units."""
     x, y, thickness = (part / unit_length(scene) for part in GROUND)
     data = box("Ground", (max(x, width), max(y, width), thickness))
-    return _new(scene.collection, "Ground", data, (place[0], place[1], place[2] - thickness / 2.0), moves=False)
+    made = _new(scene.collection, "Ground", data, (place[0], place[1], place[2] - thickness / 2.0), moves=False)
+    made.usdphys.is_ground = True
+    return made
 
 
 def _new(collection: bpy.types.Collection, name: str, data: Any, place: Any, *, moves: bool) -> Any:
@@ -191,6 +204,8 @@ def add(
 ) -> list[Any]:  # fmt: skip
     """Add objects at the 3D cursor, standing on its height, and select them.
 
+    A ground goes below what is selected where that reaches below the cursor, and leaves the selection as it is.
+
     kind: GROUND or RAMP, which are static, or STACK, BALL or DOMINOES, which are dynamic. count: of boxes or dominoes.
     velocity: of a ball, Blender units a second. throw: let a ball without a velocity fly at the selected bodies.
     scale: of the sizes; a ground is at least so wide that bodies and what is selected stand on it.
@@ -198,7 +213,8 @@ def add(
     unit = scale / unit_length(context.scene)
     if kind == "GROUND":
         width = max(GROUND[0] * unit, 2.5 * _reach(context))
-        planned = [("Ground", box("Ground", (width, width, GROUND[2] * unit)), (0.0, 0.0, -GROUND[2] / 2.0))]
+        surface = -_depth(context) / unit
+        planned = [("Ground", box("Ground", (width, width, GROUND[2] * unit)), (0.0, 0.0, surface - GROUND[2] / 2.0))]
     elif kind == "RAMP":
         planned = [("Ramp", _wedge("Ramp", [part * unit for part in RAMP]), (0.0, 0.0, RAMP[2] / 2.0))]
     elif kind == "BALL":
@@ -218,14 +234,19 @@ def add(
             cursor, velocity = aimed.place, aimed.velocity
             unit *= aimed.grown
             planned = [("Ball", sphere("Ball", BALL * unit), (0.0, 0.0, BALL))]
-    for other in list(context.selected_objects):
+    chosen = list(context.selected_objects)
+    for other in chosen if kind != "GROUND" else ():
         other.select_set(False)
     made = []
     for name, data, place in planned:
         obj = _new(context.collection, name, data, cursor + mathutils.Vector(place) * unit, moves=moves)
         if kind == "BALL" and any(velocity):
             obj.usdphys.rigid_body.velocity = velocity
-        obj.select_set(True)
+        # The next press of a button is about what stands on the ground.
+        if kind == "GROUND":
+            obj.usdphys.is_ground = True
+        obj.select_set(kind != "GROUND")
         made.append(obj)
-    context.view_layer.objects.active = made[0]
+    if kind != "GROUND" or not chosen:
+        context.view_layer.objects.active = made[0]
     return made

@@ -14,7 +14,8 @@ from ..bridge import vendor_rows
 from ..bridge.property_types import apply_schema
 from ..bridge.property_values import restore, snapshot
 from ..bridge.roles import applies, is_body, physics_material_of
-from . import group_edits
+from . import group_edits, value_keys
+from .value_keys import KeyPlace
 
 #: Roles of an object in the panel of the selection.
 DYNAMIC, STATIC, KINEMATIC, JOINT, NONE = "DYNAMIC", "STATIC", "KINEMATIC", "JOINT", "NONE"
@@ -38,8 +39,9 @@ def role_of(obj: Object) -> str:
 
 #: What an object must have for a value.
 NEEDS: dict[str, Callable[[Object], bool]] = {
-    "body": is_body, "collider": has_colliders, "joint": lambda obj: applies(obj, "joint"),
+    "any": lambda _obj: True, "body": is_body, "collider": has_colliders, "joint": lambda obj: applies(obj, "joint"),
     "physics": lambda obj: is_body(obj) or has_colliders(obj),
+    "articulation": lambda obj: applies(obj, "articulation_root"),
 }  # fmt: skip
 
 
@@ -58,12 +60,14 @@ def having(context: Context, need: str) -> list[Any]:
 class Value(NamedTuple):
     """One value of an object. need: a key of `NEEDS`. read: None where there is none.
 
-    write: (context, objects, value).
+    write: (context, objects, value). places: where its keyframes are, in the order of their weight; empty if its
+    animation is not simulated.
     """
 
     need: str
     read: Callable[[Object], Any]
     write: Callable[[Context, list[Any], Any], None]
+    places: Callable[[Object], list[KeyPlace]] = lambda _obj: []
 
 
 def group_at(obj: Object, path: str) -> Any:
@@ -97,7 +101,7 @@ def at(need: str, path: str, name: str) -> Value:
             if group is not None:
                 setattr(group, name, value)
 
-    return Value(need, read, write)
+    return Value(need, read, write, lambda obj: value_keys.place_on(obj, path, name))
 
 
 # --------------------------------------------------------------------------- the surface
@@ -105,9 +109,27 @@ def at(need: str, path: str, name: str) -> Value:
 
 def material_of(obj: Object) -> Any:
     """The material whose friction an object has: that of its active collider, else of the object, else of a slot."""
-    collider = group_at(obj, "collider")
-    own = collider.physics_material if collider is not None else None
-    return own or physics_material_of(obj)
+    return own_material(group_at(obj, "collider")) or physics_material_of(obj)
+
+
+def own_material(group: Any) -> Any:
+    """The physics material that a collider or an object points to; None without one."""
+    # is_property_set first: reading an unset pointer creates it.
+    return group.physics_material if group is not None and group.is_property_set("physics_material") else None
+
+
+def surface_of(obj: Object) -> tuple[Any, str]:
+    """(`material_of`, data path of its physics from "object"); (None, "") without one."""
+    material = material_of(obj)
+    if material is None:
+        return None, ""
+    if own_material(obj.usdphys) == material:
+        return material, "object.usdphys.physics_material.usdphys"
+    if own_material(group_at(obj, "collider")) == material:
+        index = obj.usdphys.active_collider_index
+        return material, f"object.usdphys.colliders[{index}].physics_material.usdphys"
+    slot = next(number for number, one in enumerate(obj.material_slots) if one.material == material)
+    return material, f"object.material_slots[{slot}].material.usdphys"
 
 
 def _users(material: Any) -> Iterator[Any]:
@@ -132,10 +154,24 @@ def _own_material(material: Any, objects: list[Any]) -> Any:
     return made
 
 
-def _write_surface(objects: list[Any], values: dict[str, float]) -> None:
-    """Set values of the material of objects. A material that others share, or that is linked, is made single first."""
+def _assumed() -> dict[str, float]:
+    """What the preview assumes of a surface without a material."""
     from ..simulation.layout import DEFAULT_FRICTION, DEFAULT_RESTITUTION
 
+    return {
+        "static_friction": DEFAULT_FRICTION, "dynamic_friction": DEFAULT_FRICTION, "restitution": DEFAULT_RESTITUTION
+    }  # fmt: skip
+
+
+def _author_surface(material: Any, values: dict[str, float]) -> None:
+    group = material.usdphys.physics_material
+    apply_schema(group, bpy.context)
+    for name, value in values.items():
+        setattr(group, name, value)
+
+
+def _write_surface(objects: list[Any], values: dict[str, float]) -> None:
+    """Set values of the material of objects. A material that others share, or that is linked, is made single first."""
     groups: dict[str, list[Any]] = {}
     for obj in objects:
         material = material_of(obj)
@@ -146,36 +182,59 @@ def _write_surface(objects: list[Any], values: dict[str, float]) -> None:
             made = _own_material(material, members)
             for obj in members:
                 collider = group_at(obj, "collider")
-                holder = collider if collider is not None and collider.physics_material is not None else obj.usdphys
+                holder: Any = obj.usdphys if own_material(collider) is None else collider
                 holder.physics_material = made
             if material is None:
                 # What the preview has assumed so far stays as it was.
-                values = {
-                    "static_friction": DEFAULT_FRICTION, "dynamic_friction": DEFAULT_FRICTION,
-                    "restitution": DEFAULT_RESTITUTION, **values,
-                }  # fmt: skip
+                values = _assumed() | values
             material = made
-        group = material.usdphys.physics_material
-        apply_schema(group, bpy.context)
-        for name, value in values.items():
-            setattr(group, name, value)
+        _author_surface(material, values)
 
 
 def _surface(name: str, *others: str) -> Value:
     """A number of the material. others: those that follow it."""
 
     def read(obj: Object) -> float:
-        from ..simulation.layout import DEFAULT_FRICTION, DEFAULT_RESTITUTION
-
         material = material_of(obj)
         if material is None:
-            return DEFAULT_RESTITUTION if name == "restitution" else DEFAULT_FRICTION
+            return _assumed()[name]
         return float(getattr(material.usdphys.physics_material, name))
 
     def write(_context: Context, objects: list[Any], value: Any) -> None:
         _write_surface(objects, dict.fromkeys((name, *others), value))
 
-    return Value("collider", read, write)
+    return Value("collider", read, write, lambda obj: value_keys.surface_places(material_of(obj), name, *others))
+
+
+def own_surfaces(context: Context, objects: list[Any], value: Value) -> None:
+    """Give objects a physics material that only they have, with the value of the surface that they have now."""
+    kept: dict[str, list[Any]] = {}
+    for obj in objects:
+        material = material_of(obj)
+        kept.setdefault("" if material is None else material.name_full, []).append(obj)
+    for members in kept.values():
+        material = material_of(members[0])
+        if not value_keys.surface_places(material, "restitution") or is_shared(material, members):
+            value.write(context, members, value.read(members[0]))
+
+
+def _read_surface(obj: Object) -> str:
+    material = material_of(obj)
+    return "" if material is None else str(material.name)
+
+
+def _write_material(_context: Context, objects: list[Any], name: Any) -> None:
+    """The material by its name for physics only; an empty name gives the surface back to the materials of the slots."""
+    material = bpy.data.materials.get(name) if name else None
+    if name and material is None:
+        return
+    if material is not None and material.is_editable and not applies(material, "physics_material"):
+        # A schema without values would be a surface without friction.
+        _author_surface(material, _assumed())
+    for obj in objects:
+        collider = group_at(obj, "collider")
+        holder = obj.usdphys if own_material(collider) is None else collider
+        holder.physics_material = material
 
 
 # --------------------------------------------------------------------------- damping and group
@@ -215,6 +274,23 @@ def _write_group(context: Context, objects: list[Any], name: Any) -> None:
         group_edits.add_members(name, objects)
 
 
+def _read_self_collision(obj: Object) -> bool:
+    if "vendor" not in obj.usdphys.keys():
+        return True
+    from ..core import concepts
+    from . import vendor_edits
+
+    rows = vendor_edits.rows_of(obj.usdphys, concepts.concepts()["self_collision"])
+    return bool(vendor_rows.value_of(rows[0])) if rows else True
+
+
+def _write_self_collision(context: Context, objects: list[Any], value: Any) -> None:
+    from . import vendor_edits
+
+    for obj in objects:
+        vendor_edits.put_concept(context.scene, obj.usdphys, "self_collision", value, "")
+
+
 def _read_mass(obj: Object) -> float:
     """The authored mass, kg; 0 where it is computed."""
     return float(obj.usdphys.mass.mass) if applies(obj, "mass") else 0.0
@@ -222,11 +298,13 @@ def _read_mass(obj: Object) -> float:
 
 #: Values that are no property of the objects themselves, by their name in the panel.
 BEHIND: dict[str, Value] = {
-    "mass": Value("body", _read_mass, at("body", "mass", "mass").write),
+    "mass": Value("body", _read_mass, *at("body", "mass", "mass")[2:]),
+    "surface": Value("collider", _read_surface, _write_material),
     "friction": _surface("dynamic_friction", "static_friction"),
     "bounce": _surface("restitution"),
     "damping": Value("body", _read_damping, _write_damping),
     "group": Value("physics", _read_group, _write_group),
+    "self_collision": Value("articulation", _read_self_collision, _write_self_collision),
 }
 
 # --------------------------------------------------------------------------- what moves a joint

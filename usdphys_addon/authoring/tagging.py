@@ -34,6 +34,7 @@ _NO_MATCH = "No object in the scene matches '{pattern}'; use * for any text and 
 _NO_MATCH_IN = (
     "No object in the collection '{collection}' matches '{pattern}'; use * for any text and ? for any character"
 )
+_GROUND = "The ground stays static; select it alone to make it a body: {names}"
 _MADE = {
     "DYNAMIC": "Made {objects} dynamic", "STATIC": "Made {objects} static", "KINEMATIC": "Made {objects} kinematic",
 }  # fmt: skip
@@ -42,6 +43,11 @@ _MAKE = {
 }  # fmt: skip
 
 # --------------------------------------------------------------------------- plan
+
+
+def _is_ground(obj: Object) -> bool:
+    """True for a ground that the add-on has made, as long as it is static."""
+    return obj.usdphys.is_property_set("is_ground") and obj.usdphys.is_ground and not is_body(obj)
 
 
 @dataclass(slots=True)
@@ -81,6 +87,11 @@ class Tagging:
         chosen = [obj for obj in objects if self._can_be(obj)]
         if separate and self.has_body:
             chosen = [obj for obj in chosen if self.has_faces(obj)] or chosen
+        if self.has_body and not all(map(_is_ground, chosen)):
+            grounds = [obj for obj in chosen if _is_ground(obj)]
+            chosen = [obj for obj in chosen if obj not in grounds]
+            if grounds:
+                self.left_out[_GROUND] += [obj.name for obj in grounds]
         self._chosen = {obj.name_full for obj in chosen}
         if self.has_body:
             chosen = [obj for obj in chosen if not self._is_part(obj)]

@@ -106,7 +106,7 @@ def put_concept(scene: Scene, thing: PropertyGroup, identifier: str, value: floa
         if attribute is None or known is None or known[1] not in ("", dof):
             continue
         factor = property_factor(vendor_rows.dimension_of(row, attribute), unit_length(scene))
-        row.text = text_of(attribute.value, value / factor)
+        row.text = text_of(attribute.value, value if isinstance(value, bool) else value / factor)
     raise_floors(scene, thing)
 
 
@@ -349,7 +349,7 @@ def choices(places: Collection[Place], runtime: str, thing: PropertyGroup) -> li
         # What a prim of a vendor's type has belongs to no other object; the type is chosen when it is made.
         if cls.on == "prim" and (not typed or cls.kind == "typed") and cls.usd_name != typed:
             continue
-        for applied in _applied(cls, thing):
+        for applied in applied_to(cls, thing):
             _, instance = schema.split_applied(applied)
             editable = [one for one in cls.attributes if one.is_editable or one.is_relationship]
             found += [(applied, one) for one in editable if (applied, one.usd_name(instance)) not in has]
@@ -358,7 +358,7 @@ def choices(places: Collection[Place], runtime: str, thing: PropertyGroup) -> li
     return found
 
 
-def _applied(cls: Any, thing: PropertyGroup) -> list[str]:
+def applied_to(cls: Any, thing: PropertyGroup) -> list[str]:
     """Names under which a schema can be applied: of a multiple-apply schema, its instances."""
     if cls.kind != "multiple":
         return [cls.usd_name]

@@ -17,7 +17,7 @@ def forget_deleted(scene: Scene) -> None:
             for place in reversed(range(len(listed))):
                 if _is_gone(listed[place], scene):
                     listed.remove(place)
-        for one in item.references:
+        for one in (*item.references, *item.selected):
             if one.object is not None and scene not in one.object.users_scene:
                 one.object = None
         if not len(item.made) and not len(item.changed):

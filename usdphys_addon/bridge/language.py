@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 import bpy
 
@@ -16,6 +17,14 @@ def know_messages(texts: Iterable[str]) -> None:
     """The English messages that have a translation, for those that are no phrases."""
     global _known
     _known = Templates(texts)
+    # It is called when translations come and go.
+    label.cache_clear()
+
+
+@lru_cache(maxsize=4096)
+def label(text: str, locale: str) -> str:
+    """A label in the language of Blender. locale: that of Blender, for which it is kept."""
+    return str(bpy.app.translations.pgettext_iface(text))
 
 
 def tr(message: str) -> str:

@@ -135,9 +135,11 @@ ChangedData = make_group(
     },
 )  # fmt: skip
 ConstructionProperties = make_group(
-    "ConstructionProperties", "What a generator made, so that it can be removed.",
+    "ConstructionProperties", "What a generator made, so that it can be removed, and made again.",
     {
-        "kind": hidden_text(), "made": list_of(ObjectReference), "changed": list_of(ChangedData),
+        # settings: how it was made, as JSON, see `generators.records`. selected: of what; the active object first.
+        "kind": hidden_text(), "settings": hidden_text(), "selected": list_of(ObjectReference),
+        "made": list_of(ObjectReference), "changed": list_of(ChangedData),
         "references": list_of(DataReference), "collections": list_of(DataReference),
     },
 )  # fmt: skip
@@ -413,6 +415,8 @@ ObjectPhysicsProperties = make_group(
         "physics_material_path": hidden_text(),
         # While the object shows a simulated pose; see `authored_poses`.
         "authored_transform": hidden_text(),
+        # A ground that the add-on has made: it stays static when it is made dynamic together with others.
+        "is_ground": hidden_flag(),
         "land_here": pointer(LandHereProperties, "Land Here"),
         "cable": pointer(CableProperties, "Cable"),
         "vendor": rows_property(),

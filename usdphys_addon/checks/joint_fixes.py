@@ -99,7 +99,8 @@ def _nearest(scene: Scene, joint: Object) -> Any:
     return min(chosen, key=lambda obj: (obj.matrix_world.translation - joint.matrix_world.translation).length)
 
 
-@fix("BodiesOverlap", "BodiesInOnePlace", safe=False, label="Separate: move it out of the other, the shortest way")
+@fix("BodiesOverlap", safe=False, label="Drop on Top: lift it onto the other, or out of its side")
+@fix("BodiesInOnePlace", safe=False, label="Separate: move it out of the other, the shortest way")
 def _separate(scene: Scene, issue: FoundIssue) -> None:
     from ..bridge import scene_read
 

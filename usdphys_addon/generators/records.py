@@ -8,7 +8,7 @@ is kept; what the user has edited since then stays.
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -35,13 +35,25 @@ class Removed(NamedTuple):
     notes: list[str]
 
 
+class Settings(NamedTuple):
+    """How a construction was made. operator: idname. values: of its properties, as JSON has them."""
+
+    operator: str
+    values: dict[str, Any]
+
+
 @contextmanager
-def recorded(context: Context, kind: str, *, keeps_meshes: bool = False) -> Iterator[None]:
+def recorded(
+    context: Context, kind: str, *, keeps_meshes: bool = False, settings: Callable[[], Settings] | None = None
+) -> Iterator[None]:
     """Note what the body of the `with` makes of the selection.
 
     kind: name of the generator. keeps_meshes: new meshes are pieces of the user's own, which are only changed.
+    settings: called afterwards; without it the construction can be removed, but not made again.
     """
     scene = context.scene
+    chosen, active = list(context.selected_objects), context.view_layer.objects.active
+    cursor = _flat(scene.cursor.matrix)
     objects = {obj.session_uid for obj in bpy.data.objects}
     collections = {one.session_uid for one in bpy.data.collections}
     before = [(data, _state(data)) for data in _concerned(context.selected_objects)]
@@ -56,6 +68,10 @@ def recorded(context: Context, kind: str, *, keeps_meshes: bool = False) -> Iter
         return
     item: Any = scene.usdphys.constructions.add()
     item.kind = kind
+    if settings is not None:
+        item.settings = json.dumps({**settings()._asdict(), "cursor": cursor})
+        for obj in sorted(chosen, key=lambda one: one != active):
+            item.selected.add().object = obj
     for obj in made:
         item.made.add().object = obj
     for data, old, new in changes:
@@ -72,6 +88,75 @@ def remove(context: Context, objects: Sequence[Object]) -> Removed:
 
     Objects that others have hung on what goes keep their places.
     """
+    return _take_back(context, _chosen(context, objects))
+
+
+def number_of(context: Context, objects: Sequence[Object]) -> int:
+    """The number of the construction that the objects belong to. Raises InputError without any, and for several."""
+    chosen = _chosen(context, objects)
+    if len(chosen) > 1:
+        kinds = named([item.kind for item in chosen])
+        raise InputError(phrase("The selection belongs to {kinds}; select one of them.", kinds=kinds))
+    return int(context.scene.usdphys.constructions.values().index(chosen[0]))
+
+
+def settings_of(scene: Scene, number: int) -> Settings:
+    """How a construction was made. Raises InputError where that is not known any more."""
+    constructions: Any = scene.usdphys.constructions
+    if number >= len(constructions):
+        raise InputError("Nothing that a generator has made is selected.")
+    item = constructions[number]
+    if not item.settings:
+        raise InputError(phrase("The settings of '{kind}' were not kept; remove it, and make it again.",
+                                kind=item.kind))  # fmt: skip
+    found = json.loads(item.settings)
+    return Settings(found["operator"], found["values"])
+
+
+def select_sources(context: Context, number: int) -> None:
+    """Select what a construction was made of. Raises InputError where some of it is gone or hidden."""
+    item: Any = context.scene.usdphys.constructions[number]
+    held = [one.object for one in item.selected]
+    if any(obj is None or obj.name not in context.view_layer.objects or not obj.visible_get() for obj in held):
+        raise InputError(phrase(
+            "Objects of which '{kind}' was made are deleted or hidden; bring them back first.", kind=item.kind
+        ))  # fmt: skip
+    for obj in context.selected_objects:
+        obj.select_set(False)
+    for obj in held:
+        obj.select_set(True)
+    if held:
+        context.view_layer.objects.active = held[0]
+
+
+@contextmanager
+def begun_again(context: Context, number: int) -> Iterator[list[str]]:
+    """Remove a construction, and select what it was made of, to make it anew in the body of the `with`.
+
+    The 3D cursor is where it was then. Yields notes on what was kept. Raises InputError, with nothing changed.
+    """
+    scene: Any = context.scene
+    settings_of(scene, number)
+    constructions_of.forget_deleted(scene)
+    select_sources(context, number)
+    item = scene.usdphys.constructions[number]
+    sources = [one.object for one in item.selected]
+    cursor = scene.cursor.matrix.copy()
+    then = _matrix(json.loads(item.settings)["cursor"])
+    notes = _take_back(context, [item]).notes
+    for obj in sources:
+        obj.select_set(True)
+    if sources:
+        context.view_layer.objects.active = sources[0]
+    scene.cursor.matrix = then
+    try:
+        yield notes
+    finally:
+        scene.cursor.matrix = cursor
+
+
+def _chosen(context: Context, objects: Sequence[Object]) -> list[Any]:
+    """The constructions that objects belong to. Raises InputError without any."""
     scene = context.scene
     constructions_of.forget_deleted(scene)
     constructions: Any = scene.usdphys.constructions
@@ -87,6 +172,13 @@ def remove(context: Context, objects: Sequence[Object]) -> Removed:
     ]  # fmt: skip
     if not chosen:
         raise InputError("Nothing that a generator has made is selected.")
+    return chosen
+
+
+def _take_back(context: Context, chosen: Sequence[Any]) -> Removed:
+    """Remove constructions."""
+    scene = context.scene
+    constructions: Any = scene.usdphys.constructions
     notes: list[str] = []
     kinds = [item.kind for item in chosen]
     going = {one.object.session_uid: one.object for item in chosen for one in item.made}
@@ -300,8 +392,11 @@ def _delete(context: Context, going: Mapping[int, Object]) -> list[str]:
         for place in reversed(range(len(pairs))):
             if pairs[place].object is not None and pairs[place].object.session_uid in going:
                 pairs.remove(place)
+    held = {obj.data for obj in going.values() if obj.data is not None}
     for obj in going.values():
         bpy.data.objects.remove(obj)
+    # Meshes and curves that nothing uses would keep their names from what is made next.
+    bpy.data.batch_remove([data for data in held if not data.users])
     if bereft:
         return [phrase("{names} has lost a body, which the generator had made.", names=named(bereft))]
     return []

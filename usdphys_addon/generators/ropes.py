@@ -162,6 +162,8 @@ def _along_curve(context: Context, options: RopeOptions, curve: Object, holders:
 
 def _between(context: Context, options: RopeOptions, start: Object, end: Object) -> _Path:
     ends = [_hold(context, start, end), _hold(context, end, start)]
+    if options.kind == "BRIDGE":
+        ends = [_at_edge(context, obj, place, options.radius) for obj, place in zip((start, end), ends, strict=True)]
     straight = float(np.linalg.norm(ends[1] - ends[0]))
     if straight <= 0.0:
         raise InputError(f"'{start.name}' and '{end.name}' touch; move them apart.")
@@ -256,6 +258,23 @@ def _hold(context: Context, obj: Object, other: Object) -> Array:
         if hit:
             return np.array(world @ place)
     return np.array(middle)
+
+
+def _at_edge(context: Context, obj: Object, place: Array, half: float) -> Array:
+    """The place on the upper edge of an object above a place on its side. half: of the thickness of what hangs there.
+
+    What lies there is level with the top, so that one can walk on. A place on the top, or on a thin post, which has no
+    top to walk on, stays as it is.
+    """
+    evaluated = obj.evaluated_get(context.evaluated_depsgraph_get())
+    if obj.type not in meshes.GEOMETRY_TYPES or not len(meshes.vertices_of(evaluated)):
+        return place
+    box = np.array([evaluated.matrix_world @ mathutils.Vector(corner) for corner in evaluated.bound_box])
+    size = np.ptp(box, axis=0)
+    top = float(box[:, 2].max()) - half
+    if top <= place[2] or size[2] > 2.0 * size[:2].max():
+        return place
+    return np.array((place[0], place[1], top))
 
 
 # --------------------------------------------------------------------------- bodies and joints

@@ -7,12 +7,12 @@ Nothing is stored in them. They are on the scene, because Blender makes undo ste
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 from bpy.types import Context, Object
 
-from ..authoring import selected
+from ..authoring import selected, value_keys
 from ..authoring.selected import BEHIND, LIMITED, MOVER, Value, at
 from ..bridge import props
 from ..bridge.choices import items_of
@@ -47,8 +47,14 @@ def name_of(path: str, name: str) -> str:
 #: Values by the name of the property, and (path, name) of those that are properties of the objects.
 VALUES: dict[str, Value] = {**BEHIND, "mover": MOVER, "is_limited": LIMITED}
 PLACES: dict[str, tuple[str, str]] = {"mass": ("mass", "mass")}
+#: Values of the physics material.
+SURFACE = frozenset({"friction", "bounce"})
 #: Values that are computed where they are not authored, by the name of the property.
 _COMPUTED = {"mass": "mass", "mass_center_of_mass": "center_of_mass", "mass_diagonal_inertia": "diagonal_inertia"}
+
+
+#: In `differing`, where the selected objects have not the same role.
+ROLE = "role"
 
 
 def active() -> Any:
@@ -99,9 +105,82 @@ def unset(context: Context, name: str) -> int:
     return len(found)
 
 
+def key_state(name: str, curves: dict[int, Any]) -> str:
+    """For a draw: what animates a value of the active object, see `value_keys.state_of`; empty where nothing can.
+
+    curves: by the `session_uid` of their owner; a draw begins with none.
+    """
+    obj, value = active(), VALUES[name]
+    places = value.places(obj) if obj is not None and selected.NEEDS[value.need](obj) else []
+    if not places:
+        return value_keys.STILL if name in SURFACE and obj is not None else ""
+    owner = places[0].owner
+    if owner.session_uid not in curves:
+        curves[owner.session_uid] = value_keys.curves_by_path(owner)
+    return value_keys.state_of(places[0], bpy.context.scene.frame_current, curves[owner.session_uid])
+
+
+def toggle_key(context: Context, name: str) -> tuple[int, bool]:
+    """Key a value of all selected objects in the current frame, or take the keyframes away; see `value_keys.toggle`.
+
+    A surface that others share, or that is only assumed, gets a material of its own first.
+    """
+    value = VALUES[name]
+    objects = selected.having(context, value.need)
+    if name in SURFACE:
+        selected.own_surfaces(context, objects, value)
+    places = {tuple(found): obj for obj in objects if (found := value.places(obj))}
+    numbers = {found[0].owner.session_uid: _effective(name, obj) for found, obj in places.items()}
+    return value_keys.toggle(
+        map(list, places), context.scene.frame_current, lambda place: numbers[place.owner.session_uid],
+        current(context).bl_rna.properties[name].name,
+    )  # fmt: skip
+
+
+def _effective(name: str, obj: Object) -> Any:
+    """The value of an object, or what is computed where it is not authored; None where that is not possible."""
+    value = VALUES[name]
+    if name not in _COMPUTED or (applies(obj, "mass") and any_of(value.read(obj))):
+        return value.read(obj)
+    computed = readout.compute_mass(bpy.context, obj.name)
+    return None if computed.problem else getattr(computed, _COMPUTED[name])
+
+
 def compute_differing(context: Context, _name: str) -> frozenset[str]:
     """Names of the properties whose values are not the same for all selected objects."""
-    return frozenset(name for name, value in VALUES.items() if _differs(selected.having(context, value.need), value))
+    found = {name for name, value in VALUES.items() if _differs(selected.having(context, value.need), value)}
+    chosen = selected.having(context, "any")
+    return frozenset(found | ({ROLE} if len(set(map(selected.role_of, chosen))) > 1 else set()))
+
+
+class Articulation(NamedTuple):
+    """What an articulation root makes. joints: of the trees; 0 where nothing is one. is_fixed: to the world."""
+
+    bodies: int
+    joints: int
+    is_fixed: bool
+
+
+def compute_articulation(context: Context, name: str) -> Articulation | None:
+    """The articulation of a root, as it is simulated; None for an object without one."""
+    from ..bridge import scene_read
+    from ..simulation import articulations
+
+    obj = bpy.data.objects.get(name)
+    if obj is None or not applies(obj, "articulation_root"):
+        return None
+    reading = scene_read.read_scene(context.evaluated_depsgraph_get())
+    paths = {path for path, site in reading.sites.items() if site.obj == obj}
+    trees = [tree for tree in articulations.trees_of(reading.model) if tree.prim in paths]
+    links = [link for tree in trees for link in tree.links]
+    ends = {end for link in links for end in (link.parent, link.child)}
+    return Articulation(len(ends - {articulations.WORLD}), len(links), articulations.WORLD in ends)
+
+
+def articulation_of(obj: Object) -> Articulation | None:
+    """For a draw: the articulation of a root as last computed; None where it is not known yet."""
+    found: Articulation | None = readout.ask("articulation", obj.name)
+    return found
 
 
 def _differs(objects: list[Any], value: Value) -> bool:
@@ -125,6 +204,12 @@ def _declared() -> Iterator[tuple[str, Any]]:
     ))  # fmt: skip
     yield "damping", _virtual("damping", number, name="Damping", min=0.0, soft_max=1.0, precision=2, description=(
         "Share of its speed that the body loses each second. It is a setting of simulators"
+    ))  # fmt: skip
+    yield "surface", _virtual("surface", bpy.props.StringProperty, name="Surface", description=(
+        "Material whose friction and bounce the object has: for physics only, else the first physical one of its slots"
+    ))  # fmt: skip
+    yield "self_collision", _virtual("self_collision", bpy.props.BoolProperty, name="Links Collide", description=(
+        "Bodies of the articulation collide with each other. It is a setting of simulators"
     ))  # fmt: skip
     yield "group", _virtual("group", bpy.props.StringProperty, name="Group", description=(
         "Collision group of the object; empty: it collides with everything"
@@ -187,6 +272,7 @@ def register() -> None:
     bpy.utils.register_class(USDPHYS_Selection)
     setattr(bpy.types.Scene, NAME, bpy.props.PointerProperty(type=USDPHYS_Selection))
     readout.know("differing", compute_differing)
+    readout.know("articulation", compute_articulation)
 
 
 def unregister() -> None:

@@ -24,6 +24,8 @@ from ..words import joint_value_text, length_text
 from .base import OF_GLTF, Above, Facts, Finding, name, rule
 
 _NO_TRIANGLES = np.zeros((0, 3), np.int64)
+#: Share of a way out of a collider from which on it goes up or down, not to a side.
+STEEP = 0.7
 #: Overlaps up to this part of the smaller collider are left to the solver; shapes other than boxes are estimated.
 SHALLOW, SHALLOW_ESTIMATE = 0.02, 0.1
 #: Mass ratio that solvers bear.
@@ -250,7 +252,10 @@ def _meeting(first: Solid, second: Solid, both_move: bool) -> _Meeting | None:
 
 
 def separation(facts: Facts, path: str) -> Matrix | None:
-    """Way (3,), m, in the world, that brings a body out of the collider that it is deepest in, or None."""
+    """Way (3,), m, in the world, that brings a body out of the collider that it is deepest in, or None.
+
+    Out of what does not move it goes to its top, not to its lower side, where it would fall.
+    """
     mine = []
     for meeting in facts.once(_meetings):
         for solid, way in ((meeting.first, meeting.way), (meeting.second, -meeting.way)):
@@ -261,7 +266,25 @@ def separation(facts: Facts, path: str) -> Matrix | None:
         return None
     deep, way = max(mine, key=lambda item: item[0])
     result: Matrix = way * (deep * 1.001)
-    return result
+    lifted = _lift(facts, path, deep, way)
+    return result if lifted is None else lifted
+
+
+def _lift(facts: Facts, path: str, deep: float, way: Matrix) -> Matrix | None:
+    """The way up, m, onto what does not move; None if the shortest way out of it goes to a side."""
+    axis = "XYZ".index(facts.model.units.up_axis)
+    if abs(way[axis]) < STEEP:
+        return None
+    for meeting in facts.once(_meetings):
+        body, other = (facts.carrier.at(solid.prim.path) for solid in (meeting.first, meeting.second))
+        is_mine = path in (meeting.first.prim.path, body.path if body is not None else "") and meeting.depth == deep
+        if is_mine and (other is None or other.path not in facts.dynamic):
+            up = np.zeros(3)
+            rise = float(meeting.second.high[axis] - meeting.first.low[axis])
+            up[axis] = rise + 1e-3 * deep
+            result: Matrix = up
+            return result
+    return None
 
 
 def _body(facts: Facts, solid: Solid) -> Prim:
@@ -276,7 +299,7 @@ def overlapping(facts: Facts) -> Iterator[Finding]:
         if meeting.is_same_place or body.path in done:
             continue
         done.add(body.path)
-        text = f"{body.display} is {length_text(meeting.depth)} deep in {other.display} at the start."
+        text = f"{body.display} starts inside {other.display}, {length_text(meeting.depth)} deep."
         yield Finding(body, text, {"other": name(other)})
 
 
