@@ -28,6 +28,9 @@ _NO_TRIANGLES = np.zeros((0, 3), np.int64)
 STEEP = 0.7
 #: Overlaps up to this part of the smaller collider are left to the solver; shapes other than boxes are estimated.
 SHALLOW, SHALLOW_ESTIMATE = 0.02, 0.1
+#: Overlaps of one collider that are looked for, and pairs of such colliders, for each collider, before the search ends:
+#: thousands at one place have millions.
+_MOST_MEETINGS, _MOST_SKIPPED = 8, 100
 #: Mass ratio that solvers bear.
 RATIO = 100.0
 #: Targets so little (rad, m) beyond a limit are at it.
@@ -204,10 +207,16 @@ def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
     rough = range(len(exact), len(solids))
     # Paths in deep hierarchies are many, and each collider can meet all others.
     named = [_named(solid, ends) for solid in solids]
+    counts, skipped = [0] * len(solids), 0
     yield
     for one, other in itertools.chain(overlap.close_pairs(exact), zip(rough[::2], rough[1::2], strict=True)):
         if not moves[one]:
             one, other = other, one
+        if counts[one] >= _MOST_MEETINGS and counts[other] >= _MOST_MEETINGS:
+            skipped += 1
+            if skipped > _MOST_SKIPPED * len(solids):
+                return
+            continue
         if not moves[one] or (carriers[one] is not None and carriers[one] is carriers[other]):
             continue
         first, second = solids[one], solids[other]
@@ -218,6 +227,7 @@ def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
         meeting = _meeting(first, second, moves[other])
         if meeting is not None and (meeting.is_same_place or max(one, other) < len(exact)):
             found.append(meeting)
+            counts[one], counts[other] = counts[one] + 1, counts[other] + 1
         yield
 
 
