@@ -13,6 +13,7 @@ import assets
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW
 from usdphys_ext.usdphys_addon.simulation.record import quaternion_product, refuse_lost
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -35,7 +36,7 @@ def judge() -> Any:
     return importlib.import_module("run_all")
 
 
-def record(file: Path, seconds: float, out: Path) -> None:
+def record(file: Path, seconds: float, out: Path, engine: str = PREVIEW) -> None:
     """Simulate a file and write the motion in the units of its stage, as the judge reads it."""
     require_pxr()
     from usdphys_ext.usdphys_addon.usd import read, time_samples
@@ -45,7 +46,7 @@ def record(file: Path, seconds: float, out: Path) -> None:
     model = read.read_stage(stage)
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
-    world = World(model, time_step=1.0 / clock.fps)
+    world = World(model, time_step=1.0 / clock.fps, engine=engine)
     known = set(world.paths)
     movers = time_samples.animated(
         stage, (*(path for path, moved in zip(world.paths, world.kinematic, strict=True) if moved),

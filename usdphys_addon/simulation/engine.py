@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from .notices import Notices
     from .weights import Weight
 
+
+class NotLive(Exception):
+    """An edit that this engine takes only in a world that is built anew."""
+
+
 #: m/s. A faster body counts as unstable.
 FASTEST = 1000.0
 
@@ -327,7 +332,7 @@ ENGINES: dict[str, Solver | Program] = {
     # Its parts refuse each other in different versions, so both are named.
     "mujoco": Solver(
         "MuJoCo", "MuJoCo, for robots and mechanisms", ".mujoco.scene:MujocoScene",
-        frozenset({Ability.MOTION, Ability.CONTACTS, Ability.JOINTS}),
+        frozenset(Ability),
         "Install MuJoCo into this Python: python -m pip install mujoco==4.0.0 mujoco-core==4.0.0.",
         "mujoco",
     ),
