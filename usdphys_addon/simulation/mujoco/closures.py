@@ -17,6 +17,8 @@ from ..joint_facts import NO_LIMIT, Freedom, JointFacts
 
 #: m, between the two points that hold the axis of a hinge, and of the arms of a cone.
 ARM = 1.0
+#: Impedance of an equality: less is a spring, whose load overshoots.
+RIGID = 0.9999
 #: rad, of the half axes of an elliptic cone.
 _LEAST, _MOST = 1e-3, math.pi - 1e-3
 
@@ -64,7 +66,7 @@ class Closure:
                 name=f"{self.facts.path} hold{number}", type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE,
                 name1=ends[0], name2=ends[1],
             )  # fmt: skip
-            equal.solref = (2.0 * h, 1.0)
+            equal.solref, equal.solimp[:2] = (2.0 * h, 1.0), RIGID
             self.equalities.append(equal.name)
 
     def add_tendons(self, spec: Any, nodes: dict[str, Any], h: float) -> None:
@@ -131,15 +133,17 @@ class Closure:
             elif name.endswith(" cone") and facts.cone is not None:
                 model.tendon_range[number] = (0.0, 2.0 * ARM * math.sin(min(*facts.cone, math.pi) / 2.0))
 
-    def aim(self, model: Any, frame: Matrix, tip: Matrix) -> None:
+    def aim(self, model: Any, data: Any, frame: Matrix, tip: Matrix) -> None:
         """Bring the tendon of an elliptic cone to where its plane touches the cone nearest to the axis.
 
         frame: (4, 4) of joint frame 0 in the world. tip: (3,), the X axis of frame 1 in the world.
         """
         assert self.facts.cone is not None
         anchor, direction = nearest_of_cone(self.facts.cone, frame[:3, :3].T @ tip)
-        place = self.facts.frame0
-        model.site_pos[self.tips[0]] = place[:3, 3] + place[:3, :3] @ (ARM * (anchor - direction))
+        place, local = self.facts.frame0, ARM * (anchor - direction)
+        model.site_pos[self.tips[0]] = place[:3, 3] + place[:3, :3] @ local
+        # MuJoCo places what is on the world only once.
+        data.site_xpos[self.tips[0]] = frame[:3, 3] + frame[:3, :3] @ local
         model.tendon_range[self.tendon_ids[-1]] = (0.0, ARM)
 
 

@@ -47,13 +47,17 @@ class Loads:
         if any(path in self._children for path in self._sums):
             mujoco.mj_rnePostConstraint(scene.model, scene.data)
         for path, sums in self._sums.items():
+            if self._sleeps(path):
+                continue
             sums.append(self._of_link(path) if path in self._children else self._of_closure(path))
 
     def end(self) -> list[str]:
         """A time step is over. Returns the joints whose load is too large, the worst first."""
         over = []
         for path, sums in self._sums.items():
-            mean = np.mean(sums, axis=0) if sums else np.zeros(6)
+            if not sums:
+                continue
+            mean = np.mean(sums, axis=0)
             self.found[path] = mean[:3], mean[3:]
             if path in self.breaking:
                 facts = self.scene.facts[path]
@@ -62,6 +66,14 @@ class Loads:
                 if worst > 1.0:
                     over.append((worst, path))
         return [path for _, path in sorted(over, reverse=True)]
+
+    def _sleeps(self, path: str) -> bool:
+        """True where nothing is computed, and the load stays what it was."""
+        scene, facts = self.scene, self.scene.facts[path]
+        return not any(
+            body and scene.data.body_awake[scene.ids[scene.rows[body]]] == int(mujoco.mjtSleepState.mjS_AWAKE)
+            for body in (facts.body0, facts.body1)
+        )
 
     def _of_link(self, path: str) -> Floats:
         scene, link = self.scene, self._children[path]

@@ -35,7 +35,7 @@ from .tree import Link, forest
 
 Floats = NDArray[np.float64]
 #: Solver steps a second by the quality.
-RATES = {"draft": 240.0, "normal": 480.0, "exact": 960.0}
+RATES = {"draft": 240.0, "normal": 600.0, "exact": 960.0}
 #: Largest gains of a drive, of its inertia / step^2 and its inertia / step: beyond, the integration diverges.
 MOST_STIFF, MOST_DAMPED = 5.0, 5.0
 #: Below this share of the inertia a stiffness needs no implicit damping, which would cost a spring its energy.
@@ -186,6 +186,7 @@ class MujocoScene(Engine):
         node.explicitinertial = True
         if body.is_kinematic:
             node.mass, node.inertia, node.gravcomp = HEAVY, (HEAVY,) * 3, 1.0
+            node.ipos, node.iquat = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
         else:
             part = alone(body, self.setup.layout.model, geometries)
             weight = self.weights[path] = self._own[path] = Weight.of(mass.mass_properties(part, path))
@@ -396,6 +397,7 @@ class MujocoScene(Engine):
             start = [float(data.qpos[model.joint(each).qposadr[0]]) for each in (first, second)]
             model.eq_data[model.equality(name).id, 0] = start[0] - ratio * start[1]
         self._report_apart(poses)
+        self._keep_centers(poses)
         self._throw()
         mujoco.mj_forward(model, data)
         apart = [np.abs(data.xpos[each] - pose[:3, 3]).max() for each, pose in zip(self.ids, poses, strict=True)]
@@ -433,6 +435,24 @@ class MujocoScene(Engine):
                 qpos[self.model.joint(f"{link.facts.path} {axis}").qposadr[0]] = value
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
+
+    def _keep_centers(self, poses: list[Matrix]) -> None:
+        """Move each tree that stands on nothing so that closing its joints leaves its centre of mass where it was."""
+        model, data = self.model, self.data
+        shifts: dict[int, list[Floats]] = {}
+        for path, weight in self.weights.items():
+            body = int(self.ids[self._rows[path]])
+            wanted = poses[self._rows[path]] @ (*weight.center, 1.0)
+            root = int(model.body_rootid[body])
+            shifts.setdefault(root, []).append(np.append(wanted[:3] - data.xipos[body], 1.0) * weight.mass)
+        leading = {int(self.ids[self._rows[path]]) for path in self._kinematic}
+        for root, parts in shifts.items():
+            total = np.sum(parts, axis=0)
+            if model.body_dofnum[root] == 6 and root not in leading and total[3] > 0.0:
+                start = model.jnt_qposadr[model.body_jntadr[root]]
+                data.qpos[start : start + 3] += total[:3] / total[3]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
 
     def _report_apart(self, poses: list[Matrix]) -> None:
         """Name the joints whose bodies are moved to where the joint allows."""
@@ -548,7 +568,7 @@ class MujocoScene(Engine):
         for _ in range(self.substeps):
             for closure in elliptic:
                 first, second = self.joint_frames(closure.facts.path)
-                closure.aim(model, first, second[:3, 0])
+                closure.aim(model, data, first, second[:3, 0])
             self._forces.lead(wanted)
             mujoco.mj_step1(model, data)
             self._forces.push()
@@ -732,6 +752,11 @@ class MujocoScene(Engine):
         if np.array_equal(self.model.body_pos[body], position) and np.array_equal(self.model.body_quat[body], rotation):
             return
         self.model.body_pos[body], self.model.body_quat[body] = position, rotation
+        # While bodies may sleep, MuJoCo places what is static only once.
+        flags, sleep = self.model.opt.enableflags, int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+        self.model.opt.enableflags = flags & ~sleep
+        mujoco.mj_kinematics(self.model, self.data)
+        self.model.opt.enableflags = flags
         self._wake()
 
     # ----------------------------------------------------------------------- contacts, joints
