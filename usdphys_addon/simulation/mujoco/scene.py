@@ -36,6 +36,8 @@ from .tree import Link, forest
 Floats = NDArray[np.float64]
 #: Solver steps a second by the quality.
 RATES = {"draft": 240.0, "normal": 600.0, "exact": 960.0}
+#: s, of MuJoCo where nothing is said.
+PLAIN_STEP = 0.002
 #: Largest gains of a drive, of its inertia / step^2 and its inertia / step: beyond, the integration diverges.
 MOST_STIFF, MOST_DAMPED = 5.0, 5.0
 #: Below this share of the inertia a stiffness needs no implicit damping, which would cost a spring its energy.
@@ -73,7 +75,12 @@ class MujocoScene(Engine):
         self.setup, self.notices = setup, setup.notices
         x, y, z = setup.gravity.tolist()
         self.gravity = (x, y, z)
-        self.substeps = setup.substeps or max(1, math.ceil(RATES[setup.quality] * setup.time_step - 1e-6))
+        scene = setup.layout.model.prims.get(setup.scene)
+        own: Any = None if scene is None else scene.schemas.get("MjcSceneAPI")
+        #: The scene is meant for MuJoCo: it runs as the exported file does there, with its step and gains as they are.
+        self._is_plain = own is not None
+        rate = RATES[setup.quality] if own is None else 1.0 / (own.timestep or PLAIN_STEP)
+        self.substeps = setup.substeps or max(1, math.ceil(rate * setup.time_step - 1e-6))
         self.h = setup.time_step / self.substeps
         self.weights: dict[str, Weight] = {}
         self.grabs: dict[int, Grab] = {}
@@ -118,7 +125,7 @@ class MujocoScene(Engine):
         self._set_options()
         geometries, model = Geometries(), self.setup.layout.model
         roots = self._kinematic | self._switching
-        changing = changing_joints(model)
+        changing = self._changing = changing_joints(model)
         usable = [facts for facts in self.setup.joints if self._is_usable(facts)]
         outside = {facts.path for facts in usable if self._is_outside(facts, changing)}
         self._links = forest(
@@ -153,7 +160,9 @@ class MujocoScene(Engine):
         option.gravity = self.gravity
         option.disableflags = int(flags.mjDSBL_FILTERPARENT) | int(flags.mjDSBL_AUTORESET)
         # Without it a fast body passes through a thin one.
-        option.enableflags = int(more.mjENBL_SPECULATIVE) | int(more.mjENBL_SLEEP)
+        option.enableflags = int(more.mjENBL_SPECULATIVE)
+        if not self._is_plain:
+            option.enableflags |= int(more.mjENBL_SLEEP)
         self._spec.compiler.balanceinertia, self._spec.compiler.degree = True, False
 
     def _is_usable(self, facts: JointFacts) -> bool:
@@ -255,7 +264,8 @@ class MujocoScene(Engine):
         joint.limited = freedom.is_limited and not freedom.has_soft_limit
         if freedom.is_limited:
             joint.range = (_finite(freedom.low), max(_finite(freedom.high), _finite(freedom.low) + 1e-7))
-            joint.solref_limit = (2.0 * self.h, 1.0)
+            if not self._is_plain:
+                joint.solref_limit = (2.0 * self.h, 1.0)
             if freedom.has_bounce:
                 joint.solimp_limit[:2] = 0.9999
 
@@ -622,6 +632,8 @@ class MujocoScene(Engine):
             stiffness = min(drive.stiffness * factor, MOST_STIFF * inertia / self.h**2)
             damping = min(drive.damping * factor, MOST_DAMPED * inertia / self.h)
             ahead = self.h * stiffness if stiffness * self.h**2 > SOFT * inertia else 0.0
+            if self._is_plain:
+                stiffness, damping, ahead = drive.stiffness * factor, drive.damping * factor, 0.0
             on = float(key[0] not in self._off)
             model.actuator_gainprm[actuator, 0] = on
             model.actuator_biasprm[actuator, :3] = (0.0, -stiffness * on, -(damping + ahead) * on)
@@ -761,11 +773,22 @@ class MujocoScene(Engine):
 
     # ----------------------------------------------------------------------- contacts, joints
 
+    def _contacts(self) -> Any:
+        """The contacts of now, also of bodies that sleep, of which MuJoCo computes none."""
+        if bool((self.data.body_awake[self.ids] != int(mujoco.mjtSleepState.mjS_ASLEEP)).all()):
+            return self.data.contact
+        flags = self.model.opt.enableflags
+        self.model.opt.enableflags = flags & ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+        self._spare.qpos[:], self._spare.qvel[:] = self.data.qpos, 0.0
+        mujoco.mj_fwdPosition(self.model, self._spare)
+        self.model.opt.enableflags = flags
+        return self._spare.contact
+
     def contact_count(self) -> int:
-        return len({tuple(sorted(pair)) for pair in self.data.contact.geom.tolist()})
+        return len({tuple(sorted(pair)) for pair in self._contacts().geom.tolist()})
 
     def contact_counts(self) -> dict[str, int]:
-        bodies = self.model.geom_bodyid[self.data.contact.geom].ravel().tolist()
+        bodies = self.model.geom_bodyid[self._contacts().geom].ravel().tolist()
         names = {int(number): path for path, number in zip(self._rows, self.ids, strict=True)}
         found: dict[str, int] = {}
         for path in (names.get(body, "") for body in bodies):
@@ -774,7 +797,7 @@ class MujocoScene(Engine):
         return found
 
     def contact_points(self, most: int) -> list[tuple[float, ...]]:
-        contact = self.data.contact
+        contact = self._contacts()
         both = np.concatenate([contact.pos, contact.frame[:, :3]], axis=1)[:most]
         return [tuple(row) for row in both.tolist()]
 
@@ -825,8 +848,9 @@ class MujocoScene(Engine):
         return float(np.linalg.norm(force)), float(np.linalg.norm(torque))
 
     def joint_wrench(self, path: str) -> tuple[Vector, Vector]:
-        turn = self.joint_frames(path)[1][:3, :3].T
-        force, torque = (frames.vector(turn @ part) for part in self.load_meter.told(path))
+        # Along the axes of the authored frame.
+        turn, first = self.joint_frames(path)[1][:3, :3].T, self._joints[path].first
+        force, torque = (frames.vector(np.roll(turn @ part, first)) for part in self.load_meter.told(path))
         return force, torque
 
     # ----------------------------------------------------------------------- hands and live edits
@@ -870,8 +894,15 @@ class MujocoScene(Engine):
             return
         closure = self._closures.get(path)
         if self.is_reduced(path) or closure is None or not (closure.eq_ids or closure.tendon_ids):
-            raise NotLive(path)
+            self._refuse(path)
+            return
         self._switch(path, enabled)
+
+    def _refuse(self, path: str) -> None:
+        """An edit that needs a world built anew, which an animated value does not get. Raises NotLive."""
+        if path not in self._changing:
+            raise NotLive(path)
+        self._lacks(self._joints[path].prim, "the animated switch or new limits")
 
     def _switch(self, path: str, on: bool) -> None:
         (self._off.discard if on else self._off.add)(path)
@@ -887,7 +918,8 @@ class MujocoScene(Engine):
             if (now.low, now.high) == (freedom.low, freedom.high):
                 continue
             if dof is None or freedom.is_locked or freedom.is_limited != now.is_limited:
-                raise NotLive(path)
+                self._refuse(path)
+                continue
             joint = int(self.model.dof_jntid[dof])
             self.model.jnt_range[joint] = (_finite(freedom.low), max(_finite(freedom.high), freedom.low + 1e-7))
             now.low, now.high = freedom.low, freedom.high
