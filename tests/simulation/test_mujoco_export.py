@@ -55,7 +55,7 @@ def tree(seed: int) -> File:
         if kind in ("Revolute", "Prismatic") and random.random() < 0.6:
             dof = "angular" if kind == "Revolute" else "linear"
             # Angles in degrees, as files have them.
-            gains = {"stiffness": 0.4, "damping": 0.05} if kind == "Revolute" else {"stiffness": 200.0, "damping": 20.0}
+            gains = {"stiffness": 20.0, "damping": 1.0} if kind == "Revolute" else {"stiffness": 2e4, "damping": 100.0}
             extra = {"drives": {dof: {**gains, "targetPosition": float(random.uniform(-0.2, 0.2))}}}
         body0 = f"{W}/{parent}" if parent else ""
         file.add(file.joint(
