@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import MissingDependencyError
-from usdphys_ext.usdphys_addon.simulation.engine import Ability, solver
+from usdphys_ext.usdphys_addon.simulation.engine import solver
 
 from .author import METERS, File
 from .helpers import run, world_of

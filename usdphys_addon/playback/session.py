@@ -21,7 +21,7 @@ from ..core.steps import Steps, finished, part
 from ..core.validate import Issue
 from ..core.words import phrase
 from ..simulation import load_history
-from ..simulation.engine import Ability, NotLive
+from ..simulation.engine import Ability, NotLiveError
 from ..simulation.live_values import LiveValues
 from ..simulation.world import World
 from . import live_edits
@@ -421,7 +421,7 @@ class PreviewSession:
             return False
         try:
             live_edits.apply_live(self.world, edits)
-        except NotLive:
+        except NotLiveError:
             return False
         return True
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .weights import Weight
 
 
-class NotLive(Exception):
+class NotLiveError(Exception):
     """An edit that this engine takes only in a world that is built anew."""
 
 
@@ -333,7 +333,7 @@ ENGINES: dict[str, Solver | Program] = {
     PREVIEW: Solver("Preview", "Rapier, the engine of the preview", ".rapier.groups:GroupedSpace", frozenset(Ability)),
     AUTOMATIC: Solver(
         "Automatic", "MuJoCo for trees of joints that stand apart from piles, else Rapier; a notice says why",
-        ".automatic:chosen_engine", frozenset(Ability),
+        ".automatic:chosen_engine", frozenset(Ability), needs="mujoco",
     ),
     # Its parts refuse each other in different versions, so both are named.
     "mujoco": Solver(

@@ -21,7 +21,7 @@ from ...core.joint_settings import following, gearing_of
 from ...core.model import Mesh, Prim
 from ...core.schema import Vector
 from ...core.schemas import usd_physics
-from ..engine import Engine, Grab, JointPose, NotLive, Setup, Step, preview_engine
+from ..engine import Engine, Grab, JointPose, NotLiveError, Setup, Step, preview_engine
 from ..filters import CollisionMask
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 from ..layout import Body, contact_material
@@ -42,6 +42,8 @@ PLAIN_STEP = 0.002
 MOST_STIFF, MOST_DAMPED = 5.0, 5.0
 #: Below this share of the inertia a stiffness needs no implicit damping, which would cost a spring its energy.
 SOFT = 0.01
+#: rad, by which a link may swing across its load in a step, and by how much steps are refined for that.
+FAST_SWING, MOST_REFINED = 0.65, 4
 #: MuJoCo's elliptic cone divides by the friction.
 LEAST_FRICTION = 1e-5
 #: kg and kg m2, of the masses of a scene, of a body that others lead: nothing that it meets slows it.
@@ -69,7 +71,7 @@ def _finite(value: float) -> float:
 
 
 class MujocoScene(Engine):
-    """One physics scene. Bodies that others lead are heavy and pushed, so that what lies or hangs on them rides along."""
+    """One physics scene. Bodies that others lead are heavy and pushed: what lies or hangs on them rides along."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup, self.notices = setup, setup.notices
@@ -132,6 +134,12 @@ class MujocoScene(Engine):
             [facts for facts in usable if facts.enabled and facts.path not in outside], self.setup.bodies, roots
         )
         links = {link.child: link for link in self._links}
+        for path, body in self.setup.bodies.items():
+            if not body.is_kinematic:
+                part = alone(body, model, geometries)
+                self.weights[path] = self._own[path] = Weight.of(mass.mass_properties(part, path))
+            yield 0.0
+        self._refine()
         nodes: dict[str, Any] = {"": self._spec.worldbody}
         for path in [*(path for path in self.setup.bodies if path not in links), *links]:
             nodes[path] = self._add_body(self.setup.bodies[path], links.get(path), nodes, geometries)
@@ -152,6 +160,25 @@ class MujocoScene(Engine):
         self._compile(nodes)
         yield 0.0
         self._start()
+
+    def _refine(self) -> None:
+        """Take more steps where a light link carries much: it swings across its load too fast for them."""
+        if self._is_plain or self.setup.substeps:
+            return
+        carried = {path: weight.mass for path, weight in self._own.items()}
+        for link in reversed(self._links):
+            if link.parent in carried:
+                carried[link.parent] += carried[link.child]
+        fastest = 0.0
+        for link in self._links:
+            own = self._own[link.child]
+            arm = 2.0 * float(np.linalg.norm(link.ends[1][:3, 3] - own.center))
+            if own.mass > 0.0 and arm > 0.0 and link.chain:
+                load = (carried[link.child] - own.mass) * math.hypot(*self.gravity)
+                fastest = max(fastest, 2.0 * math.sqrt(load / (own.mass * arm)))
+        needed = math.ceil(self.setup.time_step * fastest / FAST_SWING)
+        self.substeps = min(max(self.substeps, needed), MOST_REFINED * self.substeps)
+        self.h = self.setup.time_step / self.substeps
 
     def _set_options(self) -> None:
         option, flags, more = self._spec.option, mujoco.mjtDisableBit, mujoco.mjtEnableBit
@@ -197,8 +224,7 @@ class MujocoScene(Engine):
             node.mass, node.inertia, node.gravcomp = HEAVY, (HEAVY,) * 3, 1.0
             node.ipos, node.iquat = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
         else:
-            part = alone(body, self.setup.layout.model, geometries)
-            weight = self.weights[path] = self._own[path] = Weight.of(mass.mass_properties(part, path))
+            weight = self._own[path]
             node.mass, node.gravcomp = weight.mass, 1.0 - settings.gravity
             node.ipos, node.iquat = weight.center, weight.axes
             node.inertia = np.maximum(weight.moments, 1e-12)
@@ -276,7 +302,8 @@ class MujocoScene(Engine):
         if not facts.enabled:
             self._off.add(facts.path)
         if len(free) == 6 and facts.distance is not None:
-            if facts.drives and facts.distance.drive is None or any(freedom.is_limited for freedom in facts.freedoms):
+            drives = bool(facts.drives) and facts.distance.drive is None
+            if drives or any(freedom.is_limited for freedom in facts.freedoms):
                 self._lacks(facts.prim, "limits and drives beside the distance")
             return True
         if not closures.is_closable(facts):
@@ -899,9 +926,9 @@ class MujocoScene(Engine):
         self._switch(path, enabled)
 
     def _refuse(self, path: str) -> None:
-        """An edit that needs a world built anew, which an animated value does not get. Raises NotLive."""
+        """An edit that needs a world built anew, which an animated value does not get. Raises NotLiveError."""
         if path not in self._changing:
-            raise NotLive(path)
+            raise NotLiveError(path)
         self._lacks(self._joints[path].prim, "the animated switch or new limits")
 
     def _switch(self, path: str, on: bool) -> None:

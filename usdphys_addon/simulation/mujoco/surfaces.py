@@ -16,8 +16,8 @@ MODES = ("average", "min", "multiply", "max")
 
 
 class Surfaces:
-    """values (n, 3): dynamic and static friction and restitution of n shapes; modes (n, 2): index in `MODES` of friction
-    and restitution.
+    """values (n, 3): dynamic and static friction and restitution of n shapes. modes (n, 2): index in `MODES` of
+    friction and restitution.
     """
 
     def __init__(self) -> None:
