@@ -24,15 +24,14 @@ def chosen_engine(setup: Setup) -> Engine:
     key = PREVIEW if why else TREES
     row = ENGINES[key]
     assert isinstance(row, Solver)
-    name = "Rapier" if key == PREVIEW else row.name
     reason = why or "its bodies are on trees of joints"
     where = f"The scene {setup.scene}" if setup.scene else "This scene"
-    setup.notices.add("EngineChosen", None, f"{where} runs in {name}: {reason}.")
+    setup.notices.add("EngineChosen", None, f"{where} runs in {row.doc}: {reason}.")
     return row.load()(setup)
 
 
 def against_trees(setup: Setup) -> str:
-    """Why a scene runs in Rapier, as the end of a sentence; "" if MuJoCo suits it."""
+    """Why a scene runs in the engine of the preview, as the end of a sentence; "" if MuJoCo suits it."""
     row = ENGINES[TREES]
     assert isinstance(row, Solver)
     if not row.is_here():

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 
 from ..joint_facts import NO_LIMIT, Freedom
 from ..layout import EARTH_GRAVITY
-
-if TYPE_CHECKING:
-    from .scene import MujocoScene
+from .compiled import Compiled
 
 Floats = NDArray[np.float64]
 #: Natural frequency (Hz) and damping ratio of the spring of a grab, and its largest force, of the weight on earth.
@@ -34,7 +32,7 @@ def velocities(model: Any, data: Any, ids: Any) -> tuple[Floats, Floats]:
 class Forces:
     """Of one scene, which is compiled."""
 
-    def __init__(self, scene: MujocoScene) -> None:
+    def __init__(self, scene: Compiled) -> None:
         self.scene = scene
         model, rows = scene.model, scene.rows
         damped = [

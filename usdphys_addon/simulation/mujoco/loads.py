@@ -3,16 +3,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from .closures import ARM
-
-if TYPE_CHECKING:
-    from .scene import MujocoScene
+from .compiled import Compiled
 
 Floats = NDArray[np.float64]
 _NOTHING = np.zeros(3)
@@ -23,7 +19,7 @@ class Loads:
     time step.
     """
 
-    def __init__(self, scene: MujocoScene) -> None:
+    def __init__(self, scene: Compiled) -> None:
         self.scene = scene
         #: Joints whose load decides, and those that somebody asked for.
         self.breaking = [
