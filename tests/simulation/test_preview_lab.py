@@ -72,16 +72,46 @@ def record(file: Path, seconds: float, out: Path, engine: str = PREVIEW) -> None
     )  # fmt: skip
 
 
+#: Where MuJoCo does not agree, and why.
+OF_MUJOCO = {
+    "chain60": "two chains of 60 ball joints that meet gain energy",
+    "ragdoll_stairs": "a limb still rocks at the end",
+    "terrain200": "200 bodies on prisms take minutes",
+    "wheeled_robot": "wheels that are dragged sideways grip more: it turns by 50 instead of 170 degrees",
+}
+
+
+def cases_of_mujoco() -> list[Any]:
+    """All cases, those where it fails marked."""
+    return [
+        pytest.param(*case.values, id=case.id, marks=[
+            *case.marks, *([pytest.mark.xfail(reason=OF_MUJOCO[case.id], strict=False)] if case.id in OF_MUJOCO else [])
+        ])
+        for case in cases() if case.id not in ("chain60", "terrain200")
+    ]  # fmt: skip
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("file", cases())
 def test_the_preview_agrees_with_the_answers_of_others(file: Path, tmp_path: Path) -> None:
+    assert disagreements(file, tmp_path, PREVIEW) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", cases_of_mujoco())
+def test_mujoco_agrees_with_the_answers_of_others(file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    assert disagreements(file, tmp_path, "mujoco") == []
+
+
+def disagreements(file: Path, folder: Path, engine: str) -> list[str]:
+    """What the judge does not find in the motion of an engine."""
     judged = judge()
     scene, check = judged.scenes_def.make(file.stem)
-    record(file, judged.scenes_def.SCENES[file.stem]["seconds"], tmp_path / "motion.npz")
-    motion = judged.load(tmp_path / "motion.npz", scene, True)
+    record(file, judged.scenes_def.SCENES[file.stem]["seconds"], folder / "motion.npz", engine)
+    motion = judged.load(folder / "motion.npz", scene, True)
     reference = FOLDER / "refs" / f"{file.stem}.px8.npz"
     if reference.is_file():
         motion.refs["physx"] = judged.load(reference, scene)
-    wrong = [f"{label}: {value:.5g}, {wanted}" for label, value, wanted, holds in check(motion)
-             if wanted != "info" and not holds]  # fmt: skip
-    assert wrong == []
+    return [f"{label}: {value:.5g}, {wanted}" for label, value, wanted, holds in check(motion)
+            if wanted != "info" and not holds]  # fmt: skip
