@@ -269,6 +269,30 @@ def test_a_cone_with_two_angles_stops_at_each() -> None:
 
 
 @needs_mujoco
+def test_a_light_chain_under_a_heavy_weight_gets_more_steps_and_gains_no_energy() -> None:
+    file, before = File(METERS), ""
+    for number in range(8):
+        file.add(
+            file.body(f"L{number}", (0, 0, -0.1 * number - 0.05), size=(0.02, 0.02, 0.08), mass=0.1, collides=False),
+            file.joint(f"J{number}", "Spherical", before, f"{W}/L{number}", pos0=(0, 0, -0.05) if before else (0, 0, 0),
+                       pos1=(0, 0, 0.05)),
+        )  # fmt: skip
+        before = f"{W}/L{number}"
+    file.add(
+        file.body("Bob", (0, 0, -1.0), shape="Sphere", size=(0.2, 0, 0), mass=100.0, velocity=(0.5, 0, 0)),
+        file.joint("JB", "Spherical", before, f"{W}/Bob", pos0=(0, 0, -0.05), pos1=(0, 0, 0.2)),
+    )
+    world = world_of(file, engine="mujoco")
+    assert world.substeps > 20 and world_of(pendulum(0.1), engine="mujoco").substeps == 10
+    bob = world.index(f"{W}/Bob")
+    energies = []
+    for _ in range(240):
+        world.step()
+        energies.append(world.kinetic_energy() + 100.0 * 9.81 * (world.positions[bob, 2] + 1.0))
+    assert world.unstable == {} and max(energies) < 1.1 * 0.5 * 100.0 * 0.25
+
+
+@needs_mujoco
 def test_a_rope_holds_its_length() -> None:
     file = File(METERS)
     ball = file.body("Ball", (0, 0, -0.5), shape="Sphere", size=(0.1, 0, 0), mass=2.0)
