@@ -43,7 +43,7 @@ MOST_STIFF, MOST_DAMPED = 5.0, 5.0
 #: Below this share of the inertia a stiffness needs no implicit damping, which would cost a spring its energy.
 SOFT = 0.01
 #: rad, by which a link may swing across its load in a step, and by how much steps are refined for that.
-FAST_SWING, MOST_REFINED = 0.4, 4
+FAST_SWING, MOST_REFINED = 0.65, 4
 #: MuJoCo's elliptic cone divides by the friction.
 LEAST_FRICTION = 1e-5
 #: kg and kg m2, of the masses of a scene, of a body that others lead: nothing that it meets slows it.
