@@ -79,9 +79,10 @@ def test_the_panel_has_a_button_for_each_engine_where_there_are_several(monkeypa
         layout = test_panels.drawn("preview", "VIEW_3D")
         return [one for one in layout.buttons() if one.name == "wm.context_set_string"]
 
-    here = ["MuJoCo"] if ENGINES["mujoco"].is_here() else []
+    here = ["Automatic", "MuJoCo"] if ENGINES["mujoco"].is_here() else []
     found = buttons()
     assert [one.text for one in found] == ["Preview", *here, "Hanging"]
     monkeypatch.delitem(ENGINES, "hanging")
-    monkeypatch.setitem(ENGINES, "mujoco", replace(ENGINES["mujoco"], needs="no_such_module"))
+    for key in ("automatic", "mujoco"):
+        monkeypatch.setitem(ENGINES, key, replace(ENGINES[key], needs="no_such_module"))
     assert buttons() == []

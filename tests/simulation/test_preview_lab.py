@@ -13,6 +13,7 @@ import assets
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core import frames
+from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW
 from usdphys_ext.usdphys_addon.simulation.record import quaternion_product, refuse_lost
 from usdphys_ext.usdphys_addon.simulation.world import World
 
@@ -35,7 +36,7 @@ def judge() -> Any:
     return importlib.import_module("run_all")
 
 
-def record(file: Path, seconds: float, out: Path) -> None:
+def record(file: Path, seconds: float, out: Path, engine: str = PREVIEW) -> None:
     """Simulate a file and write the motion in the units of its stage, as the judge reads it."""
     require_pxr()
     from usdphys_ext.usdphys_addon.usd import read, time_samples
@@ -45,7 +46,7 @@ def record(file: Path, seconds: float, out: Path) -> None:
     model = read.read_stage(stage)
     time_samples.move_to(stage, model, clock.at(0))
     refuse_lost(model)
-    world = World(model, time_step=1.0 / clock.fps)
+    world = World(model, time_step=1.0 / clock.fps, engine=engine)
     known = set(world.paths)
     movers = time_samples.animated(
         stage, (*(path for path, moved in zip(world.paths, world.kinematic, strict=True) if moved),
@@ -71,16 +72,47 @@ def record(file: Path, seconds: float, out: Path) -> None:
     )  # fmt: skip
 
 
+#: Where MuJoCo does not agree, and why.
+OF_MUJOCO = {
+    "chain50_100kg": "fifty light ball joints under 100 kg gain energy until they lash about",
+    "chain60": "two chains of 60 ball joints that meet gain energy",
+    "ragdoll_stairs": "a limb still rocks at the end",
+    "terrain200": "200 bodies on prisms take minutes",
+    "wheeled_robot": "wheels that are dragged sideways grip more: it turns by 50 instead of 170 degrees",
+}
+
+
+def cases_of_mujoco() -> list[Any]:
+    """All cases, those where it fails marked."""
+    return [
+        pytest.param(*case.values, id=case.id, marks=[
+            *case.marks, *([pytest.mark.xfail(reason=OF_MUJOCO[case.id], strict=False)] if case.id in OF_MUJOCO else [])
+        ])
+        for case in cases() if case.id not in ("chain50_100kg", "chain60", "terrain200")
+    ]  # fmt: skip
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("file", cases())
 def test_the_preview_agrees_with_the_answers_of_others(file: Path, tmp_path: Path) -> None:
+    assert disagreements(file, tmp_path, PREVIEW) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", cases_of_mujoco())
+def test_mujoco_agrees_with_the_answers_of_others(file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("mujoco")
+    assert disagreements(file, tmp_path, "mujoco") == []
+
+
+def disagreements(file: Path, folder: Path, engine: str) -> list[str]:
+    """What the judge does not find in the motion of an engine."""
     judged = judge()
     scene, check = judged.scenes_def.make(file.stem)
-    record(file, judged.scenes_def.SCENES[file.stem]["seconds"], tmp_path / "motion.npz")
-    motion = judged.load(tmp_path / "motion.npz", scene, True)
+    record(file, judged.scenes_def.SCENES[file.stem]["seconds"], folder / "motion.npz", engine)
+    motion = judged.load(folder / "motion.npz", scene, True)
     reference = FOLDER / "refs" / f"{file.stem}.px8.npz"
     if reference.is_file():
         motion.refs["physx"] = judged.load(reference, scene)
-    wrong = [f"{label}: {value:.5g}, {wanted}" for label, value, wanted, holds in check(motion)
-             if wanted != "info" and not holds]  # fmt: skip
-    assert wrong == []
+    return [f"{label}: {value:.5g}, {wanted}" for label, value, wanted, holds in check(motion)
+            if wanted != "info" and not holds]  # fmt: skip

@@ -191,8 +191,8 @@ def _add_simulate(command: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     command.add_argument(
         "--engine", choices=tuple(ENGINES), default=PREVIEW,
-        help=f"the simulator: preview, mujoco, or {names} in a Python of your own, compared with the preview "
-        "(default: preview)",
+        help=f"the simulator: preview, mujoco, automatic (mujoco for trees of joints, else preview), or {names} in a "
+        "Python of your own, compared with the preview (default: preview)",
     )  # fmt: skip
     command.add_argument(
         "--engine-python", metavar="PYTHON",

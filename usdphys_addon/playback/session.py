@@ -21,7 +21,7 @@ from ..core.steps import Steps, finished, part
 from ..core.validate import Issue
 from ..core.words import phrase
 from ..simulation import load_history
-from ..simulation.engine import Ability
+from ..simulation.engine import Ability, NotLiveError
 from ..simulation.live_values import LiveValues
 from ..simulation.world import World
 from . import live_edits
@@ -406,14 +406,23 @@ class PreviewSession:
             self.model = self.live.model = new
             return have_moved
         is_live = motion is None and not is_animated_anew
-        if is_live and self.world.can(Ability.EDITS) and live_edits.are_live(edits):
-            live_edits.apply_live(self.world, edits)
+        if is_live and self._takes(edits):
             self.model = self.live.model = new
         else:
             for joint, values in fresh:
                 for name, value in values.items():
                     setattr(joint, name, value)
             self._rebuild(context, reading, motion)
+        return True
+
+    def _takes(self, edits: Any) -> bool:
+        """Apply edits to the running world; False if it has to be built anew."""
+        if not self.world.can(Ability.EDITS) or not live_edits.are_live(edits):
+            return False
+        try:
+            live_edits.apply_live(self.world, edits)
+        except NotLiveError:
+            return False
         return True
 
     def go_on_from(self, context: Context, motion: Motion) -> None:

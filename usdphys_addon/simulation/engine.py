@@ -31,6 +31,11 @@ if TYPE_CHECKING:
     from .notices import Notices
     from .weights import Weight
 
+
+class NotLiveError(Exception):
+    """An edit that this engine takes only in a world that is built anew."""
+
+
 #: m/s. A faster body counts as unstable.
 FASTEST = 1000.0
 
@@ -297,7 +302,7 @@ class Solver:
         return not self.needs or importlib.util.find_spec(self.needs) is not None
 
     def load(self) -> type[Engine]:
-        """The class. Raises MissingDependencyError."""
+        """The class, or what takes a setup as the class does. Raises MissingDependencyError."""
         module, _, name = self.engine.partition(":")
         try:
             return cast("type[Engine]", getattr(importlib.import_module(module, __package__), name))
@@ -320,14 +325,20 @@ class Program:
 
 #: The engine that everything runs in unless another one is chosen.
 PREVIEW = "preview"
+#: The engine that is chosen for each physics scene.
+AUTOMATIC = "automatic"
 #: By the name that the command line takes. Command line, panel and preferences loop over the rows. The preference with
 #: the Python of a program is its name here with `_python`.
 ENGINES: dict[str, Solver | Program] = {
     PREVIEW: Solver("Preview", "Rapier, the engine of the preview", ".rapier.groups:GroupedSpace", frozenset(Ability)),
+    AUTOMATIC: Solver(
+        "Automatic", "MuJoCo for trees of joints that stand apart from piles, else Rapier; a notice says why",
+        ".automatic:chosen_engine", frozenset(Ability), needs="mujoco",
+    ),
     # Its parts refuse each other in different versions, so both are named.
     "mujoco": Solver(
         "MuJoCo", "MuJoCo, for robots and mechanisms", ".mujoco.scene:MujocoScene",
-        frozenset({Ability.MOTION, Ability.CONTACTS, Ability.JOINTS}),
+        frozenset(Ability),
         "Install MuJoCo into this Python: python -m pip install mujoco==4.0.0 mujoco-core==4.0.0.",
         "mujoco",
     ),

@@ -69,6 +69,10 @@ NOTICE_KINDS: dict[str, NoticeKind] = {
         "warning", "A drive or limit names a degree of freedom that the joint does not have.",
         "Use a degree of freedom of the joint type, or a generic joint.",
     ),
+    "EngineChosen": NoticeKind(
+        "info", "The engine Automatic has chosen an engine for a physics scene.",
+        "Choose an engine yourself to keep it.",
+    ),
     "EngineLimits": NoticeKind(
         "warning", "The chosen engine does not simulate a part of the physics.", "Choose another engine."
     ),

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A physics scene in MuJoCo: bodies, convex colliders, joints with limits and drives. The rest is named in notices."""
+"""A physics scene in MuJoCo: bodies, colliders, joints with limits and drives. The rest is named in notices."""
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import replace
@@ -12,41 +13,57 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import frames, gprims, mass
+from ...core import frames, mass
 from ...core.errors import EngineError
+from ...core.fitting import Surface
 from ...core.frames import Matrix
 from ...core.joint_settings import following, gearing_of
-from ...core.mass import taper_of
 from ...core.model import Mesh, Prim
-from ...core.schemas import usd_geom, usd_physics
-from ..engine import Engine, Grab, JointPose, Setup, Step
+from ...core.schema import Vector
+from ...core.schemas import usd_physics
+from ..engine import Engine, Grab, JointPose, NotLiveError, Setup, Step, preview_engine
 from ..filters import CollisionMask
 from ..joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 from ..layout import Body, contact_material
-from ..vendor_settings import PLAIN, body_settings, combine_modes, is_trigger, surface_of
+from ..switches import changing_joints, switching
+from ..vendor_settings import BodySettings, body_settings, combine_modes, is_trigger, surface_of
 from ..weights import Geometries, Weight, alone
+from . import closures, forces, loads
+from .shapes import shapes_of
+from .surfaces import Surfaces
 from .tree import Link, forest
 
 Floats = NDArray[np.float64]
 #: Solver steps a second by the quality.
-RATES = {"draft": 240.0, "normal": 480.0, "exact": 960.0}
+RATES = {"draft": 240.0, "normal": 600.0, "exact": 960.0}
+#: s, of MuJoCo where nothing is said.
+PLAIN_STEP = 0.002
 #: Largest gains of a drive, of its inertia / step^2 and its inertia / step: beyond, the integration diverges.
 MOST_STIFF, MOST_DAMPED = 5.0, 5.0
 #: Below this share of the inertia a stiffness needs no implicit damping, which would cost a spring its energy.
 SOFT = 0.01
+#: rad, by which a link may swing across its load in a step, and by how much steps are refined for that.
+FAST_SWING, MOST_REFINED = 0.65, 4
 #: MuJoCo's elliptic cone divides by the friction.
 LEAST_FRICTION = 1e-5
+#: kg and kg m2, of the masses of a scene, of a body that others lead: nothing that it meets slows it.
+HEAVY = 1e7
+#: m/s, below which a contact holds with its static friction, and times the fall of a step, below which it does not
+#: bounce.
+REST, SLOW_FALLS = 0.01, 4.0
+#: m/s. Overlapping bodies are pushed apart no faster.
+APART_SPEED = 1.0
 #: After these MuJoCo would reset the world, which is switched off.
 WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
 #: m or rad. Joints that are further apart are named.
 APART = 1e-4
 NO_DRIVE = Drive()
-_ALONG = {"X": (0.0, 1.0, 0.0), "Y": (-1.0, 0.0, 0.0)}
-
-
-def _matrix_from_z(axis: str) -> Matrix:
-    """Rotation (3, 3) that turns Z, along which MuJoCo's round shapes stand, into an axis."""
-    return frames.matrix_of(frames.turn_by(np.array(_ALONG[axis]) * (math.pi / 2.0))) if axis in _ALONG else np.eye(3)
+_HEAVY_WEIGHT = Weight(HEAVY, (0.0, 0.0, 0.0), (HEAVY, HEAVY, HEAVY), (1.0, 0.0, 0.0, 0.0))
+#: Of a model, what live edits change.
+_EDITED = (
+    "body_mass", "body_inertia", "body_pos", "body_quat", "body_gravcomp", "body_ipos", "body_iquat", "geom_contype",
+    "geom_conaffinity", "jnt_range", "tendon_range", "site_pos",
+)  # fmt: skip
 
 
 def _finite(value: float) -> float:
@@ -54,27 +71,42 @@ def _finite(value: float) -> float:
 
 
 class MujocoScene(Engine):
-    """One physics scene. Kinematic bodies are mocap bodies, which push but do not carry along."""
-
-    broken = ()
+    """One physics scene. Bodies that others lead are heavy and pushed: what lies or hangs on them rides along."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup, self.notices = setup, setup.notices
         x, y, z = setup.gravity.tolist()
         self.gravity = (x, y, z)
-        self.substeps = setup.substeps or max(1, math.ceil(RATES[setup.quality] * setup.time_step - 1e-6))
+        scene = setup.layout.model.prims.get(setup.scene)
+        own: Any = None if scene is None else scene.schemas.get("MjcSceneAPI")
+        #: The scene is meant for MuJoCo: it runs as the exported file does there, with its step and gains as they are.
+        self._is_plain = own is not None
+        rate = RATES[setup.quality] if own is None else 1.0 / (own.timestep or PLAIN_STEP)
+        self.substeps = setup.substeps or max(1, math.ceil(rate * setup.time_step - 1e-6))
         self.h = setup.time_step / self.substeps
         self.weights: dict[str, Weight] = {}
         self.grabs: dict[int, Grab] = {}
+        self.broken: list[str] = []
+        self.surfaces = Surfaces()
         self._bodies = list(setup.bodies.values())
         self._rows = {path: row for row, path in enumerate(setup.bodies)}
+        self._switching = switching(setup.layout.model) & set(setup.bodies)
+        #: Bodies that others move, and where they are to be at the end of the step.
+        self._kinematic = {path for path, body in setup.bodies.items() if body.is_kinematic}
+        self._led: dict[str, tuple[Floats, Floats]] = {}
+        self._own: dict[str, Weight] = {}
         self._links: list[Link] = []
         self._joints: dict[str, JointFacts] = {}
-        #: By joint and degree of freedom: the drive, and its actuator.
+        self._closures: dict[str, closures.Closure] = {}
+        self._off: set[str] = set()
+        #: By joint and degree of freedom: the drive, its actuator, its number among the dofs.
         self._drives: dict[tuple[str, int], Drive] = {}
         self._actuators: dict[tuple[str, int], int] = {}
-        self._surfaces: list[tuple[float, float]] = []
-        self._led: dict[str, tuple[Floats, Floats]] = {}
+        self._dofs: dict[tuple[str, int], int] = {}
+        self._settings: dict[str, BodySettings] = {}
+        self._runs: dict[str, Any] = {}
+        self._geoms: dict[str, list[str]] = {}
+        self._masks: dict[str, CollisionMask] = {}
         self._spec: Any = mujoco.MjSpec()
 
     @property
@@ -92,19 +124,22 @@ class MujocoScene(Engine):
 
     def build(self) -> Iterator[float]:
         mujoco.set_mju_user_warning(lambda _text: None)
-        option, flags = self._spec.option, mujoco.mjtDisableBit
-        option.timestep, option.integrator = self.h, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-        option.cone, option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 30.0
-        option.gravity = self.gravity
-        option.disableflags = int(flags.mjDSBL_FILTERPARENT) | int(flags.mjDSBL_AUTORESET)
-        # Without it a fast body passes through a thin one.
-        option.enableflags = int(mujoco.mjtEnableBit.mjENBL_SPECULATIVE)
-        self._spec.compiler.balanceinertia, self._spec.compiler.degree = True, False
-        geometries = Geometries()
-        kinematic = {path for path, body in self.setup.bodies.items() if body.is_kinematic}
-        usable = [facts for facts in self.setup.joints if facts.enabled and self._is_usable(facts)]
-        self._links = forest(usable, self.setup.bodies, kinematic)
+        self._set_options()
+        geometries, model = Geometries(), self.setup.layout.model
+        roots = self._kinematic | self._switching
+        changing = self._changing = changing_joints(model)
+        usable = [facts for facts in self.setup.joints if self._is_usable(facts)]
+        outside = {facts.path for facts in usable if self._is_outside(facts, changing)}
+        self._links = forest(
+            [facts for facts in usable if facts.enabled and facts.path not in outside], self.setup.bodies, roots
+        )
         links = {link.child: link for link in self._links}
+        for path, body in self.setup.bodies.items():
+            if not body.is_kinematic:
+                part = alone(body, model, geometries)
+                self.weights[path] = self._own[path] = Weight.of(mass.mass_properties(part, path))
+            yield 0.0
+        self._refine()
         nodes: dict[str, Any] = {"": self._spec.worldbody}
         for path in [*(path for path in self.setup.bodies if path not in links), *links]:
             nodes[path] = self._add_body(self.setup.bodies[path], links.get(path), nodes, geometries)
@@ -114,59 +149,66 @@ class MujocoScene(Engine):
             node = nodes[prim.path] = self._spec.worldbody.add_body(
                 name=f"s{number}", pos=place.position, quat=place.quaternion
             )
-            self._add_geom(node, prim, np.eye(4), place.rotation, geometries, moves=False)
+            self._add_geoms(node, prim, np.eye(4), place.rotation, geometries, moves=False, pushes=False)
             yield 1.0
         held = {link.facts.path for link in self._links}
         for facts in usable:
             if facts.path in held or self._close(facts, nodes):
                 self._joints[facts.path] = facts
-        pairs = {(min(first, second), max(first, second)) for first, second in self.setup.filters.pairs}
-        for facts in self._joints.values():
-            if not facts.collides:
-                ends = (facts.body0 or facts.static0, facts.body1 or facts.static1)
-                pairs.add((min(ends), max(ends)))
-        for first, second in sorted(pairs):
-            if first and first in nodes and second in nodes:
-                self._spec.add_exclude(bodyname1=nodes[first].name, bodyname2=nodes[second].name)
-        try:
-            self.model = self._spec.compile()
-        except ValueError as error:
-            raise EngineError(f"MuJoCo does not take this scene: {error}.") from error
-        self.data = mujoco.MjData(self.model)
-        self._ids = np.array([self.model.body(node.name).id for path, node in nodes.items() if path in self._rows])
-        order = {path: number for number, path in enumerate(path for path in nodes if path in self._rows)}
-        self._ids = self._ids[[order[path] for path in self._rows]] if len(order) else np.zeros(0, int)
-        self._gripping = np.array(self._surfaces).reshape(-1, 2)
-        self._dofs = {
-            key: int(self.model.joint(f"{key[0]} {key[1]}").dofadr[0]) for key in self._drives
-        }  # fmt: skip
-        self._actuators = {key: self.model.actuator(f"{key[0]} {key[1]}").id for key in self._drives}
-        poses = [body.pose for body in self._bodies]
-        self._place(poses)
-        self._report_apart(poses)
-        self._throw()
-        mujoco.mj_forward(self.model, self.data)
-        apart = [np.abs(self.data.xpos[each] - pose[:3, 3]).max() for each, pose in zip(self._ids, poses, strict=True)]
-        turned = [
-            np.abs(self.data.xmat[each].reshape(3, 3) - pose[:3, :3]).max()
-            for each, pose in zip(self._ids, poses, strict=True)
-        ]  # fmt: skip
-        self.is_moved_at_start = max([*apart, *turned], default=0.0) > 1e-6
+        self._couple()
+        self._exclude(nodes)
+        self._compile(nodes)
+        yield 0.0
+        self._start()
+
+    def _refine(self) -> None:
+        """Take more steps where a light link carries much: it swings across its load too fast for them."""
+        if self._is_plain or self.setup.substeps:
+            return
+        carried = {path: weight.mass for path, weight in self._own.items()}
+        for link in reversed(self._links):
+            if link.parent in carried:
+                carried[link.parent] += carried[link.child]
+        fastest = 0.0
+        for link in self._links:
+            own = self._own[link.child]
+            arm = 2.0 * float(np.linalg.norm(link.ends[1][:3, 3] - own.center))
+            if own.mass > 0.0 and arm > 0.0 and link.chain:
+                load = (carried[link.child] - own.mass) * math.hypot(*self.gravity)
+                fastest = max(fastest, 2.0 * math.sqrt(load / (own.mass * arm)))
+        needed = math.ceil(self.setup.time_step * fastest / FAST_SWING)
+        self.substeps = min(max(self.substeps, needed), MOST_REFINED * self.substeps)
+        self.h = self.setup.time_step / self.substeps
+
+    def _set_options(self) -> None:
+        option, flags, more = self._spec.option, mujoco.mjtDisableBit, mujoco.mjtEnableBit
+        option.timestep, option.integrator = self.h, mujoco.mjtIntegrator.mjINT_IMPLICITFAST
+        option.cone, option.impratio = mujoco.mjtCone.mjCONE_ELLIPTIC, 30.0
+        option.gravity = self.gravity
+        option.disableflags = int(flags.mjDSBL_FILTERPARENT) | int(flags.mjDSBL_AUTORESET)
+        # Without it a fast body passes through a thin one.
+        option.enableflags = int(more.mjENBL_SPECULATIVE)
+        if not self._is_plain:
+            option.enableflags |= int(more.mjENBL_SLEEP)
+        self._spec.compiler.balanceinertia, self._spec.compiler.degree = True, False
 
     def _is_usable(self, facts: JointFacts) -> bool:
         prim = facts.prim
-        if gearing_of(prim) is not None or following(prim) is not None:
-            self._lacks(prim, "the joint that leads or follows")
-        if facts.cone is not None and min(facts.cone) < math.pi:
-            self._lacks(prim, "the cone")
-        for freedom in facts.freedoms:
-            settings = freedom.settings
-            if freedom.has_soft_limit or freedom.has_bounce or settings.max_speed < NO_LIMIT:
-                self._lacks(prim, "springs and bounces of limits, and the largest speed,")
-        if facts.distance is not None:
-            self._lacks(prim, "the distance")
-            return False
+        if facts.bond or facts.pull is not None:
+            self._lacks(prim, "that the bond yields, or only holds pull and shear, which")
         return True
+
+    def _is_outside(self, facts: JointFacts, changing: Collection[str]) -> bool:
+        """True for a joint that can end: it is an equality, as a joint of the tree cannot be switched."""
+        if facts.distance is not None and all(not freedom.is_locked for freedom in facts.freedoms):
+            return True
+        if not facts.breaks and facts.path not in changing:
+            return False
+        if closures.is_whole(facts):
+            return True
+        if facts.breaks:
+            self._lacks(facts.prim, "the load under which it breaks: a joint of its kind cannot break there, which")
+        return False
 
     def _add_body(self, body: Body, link: Link | None, nodes: dict[str, Any], geometries: Geometries) -> Any:
         path, pose = body.prim.path, body.pose
@@ -174,35 +216,51 @@ class MujocoScene(Engine):
             pose = link.ends[0] @ np.linalg.inv(link.ends[1])
         parent = nodes[""] if link is None else nodes[link.parent]
         node = parent.add_body(
-            name=f"b{self._rows[path]}", pos=pose[:3, 3], quat=frames.quaternion_of(pose[:3, :3]),
-            mocap=body.is_kinematic,
+            name=f"b{self._rows[path]}", pos=pose[:3, 3], quat=frames.quaternion_of(pose[:3, :3])
         )  # fmt: skip
-        settings = body_settings(body.prim)
-        if replace(settings, gravity=1.0, is_fast=False) != PLAIN:
-            self._lacks(body.prim, "damping, locked axes and largest speeds")
-        api = body.prim.get(usd_physics.RigidBodyAPI)
-        if api is not None and api.resolved("starts_asleep") and not body.is_kinematic:
-            self._lacks(body.prim, "the sleep")
-        if surface_of(body.prim) is not None:
-            self._lacks(body.prim, "how the surface runs")
-        if not body.is_kinematic:
-            part = alone(body, self.setup.layout.model, geometries)
-            weight = self.weights[path] = Weight.of(mass.mass_properties(part, path))
-            node.explicitinertial, node.mass, node.gravcomp = True, weight.mass, 1.0 - settings.gravity
+        settings = body_settings(body.prim, self.setup.layout.model.air)
+        node.explicitinertial = True
+        if body.is_kinematic:
+            node.mass, node.inertia, node.gravcomp = HEAVY, (HEAVY,) * 3, 1.0
+            node.ipos, node.iquat = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0, 0.0)
+        else:
+            weight = self._own[path]
+            node.mass, node.gravcomp = weight.mass, 1.0 - settings.gravity
             node.ipos, node.iquat = weight.center, weight.axes
             node.inertia = np.maximum(weight.moments, 1e-12)
-            if link is None:
-                node.add_freejoint()
-            else:
-                self._add_joints(node, link)
+            self._settings[path] = settings
+            if not all(settings.moves) or not all(settings.turns):
+                self._lacks(body.prim, "the locked axes")
+            if link is not None and min(settings.max_speed, settings.max_spin) < NO_LIMIT:
+                self._lacks(body.prim, "the largest speeds, because it is on a joint,")
+        api = body.prim.get(usd_physics.RigidBodyAPI)
+        if api is not None and api.resolved("starts_asleep") and not body.is_kinematic:
+            root = path if link is None else self._root_of(link)
+            if root not in self._kinematic | self._switching:
+                (node if root == path else nodes[root]).sleep = mujoco.mjtSleepPolicy.mjSLEEP_INIT
+        surface = surface_of(body.prim)
+        if surface is not None:
+            self._runs[path] = surface
+        if link is None:
+            node.add_freejoint()
+        else:
+            self._add_joints(node, link)
         for prim in body.colliders:
             own = self.setup.layout.places.of(prim)
             local = np.linalg.inv(body.pose) @ frames.transform(own.position, own.rotation)
-            self._add_geom(node, prim, local, own.rotation, geometries, moves=True)
+            self._add_geoms(node, prim, local, own.rotation, geometries, moves=True, pushes=not body.is_kinematic)
         return node
+
+    def _root_of(self, link: Link) -> str:
+        by_child = {each.child: each for each in self._links}
+        while link.parent in by_child:
+            link = by_child[link.parent]
+        return link.parent or link.child
 
     def _add_joints(self, node: Any, link: Link) -> None:
         frame, sign, path = link.ends[1], -1.0 if link.is_reversed else 1.0, link.facts.path
+        if link.facts.cone is not None or link.facts.distance is not None:
+            self._closures[path] = closures.Closure(facts=link.facts)
         if link.is_ball:
             node.add_joint(name=f"{path} ball", type=mujoco.mjtJoint.mjJNT_BALL, pos=frame[:3, 3])
             return
@@ -219,107 +277,172 @@ class MujocoScene(Engine):
                     joint.frictionloss = drive.max_force
                 elif drive is not None and drive is not freedom.drive:
                     joint.damping = drive.damping
-            drive = freedom.drive
-            self._drives[path, axis] = NO_DRIVE if drive is None or drive.is_friction else replace(drive)
-            actuator = self._spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
-            actuator.biastype, actuator.forcelimited = mujoco.mjtBias.mjBIAS_AFFINE, True
-            actuator.forcerange = (-NO_LIMIT, NO_LIMIT)
+            self._add_drive(path, axis, freedom, name, mujoco.mjtTrn.mjTRN_JOINT)
+
+    def _add_drive(self, path: str, axis: int, freedom: Freedom, target: str, kind: Any) -> None:
+        drive = freedom.drive
+        self._drives[path, axis] = NO_DRIVE if drive is None or drive.is_friction else replace(drive)
+        actuator = self._spec.add_actuator(name=f"{path} {axis}", target=target, trntype=kind)
+        actuator.biastype, actuator.forcelimited = mujoco.mjtBias.mjBIAS_AFFINE, True
+        actuator.forcerange = (-NO_LIMIT, NO_LIMIT)
 
     def _limit(self, joint: Any, freedom: Freedom) -> None:
-        joint.limited = freedom.is_limited
+        joint.limited = freedom.is_limited and not freedom.has_soft_limit
         if freedom.is_limited:
             joint.range = (_finite(freedom.low), max(_finite(freedom.high), _finite(freedom.low) + 1e-7))
-            joint.solref_limit = (2.0 * self.h, 1.0)
+            if not self._is_plain:
+                joint.solref_limit = (2.0 * self.h, 1.0)
+            if freedom.has_bounce:
+                joint.solimp_limit[:2] = 0.9999
 
     def _close(self, facts: JointFacts, nodes: dict[str, Any]) -> bool:
-        """Add a joint that closes a loop as an equality; False with a notice if there is none for it."""
+        """Add a joint that is not in the tree as an equality; False with a notice if there is none for it."""
         free = [axis for axis, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
-        if free not in ([], [3], [3, 4, 5]):
-            self._lacks(facts.prim, "the loop that this joint closes, a joint of its kind,")
-            return False
-        if facts.drives or any(freedom.is_limited for freedom in facts.freedoms):
+        found = self._closures[facts.path] = closures.Closure(facts=facts)
+        if not facts.enabled:
+            self._off.add(facts.path)
+        if len(free) == 6 and facts.distance is not None:
+            drives = bool(facts.drives) and facts.distance.drive is None
+            if drives or any(freedom.is_limited for freedom in facts.freedoms):
+                self._lacks(facts.prim, "limits and drives beside the distance")
+            return True
+        if not closures.is_closable(facts):
+            if facts.enabled:
+                self._lacks(facts.prim, "the loop that this joint closes, a joint of its kind,")
+                del self._closures[facts.path]
+            return not facts.enabled
+        if facts.enabled and (facts.drives or any(freedom.is_limited for freedom in facts.freedoms)):
             self._lacks(facts.prim, "limits and drives, because it closes a loop,")
-        kind = mujoco.mjtEq.mjEQ_CONNECT if free else mujoco.mjtEq.mjEQ_WELD
-        for number in range(2 if free == [3] else 1):
-            names = [f"{facts.path} {side} {number}" for side in (0, 1)]
-            for name, body, frame in zip(names, (facts.body0, facts.body1), (facts.frame0, facts.frame1), strict=True):
-                nodes[body].add_site(
-                    name=name, pos=frame[:3, 3] + number * frame[:3, 0], quat=frames.quaternion_of(frame[:3, :3])
-                )
-            equal = self._spec.add_equality(type=kind, objtype=mujoco.mjtObj.mjOBJ_SITE, name1=names[0], name2=names[1])
-            equal.solref = (2.0 * self.h, 1.0)
+        found.add_equalities(self._spec, nodes, self.h)
         return True
 
-    # ----------------------------------------------------------------------- colliders
+    def _couple(self) -> None:
+        """Joints that follow others, and gears."""
+        axes = {link.facts.path: link.chain for link in self._links if len(link.chain) == 1 and not link.is_ball}
+        self._couplings: list[tuple[str, str, str, float]] = []
+        for facts in self._joints.values():
+            wanted = following(facts.prim)
+            if wanted is None:
+                continue
+            if facts.path not in axes or wanted.leader not in axes:
+                self._lacks(facts.prim, "what it follows: both are not single hinges or slides of trees, which")
+                continue
+            self._add_coupling(facts.path, axes[facts.path][0], wanted.leader, axes[wanted.leader][0],
+                               wanted.offset, wanted.ratio)  # fmt: skip
+        for prim in self.setup.layout.model.prims.values():
+            gearing = gearing_of(prim)
+            if gearing is None or not gearing.is_enabled or gearing.joints[0] not in self._joints:
+                continue
+            first, second = gearing.joints
+            if axes.get(first) != [gearing.axes[0]] or axes.get(second) != [gearing.axes[1]]:
+                self._lacks(prim, f"the gearing: its joints are not {gearing.needs} of trees, which")
+                continue
+            signs = [
+                -1.0 if body and self._joints[path].body0 == body else 1.0
+                for path, body in zip(gearing.joints, gearing.bodies, strict=True)
+            ]
+            ratio = -(gearing.factors[1] * signs[1]) / (gearing.factors[0] * signs[0] or 1.0)
+            name = self._add_coupling(first, gearing.axes[0], second, gearing.axes[1], 0.0, ratio)
+            self._couplings.append((name, f"{first} {gearing.axes[0]}", f"{second} {gearing.axes[1]}", ratio))
 
-    def _add_geom(
-        self, node: Any, prim: Prim, local: Matrix, rotation: Matrix, geometries: Geometries, *, moves: bool
-    ) -> None:
-        """local: (4, 4) in the frame of the body. rotation: (3, 3) of the prim without scale, in the world."""
+    def _add_coupling(self, path: str, axis: int, leader: str, other: int, offset: float, ratio: float) -> str:
+        equal = self._spec.add_equality(
+            name=f"{path} follows", type=mujoco.mjtEq.mjEQ_JOINT, objtype=mujoco.mjtObj.mjOBJ_JOINT,
+            name1=f"{path} {axis}", name2=f"{leader} {other}",
+        )  # fmt: skip
+        equal.data[:5] = (offset, ratio, 0.0, 0.0, 0.0)
+        equal.solref = (2.0 * self.h, 1.0)
+        return str(equal.name)
+
+    def _exclude(self, nodes: dict[str, Any]) -> None:
+        pairs = {(min(first, second), max(first, second)) for first, second in self.setup.filters.pairs}
+        for facts in self._joints.values():
+            if not facts.collides and facts.enabled:
+                ends = (facts.body0 or facts.static0, facts.body1 or facts.static1)
+                pairs.add((min(ends), max(ends)))
+        for first, second in sorted(pairs):
+            if first and first in nodes and second in nodes:
+                self._spec.add_exclude(bodyname1=nodes[first].name, bodyname2=nodes[second].name)
+
+    def _add_geoms(
+        self, node: Any, prim: Prim, local: Matrix, rotation: Matrix, geometries: Geometries, *, moves: bool,
+        pushes: bool,
+    ) -> None:  # fmt: skip
+        """local: (4, 4) in the frame of the body. rotation: (3, 3) of the prim without scale, in the world. pushes:
+        False for static and kinematic ones, which do not collide with each other.
+        """
         if is_trigger(prim):
             return
-        shape = self._shape(prim, rotation, geometries, moves)
-        if shape is None:
-            return
-        kind, size, turn, points = shape
-        place = local.copy()
-        place[:3, :3] = local[:3, :3] @ turn
-        geom = node.add_geom(type=kind, pos=place[:3, 3], quat=frames.quaternion_of(place[:3, :3]), mass=0.0)
-        if points is None:
-            geom.size = size
-        else:
-            name = f"m{len(self._surfaces)}"
-            self._spec.add_mesh(name=name, uservert=points.ravel(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX)
-            geom.meshname = name
-        mask = self.setup.filters.masks.get(prim.path, CollisionMask())
-        geom.contype, geom.conaffinity = (int(np.uint32(bits).astype(np.int32)) for bits in (mask.member, mask.meets))
-        geom.solref = (2.5 * self.h, 1.0)
-        model = self.setup.layout.model
+        model, names = self.setup.layout.model, self._geoms.setdefault(prim.path, [])
         material = contact_material(model, prim, self.notices)
-        if combine_modes(model, material.material) != ("average", "average"):
-            self._lacks(model.prims[material.material], "how it is combined with others: the mean is taken,")
-        if material.static_friction > material.friction and material.material:
-            self._lacks(model.prims[material.material], "the static friction")
-        geom.name = f"g{len(self._surfaces)}"
-        self._surfaces.append((material.friction, material.restitution))
+        modes = combine_modes(model, material.material)
+        mask = self._masks[prim.path] = self.setup.filters.masks.get(prim.path, CollisionMask())
+        for shape in shapes_of(prim, geometries.of(prim), rotation, self.notices, moves=moves):
+            place = local @ shape.place
+            name = f"g{len(self.surfaces)}"
+            geom = node.add_geom(
+                name=name, type=shape.kind, pos=place[:3, 3], quat=frames.quaternion_of(place[:3, :3]), mass=0.0
+            )
+            if shape.points is None:
+                geom.size = shape.size
+            else:
+                self._spec.add_mesh(
+                    name=name, uservert=shape.points.ravel(), inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_CONVEX
+                )
+                geom.meshname = name
+            geom.contype, geom.conaffinity = _bits(mask, pushes)
+            geom.solref = (2.5 * self.h, 1.0)
+            names.append(name)
+            self.surfaces.add(material, modes)
 
-    def _shape(self, prim: Prim, rotation: Matrix, geometries: Geometries, moves: bool) -> Any:
-        """(type, size (3,), rotation (3, 3), points (n, 3) or None); None with a notice."""
-        gprim, types = prim.get(usd_geom.Gprim), mujoco.mjtGeom
-        stretch = rotation.T @ prim.world[:3, :3]
-        if gprim is None:
-            return self._hull(prim, geometries.of(prim), stretch)
-        sizes = gprims.sizes(gprim, np.abs(frames.scale_of(prim.world)))
-        if isinstance(gprim, usd_geom.Plane) and not moves:
-            return types.mjGEOM_PLANE, (0.0, 0.0, 1.0), _matrix_from_z(sizes.axis), None
-        if taper_of(prim) is not None or isinstance(gprim, usd_geom.Plane | usd_geom.Cone):
-            self._lacks(prim, "the collider: a shape of its kind")
-            return None
-        if frames.is_sheared(prim.world):
-            self._lacks(prim, "the shear")
-        turn = _matrix_from_z(sizes.axis)
-        if sizes.kind is usd_geom.Cube:
-            found = (types.mjGEOM_BOX, tuple(edge / 2.0 for edge in sizes.edges), np.eye(3), None)
-        elif sizes.kind is usd_geom.Sphere:
-            found = (types.mjGEOM_SPHERE, (sizes.radius, 0.0, 0.0), np.eye(3), None)
-        else:
-            kind = types.mjGEOM_CAPSULE if sizes.kind is usd_geom.Capsule else types.mjGEOM_CYLINDER
-            found = (kind, (sizes.radius, sizes.height / 2.0, 0.0), turn, None)
-        return found
+    def _compile(self, nodes: dict[str, Any]) -> None:
+        for path, closure in self._closures.items():
+            closure.add_tendons(self._spec, nodes, self.h)
+            distance = closure.facts.distance
+            if distance is not None and path in self._joints:
+                self._add_drive(path, 6, distance, f"{path} distance", mujoco.mjtTrn.mjTRN_TENDON)
+        self.surfaces.finish()
+        try:
+            self.model = self._spec.compile()
+        except ValueError as error:
+            raise EngineError(f"MuJoCo does not take this scene: {error}.") from error
+        model = self.model
+        self.data = mujoco.MjData(model)
+        self._spare = mujoco.MjData(model)
+        self.ids = np.array([model.body(nodes[path].name).id for path in self._rows], int)
+        for key in self._drives:
+            self._actuators[key] = model.actuator(f"{key[0]} {key[1]}").id
+            if key[1] < 6:
+                self._dofs[key] = int(model.joint(f"{key[0]} {key[1]}").dofadr[0])
+        for path, closure in self._closures.items():
+            closure.find(model)
+            if path in self._off:
+                closure.switch(model, self.data, False)
 
-    def _hull(self, prim: Prim, geometry: Any, stretch: Matrix) -> Any:
-        api = prim.get(usd_physics.MeshCollisionAPI)
-        if not isinstance(geometry, Mesh) or not len(geometry.points):
-            self._lacks(prim, "the collider: it has no mesh")
-            return None
-        points = np.asarray(geometry.points, float) @ stretch.T
-        spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
-        if len(points) < 4 or not np.isfinite(points).all() or spread[-1] < 1e-6 * spread[0]:
-            self._lacks(prim, "the collider: it is flat, or not a number, the collider")
-            return None
-        if api is None or api.resolved("approximation") != "convexHull":
-            self._lacks(prim, "the approximation: the convex hull collides instead")
-        return mujoco.mjtGeom.mjGEOM_MESH, (0.0, 0.0, 0.0), np.eye(3), points
+    def _start(self) -> None:
+        poses = [body.pose for body in self._bodies]
+        model, data = self.model, self.data
+        self._forces = forces.Forces(self)
+        self.load_meter = loads.Loads(self)
+        #: By number of the joint, those whose limits give speed back.
+        self._bouncing = {
+            int(model.dof_jntid[dof]): freedom.settings
+            for (path, axis), dof in self._dofs.items() if (freedom := self._joints[path].freedoms[axis]).has_bounce
+        }  # fmt: skip
+        self._place(poses)
+        for name, first, second, ratio in self._couplings:
+            start = [float(data.qpos[model.joint(each).qposadr[0]]) for each in (first, second)]
+            model.eq_data[model.equality(name).id, 0] = start[0] - ratio * start[1]
+        self._report_apart(poses)
+        self._keep_centers(poses)
+        self._throw()
+        mujoco.mj_forward(model, data)
+        apart = [np.abs(data.xpos[each] - pose[:3, 3]).max() for each, pose in zip(self.ids, poses, strict=True)]
+        turned = [
+            np.abs(data.xmat[each].reshape(3, 3) - pose[:3, :3]).max()
+            for each, pose in zip(self.ids, poses, strict=True)
+        ]  # fmt: skip
+        self.is_moved_at_start = max([*apart, *turned], default=0.0) > 1e-6
 
     # ----------------------------------------------------------------------- start
 
@@ -328,12 +451,9 @@ class MujocoScene(Engine):
         qpos = self.data.qpos
         linked = {link.child for link in self._links}
         for path, row in self._rows.items():
-            number = self._ids[row]
+            number = self.ids[row]
             placed = np.concatenate([poses[row][:3, 3], frames.quaternion_of(poses[row][:3, :3])])
-            if self._bodies[row].is_kinematic:
-                mocap = self.model.body_mocapid[number]
-                self.data.mocap_pos[mocap], self.data.mocap_quat[mocap] = placed[:3], placed[3:]
-            elif path not in linked:
+            if path not in linked:
                 start = self.model.jnt_qposadr[self.model.body_jntadr[number]]
                 qpos[start : start + 7] = placed
         for link in self._links:
@@ -353,6 +473,24 @@ class MujocoScene(Engine):
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
 
+    def _keep_centers(self, poses: list[Matrix]) -> None:
+        """Move each tree that stands on nothing so that closing its joints leaves its centre of mass where it was."""
+        model, data = self.model, self.data
+        shifts: dict[int, list[Floats]] = {}
+        for path, weight in self.weights.items():
+            body = int(self.ids[self._rows[path]])
+            wanted = poses[self._rows[path]] @ (*weight.center, 1.0)
+            root = int(model.body_rootid[body])
+            shifts.setdefault(root, []).append(np.append(wanted[:3] - data.xipos[body], 1.0) * weight.mass)
+        leading = {int(self.ids[self._rows[path]]) for path in self._kinematic}
+        for root, parts in shifts.items():
+            total = np.sum(parts, axis=0)
+            if model.body_dofnum[root] == 6 and root not in leading and total[3] > 0.0:
+                start = model.jnt_qposadr[model.body_jntadr[root]]
+                data.qpos[start : start + 3] += total[:3] / total[3]
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_comPos(model, data)
+
     def _report_apart(self, poses: list[Matrix]) -> None:
         """Name the joints whose bodies are moved to where the joint allows."""
         for link in self._links:
@@ -370,16 +508,17 @@ class MujocoScene(Engine):
         wanted: dict[int, list[tuple[int, Floats, Weight]]] = {}
         moving = set()
         for row, body in enumerate(self._bodies):
-            number = int(self._ids[row])
-            if body.is_kinematic or self.model.body_treeid[number] < 0:
+            number = int(self.ids[row])
+            if self.model.body_treeid[number] < 0:
                 continue
             api = body.prim.get(usd_physics.RigidBodyAPI)
             assert api is not None
             velocity = body.velocity_scale * body.rotation @ np.asarray(api.resolved("velocity"), float)
             spin = body.rotation @ np.asarray(api.resolved("angular_velocity"), float)
             tree = int(self.model.body_treeid[number])
-            both = np.concatenate([velocity, spin])
-            wanted.setdefault(tree, []).append((number, both, self.weights[body.prim.path]))
+            both = np.concatenate([velocity, spin]) if not body.is_kinematic else np.zeros(6)
+            weight = self.weights.get(body.prim.path, _HEAVY_WEIGHT)
+            wanted.setdefault(tree, []).append((number, both, weight))
             if both.any():
                 moving.add(tree)
         for tree in moving:
@@ -393,136 +532,306 @@ class MujocoScene(Engine):
                 right += [heavy * both[:3], around * both[3:]]
             self.data.qvel[dofs] = np.linalg.lstsq(np.concatenate(left), np.concatenate(right), rcond=None)[0]
 
+    # ----------------------------------------------------------------------- what its parts read
+
+    @property
+    def rows(self) -> dict[str, int]:
+        """Rows of the bodies by path."""
+        return self._rows
+
+    @property
+    def facts(self) -> dict[str, JointFacts]:
+        """The joints."""
+        return self._joints
+
+    @property
+    def links(self) -> list[Link]:
+        """Those of the tree."""
+        return self._links
+
+    @property
+    def closures(self) -> dict[str, closures.Closure]:
+        """What of joints is beside the tree."""
+        return self._closures
+
+    @property
+    def off(self) -> set[str]:
+        """Joints that are switched off, or have broken."""
+        return self._off
+
+    @property
+    def settings(self) -> dict[str, BodySettings]:
+        """Damping and speeds of bodies."""
+        return self._settings
+
+    @property
+    def dofs(self) -> dict[tuple[str, int], int]:
+        """The coordinates of velocity of degrees of freedom."""
+        return self._dofs
+
+    @property
+    def kinematic(self) -> set[str]:
+        """The bodies that others lead."""
+        return self._kinematic
+
+    @property
+    def led(self) -> dict[str, tuple[Floats, Floats]]:
+        """Where they are to be."""
+        return self._led
+
+    def inertia_of(self, dof: int) -> float:
+        """What a coordinate has to move, kg or kg m2."""
+        unit, found = np.zeros((1, self.model.nv)), np.zeros((1, self.model.nv))
+        unit[0, dof] = 1.0
+        mujoco.mj_solveM(self.model, self.data, found, unit)
+        return 1.0 / float(found[0, dof])
+
+    def pose_at_step(self, path: str, frame: Matrix) -> Matrix:
+        """A frame (4, 4) of a body in the world, where the last step began."""
+        return self._pose(path) @ frame
+
     # ----------------------------------------------------------------------- running
 
     def step(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
-        self.model.opt.gravity[:] = self.gravity
+        model, data = self.model, self.data
+        if tuple(model.opt.gravity) != self.gravity:
+            model.opt.gravity[:] = self.gravity
+            self._wake()
         before = self._warnings()
         self._set_gains()
-        starts = (self.data.mocap_pos.copy(), self.data.mocap_quat.copy())
-        for number in range(1, self.substeps + 1):
-            self._lead(starts, number / self.substeps)
-            mujoco.mj_step1(self.model, self.data)
-            if self.data.ncon:
+        wanted = self._forces.wanted()
+        elliptic = [each for path, each in self._closures.items() if each.is_elliptic and path not in self._off]
+        self.load_meter.begin()
+        for _ in range(self.substeps):
+            for closure in elliptic:
+                first, second = self.joint_frames(closure.facts.path)
+                closure.aim(model, data, first, second[:3, 0])
+            self._forces.lead(wanted)
+            mujoco.mj_step1(model, data)
+            self._forces.push()
+            if data.ncon:
                 self._grip()
-            mujoco.mj_step2(self.model, self.data)
+            if data.nefc and self._bouncing:
+                self._bounce()
+            mujoco.mj_step2(model, data)
+            self._forces.hold()
+            self.load_meter.measure()
+        self._forces.arrive(wanted)
         self._led.clear()
+        for path in self.load_meter.end():
+            self.broken.append(path)
+            self._switch(path, False)
         self.read_poses(positions, rotations)
         lost = []
         if self._warnings() != before:
-            dofs = [self.data.warning[kind].lastinfo for kind in WARNINGS if self.data.warning[kind].number]
-            wrong = {int(self.model.dof_bodyid[min(dof, self.model.nv - 1)]) for dof in dofs}
-            lost = [path for path, row in self._rows.items() if int(self._ids[row]) in wrong]
-        return Step(np.ones(len(self._rows), bool), lost)
+            dofs = [data.warning[kind].lastinfo for kind in WARNINGS if data.warning[kind].number]
+            wrong = {int(model.dof_bodyid[min(dof, model.nv - 1)]) for dof in dofs}
+            lost = [path for path, row in self._rows.items() if int(self.ids[row]) in wrong]
+        return Step(data.body_awake[self.ids] != int(mujoco.mjtSleepState.mjS_ASLEEP), lost)
 
     def _warnings(self) -> list[int]:
         return [self.data.warning[kind].number for kind in WARNINGS]
 
-    def _lead(self, starts: tuple[Floats, Floats], share: float) -> None:
-        for path, (position, rotation) in self._led.items():
-            mocap = self.model.body_mocapid[self._ids[self._rows[path]]]
-            first, turn = starts[0][mocap], starts[1][mocap]
-            self.data.mocap_pos[mocap] = first + share * (position - first)
-            near = turn + share * (rotation * (1.0 if turn @ rotation >= 0.0 else -1.0) - turn)
-            self.data.mocap_quat[mocap] = near / np.linalg.norm(near)
+    def _wake(self) -> None:
+        """Let all bodies that sleep wake in the next step, which a force does."""
+        self.data.xfrc_applied[self.ids, 2] += 1e-20
 
     def _set_gains(self) -> None:
         """Gains that the step can integrate, and those of accelerations by the inertia of now."""
+        model, data = self.model, self.data
         keys = [key for key, drive in self._drives.items() if drive.stiffness or drive.damping]
         for key in self._drives.keys() - keys:
-            self.model.actuator_biasprm[self._actuators[key], :3] = 0.0
-            self.model.actuator_gainprm[self._actuators[key], 0] = 0.0
+            model.actuator_biasprm[self._actuators[key], :3] = 0.0
+            model.actuator_gainprm[self._actuators[key], 0] = 0.0
         if not keys:
             return
-        mujoco.mj_fwdPosition(self.model, self.data)
-        dofs = np.array([self._dofs[key] for key in keys])
-        units, found = np.zeros((len(keys), self.model.nv)), np.zeros((len(keys), self.model.nv))
-        units[np.arange(len(keys)), dofs] = 1.0
-        mujoco.mj_solveM(self.model, self.data, found, units)
-        inertias = 1.0 / found[np.arange(len(keys)), dofs]
+        units, found = np.zeros((len(keys), model.nv)), np.zeros((len(keys), model.nv))
+        for row, key in enumerate(keys):
+            if key[1] < 6:
+                units[row, self._dofs[key]] = 1.0
+            else:
+                units[row] = self._lengthening(key[0])
+        mujoco.mj_solveM(model, data, found, units)
+        inertias = 1.0 / np.maximum(np.einsum("ij,ij->i", units, found), 1e-30)
         for key, inertia in zip(keys, inertias.tolist(), strict=True):
             drive, actuator = self._drives[key], self._actuators[key]
             factor = inertia if drive.acceleration else 1.0
             stiffness = min(drive.stiffness * factor, MOST_STIFF * inertia / self.h**2)
             damping = min(drive.damping * factor, MOST_DAMPED * inertia / self.h)
             ahead = self.h * stiffness if stiffness * self.h**2 > SOFT * inertia else 0.0
-            self.model.actuator_gainprm[actuator, 0] = 1.0
-            self.model.actuator_biasprm[actuator, :3] = (0.0, -stiffness, -(damping + ahead))
+            if self._is_plain:
+                stiffness, damping, ahead = drive.stiffness * factor, drive.damping * factor, 0.0
+            on = float(key[0] not in self._off)
+            model.actuator_gainprm[actuator, 0] = on
+            model.actuator_biasprm[actuator, :3] = (0.0, -stiffness * on, -(damping + ahead) * on)
             most = _finite(drive.max_force)
-            self.model.actuator_forcerange[actuator] = (-most, most)
-            self.data.ctrl[actuator] = stiffness * drive.target_position + damping * drive.target_velocity
+            model.actuator_forcerange[actuator] = (-most, most)
+            data.ctrl[actuator] = stiffness * drive.target_position + damping * drive.target_velocity
+
+    def _lengthening(self, path: str) -> Floats:
+        """By which velocities (nv,) the distance of a joint grows by 1 m/s."""
+        straight = [np.zeros((3, self.model.nv)) for _ in (0, 1)]
+        sites = [self.model.site(f"{path} distance {side}").id for side in (0, 1)]
+        for each, site in zip(straight, sites, strict=True):
+            mujoco.mj_jacSite(self.model, self.data, each, None, site)
+        way = self.data.site_xpos[sites[1]] - self.data.site_xpos[sites[0]]
+        row: Floats = way / max(float(np.linalg.norm(way)), 1e-12) @ (straight[1] - straight[0])
+        return row
 
     def _grip(self) -> None:
-        """Friction and restitution of both surfaces: their means, as UsdPhysics has them."""
-        contact = self.data.contact
-        friction, bounce = self._gripping[contact.geom].mean(axis=1).T
+        """Friction and restitution of both surfaces as they are combined, and surfaces that run."""
+        model, data = self.model, self.data
+        contact = data.contact
+        pairs = contact.geom
+        dynamic, static, bounce = self.surfaces.combined(pairs)
+        friction = dynamic
+        bouncing = np.zeros(len(pairs), bool)
+        running = self._running(pairs) if self._runs else None
+        deep = contact.dist < -2.5 * self.h * APART_SPEED
+        if running is not None or bool(bounce.any() or (static > dynamic).any() or deep.any()):
+            speeds = []
+            for side in (0, 1):
+                bodies = model.geom_bodyid[pairs[:, side]]
+                arms = contact.pos - data.subtree_com[model.body_rootid[bodies]]
+                speeds.append(data.cvel[bodies, 3:] + np.cross(data.cvel[bodies, :3], arms))
+            slip = speeds[1] - speeds[0]
+            normal = contact.frame[:, :3]
+            apart = np.einsum("ij,ij->i", slip, normal)
+            if running is not None:
+                slip = slip + running
+            along = slip - np.einsum("ij,ij->i", slip, normal)[:, None] * normal
+            friction = np.where(np.linalg.norm(along, axis=1) < REST, static, dynamic)
+            slow = SLOW_FALLS * math.hypot(*self.gravity) * self.h
+            deep &= apart > -APART_SPEED
+            bouncing = (bounce > 0.0) & (apart < -slow) & (contact.dist + apart * self.h < 0.0)
         contact.friction[:, :2] = np.maximum(friction, LEAST_FRICTION)[:, None]
-        for number in np.flatnonzero(bounce > 0.0):
-            log = math.log(1.0 / min(float(bounce[number]), 0.999))
-            ratio = log / math.hypot(math.pi, log)
-            contact.solref[number] = (-((0.3 / self.h) ** 2), -2.0 * ratio * 0.3 / self.h)
-            contact.solimp[number, :2] = 0.99
+        contact.solref[deep, 0] = -contact.dist[deep] / APART_SPEED
+        contact.solimp[bouncing, :2] = 0.9999
         for part in (mujoco.mj_makeConstraint, mujoco.mj_island, mujoco.mj_projectConstraint, mujoco.mj_fwdVelocity):
-            part(self.model, self.data)
+            part(model, data)
+        rows = contact.efc_address
+        for number in np.flatnonzero(bouncing & (rows >= 0)):
+            data.efc_aref[rows[number]] = -(1.0 + bounce[number]) * apart[number] / self.h
+        if running is not None:
+            for number in np.flatnonzero((rows >= 0) & running.any(axis=1)):
+                for axis in (1, 2):
+                    row = rows[number] + axis
+                    across = float(contact.frame[number, 3 * axis : 3 * axis + 3] @ running[number])
+                    data.efc_aref[row] -= data.efc_KBIP[row, 1] * across
+
+    def _running(self, pairs: Any) -> Floats:
+        """Velocity (n, 3) of the second surface relative to the first, where surfaces run."""
+        contact = self.data.contact
+        result = np.zeros((len(pairs), 3))
+        for path, surface in self._runs.items():
+            body = int(self.ids[self._rows[path]])
+            turn = self.data.xmat[body].reshape(3, 3) if surface.is_local else np.eye(3)
+            velocity, spin = turn @ surface.velocity, turn @ surface.spin
+            for side, sign in ((0, -1.0), (1, 1.0)):
+                own = self.model.geom_bodyid[pairs[:, side]] == body
+                result[own] += sign * (velocity + np.cross(spin, contact.pos[own] - self.data.xpos[body]))
+        return result
+
+    def _bounce(self) -> None:
+        """Limits that give speed back."""
+        data = self.data
+        rows = np.flatnonzero(data.efc_type == int(mujoco.mjtConstraint.mjCNSTR_LIMIT_JOINT))
+        for row in rows:
+            settings = self._bouncing.get(int(data.efc_id[row]))
+            speed = float(data.efc_vel[row])
+            if settings is not None and speed < -settings.threshold and data.efc_pos[row] + speed * self.h < 0.0:
+                data.efc_aref[row] = -(1.0 + settings.bounce) * speed / self.h
 
     def read_poses(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> None:
         mujoco.mj_kinematics(self.model, self.data)
         mujoco.mj_comPos(self.model, self.data)
-        positions[:], rotations[:] = self.data.xpos[self._ids], self.data.xquat[self._ids]
+        positions[:], rotations[:] = self.data.xpos[self.ids], self.data.xquat[self.ids]
 
     def velocities(self) -> NDArray[np.float64]:
         mujoco.mj_comVel(self.model, self.data)
-        spins, moves = self.data.cvel[self._ids, :3], self.data.cvel[self._ids, 3:]
-        arms = self.data.xipos[self._ids] - self.data.subtree_com[self.model.body_rootid[self._ids]]
-        return np.concatenate([moves + np.cross(spins, arms), spins], axis=1)
+        return np.concatenate(forces.velocities(self.model, self.data, self.ids), axis=1)
 
     def save(self) -> Any:
-        kind = mujoco.mjtState.mjSTATE_INTEGRATION
-        state = np.empty(mujoco.mj_stateSize(self.model, kind))
-        mujoco.mj_getState(self.model, self.data, state, kind)
-        return state, {key: replace(drive) for key, drive in self._drives.items()}, self.gravity, dict(self._led)
+        edited = {name: getattr(self.model, name).copy() for name in _EDITED}
+        edited |= {name: getattr(self.model, name).copy() for name in ("tendon_limited", "tendon_stiffness",
+                                                                       "tendon_damping")}  # fmt: skip
+        return (
+            copy.copy(self.data), edited, {key: replace(drive) for key, drive in self._drives.items()}, self.gravity,
+            dict(self._led), set(self._kinematic), dict(self.weights), set(self._off), list(self.broken),
+            {path: copy.copy(each.facts) for path, each in self._closures.items()}, self.surfaces.values.copy(),
+            dict(self._runs), {path: (facts.break_force, facts.break_torque) for path, facts in self._joints.items()},
+        )  # fmt: skip
 
     def load(self, saved: Any) -> None:
-        state, drives, self.gravity, led = saved
-        mujoco.mj_setState(self.model, self.data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        (data, edited, drives, self.gravity, led, kinematic, weights, off, broken, _, values, runs, breaks) = saved
+        changes = any(not np.array_equal(getattr(self.model, name), value) for name, value in edited.items())
+        for name, value in edited.items():
+            getattr(self.model, name)[:] = value
+        if changes:
+            mujoco.mj_setConst(self.model, self._spare)
+        mujoco.mj_copyData(self.data, self.model, data)
+        self.model.opt.gravity[:] = self.gravity
         self._drives, self._led = {key: replace(drive) for key, drive in drives.items()}, dict(led)
-        mujoco.mj_forward(self.model, self.data)
-        mujoco.mj_setState(self.model, self.data, state, mujoco.mjtState.mjSTATE_INTEGRATION)
+        self._kinematic, self.weights = set(kinematic), dict(weights)
+        self._off, self.broken = set(off), list(broken)
+        self.surfaces.values[:], self._runs = values, dict(runs)
+        for path, (force, torque) in breaks.items():
+            self._joints[path].break_force, self._joints[path].break_torque = force, torque
+        self.grabs.clear()
+        self.load_meter.found.clear()
+
+    # ----------------------------------------------------------------------- what others move
 
     def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         self._led[path] = np.asarray(position, float), np.asarray(rotation, float)
-        body = self.setup.bodies[path]
-        if body.colliders or any(path in (facts.body0, facts.body1) for facts in self._joints.values()):
-            self._lacks(body.prim, "the velocity, so that what lies or hangs on it does not feel its motion,")
 
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         number = next(each for each, prim in enumerate(self.setup.statics) if prim.path == path)
         body = self.model.body(f"s{number}").id
+        if np.array_equal(self.model.body_pos[body], position) and np.array_equal(self.model.body_quat[body], rotation):
+            return
         self.model.body_pos[body], self.model.body_quat[body] = position, rotation
+        # While bodies may sleep, MuJoCo places what is static only once.
+        flags, sleep = self.model.opt.enableflags, int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+        self.model.opt.enableflags = flags & ~sleep
+        mujoco.mj_kinematics(self.model, self.data)
+        self.model.opt.enableflags = flags
+        self._wake()
 
     # ----------------------------------------------------------------------- contacts, joints
 
+    def _contacts(self) -> Any:
+        """The contacts of now, also of bodies that sleep, of which MuJoCo computes none."""
+        if bool((self.data.body_awake[self.ids] != int(mujoco.mjtSleepState.mjS_ASLEEP)).all()):
+            return self.data.contact
+        flags = self.model.opt.enableflags
+        self.model.opt.enableflags = flags & ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)
+        self._spare.qpos[:], self._spare.qvel[:] = self.data.qpos, 0.0
+        mujoco.mj_fwdPosition(self.model, self._spare)
+        self.model.opt.enableflags = flags
+        return self._spare.contact
+
     def contact_count(self) -> int:
-        return len({tuple(sorted(pair)) for pair in self.data.contact.geom.tolist()})
+        return len({tuple(sorted(pair)) for pair in self._contacts().geom.tolist()})
 
     def contact_counts(self) -> dict[str, int]:
-        bodies = self.model.geom_bodyid[self.data.contact.geom].ravel().tolist()
-        names = {int(number): path for path, number in zip(self._rows, self._ids, strict=True)}
+        bodies = self.model.geom_bodyid[self._contacts().geom].ravel().tolist()
+        names = {int(number): path for path, number in zip(self._rows, self.ids, strict=True)}
         found: dict[str, int] = {}
         for path in (names.get(body, "") for body in bodies):
-            if path in self.weights:
+            if path in self.weights and path not in self._kinematic:
                 found[path] = found.get(path, 0) + 1
         return found
 
     def contact_points(self, most: int) -> list[tuple[float, ...]]:
-        contact = self.data.contact
+        contact = self._contacts()
         both = np.concatenate([contact.pos, contact.frame[:, :3]], axis=1)[:most]
         return [tuple(row) for row in both.tolist()]
 
     def _pose(self, path: str) -> Matrix:
         if not path:
             return np.eye(4)
-        number = self._ids[self._rows[path]]
+        number = self.ids[self._rows[path]]
         return frames.transform(self.data.xpos[number], self.data.xmat[number].reshape(3, 3))
 
     def joint_frames(self, path: str) -> tuple[Matrix, Matrix]:
@@ -530,7 +839,7 @@ class MujocoScene(Engine):
         return self._pose(facts.body0) @ facts.frame0, self._pose(facts.body1) @ facts.frame1
 
     def is_holding(self, path: str) -> bool:
-        return path in self._joints
+        return path in self._joints and path not in self._off
 
     def is_reduced(self, path: str) -> bool:
         return any(link.facts.path == path for link in self._links)
@@ -540,11 +849,12 @@ class MujocoScene(Engine):
         speeds = self.data.qvel.copy()
         for path in pose.bodies:
             poses[self._rows[path]] = pose.by @ poses[self._rows[path]]
-            number = self._ids[self._rows[path]]
+            number = self.ids[self._rows[path]]
             first, count = self.model.body_dofadr[number], self.model.body_dofnum[number]
             speeds[first : first + count] = 0.0
         self._place(poses)
         self.data.qvel[:] = speeds
+        self._wake()
         mujoco.mj_forward(self.model, self.data)
 
     def drive(self, path: str, dof: str) -> Drive:
@@ -558,3 +868,153 @@ class MujocoScene(Engine):
         if key not in self._drives:
             raise KeyError(dof)
         self._drives[key] = replace(drive)
+        self._wake()
+
+    def joint_load(self, path: str) -> tuple[float, float]:
+        force, torque = self.load_meter.told(path)
+        return float(np.linalg.norm(force)), float(np.linalg.norm(torque))
+
+    def joint_wrench(self, path: str) -> tuple[Vector, Vector]:
+        # Along the axes of the authored frame.
+        turn, first = self.joint_frames(path)[1][:3, :3].T, self._joints[path].first
+        force, torque = (frames.vector(np.roll(turn @ part, first)) for part in self.load_meter.told(path))
+        return force, torque
+
+    # ----------------------------------------------------------------------- hands and live edits
+
+    def grab(self, number: int, path: str, point: Matrix) -> None:
+        pose = self._pose(path)
+        local = frames.vector(pose[:3, :3].T @ (np.asarray(point, float) - pose[:3, 3]))
+        self.grabs[number] = Grab(path, local, frames.vector(point))
+        self._wake()
+
+    def release(self, number: int) -> None:
+        del self.grabs[number]
+        self.data.xfrc_applied[:] = 0.0
+
+    def set_surface(self, material: str, friction: float, restitution: float | None, static: float | None) -> None:
+        self.surfaces.change(material, friction, restitution, static)
+        self._wake()
+
+    def set_mass(self, path: str, mass: float) -> None:
+        weight = self._own[path] = self._own[path].scaled_to(mass)
+        if path not in self._kinematic:
+            self.weights[path] = weight
+            self._weigh(path)
+            self._wake()
+
+    def _weigh(self, path: str) -> None:
+        """Give a body its own mass, or that of one that others lead."""
+        model, body = self.model, int(self.ids[self._rows[path]])
+        if path in self._kinematic:
+            model.body_mass[body], model.body_inertia[body], model.body_gravcomp[body] = HEAVY, HEAVY, 1.0
+            model.body_ipos[body], model.body_iquat[body] = 0.0, (1.0, 0.0, 0.0, 0.0)
+        else:
+            weight = self._own[path]
+            model.body_mass[body], model.body_inertia[body] = weight.mass, np.maximum(weight.moments, 1e-12)
+            model.body_ipos[body], model.body_iquat[body] = weight.center, weight.axes
+            model.body_gravcomp[body] = 1.0 - self._settings[path].gravity
+        mujoco.mj_setConst(model, self._spare)
+
+    def set_joint_enabled(self, path: str, enabled: bool) -> None:
+        if path in self.broken or enabled == (path not in self._off):
+            return
+        closure = self._closures.get(path)
+        if self.is_reduced(path) or closure is None or not (closure.eq_ids or closure.tendon_ids):
+            self._refuse(path)
+            return
+        self._switch(path, enabled)
+
+    def _refuse(self, path: str) -> None:
+        """An edit that needs a world built anew, which an animated value does not get. Raises NotLiveError."""
+        if path not in self._changing:
+            raise NotLiveError(path)
+        self._lacks(self._joints[path].prim, "the animated switch or new limits")
+
+    def _switch(self, path: str, on: bool) -> None:
+        (self._off.discard if on else self._off.add)(path)
+        self._closures[path].switch(self.model, self.data, on)
+        self._wake()
+
+    def set_joint_ranges(self, path: str, facts: JointFacts) -> None:
+        own = self._joints[path]
+        own.break_force, own.break_torque = facts.break_force, facts.break_torque
+        for axis, freedom in enumerate(facts.freedoms):
+            dof = self._dofs.get((path, axis))
+            now = own.freedoms[axis]
+            if (now.low, now.high) == (freedom.low, freedom.high):
+                continue
+            if dof is None or freedom.is_locked or freedom.is_limited != now.is_limited:
+                self._refuse(path)
+                continue
+            joint = int(self.model.dof_jntid[dof])
+            self.model.jnt_range[joint] = (_finite(freedom.low), max(_finite(freedom.high), freedom.low + 1e-7))
+            now.low, now.high = freedom.low, freedom.high
+        if path in self._closures:
+            self._closures[path].set_ranges(self.model, facts)
+        self._wake()
+
+    def set_led(self, path: str, velocity: tuple[Vector, Vector] | None) -> None:
+        if (velocity is None) == (path in self._kinematic):
+            return
+        model, data = self.model, self.data
+        body = int(self.ids[self._rows[path]])
+        first = int(model.body_dofadr[body])
+        if velocity is None:
+            self._kinematic.add(path)
+            self.weights.pop(path, None)
+            data.qvel[first : first + 6] = 0.0
+        else:
+            self._kinematic.discard(path)
+            self._led.pop(path, None)
+            self.weights[path] = self._own[path]
+            turn = data.xmat[body].reshape(3, 3)
+            data.qvel[first : first + 6] = np.concatenate([velocity[0], turn.T @ np.array(velocity[1])])
+        data.qfrc_applied[first : first + 6] = 0.0
+        self._weigh(path)
+        for prim in self.setup.bodies[path].colliders:
+            for name in self._geoms.get(prim.path, ()):
+                self._set_bits(name, prim.path, velocity is not None)
+        mujoco.mj_forward(model, data)
+        self._wake()
+
+    def _set_bits(self, name: str, path: str, pushes: bool) -> None:
+        geom = self.model.geom(name).id
+        self.model.geom_contype[geom], self.model.geom_conaffinity[geom] = _bits(self._masks[path], pushes)
+
+    def set_collider_enabled(self, path: str, enabled: bool) -> None:
+        for name in self._geoms.get(path, ()):
+            geom = self.model.geom(name).id
+            owner = next((own for own, row in self._rows.items() if self.ids[row] == self.model.geom_bodyid[geom]), "")
+            if enabled:
+                self._set_bits(name, path, bool(owner) and owner not in self._kinematic)
+            else:
+                self.model.geom_contype[geom] = self.model.geom_conaffinity[geom] = 0
+        self._wake()
+
+    def set_surface_velocity(self, path: str, prim: Prim) -> None:
+        surface = surface_of(prim)
+        self._runs.pop(path, None)
+        if surface is not None:
+            self._runs[path] = surface
+        self._wake()
+
+    # ----------------------------------------------------------------------- shapes, which are those of the preview
+
+    @staticmethod
+    def box_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> Matrix | None:
+        return preview_engine().box_of(prim, geometry, rotation)
+
+    @staticmethod
+    def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Matrix, NDArray[Any]]]:
+        return preview_engine().surfaces_of(prim, geometry, rotation)
+
+    @staticmethod
+    def decompose(surface: Surface, most: int) -> list[Surface]:
+        return preview_engine().decompose(surface, most)
+
+
+def _bits(mask: CollisionMask, pushes: bool) -> tuple[int, int]:
+    """contype and conaffinity. Two shapes without a contype, as static and kinematic ones, do not collide."""
+    member, meets = (int(np.uint32(bits).astype(np.int32)) for bits in (mask.member, mask.meets))
+    return member if pushes else 0, meets
