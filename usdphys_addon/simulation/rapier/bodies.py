@@ -100,6 +100,8 @@ class BodyMaker:
                 # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
                 # circle it then pushes the other off. It does not for colliders with a hook; there is none.
                 collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
+            if shape.as_cuboid() is not None:
+                template.boxes.append(len(template.colliders))
             template.colliders.append(collider)
             box = shape.compute_aabb(Isometry3.identity())
             template.sides.append(_sides(box))

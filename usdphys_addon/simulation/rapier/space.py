@@ -34,6 +34,7 @@ from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
 from .contact_hook import MOVES, ContactHook, Grip
 from .energy import PERIOD, EnergyWatch, Matter
+from .flush import part_boxes
 from .followers import Follower
 from .gears import Gear
 from .grab import Grab, grab, pull, release
@@ -414,6 +415,8 @@ class SolverSpace(Engine):
                 # Before the body is added as often as there are twins: one by one takes an eighth of the build.
                 self._stay_awake_above(self._templates[number].body, *slow[number])
         self.handles = dict(zip(self.paths, self._stock.add_bodies(self.physics, self._rows), strict=True))
+        boxes = [self._templates[number].boxes for number in numbers]
+        part_boxes(self.physics, self.handles, {path: each for path, each in zip(self.paths, boxes, strict=True) if each})
         self.static_handles = self._stock.add_statics(self.physics)
         self._static_materials = {static.path: static.material for static in self._stock.statics}
         weights = [template.weight for template in self._templates]
