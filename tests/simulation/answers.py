@@ -292,6 +292,34 @@ def rolls_down(rng: Random, file: File) -> tuple[float, Judge]:
 
 
 @answer
+def rolls_on_its_side(rng: Random, file: File) -> tuple[float, Judge]:
+    """A cylinder or capsule rolls straight on over a floor of any size, wherever it is, and does not leap."""
+    radius, speed = rng.uniform(0.05, 0.4), rng.uniform(0.5, 4)
+    kind, height = rng.choice(("Cylinder", "Capsule")), radius * rng.uniform(1, 4)
+    heading = rng.uniform(0, 360)
+    turn = multiply(about("Z", heading), about("X", 90))
+    along = turned(about("Z", heading), (1, 0, 0))
+    axis = turned(about("Z", heading), (0, -1, 0))
+    back = frames.matrix_of(np.array(turn)).T
+    start = (rng.uniform(-9, 9), rng.uniform(-9, 9), radius)
+    file.add(
+        file.material("Stuff", 0.6), file.ground(material=f"{W}/Stuff", size=rng.choice((40.0, 200.0, 1000.0))),
+        file.body("Body", start, turn, shape=kind, size=(radius, height, 0), mass=rng.uniform(0.2, 20),
+                  velocity=(back @ along * speed).tolist(), spin=(back @ -axis * speed / radius).tolist(),
+                  material=f"{W}/Stuff"),
+    )  # fmt: skip
+
+    def judge(run: Run) -> list[Check]:
+        ways = run.positions[:, run.row("Body")] - np.array(start)
+        way = speed * run.times[-1]
+        return [near("way", ways[-1] @ along, way, 0.1 if kind == "Cylinder" else 0.07),
+                near("aside", ways[-1] @ axis, 0, 0, 0.01 * way),
+                near("height", np.abs(ways[:, 2]).max(), 0, 0, 0.02 * radius)]  # fmt: skip
+
+    return 2.0, judge
+
+
+@answer
 def slides_then_rolls(rng: Random, file: File) -> tuple[float, Judge]:
     """A ball that starts without spin, or with backspin, keeps its moment about its contact."""
     radius, speed, friction = rng.uniform(0.05, 0.3), rng.uniform(1, 4), rng.uniform(0.2, 0.6)

@@ -102,6 +102,8 @@ class BodyMaker:
                 collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
             if shape.as_cuboid() is not None:
                 template.boxes.append(len(template.colliders))
+            elif shape.as_ball() is None:
+                template.is_searched = True
             template.colliders.append(collider)
             box = shape.compute_aabb(Isometry3.identity())
             template.sides.append(_sides(box))

@@ -30,6 +30,8 @@ REST = 0.005
 #: m/s: a point of a body of 1 m slides that slips faster, of a smaller one by the root of its size. Nothing can be said
 #: of the direction of less than STILL. A body that MOVES so fast, times the same root, may begin to slide.
 SKID, STILL, MOVES = 0.02, 1e-6, 0.2
+#: Relative to the size of the smaller body: points of a contact that are further from each other belong to two places.
+FACING = 0.01
 #: A contact bounces that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
@@ -166,6 +168,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         one, other = self._side(ctx, ctx.rigid_body1), self._side(ctx, ctx.rigid_body2)
         if one is None or other is None:
             return
+        if len(contacts) > 2:
+            contacts = _true(ctx, contacts, FACING * min(one.size, other.size))
         normal: _Vector = ctx.normal.to_tuple()
         friction = ctx.friction
         is_one = not other.yields
@@ -277,6 +281,16 @@ def _yield(side: _Side, arm: _Vector, push: _Vector) -> _Vector:
     first, second, third = side.turns
     x, y, z = _cross((_dot(first, turning), _dot(second, turning), _dot(third, turning)), arm)
     return x + push[0] * side.yields, y + push[1] * side.yields, z + push[2] * side.yields
+
+
+def _true(ctx: Any, contacts: Any, near: float) -> Any:
+    """The contacts whose two points face each other, but for so much (m); those of others are removed."""
+    count = len(contacts)
+    for number in range(count - 1, -1, -1):
+        contact = contacts[number]
+        if math.dist(contact.point.to_tuple(), contact.point2.to_tuple()) > abs(contact.dist) + near:
+            ctx.remove_solver_contact(number)
+    return contacts if ctx.num_solver_contacts == count else ctx.solver_contacts
 
 
 def held(first: Grip, second: Grip) -> float:

@@ -14,8 +14,8 @@ from zlib import crc32
 
 from rapier3d import PhysicsWorld, SharedShape
 
-#: Relative to its size, by which a box is smaller at most, and at least; nobody sees 15 micrometres of half a metre.
-MOST, LEAST = 3e-5, 0.1
+#: Relative to its size, by which a box is smaller at most, and at least; nobody sees 5 micrometres of half a metre.
+MOST, LEAST = 1e-5, 0.1
 
 
 def part_boxes(physics: PhysicsWorld, handles: Mapping[str, Any], boxes: Mapping[str, Sequence[int]]) -> None:

@@ -62,6 +62,7 @@ from .stock import Stock
 from .templates import Template
 from .trees import is_axle
 from .wheel_drives import lead, soften, wheels_of
+from .windows import Windows
 
 #: Time steps after which all bodies with a largest speed are looked at.
 LOOK_AT_ALL = 4
@@ -90,6 +91,7 @@ class SavedSpace:
     steps: int
     coupled: int
     racing: list[tuple[int, float, float]]
+    ways: NDArray[np.float64]
 
 
 class SolverSpace(Engine):
@@ -208,6 +210,8 @@ class SolverSpace(Engine):
         )
         self._arms = np.where(may_slide, radii, -1.0)
         self._radii, self._is_told = np.maximum(radii, 0.0), not self.weights
+        searched = [item.size for item in self._templates if item.is_searched and item.weight is not None]
+        self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
         #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
@@ -223,9 +227,12 @@ class SolverSpace(Engine):
         moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
+        #: m: ways of the bodies in the last time step.
+        self._ways = np.zeros(len(self.paths))
         if moves:
             speeds = self.velocities()
             ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
+            self._ways = ways
             self.watch_fast(ways)
             self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
             self._coupled = self._frame + self._period
@@ -547,11 +554,13 @@ class SolverSpace(Engine):
     def step(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
         """One time step. Writes the poses of the bodies that are awake, (n, 3) and (n, 4), w first."""
         before, turned = positions.copy(), rotations.copy()
+        moving = self._matter.masses > 0.0
+        self._windows.move(self.physics, positions[moving], (self._radii + 2.0 * self._ways)[moving])
         with panics_named():
             lost = self._step()
             awake = self.read_poses(positions, rotations, everything=False)
             self._frame += 1
-            ways = np.linalg.norm(positions - before, axis=1)
+            self._ways = ways = np.linalg.norm(positions - before, axis=1)
             self.watch_fast(ways)
             asks = not self._is_told and self._frame % SPINS_OF_CROWD == 0
             if self._slow or asks or len(self.weights) <= tuning.CROWD:
@@ -1088,7 +1097,7 @@ class SolverSpace(Engine):
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
-            self._until.copy(), self._steps, self._coupled, list(self._racing),
+            self._until.copy(), self._steps, self._coupled, list(self._racing), self._ways.copy(),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1118,6 +1127,8 @@ class SolverSpace(Engine):
         self._frame, self.gravity = saved.frame, saved.gravity
         self._until, self._steps, self._coupled = saved.until.copy(), saved.steps, saved.coupled
         self._hook.slid, self._racing = False, list(saved.racing)
+        self._ways = saved.ways.copy()
+        self._windows.read(self.physics)
         self._look()
 
 

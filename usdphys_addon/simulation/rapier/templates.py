@@ -33,7 +33,8 @@ class Template:
 
     materials: path of the physics material of each collider, or "". sides: shorter and longer side of each, m. radius:
     m, from the origin of the body to the end of all. bounce: the largest restitution of any. boxes: numbers of the
-    colliders that are boxes. surface: how it runs. starts_asleep: of a dynamic body.
+    colliders that are boxes. is_searched: the solver searches for the contacts of a collider, as of a cylinder or hull.
+    surface: how it runs. starts_asleep: of a dynamic body.
     """
 
     body: rapier3d.RigidBody
@@ -45,6 +46,7 @@ class Template:
     materials: list[str] = field(default_factory=list)
     sides: list[tuple[float, float]] = field(default_factory=list)
     boxes: list[int] = field(default_factory=list)
+    is_searched: bool = False
     radius: float = 0.0
     bounce: float = 0.0
 
