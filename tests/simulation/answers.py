@@ -312,9 +312,9 @@ def rolls_on_its_side(rng: Random, file: File) -> tuple[float, Judge]:
     def judge(run: Run) -> list[Check]:
         ways = run.positions[:, run.row("Body")] - np.array(start)
         way = speed * run.times[-1]
-        return [near("way", ways[-1] @ along, way, 0.1 if kind == "Cylinder" else 0.07),
+        return [near("way", ways[-1] @ along, way, 0.02),
                 near("aside", ways[-1] @ axis, 0, 0, 0.01 * way),
-                near("height", np.abs(ways[:, 2]).max(), 0, 0, 0.02 * radius)]  # fmt: skip
+                near("height", np.abs(ways[:, 2]).max(), 0, 0, 0.05 * radius)]  # fmt: skip
 
     return 2.0, judge
 

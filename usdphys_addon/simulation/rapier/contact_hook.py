@@ -10,6 +10,9 @@ the slip.
 The solver applies restitution after friction, for the speed at the beginning of its step. So a ball that bounces would
 get too little spin, and loses height in each bounce. A contact that begins gets the friction of the whole impact, and a
 restitution that gives the ball the speed of its energy at the moment of the impact.
+
+The solver keeps the points of contacts on the bodies until these have turned by a degree. So a cylinder or capsule that
+rolls bears behind its middle, and rolls ever faster: its points are put back below its axis.
 """
 
 from __future__ import annotations
@@ -32,6 +35,9 @@ REST = 0.005
 SKID, STILL, MOVES = 0.02, 1e-6, 0.2
 #: Relative to the size of the smaller body: points of a contact that are further from each other belong to two places.
 FACING = 0.01
+#: A body lies whose axis has a smaller cosine with the normal. Relative to its radius: how far its points are put back;
+#: those of no more than SAME are right, and those of TURNED belong to something else.
+LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: A contact bounces that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
@@ -88,6 +94,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: True where the solver's friction is that of each contact. slid: True once a point has slid.
         self.is_coupled = self.slid = False
         self.grips: dict[Any, Grip] = {}
+        #: Radius and half of the height, m, of colliders that roll about their Y, by handle.
+        self.rollers: dict[Any, tuple[float, float]] = {}
         #: Bodies whose contacts are looked at for how they slide and bounce.
         self._sliding: set[Any] = set(wheels)
         self._gravity: _Vector = (0.0, 0.0, 0.0)
@@ -141,6 +149,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if first is not None and second is not None and (first.is_uneven or second.is_uneven) and _rests(ctx):
             ctx.friction = held(first, second)
         if ctx.rigid_body1 in self._sliding or ctx.rigid_body2 in self._sliding:
+            if (ctx.collider1 in self.rollers) is not (ctx.collider2 in self.rollers):
+                self._bear_below(ctx)
             self._slip(ctx)
 
     def _run(self, ctx: Any) -> None:
@@ -159,6 +169,39 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                     here = velocity + np.cross(spin, np.array(point.to_tuple(), float) - pose[:3, 3])
                 here = sign * (here - normal * float(here @ normal))
                 ctx.set_solver_contact(number, tangent_velocity=tuple(here.tolist()))
+
+    def _bear_below(self, ctx: Any) -> None:
+        """Put the points of a body that lies on its side below its axis, where the other one is flat."""
+        is_first = ctx.collider1 in self.rollers
+        handle = ctx.collider1 if is_first else ctx.collider2
+        radius, height = self.rollers[handle]
+        pose = matrix_of(ctx.colliders[handle].position)
+        middle, axis = pose[:3, 3].tolist(), pose[:3, 1].tolist()
+        normal: _Vector = ctx.normal.to_tuple()
+        if is_first:
+            # That of the first body turns with it, too.
+            turn = matrix_of(ctx.colliders[ctx.collider2].position)[:3, :3]
+            x, y, z = (turn @ ctx.local_n2.to_tuple()).tolist()
+            normal = -x, -y, -z
+        sign = 1.0 if is_first else -1.0
+        lean = _dot(normal, axis)
+        if abs(lean) > LYING:
+            return
+        ctx.normal = normal
+        down = [sign * radius * (part - lean * along) for part, along in zip(normal, axis, strict=True)]
+        for number, contact in enumerate(ctx.solver_contacts):
+            own, other = contact.point.to_tuple(), contact.point2.to_tuple()
+            if not is_first:
+                own, other = other, own
+            far = _dot(_minus(own, middle), axis)
+            x, y, z = (here + far * along + part for here, along, part in zip(middle, axis, down, strict=True))
+            if abs(far) > height or not SAME < math.dist((x, y, z), own) / radius < TURNED:
+                continue
+            gap = sign * _dot(_minus(other, (x, y, z)), normal)
+            i, j, k = (sign * gap * part for part in normal)
+            ends = (x, y, z), (x + i, y + j, z + k)
+            first, second = ends if is_first else ends[::-1]
+            ctx.set_solver_contact(number, point=first, point2=second, dist=gap)
 
     def _slip(self, ctx: Any) -> None:
         """Turn the friction of points that slide against their slip, and make up for what an impact lacks."""

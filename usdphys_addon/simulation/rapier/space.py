@@ -70,6 +70,8 @@ LOOK_AT_ALL = 4
 FEW_JOINTED = 8
 #: Bodies, at most, that are asked in a time step whether they slide and spin; of a crowd every so many steps.
 LOOK_AT_SPINS, SPINS_OF_CROWD = 4, 16
+#: Part of the speed from which on contacts are looked at, for cylinders and capsules.
+ROLLS = 0.05
 
 
 @dataclass(slots=True)
@@ -216,12 +218,16 @@ class SolverSpace(Engine):
         #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
         #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
         self._shifts: NDArray[np.float64] = time_step * MOVES * np.sqrt(np.minimum(lengths, 1.0))
+        # What rolls does so at any speed.
+        rolls = np.array([bool(item.rollers) for item in self._templates], bool)[self._template_of]
+        self._looks = np.where(rolls, ROLLS * self._shifts, self._shifts)
         #: The time step up to which the contacts of a body are looked at.
         self._until = np.zeros(len(self.paths), np.int64)
         self._looked = np.zeros(len(self.paths), bool)
         #: The time step up to which friction is that of each contact.
         self._coupled = 0
         self._grip()
+        self._hook.rollers = self._rollers()
         self._hook.attach(self.physics)
         self._part_rows()
         moves = bool(self._earlier) or self._stock.is_moving
@@ -234,7 +240,7 @@ class SolverSpace(Engine):
             ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
             self._ways = ways
             self.watch_fast(ways)
-            self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
+            self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
             self._coupled = self._frame + self._period
         self._look()
         if self._asleep:
@@ -310,7 +316,11 @@ class SolverSpace(Engine):
         self._frequency = contacts.frequency
         self._soften_contacts(0.0)
         self._tune_joints(contacts.small_steps)
-        if self.loads.breaks_in_loops(self.physics, self.constraints) or any(
+        breaks = self.loads.breaks_in_loops(self.physics, self.constraints)
+        if breaks:
+            sweeps = max(parameters.num_internal_pgs_iterations, tuning.LOOP_SWEEPS)
+            parameters.num_internal_pgs_iterations = sweeps
+        if breaks or any(
             joint_effects.needs_equal_steps(constraint) for constraint in self.constraints
         ):
             # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones. The
@@ -542,6 +552,14 @@ class SolverSpace(Engine):
         )  # fmt: skip
         return {}
 
+    def _rollers(self) -> dict[Any, tuple[float, float]]:
+        """`ContactHook.rollers`."""
+        found, bodies = {}, self.physics.rigid_bodies
+        for path, kind in zip(self.paths, self._template_of.tolist(), strict=True):
+            for number, sizes in self._templates[kind].rollers.items() if path in self.weights else ():
+                found[bodies[self.handles[path]].colliders[number]] = sizes
+        return found
+
     @property
     def _views(self) -> list[Any]:
         """The solver's bodies, in the order of `paths`; got on first use, which is not needed to build a world."""
@@ -705,7 +723,7 @@ class SolverSpace(Engine):
     def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
         """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
         if len(self.weights) <= tuning.CROWD:
-            self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
+            self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
             if self._hook.slid:
                 self._coupled, self._hook.slid = self._frame + self._period, False
         self._look()
