@@ -52,7 +52,7 @@ def test_a_drum_rolls_on_over_a_long_floor_and_falls_off_its_edge() -> None:
         world.step()
         heights.append(place(world, "Drum")[2])
     assert world.time < 6.0
-    assert np.ptp(heights) < 0.02 * RADIUS
+    assert np.ptp(heights) < 0.05 * RADIUS
     run(world, 2.0)
     assert place(world, "Drum")[2] < -5.0
 

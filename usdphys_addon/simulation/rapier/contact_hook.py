@@ -33,8 +33,9 @@ REST = 0.005
 #: m/s: a point of a body of 1 m slides that slips faster, of a smaller one by the root of its size. Nothing can be said
 #: of the direction of less than STILL. A body that MOVES so fast, times the same root, may begin to slide.
 SKID, STILL, MOVES = 0.02, 1e-6, 0.2
-#: Relative to the size of the smaller body: points of a contact that are further from each other belong to two places.
-FACING = 0.01
+#: Relative to the size of the smaller body, and m: points of a contact that are further from each other belong to two
+#: places. The solver keeps points that slide until they are a millimetre apart.
+FACING, SLID = 0.02, 0.002
 #: A body lies whose axis has a smaller cosine with the normal. Relative to its radius: how far its points are put back;
 #: those of no more than SAME are right, and those of TURNED belong to something else.
 LYING, SAME, TURNED = 0.02, 1e-5, 0.06
@@ -212,7 +213,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if one is None or other is None:
             return
         if len(contacts) > 2:
-            contacts = _true(ctx, contacts, FACING * min(one.size, other.size))
+            contacts = _true(ctx, contacts, FACING * min(one.size, other.size) + SLID)
         normal: _Vector = ctx.normal.to_tuple()
         friction = ctx.friction
         is_one = not other.yields

@@ -212,7 +212,8 @@ class SolverSpace(Engine):
         )
         self._arms = np.where(may_slide, radii, -1.0)
         self._radii, self._is_told = np.maximum(radii, 0.0), not self.weights
-        searched = [item.size for item in self._templates if item.is_searched and item.weight is not None]
+        own = [self._templates[number] for number in set(self._template_of.tolist())]
+        searched = [item.size for item in own if item.is_searched and item.weight is not None]
         self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
