@@ -478,8 +478,8 @@ def test_joints_with_a_largest_speed_can_leave_their_articulation() -> None:
 
 
 def test_a_rescued_articulation_goes_on_from_its_last_good_state() -> None:
-    """Whatever the bodies had become: they are where they were shortly before, and not as fast as the drive, which still
-    pulls without bounds, had made them (1e33 m/s)."""
+    """Whatever the bodies had become: they are where they were shortly before, and not as fast (1e33 m/s) as the drive
+    had made them, which still pulls without bounds."""
     world = made(SCENES["articulated_arm"])
     run(world, 0.5)
     before, fastest = world.positions.copy(), float(np.abs(world.velocities()).max())

@@ -106,7 +106,10 @@ class BodyMaker:
                 template.is_searched = True
                 if (tube := shape.as_capsule() or shape.as_round_cylinder()) is not None:
                     x, y, _ = shape.compute_aabb(Isometry3.identity()).maxs.to_tuple()
-                    template.rollers[len(template.colliders)] = (x, y if shape.as_capsule() is None else tube.half_height)
+                    template.rollers[len(template.colliders)] = (
+                        x,
+                        y if shape.as_capsule() is None else tube.half_height,
+                    )
             template.colliders.append(collider)
             box = shape.compute_aabb(Isometry3.identity())
             template.sides.append(_sides(box))

@@ -321,9 +321,7 @@ class SolverSpace(Engine):
         if breaks:
             sweeps = max(parameters.num_internal_pgs_iterations, tuning.LOOP_SWEEPS)
             parameters.num_internal_pgs_iterations = sweeps
-        if breaks or any(
-            joint_effects.needs_equal_steps(constraint) for constraint in self.constraints
-        ):
+        if breaks or any(joint_effects.needs_equal_steps(constraint) for constraint in self.constraints):
             # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones. The
             # solver tells the load of a joint for the last of the smaller ones only, in which a blow may be over.
             bodies = [self.physics.rigid_bodies[self.handles[path]] for path in self.weights]
@@ -434,7 +432,9 @@ class SolverSpace(Engine):
                 self._stay_awake_above(self._templates[number].body, *slow[number])
         self.handles = dict(zip(self.paths, self._stock.add_bodies(self.physics, self._rows), strict=True))
         boxes = [self._templates[number].boxes for number in numbers]
-        part_boxes(self.physics, self.handles, {path: each for path, each in zip(self.paths, boxes, strict=True) if each})
+        part_boxes(
+            self.physics, self.handles, {path: each for path, each in zip(self.paths, boxes, strict=True) if each}
+        )
         self.static_handles = self._stock.add_statics(self.physics)
         self._static_materials = {static.path: static.material for static in self._stock.statics}
         weights = [template.weight for template in self._templates]

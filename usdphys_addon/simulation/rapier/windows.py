@@ -41,7 +41,7 @@ class Windows:
     """The windows of one world of the solver."""
 
     def __init__(self, physics: PhysicsWorld, bodies: Iterable[Any], size: float) -> None:
-        """bodies: handles of the static ones. size: m, of the smallest body whose contacts are searched for; 0: none."""
+        """bodies: handles of the static ones. size: m, of the smallest body whose contacts are searched for, or 0."""
         self._pad = PAD * size
         self._all: list[_Window] = []
         for body in bodies if size > 0.0 else ():
