@@ -14,8 +14,8 @@ from zlib import crc32
 
 from rapier3d import PhysicsWorld, SharedShape
 
-#: By which a box is smaller at most: m, which is some times the rounding of a place 10 m from the origin; and relative to
-#: its shortest side, at least and at most. LEAST: the smallest part of it.
+#: By which a box is smaller at most: m, which is some times the rounding of a place 10 m from the origin; and relative
+#: to its shortest side, at least and at most. LEAST: the smallest part of it.
 MOST, LONG, SHORT, LEAST = 2e-5, 1e-5, 1e-4, 0.1
 
 
