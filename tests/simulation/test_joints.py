@@ -652,6 +652,32 @@ def test_the_force_of_a_joint_in_a_loop_is_that_on_its_second_body(swapped: bool
     assert world.joint_wrench(f"{W}/Right")[0][0] == pytest.approx(-up, rel=0.02)
 
 
+@pytest.mark.parametrize("rise", [25.0, 40.0, 55.0])
+@pytest.mark.parametrize("share", [0.96, 1.04])
+def test_two_bars_between_posts_break_at_the_load_of_their_ends(rise: float, share: float) -> None:
+    """Each end bears the weight of a bar and a pull of half of it over the tangent of the angle, along no axis of a
+    bar: the solver mixes the axes of a joint."""
+    length, mass, angle = 0.6, 8.0, math.radians(rise)
+    file = File(CENTIMETERS)
+    for name, end, way in (("A", 0.0, 1), ("B", 2 * length * math.cos(angle), -1)):
+        middle = (end + way * 0.5 * length * math.cos(angle), 0, -0.5 * length * math.sin(angle))
+        file.add(file.body(name, middle, about("Y", way * rise), mass=mass, size=(length, 0.05, 0.05), collides=False))
+    load = mass * G * math.hypot(1.0, 0.5 / math.tan(angle))
+    half, a, b = length / 2, f"{W}/A", f"{W}/B"
+    file.add(
+        file.joint("Left", "Revolute", "", a, pos1=(-half, 0, 0), axis="Y", break_force=share * load),
+        file.joint("Middle", "Revolute", a, b, pos0=(half, 0, 0), pos1=(-half, 0, 0), axis="Y"),
+        file.joint("Right", "Revolute", b, "", pos0=(half, 0, 0), pos1=(end, 0, 0), axis="Y"),
+    )  # fmt: skip
+    world = world_of(file)
+    world.joint_load(f"{W}/Right")
+    run(world, 1.0)
+    assert world.broken_joints == ((f"{W}/Left",) if share < 1.0 else ())
+    if share > 1.0:
+        assert world.joint_load(f"{W}/Left")[0] == pytest.approx(load, rel=0.01)
+        assert world.joint_load(f"{W}/Right")[0] == pytest.approx(load, rel=0.01)
+
+
 def weights_in_a_row(*, bears: tuple[float, float]) -> File:
     """5 kg on a hook, 5 kg below it on another, and a beam on two hinges beside them, which is a loop."""
     file = File(CENTIMETERS)

@@ -36,7 +36,7 @@ def test_a_stack_of_large_boxes_hardly_sinks() -> None:
 
 
 def test_the_lowest_contact_of_a_stack_bears_all_of_it() -> None:
-    assert sag(5, 2.0) < 0.39
+    assert sag(5, 2.0) < 0.43
 
 
 def test_a_box_that_falls_flat_lands_where_it_falls() -> None:
@@ -68,7 +68,7 @@ def test_a_column_of_small_cubes_sinks_by_a_part_of_its_height() -> None:
 
 
 def test_grains_of_a_millimetre_come_to_rest() -> None:
-    assert stack(4, 0.001, 1.5).awake_count == stack(6, 0.001, 1.5).awake_count == 0
+    assert [stack(count, 0.001, 1.5).awake_count for count in (4, 6, 8, 10)] == [0] * 4
 
 
 def test_boxes_of_thirty_metres_lie_on_each_other() -> None:

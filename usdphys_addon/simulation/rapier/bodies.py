@@ -100,6 +100,16 @@ class BodyMaker:
                 # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
                 # circle it then pushes the other off. It does not for colliders with a hook; there is none.
                 collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
+            if shape.as_cuboid() is not None:
+                template.boxes.append(len(template.colliders))
+            elif shape.as_ball() is None:
+                template.is_searched = True
+                if (tube := shape.as_capsule() or shape.as_round_cylinder()) is not None:
+                    x, y, _ = shape.compute_aabb(Isometry3.identity()).maxs.to_tuple()
+                    template.rollers[len(template.colliders)] = (
+                        x,
+                        y if shape.as_capsule() is None else tube.half_height,
+                    )
             template.colliders.append(collider)
             box = shape.compute_aabb(Isometry3.identity())
             template.sides.append(_sides(box))

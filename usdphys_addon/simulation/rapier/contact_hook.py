@@ -10,6 +10,9 @@ the slip.
 The solver applies restitution after friction, for the speed at the beginning of its step. So a ball that bounces would
 get too little spin, and loses height in each bounce. A contact that begins gets the friction of the whole impact, and a
 restitution that gives the ball the speed of its energy at the moment of the impact.
+
+The solver keeps the points of contacts on the bodies until these have turned by a degree. So a cylinder or capsule that
+rolls bears behind its middle, and rolls ever faster: its points are put back below its axis.
 """
 
 from __future__ import annotations
@@ -30,6 +33,12 @@ REST = 0.005
 #: m/s: a point of a body of 1 m slides that slips faster, of a smaller one by the root of its size. Nothing can be said
 #: of the direction of less than STILL. A body that MOVES so fast, times the same root, may begin to slide.
 SKID, STILL, MOVES = 0.02, 1e-6, 0.2
+#: Relative to the size of the smaller body, and m: points of a contact that are further from each other belong to two
+#: places. The solver keeps points that slide until they are a millimetre apart.
+FACING, SLID = 0.02, 0.002
+#: A body lies whose axis has a smaller cosine with the normal. Relative to its radius: how far its points are put back;
+#: those of no more than SAME are right, and those of TURNED belong to something else.
+LYING, SAME, TURNED = 0.02, 1e-5, 0.06
 #: A contact bounces that comes faster than gravity makes a body in so many steps.
 SLOW_FALLS = 4.0
 _Vector = tuple[float, float, float]
@@ -86,6 +95,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         #: True where the solver's friction is that of each contact. slid: True once a point has slid.
         self.is_coupled = self.slid = False
         self.grips: dict[Any, Grip] = {}
+        #: Radius and half of the height, m, of colliders that roll about their Y, by handle.
+        self.rollers: dict[Any, tuple[float, float]] = {}
         #: Bodies whose contacts are looked at for how they slide and bounce.
         self._sliding: set[Any] = set(wheels)
         self._gravity: _Vector = (0.0, 0.0, 0.0)
@@ -139,6 +150,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if first is not None and second is not None and (first.is_uneven or second.is_uneven) and _rests(ctx):
             ctx.friction = held(first, second)
         if ctx.rigid_body1 in self._sliding or ctx.rigid_body2 in self._sliding:
+            if (ctx.collider1 in self.rollers) is not (ctx.collider2 in self.rollers):
+                self._bear_below(ctx)
             self._slip(ctx)
 
     def _run(self, ctx: Any) -> None:
@@ -158,6 +171,39 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
                 here = sign * (here - normal * float(here @ normal))
                 ctx.set_solver_contact(number, tangent_velocity=tuple(here.tolist()))
 
+    def _bear_below(self, ctx: Any) -> None:
+        """Put the points of a body that lies on its side below its axis, where the other one is flat."""
+        is_first = ctx.collider1 in self.rollers
+        handle = ctx.collider1 if is_first else ctx.collider2
+        radius, height = self.rollers[handle]
+        pose = matrix_of(ctx.colliders[handle].position)
+        middle, axis = pose[:3, 3].tolist(), pose[:3, 1].tolist()
+        normal: _Vector = ctx.normal.to_tuple()
+        if is_first:
+            # That of the first body turns with it, too.
+            turn = matrix_of(ctx.colliders[ctx.collider2].position)[:3, :3]
+            x, y, z = (turn @ ctx.local_n2.to_tuple()).tolist()
+            normal = -x, -y, -z
+        sign = 1.0 if is_first else -1.0
+        lean = _dot(normal, axis)
+        if abs(lean) > LYING:
+            return
+        ctx.normal = normal
+        down = [sign * radius * (part - lean * along) for part, along in zip(normal, axis, strict=True)]
+        for number, contact in enumerate(ctx.solver_contacts):
+            own, other = contact.point.to_tuple(), contact.point2.to_tuple()
+            if not is_first:
+                own, other = other, own
+            far = _dot(_minus(own, middle), axis)
+            x, y, z = (here + far * along + part for here, along, part in zip(middle, axis, down, strict=True))
+            if abs(far) > height or not SAME < math.dist((x, y, z), own) / radius < TURNED:
+                continue
+            gap = sign * _dot(_minus(other, (x, y, z)), normal)
+            i, j, k = (sign * gap * part for part in normal)
+            ends = (x, y, z), (x + i, y + j, z + k)
+            first, second = ends if is_first else ends[::-1]
+            ctx.set_solver_contact(number, point=first, point2=second, dist=gap)
+
     def _slip(self, ctx: Any) -> None:
         """Turn the friction of points that slide against their slip, and make up for what an impact lacks."""
         contacts = ctx.solver_contacts
@@ -166,6 +212,8 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         one, other = self._side(ctx, ctx.rigid_body1), self._side(ctx, ctx.rigid_body2)
         if one is None or other is None:
             return
+        if len(contacts) > 2:
+            contacts = _true(ctx, contacts, FACING * min(one.size, other.size) + SLID)
         normal: _Vector = ctx.normal.to_tuple()
         friction = ctx.friction
         is_one = not other.yields
@@ -277,6 +325,16 @@ def _yield(side: _Side, arm: _Vector, push: _Vector) -> _Vector:
     first, second, third = side.turns
     x, y, z = _cross((_dot(first, turning), _dot(second, turning), _dot(third, turning)), arm)
     return x + push[0] * side.yields, y + push[1] * side.yields, z + push[2] * side.yields
+
+
+def _true(ctx: Any, contacts: Any, near: float) -> Any:
+    """The contacts whose two points face each other, but for so much (m); those of others are removed."""
+    count = len(contacts)
+    for number in range(count - 1, -1, -1):
+        contact = contacts[number]
+        if math.dist(contact.point.to_tuple(), contact.point2.to_tuple()) > abs(contact.dist) + near:
+            ctx.remove_solver_contact(number)
+    return contacts if ctx.num_solver_contacts == count else ctx.solver_contacts
 
 
 def held(first: Grip, second: Grip) -> float:

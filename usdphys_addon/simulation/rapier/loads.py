@@ -23,7 +23,7 @@ from ...core.frames import Matrix
 from ...core.schema import Vector
 from ..weights import Weight
 from . import tuning
-from .constraints import NO_WRENCH, Constraint
+from .constraints import NO_WRENCH, Constraint, matrix_of
 
 _LINEAR, _ANGULAR, _TO_TUPLE = attrgetter("linvel"), attrgetter("angvel"), methodcaller("to_tuple")
 
@@ -64,6 +64,8 @@ class Loads:
         #: Forces and torques (n, 3) on the second bodies of the cuts, along the axes of the world.
         self._wrenches: tuple[Matrix, Matrix] = (np.zeros((0, 3)), np.zeros((0, 3)))
         self._plain: list[tuple[Constraint, int]] = []
+        #: How the solver mixes the axes of these, (n, 3, 3); None before it is needed in a time step.
+        self._mixed: Matrix | None = None
         #: Rows of cuts that are bonds, with the axis and the sign of their pull.
         self._bonds: list[tuple[int, int, float]] = []
         self._rows: list[str] = []
@@ -93,13 +95,15 @@ class Loads:
     def before(self, physics: PhysicsWorld, constraints: Sequence[Constraint], *, is_next: bool = False) -> None:
         """Remember the momenta of what hangs on the joints. is_next: nothing has happened since the last step."""
         self._refresh(physics, constraints)
+        if not is_next:
+            self._mixed = None
         if not is_next or self._before is None:
             self._before = _Momenta(self._views, self._matter) if self._cuts else None
 
     def _refresh(self, physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
         """Find the cuts anew if a joint was changed or one more is asked for."""
         if self._known != len(self.asked):
-            self._known, self._before = len(self.asked), None
+            self._known, self._before, self._mixed = len(self.asked), None, None
             self._find(physics, constraints)
 
     def _find(self, physics: PhysicsWorld, constraints: Sequence[Constraint]) -> None:
@@ -190,9 +194,9 @@ class Loads:
         if self._before is not None:
             self._balance(physics, self._before, dt)
         steps = physics.integration_parameters.num_solver_iterations
-        for constraint, more in self._plain:
+        for (constraint, more), mixed in zip(self._plain, self._mixing(physics), strict=True):
             if constraint.active:
-                constraint.load = (math.hypot(*_pushes(physics, constraint)) * (steps + more) / dt, 0.0)
+                constraint.load = (math.hypot(*_pushes(physics, constraint, mixed)) * (steps + more) / dt, 0.0)
         breaking = [
             item for item in constraints
             if (item.load[0] > item.facts.break_force or item.load[1] > item.facts.break_torque) and item.active
@@ -207,12 +211,18 @@ class Loads:
             if cut.constraint.facts.path in wanted:
                 cut.constraint.wrench = tuple(force.tolist()), tuple(torque.tolist())
         steps = physics.integration_parameters.num_solver_iterations
-        for constraint, more in self._plain:
+        for (constraint, more), mixed in zip(self._plain, self._mixing(physics), strict=True):
             if constraint.active and constraint.facts.path in wanted:
                 # The solver's impulses are those of one small step, and on the first body.
-                impulses = np.array(_pushes(physics, constraint)) * -(steps + more) / dt
+                impulses = np.array(_pushes(physics, constraint, mixed)) * -(steps + more) / dt
                 x, y, z = (constraint.frames(physics)[0][:3, :3] @ impulses).tolist()
                 constraint.wrench = (x, y, z), (0.0, 0.0, 0.0)
+
+    def _mixing(self, physics: PhysicsWorld) -> Matrix:
+        """See `_mixed`; it hardly changes in the steps of one time step."""
+        if self._mixed is None:
+            self._mixed = _mixes(physics, [item for item, _ in self._plain], self.weights)
+        return self._mixed
 
     def _balance(self, physics: PhysicsWorld, before: _Momenta, dt: float) -> None:
         """The loads from the change of momentum of what hangs on each joint, less gravity and contacts."""
@@ -351,13 +361,51 @@ def _is_plain(constraint: Constraint) -> bool:
     )
 
 
-def _pushes(physics: PhysicsWorld, constraint: Constraint) -> list[float]:
-    """The solver's impulses (3,) of a joint, along its axes. For a bond, a push between its bodies counts as 0."""
-    pushes = list(physics.impulse_joints[constraint.state.base].impulses[:3])
+def _pushes(physics: PhysicsWorld, constraint: Constraint, mixed: Matrix) -> list[float]:
+    """The impulses (3,) of a joint, along its axes. For a bond, a push between its bodies counts as 0."""
+    pushes: list[float] = (np.array(physics.impulse_joints[constraint.state.base].impulses[:3]) @ mixed).tolist()
     if constraint.facts.pull is not None:
         axis, sign = constraint.facts.pull
         pushes[axis] = max(sign * pushes[axis], 0.0)
     return pushes
+
+
+def _mixes(physics: PhysicsWorld, items: Sequence[Constraint], weights: Mapping[str, Weight]) -> Matrix:
+    """(n, 3, 3): how much of the force along each axis of a joint is in each of the solver's impulses, by rows.
+
+    The solver makes the rows of a joint independent of each other, the locked rotations first and then the
+    translations: it takes from each what the rows before it would move. So an impulse acts along several axes.
+    """
+    count = len(items)
+    found = np.tile(np.eye(3), (count, 1, 1))
+    if not count:
+        return found
+    # In the axes of each joint, of both bodies: rows (n, 6, 3) that turn them, and how these yield.
+    turns, yields, lightness = np.zeros((2, count, 6, 3)), np.zeros((2, count, 3, 3)), np.zeros(count)
+    locked = np.array([[item.is_locked for item in constraint.state.freedoms[3:]] for constraint in items], bool)
+    for row, item in enumerate(items):
+        frame = item.frames(physics)[0]
+        axes = frame[:3, :3]
+        for side, (path, handle) in enumerate(zip((item.facts.body0, item.facts.body1), item.handles, strict=True)):
+            weight = weights.get(path)
+            if weight is None:
+                continue
+            pose = matrix_of(physics.rigid_bodies[handle].position)
+            own = axes.T @ pose[:3, :3]
+            arm = axes.T @ (frame[:3, 3] - pose[:3, 3]) - own @ weight.center
+            turns[side, row, 3:] = np.cross(arm, np.eye(3))
+            yields[side, row] = own @ weight.inverse_inertia @ own.T
+            lightness[row] += 1.0 / weight.mass
+    turns[:, :, :3] = np.eye(3) * locked[:, :, None]
+    moves = np.concatenate((np.zeros((count, 3, 3)), found), axis=1)
+    for row in range(6):
+        moved, turned = lightness[:, None] * moves[:, row], np.einsum("snij,snj->sni", yields, turns[:, :, row])
+        along = np.einsum("ni,nki->nk", moved, moves) + np.einsum("sni,snki->nk", turned, turns)
+        part = np.divide(along, along[:, row : row + 1], out=np.zeros_like(along), where=along[:, row : row + 1] > 0.0)
+        part[:, : row + 1] = 0.0
+        moves -= part[:, :, None] * moves[:, row : row + 1]
+        turns -= part[None, :, :, None] * turns[:, :, row : row + 1]
+    return np.asarray(moves[:, 3:])
 
 
 def most_loaded(constraints: Sequence[Constraint]) -> list[Constraint]:

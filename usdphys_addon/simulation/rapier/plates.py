@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Thin prisms, such as round floors and table tops, as pieces whose faces have four corners at most.
+"""Thin prisms, such as round floors and table tops, as pieces whose faces have four corners at most, or as triangles.
 
 The solver finds no hull of a very thin one, and in a face with more corners it sees only four. Tilting the others, as
-`rounding` does, would put the foot of a thin plate above its top.
+`rounding` does, would put the foot of a thin plate above its top. What slides catches on the seams of pieces, not on
+those of triangles, which are for what does not move.
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 import numpy as np
 import rapier3d
@@ -36,13 +39,15 @@ def plate(points: Points, most: float = PLATE) -> Placed | None:
     return SharedShape.compound([(here, SharedShape.convex_mesh(*_solid(piece))) for piece in pieces]), None, None
 
 
-def surface(points: Points) -> tuple[Points, Triangles] | None:
-    """The whole surface of `plate`: points (m, 3) and triangles (k, 3)."""
-    found = _prism(points)
+def surface(points: Points, most: float = PLATE) -> tuple[Points, Triangles] | None:
+    """The whole surface of `plate`: points (m, 3) and triangles (k, 3), of which few meet at a corner."""
+    found = _prism(points, most)
     if found is None:
         return None
-    corners, triangles = _solid(np.concatenate(found))
-    return corners, triangles.astype(np.int64)
+    count = len(found[0])
+    faces = [face for a, *rest in _quads(count) for b, c in pairwise(rest) for face in (
+        (count + a, count + b, count + c), (a, c, b))]  # fmt: skip
+    return np.concatenate(found), np.array(faces + _around(count), np.int64)
 
 
 def _prism(points: Points, most: float = PLATE) -> tuple[Points, Points] | None:
@@ -87,6 +92,10 @@ def _solid(corners: Points) -> tuple[Points, NDArray[np.uint32]]:
     count = len(corners) // 2
     faces = [(count, count + row, count + row + 1) for row in range(1, count - 1)]
     faces += [(0, row + 1, row) for row in range(1, count - 1)]
-    around = [(row, (row + 1) % count) for row in range(count)]
-    faces += [face for a, b in around for face in ((a, b, count + b), (a, count + b, count + a))]
-    return corners, np.array(faces, np.uint32)
+    return corners, np.array(faces + _around(count), np.uint32)
+
+
+def _around(count: int) -> list[tuple[int, int, int]]:
+    """The triangles between foot and top."""
+    sides = [(row, (row + 1) % count) for row in range(count)]
+    return [face for a, b in sides for face in ((a, b, count + b), (a, count + b, count + a))]

@@ -314,6 +314,9 @@ def _hull(moves: bool, mesh: Mesh) -> Steps[Placed | None]:
 
 def _convex(points: Points, moves: bool) -> Placed:
     """The hull of points that are not near one plane. Pieces of plates that move catch on each other's seams."""
+    whole = None if moves else surface(points)
+    if whole is not None:
+        return triangles(*whole), None, None
     found = plate(points, MOVING_PLATE if moves else PLATE) or rounding.hull(points) or plate(points)
     if found is None:
         corners, faces = SharedShape.convex_hull(points).as_convex_polyhedron().to_trimesh()

@@ -34,6 +34,7 @@ from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
 from .contact_hook import MOVES, ContactHook, Grip
 from .energy import PERIOD, EnergyWatch, Matter
+from .flush import part_boxes
 from .followers import Follower
 from .gears import Gear
 from .grab import Grab, grab, pull, release
@@ -61,6 +62,7 @@ from .stock import Stock
 from .templates import Template
 from .trees import is_axle
 from .wheel_drives import lead, soften, wheels_of
+from .windows import Windows
 
 #: Time steps after which all bodies with a largest speed are looked at.
 LOOK_AT_ALL = 4
@@ -68,6 +70,8 @@ LOOK_AT_ALL = 4
 FEW_JOINTED = 8
 #: Bodies, at most, that are asked in a time step whether they slide and spin; of a crowd every so many steps.
 LOOK_AT_SPINS, SPINS_OF_CROWD = 4, 16
+#: Part of the speed from which on contacts are looked at, for cylinders and capsules.
+ROLLS = 0.05
 
 
 @dataclass(slots=True)
@@ -89,6 +93,7 @@ class SavedSpace:
     steps: int
     coupled: int
     racing: list[tuple[int, float, float]]
+    ways: NDArray[np.float64]
 
 
 class SolverSpace(Engine):
@@ -207,26 +212,36 @@ class SolverSpace(Engine):
         )
         self._arms = np.where(may_slide, radii, -1.0)
         self._radii, self._is_told = np.maximum(radii, 0.0), not self.weights
+        own = [self._templates[number] for number in set(self._template_of.tolist())]
+        searched = [item.size for item in own if item.is_searched and item.weight is not None]
+        self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
         lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
         #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
         self._shifts: NDArray[np.float64] = time_step * MOVES * np.sqrt(np.minimum(lengths, 1.0))
+        # What rolls does so at any speed.
+        rolls = np.array([bool(item.rollers) for item in self._templates], bool)[self._template_of]
+        self._looks = np.where(rolls, ROLLS * self._shifts, self._shifts)
         #: The time step up to which the contacts of a body are looked at.
         self._until = np.zeros(len(self.paths), np.int64)
         self._looked = np.zeros(len(self.paths), bool)
         #: The time step up to which friction is that of each contact.
         self._coupled = 0
         self._grip()
+        self._hook.rollers = self._rollers()
         self._hook.attach(self.physics)
         self._part_rows()
         moves = bool(self._earlier) or self._stock.is_moving
         if self._earlier:
             self._go_on()
+        #: m: ways of the bodies in the last time step.
+        self._ways = np.zeros(len(self.paths))
         if moves:
             speeds = self.velocities()
             ways, turns = (time_step * np.linalg.norm(part, axis=1) for part in (speeds[:, :3], speeds[:, 3:]))
+            self._ways = ways
             self.watch_fast(ways)
-            self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
+            self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
             self._coupled = self._frame + self._period
         self._look()
         if self._asleep:
@@ -302,9 +317,11 @@ class SolverSpace(Engine):
         self._frequency = contacts.frequency
         self._soften_contacts(0.0)
         self._tune_joints(contacts.small_steps)
-        if self.loads.breaks_in_loops(self.physics, self.constraints) or any(
-            joint_effects.needs_equal_steps(constraint) for constraint in self.constraints
-        ):
+        breaks = self.loads.breaks_in_loops(self.physics, self.constraints)
+        if breaks:
+            sweeps = max(parameters.num_internal_pgs_iterations, tuning.LOOP_SWEEPS)
+            parameters.num_internal_pgs_iterations = sweeps
+        if breaks or any(joint_effects.needs_equal_steps(constraint) for constraint in self.constraints):
             # The motor of an armature remembers a speed for a whole step of the solver: it takes no smaller ones. The
             # solver tells the load of a joint for the last of the smaller ones only, in which a blow may be over.
             bodies = [self.physics.rigid_bodies[self.handles[path]] for path in self.weights]
@@ -414,6 +431,10 @@ class SolverSpace(Engine):
                 # Before the body is added as often as there are twins: one by one takes an eighth of the build.
                 self._stay_awake_above(self._templates[number].body, *slow[number])
         self.handles = dict(zip(self.paths, self._stock.add_bodies(self.physics, self._rows), strict=True))
+        boxes = [self._templates[number].boxes for number in numbers]
+        part_boxes(
+            self.physics, self.handles, {path: each for path, each in zip(self.paths, boxes, strict=True) if each}
+        )
         self.static_handles = self._stock.add_statics(self.physics)
         self._static_materials = {static.path: static.material for static in self._stock.statics}
         weights = [template.weight for template in self._templates]
@@ -532,6 +553,14 @@ class SolverSpace(Engine):
         )  # fmt: skip
         return {}
 
+    def _rollers(self) -> dict[Any, tuple[float, float]]:
+        """`ContactHook.rollers`."""
+        found, bodies = {}, self.physics.rigid_bodies
+        for path, kind in zip(self.paths, self._template_of.tolist(), strict=True):
+            for number, sizes in self._templates[kind].rollers.items() if path in self.weights else ():
+                found[bodies[self.handles[path]].colliders[number]] = sizes
+        return found
+
     @property
     def _views(self) -> list[Any]:
         """The solver's bodies, in the order of `paths`; got on first use, which is not needed to build a world."""
@@ -544,11 +573,13 @@ class SolverSpace(Engine):
     def step(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
         """One time step. Writes the poses of the bodies that are awake, (n, 3) and (n, 4), w first."""
         before, turned = positions.copy(), rotations.copy()
+        moving = self._matter.masses > 0.0
+        self._windows.move(self.physics, positions[moving], (self._radii + 2.0 * self._ways)[moving])
         with panics_named():
             lost = self._step()
             awake = self.read_poses(positions, rotations, everything=False)
             self._frame += 1
-            ways = np.linalg.norm(positions - before, axis=1)
+            self._ways = ways = np.linalg.norm(positions - before, axis=1)
             self.watch_fast(ways)
             asks = not self._is_told and self._frame % SPINS_OF_CROWD == 0
             if self._slow or asks or len(self.weights) <= tuning.CROWD:
@@ -693,7 +724,7 @@ class SolverSpace(Engine):
     def _watch_sliding(self, ways: NDArray[np.float64], turns: NDArray[np.float64]) -> None:
         """Look at the contacts of bodies that move. ways, turns (n,): m and rad, in the last time step."""
         if len(self.weights) <= tuning.CROWD:
-            self._until[ways + self._arms * turns > self._shifts] = self._frame + self._period
+            self._until[ways + self._arms * turns > self._looks] = self._frame + self._period
             if self._hook.slid:
                 self._coupled, self._hook.slid = self._frame + self._period, False
         self._look()
@@ -1085,7 +1116,7 @@ class SolverSpace(Engine):
             self.physics.snapshot(), self.gravity, [constraint.saved() for constraint in self.constraints],
             {number: copy.copy(held) for number, held in self.grabs.items()}, dict(self.weights), list(self.broken),
             dict(self._grips), self._frame, dict(self._led), self._leading.copy(), self._watched.copy(),
-            self._until.copy(), self._steps, self._coupled, list(self._racing),
+            self._until.copy(), self._steps, self._coupled, list(self._racing), self._ways.copy(),
         )  # fmt: skip
 
     def load(self, saved: SavedSpace) -> None:
@@ -1115,6 +1146,8 @@ class SolverSpace(Engine):
         self._frame, self.gravity = saved.frame, saved.gravity
         self._until, self._steps, self._coupled = saved.until.copy(), saved.steps, saved.coupled
         self._hook.slid, self._racing = False, list(saved.racing)
+        self._ways = saved.ways.copy()
+        self._windows.read(self.physics)
         self._look()
 
 

@@ -218,13 +218,15 @@ JOINT_RELAXATIONS = tuned(
 WHEEL_DAMPING = tuned(
     "WHEEL_DAMPING", 1.0, 1e9,
     "Damping of such a drive in the solver times the length of a small step, relative to the inertia of the wheel.",
-    "As below.", "test_wheels::test_two_robots_with_stiff_wheels_roll_ahead",
+    "Not proven, as below.", "",
 )  # fmt: skip
 RIGID_DAMPING = tuned(
     "RIGID_DAMPING", 1.2, math.inf,
     "From this damping of the drive of a wheel on it gets a softer one, relative to the inertia with what it carries.",
-    "A drive that is rigid turns the rounding errors of contacts into leaps: robots of stiff files rear up by 4 cm.",
-    "test_wheels::test_two_robots_with_stiff_wheels_roll_ahead",
+    "Not proven: robots of stiff files reared up by 4 cm, because a rigid drive turns the rounding errors of contacts "
+    "into leaps. Since cylinders bear below their axis and large floors are cut, no scene is known that falls without "
+    "it.",
+    "",
 )  # fmt: skip
 SEEN = tuned(
     "SEEN", 10.0, 0.0,
@@ -267,6 +269,11 @@ STRAY_SPEED = tuned(
 
 # --------------------------------------------------------------------------- joints that break, and what costs much
 
+LOOP_SWEEPS = tuned(
+    "LOOP_SWEEPS", 32, 1, "Sweeps, at least, where joints break that hold bodies in loops.",
+    "What few sweeps leave of a load is made up for in the next steps: it overshoots by 7 % at the start with 2.",
+    "test_joints::test_two_bars_between_posts_break_at_the_load_of_their_ends",
+)  # fmt: skip
 FIRST = tuned(
     "FIRST", 0.9, 0.0,
     "Of overloaded joints, those break together whose overload is at least this part of the largest.",
