@@ -35,6 +35,7 @@ from . import (
     preview,
     report_bug,
     settle,
+    source_changes,
     structure,
     translations,
     velocity_keys,
@@ -48,7 +49,8 @@ _MODULES = (
     action_bar, add_physics, aim, batch, batch_files, checks, computed_mass, engine_bake, groups, export_urdf,
     export_usd, export_layer, export_mjcf, import_mjcf, import_urdf, import_usd,
     inspector, joint_freedoms, joint_tools, manual, mirror,
-    from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle, structure,
+    from_rigid_bodies, pack_source, generate, gizmo_drag, edit_lists, presets, preview, report_bug, settle,
+    source_changes, structure,
     vendor, velocity_keys,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)

@@ -21,6 +21,7 @@ from . import (
     preview_panel,
     scene_physics,
     selection_panel,
+    source_changes_panel,
     structure_panel,
 )
 
@@ -28,7 +29,7 @@ from . import (
 _MODULES = (
     selection_panel, action_bar_panel, batch_panel, checks_panel, object_physics, cable_panel,
     scene_physics, material_physics, preview_panel,
-    joint_tools_panel, overlays, inspector_panel, structure_panel,
+    joint_tools_panel, overlays, inspector_panel, structure_panel, source_changes_panel,
 )  # fmt: skip
 CLASSES: tuple[Any, ...] = tuple(cls for module in _MODULES for cls in module.CLASSES)
 
