@@ -39,13 +39,13 @@ from .usd_export import ExportResult, report_animation, report_values_left_out
 
 #: Looking a type up in bpy.types takes longer than a check of many objects should.
 _OBJECT: Any = bpy.types.Object
-_FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
+FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
 
 
 def options_of(settings: PropertyGroup) -> WriteOptions:
     """The options that are set in the dialog of the exporter."""
     return WriteOptions(
-        _FAMILIES[settings.families], settings.hierarchy == "FLAT", settings.keeps_usd, settings.is_for_godot
+        FAMILIES[settings.families], settings.hierarchy == "FLAT", settings.keeps_usd, settings.is_for_godot
     )
 
 

@@ -184,7 +184,7 @@ class _Reverter:
             mine: Any = self.objects[key.path].usdphys
             for part in mine.bl_rna.properties.keys():
                 if part not in ("rna_type", "prim"):
-                    copy_property(self.fresh.objects[key.path].usdphys, mine, part)  # type: ignore[attr-defined]
+                    copy_property(self.fresh.objects[key.path].usdphys, mine, part)
             return
         for path, obj in self.fresh.objects.items():
             if not paths.is_at_or_below(path, key.path) or path in self.objects:
@@ -241,7 +241,7 @@ class _Reverter:
         if prim.get(usd_physics.Joint) is not None:
             path = remembered.path_of(owner)
             if path in self.fresh.objects:
-                copy_property(self.fresh.objects[path].usdphys, owner.usdphys, "joint")  # type: ignore[attr-defined]
+                copy_property(self.fresh.objects[path].usdphys, owner.usdphys, "joint")
             else:
                 owner.usdphys.property_unset("joint")
         elif (item := _collider(owner, key.path, is_own=False)) is not None:
