@@ -13,7 +13,7 @@ import pytest
 from pxr import Usd, UsdGeom
 from usdphys_ext.usdphys_addon import cli, formats
 from usdphys_ext.usdphys_addon.core.readers import READERS
-from usdphys_ext.usdphys_addon.exchange import unreal_export
+from usdphys_ext.usdphys_addon.exchange import gltf_export, unreal_export
 from usdphys_ext.usdphys_addon.gltf.document import Document
 
 from . import scenes
@@ -218,3 +218,43 @@ def test_the_receipt_has_the_issues_of_the_reader(tmp_path, blend):
     run("convert", blend, tmp_path / "out.usdz", "--for", "apple", "--receipt", tmp_path / "receipt.json")
     codes = {issue["code"] for issue in json.loads((tmp_path / "receipt.json").read_text())["issues"]}
     assert "AppleJointUnread" in codes
+
+
+# --------------------------------------------------------------------------- in the window
+
+
+def test_the_dialog_of_usd_takes_the_preset_and_reports_the_check(tmp_path, blend):
+    assert bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "out.usda"), reader="HOUDINI") == {"FINISHED"}
+    assert UsdGeom.GetStageUpAxis(Usd.Stage.Open(str(tmp_path / "out.usda"))) == "Y"
+    arguments = {"reader": "HOUDINI", "up_axis": "Z"}
+    bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "out.usda"), **arguments)
+    assert UsdGeom.GetStageUpAxis(Usd.Stage.Open(str(tmp_path / "out.usda"))) == "Z"
+    bpy.ops.usdphys.export_usd(filepath=str(tmp_path / "out.usdz"), reader="APPLE")
+    stage = Usd.Stage.Open(str(tmp_path / "out.usdz"))
+    assert any(prim.HasAttribute("preliminary:physics:rigidBody:mass") for prim in stage.Traverse())
+
+
+def test_the_dialogs_offer_the_readers_of_their_files():
+    offered = {item.identifier for item in bpy.ops.usdphys.export_usd.get_rna_type().properties["reader"].enum_items}
+    of_gltf = bpy.context.scene.usdphys.gltf.bl_rna.properties["reader"].enum_items
+    assert offered == {"NONE", *(name.upper() for name, row in READERS.items() if ".usda" in row.suffixes)}
+    assert set(of_gltf.keys()) == {"NONE", *(name.upper() for name, row in READERS.items() if ".gltf" in row.suffixes)}
+
+
+def test_the_dialog_of_gltf_takes_the_preset_and_checks_for_the_reader(tmp_path, blend):
+    settings = bpy.context.scene.usdphys.gltf
+    settings.reader = "GODOT"
+    assert (settings.families, settings.hierarchy, settings.is_for_godot) == ("OMI", "FLAT", True)
+    job = gltf_export.GltfExport(gltf_export.options_of(settings), checks=False)
+    assert job.options.target == "godot"
+    result = gltf_export.export_gltf(bpy.context, tmp_path / "out.glb", gltf_export.options_of(settings))
+    assert "JointLeftOut" in {issue.code for issue in result.issues}
+    settings.reader = "WEB"
+    assert (settings.families, settings.hierarchy, settings.is_for_godot) == ("KHR", "FLAT", False)
+
+
+def test_the_entry_for_unreal_writes_the_collision_meshes(tmp_path, blend):
+    assert bpy.ops.usdphys.export_unreal(filepath=str(tmp_path / "out.glb")) == {"FINISHED"}
+    assert "UBX_Crate_00" in nodes_of(tmp_path / "out.glb")
+    with pytest.raises(RuntimeError, match="no file for Unreal"):
+        bpy.ops.usdphys.export_unreal(filepath=str(tmp_path / "out.usda"))

@@ -26,7 +26,7 @@ from ..core.errors import InputError, OutputError
 from ..core.model import Mesh, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue, refuse_errors
-from ..core.words import counted
+from ..core.words import counted, phrase
 from ..system.console import printed_on_success
 from ..system.files import replacing
 from .edited_geometry import selected
@@ -155,11 +155,11 @@ def _shape_of(prim: Prim) -> tuple[str, bpy.types.Mesh] | None:
 
 def _without(prims: list[Prim]) -> Iterator[Issue]:
     if prims:
-        more = f" and {len(prims) - 1} more" if len(prims) > 1 else ""
+        more = phrase(" and {count} more", count=len(prims) - 1) if len(prims) > 1 else ""
+        text = "Unreal: the collider '{name}'{more} has no collision mesh: it has no visible mesh, or no hull."
         yield Issue(
             "UnrealNoCollision", "warning", prims[0].path, prims[0].label,
-            f"Unreal: the collider '{paths.name_of(prims[0].path)}'{more} has no collision mesh: it belongs to no "
-            "visible mesh, or is a plane or a mesh without a hull.",
+            phrase(text, name=paths.name_of(prims[0].path), more=more),
             "Parent a visible mesh to its body, or use a box.",
         )  # fmt: skip
 

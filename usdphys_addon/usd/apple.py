@@ -16,6 +16,7 @@ from ..core import mass, paths
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_geom, usd_physics
 from ..core.validate import Issue
+from ..core.words import phrase
 from .write import apply_schemas
 
 
@@ -44,6 +45,8 @@ _ROWS = {row.says: row for row in TABLE}
 #: Gprims whose shape the reader can take.
 _SHAPES = (usd_geom.Cube, usd_geom.Sphere, usd_geom.Capsule, usd_geom.Cylinder, usd_geom.Cone)
 _GRAVITY = "AppleGravity"
+#: Approximations that are convex.
+_CONVEX = ("convexHull", "boundingCube", "boundingSphere")
 
 
 def add(layer: Sdf.Layer, model: PhysicsModel, up_axis: str, meters_per_unit: float) -> list[Issue]:
@@ -129,47 +132,39 @@ def _put(spec: Sdf.PrimSpec, says: str, value: Any) -> None:
 
 
 def _unread(model: PhysicsModel, known: dict[str, list[Prim]]) -> Iterator[Issue]:
-    joints = list(model.joints.values())
-    yield from _left_out("AppleJointUnread", joints, "joint", "is unread: its bodies come apart",
-                         "Deliver a pose that needs no joint, or an animation.")  # fmt: skip
     several = [model.prims[path] for path, colliders in known.items() if sum(map(_has_shape, colliders)) > 1]
-    yield from _left_out("AppleOneCollider", several, "body", "has several colliders, of which the largest is read",
-                         "Give it one collider that encloses it.")  # fmt: skip
-    bare = [
-        model.prims[path] for path, body in model.bodies.items()
-        if _is_moved(body) and not any(map(_has_shape, known.get(path, [])))
+    bodies = [
+        (path, body, api) for path, body in model.bodies.items()
+        if (api := body.get(usd_physics.RigidBodyAPI)) is not None and api.resolved("rigid_body_enabled")
     ]  # fmt: skip
-    yield from _left_out("AppleNoCollider", bare, "body", "has no collider that can be read, and falls through all",
-                         "Give it a box, a sphere, a capsule or a mesh.")  # fmt: skip
-    kinematic = [
-        body for body in model.bodies.values()
-        if not _is_moved(body) and (api := body.get(usd_physics.RigidBodyAPI)) is not None
-        and api.resolved("rigid_body_enabled")
-    ]  # fmt: skip
-    yield from _left_out("AppleKinematic", kinematic, "body", "is kinematic, and is a static collider there",
-                         "Animate what it carries.")  # fmt: skip
-    hollow = [
-        prim for prim in model.colliders.values()
-        if prim.mesh is not None and _approximation(prim) not in ("convexHull", "boundingCube", "boundingSphere")
-    ]  # fmt: skip
-    yield from _left_out("AppleConvexOnly", hollow, "collider", "is read as its convex hull",
-                         "Build hollow shapes of several static colliders.")  # fmt: skip
-    planes = [prim for prim in model.colliders.values() if prim.get(usd_geom.Plane) is not None]
-    yield from _left_out("ApplePlaneUnread", planes, "collider", "is a plane, which is unread",
-                         "Use a flat box.")  # fmt: skip
-    groups = list(model.groups.values())
-    yield from _left_out("AppleGroupUnread", groups, "collision group", "is unread: its members collide",
-                         "Move apart what must not collide.")  # fmt: skip
+    bare = [body for path, body, _ in bodies if _is_moved(body) and not any(map(_has_shape, known.get(path, [])))]
+    kinematic = [body for _, body, api in bodies if api.resolved("kinematic_enabled")]
+    colliders = model.colliders.values()
+    hollow = [prim for prim in colliders if prim.mesh is not None and _approximation(prim) not in _CONVEX]
+    planes = [prim for prim in colliders if prim.get(usd_geom.Plane) is not None]
+    for code, prims, template, fix in (
+        ("AppleJointUnread", list(model.joints.values()),
+         "Apple AR leaves out the joint '{name}'{more}: its bodies come apart.",
+         "Deliver a pose that needs no joint, or an animation."),
+        ("AppleOneCollider", several, "Apple AR takes one collider of the body '{name}'{more}: the largest.",
+         "Give it one collider that encloses it."),
+        ("AppleNoCollider", bare, "Apple AR finds no collider of the body '{name}'{more}, which falls through all.",
+         "Give it a box, a sphere, a capsule or a mesh."),
+        ("AppleKinematic", kinematic, "Apple AR takes the kinematic body '{name}'{more} as static.",
+         "Animate what it carries."),
+        ("AppleConvexOnly", hollow, "Apple AR takes the collider '{name}'{more} as its convex hull.",
+         "Build hollow shapes of several static colliders."),
+        ("ApplePlaneUnread", planes, "Apple AR leaves out the plane '{name}'{more}.", "Use a flat box."),
+        ("AppleGroupUnread", list(model.groups.values()),
+         "Apple AR leaves out the collision group '{name}'{more}: its members collide.",
+         "Move apart what must not collide."),
+    ):  # fmt: skip
+        if prims:
+            more = phrase(" and {count} more", count=len(prims) - 1) if len(prims) > 1 else ""
+            text = phrase(template, name=paths.name_of(prims[0].path), more=more)
+            yield Issue(code, "warning", prims[0].path, prims[0].label, text, fix)
 
 
 def _approximation(prim: Prim) -> str:
     api = prim.get(usd_physics.MeshCollisionAPI)
     return str(api.resolved("approximation")) if api is not None else "none"
-
-
-def _left_out(code: str, prims: list[Prim], kind: str, what: str, fix: str) -> Iterator[Issue]:
-    if prims:
-        first = prims[0]
-        others = f" ({len(prims) - 1} more)" if len(prims) > 1 else ""
-        text = f"Apple AR: the {kind} '{paths.name_of(first.path)}'{others} {what}."
-        yield Issue(code, "warning", first.path, first.label, text, fix)
