@@ -51,6 +51,7 @@ def convert_file(options: argparse.Namespace) -> int:
     _check_convert_options(options, target, wanted)
     if reader is not None:
         wanted = _with_preset(wanted, reader, target)
+    labelled = _labels_of(options, target)
     direct = None if blender.is_here() else _conversion_without_blender(options, source, target, wanted)
     with folders_made(options, options.output, options.receipt):
         if options.ros_package:
@@ -70,6 +71,10 @@ def convert_file(options: argparse.Namespace) -> int:
         from ..usd import isaac_robot
 
         issues = [*issues, *isaac_robot.add_to_file(Path(options.output), options.isaac_robot)]
+    if labelled:
+        from ..usd import labels
+
+        issues = [*issues, *labels.add_to_file(Path(options.output), labelled)]
     found = _issues_for(options, reader, target) if reader is not None else []
     known = {(issue.code, issue.path) for issue in issues}
     issues = [*issues, *(issue for issue in found if (issue.code, issue.path) not in known)]
@@ -79,6 +84,18 @@ def convert_file(options: argparse.Namespace) -> int:
     numbers = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
     summarise(options, f"{options.output}: {numbers or ('no edits' if options.form == 'layer' else 'no physics')}")
     return 1 if any(issue.severity == "error" for issue in found) else 0
+
+
+def _labels_of(options: argparse.Namespace, target: Format) -> dict[str, list[str]]:
+    """Semantic labels by taxonomy. Raises UsageError for what is none, and for another kind of file."""
+    if not options.label:
+        return {}
+    if target is not formats.USD or Path(options.output).suffix.lower() == ".usdz":
+        raise UsageError("--label is for USD files that are no package; end OUT with .usda or .usdc.")
+    formats.expose_pxr()
+    from ..usd import labels
+
+    return labels.parse(options.label)
 
 
 def _check_reader(options: argparse.Namespace, reader: Reader) -> None:

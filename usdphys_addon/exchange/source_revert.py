@@ -107,7 +107,8 @@ def _fresh_import(context: Context) -> Iterator[_Fresh]:
     before = {item.session_uid for kind in kinds for item in getattr(bpy.data, kind)}
     made: Any = bpy.data.scenes.new("Source")
     made.unit_settings.scale_length = float(memory.meters)
-    window: Any = context.window
+    # Without a screen, the context may name none.
+    window: Any = context.window or next(iter(context.window_manager.windows))
     fresh = _Fresh(made)
     try:
         window.scene = made
