@@ -121,6 +121,18 @@ def test_the_check_of_the_reader_decides_about_the_status(tmp_path, blend, capsy
     assert run("convert", blend, tmp_path / "out.usda", "--for", "isaac") == 0
 
 
+def test_a_layer_over_an_imported_file_keeps_the_units_of_that(tmp_path, blend):
+    run("convert", blend, tmp_path / "source.usda", "--meters-per-unit", "0.01", "--up-axis", "Z")
+    run("convert", tmp_path / "source.usda", tmp_path / "imported.blend")
+    arguments = "--physics-layer", "--for", "houdini"
+    assert run("convert", tmp_path / "imported.blend", tmp_path / "layer.usda", *arguments) == 0
+    stage = Usd.Stage.Open(str(tmp_path / "layer.usda"))
+    assert UsdGeom.GetStageUpAxis(stage) == "Z" and UsdGeom.GetStageMetersPerUnit(stage) == 0.01
+    assert (
+        run("convert", tmp_path / "imported.blend", tmp_path / "other.usda", "--physics-layer", "--for", "isaac") == 2
+    )
+
+
 # --------------------------------------------------------------------------- Apple
 
 

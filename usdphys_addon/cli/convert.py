@@ -112,8 +112,8 @@ def _check_reader(options: argparse.Namespace, reader: Reader) -> None:
 
 
 def _with_preset(wanted: formats.WriteOptions, reader: Reader, target: Format) -> formats.WriteOptions:
-    """The options of writing, with those of a preset that nobody has set."""
-    known = set(formats.set_names(wanted))
+    """The options of writing, with those of a preset that nobody has set. A layer has the units of its source."""
+    known = {*formats.set_names(wanted), *(dict(_PLAIN) if wanted.form == "layer" else ())}
     return replace(wanted, **{
         name: value for name, value in reader.options.items() if name in target.heeds and name not in known
     })  # fmt: skip
