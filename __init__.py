@@ -15,6 +15,7 @@ _MODULES = (
     ".usdphys_addon.bridge.stored.handlers",
     ".usdphys_addon.bridge.stored.overrides",
     ".usdphys_addon.bridge.scene_watch",
+    ".usdphys_addon.bridge.source_report",
     ".usdphys_addon.playback.guard",
     ".usdphys_addon.viewport.overlay_settings",
     ".usdphys_addon.viewport.readout",

@@ -43,7 +43,8 @@ class WriteOptions:
 
     collection: write only the objects of this collection. layers: as an asset of layers. instanceable: in which meshes
     are instances. runtimes: as variants for each simulator. physx_attributes: write settings of Newton for PhysX, too.
-    ros_package: that names the meshes of a URDF.
+    ros_package: that names the meshes of a URDF. families: extensions of a glTF file, BOTH, KHR or OMI; empty: as the
+    scene says. godot_capsules: see `bridge.props.GltfProperties`.
     """
 
     meters_per_unit: float | None = None
@@ -60,6 +61,8 @@ class WriteOptions:
     runtimes: bool = False
     physx_attributes: bool = False
     ros_package: str = ""
+    families: str = ""
+    godot_capsules: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,11 +150,14 @@ def require_stage(file: str) -> Format:
     return known
 
 
-def check_conversion(source: str, target: str, choices: Choices) -> tuple[Format, Format]:
-    """(format of the source, of the target). Raises InputError where one cannot be made of the other as asked."""
+def check_conversion(source: str, target: str, choices: Choices, reader: str = "") -> tuple[Format, Format]:
+    """(format of the source, of the target). reader: of `core.readers`, which the target is for.
+
+    Raises InputError where one cannot be made of the other as asked.
+    """
     known = format_of(source)
     check_choices(source, choices)
-    targets = known.targets()
+    targets = [UNREAL] if reader == "unreal" else known.targets()
     for row in targets:
         if Path(target).suffix.lower() in row.suffixes:
             return known, row
@@ -508,15 +514,26 @@ def _write_gltf(file: str, options: WriteOptions) -> ExportResult:
     wanted = gltf_export.options_of(scene.usdphys.gltf)
     if options.hierarchy:
         wanted.is_flat = options.hierarchy == "flat"
+    if options.families:
+        wanted.families = gltf_export.FAMILIES[options.families]
+    wanted.is_for_godot |= options.godot_capsules
     return gltf_export.export_gltf(
         bpy.context, file, wanted, strict=options.strict, export_animations=options.animation,
         use_selection=bool(options.collection),
     )  # fmt: skip
 
 
+def _write_unreal(file: str, options: WriteOptions) -> ExportResult:
+    import bpy
+
+    from .exchange import unreal_export
+
+    return unreal_export.export_unreal(bpy.context, file, strict=options.strict)
+
+
 USD = Format(
     "USD file", USD_SUFFIXES, _load_usd, _read_usd, _write_usd, StageOptions,
-    heeds=frozenset(WriteOptions.__slots__) - {"ros_package"}, as_stage=_usd_itself,
+    heeds=frozenset(WriteOptions.__slots__) - {"ros_package", "families", "godot_capsules"}, as_stage=_usd_itself,
     conversions={_MUJOCO: _to_mjcf(_usd_itself)},
 )  # fmt: skip
 BLEND = Format(".blend file", (".blend",), _load_blend, _read_blend, _write_blend, is_scene=True)
@@ -534,12 +551,14 @@ XACRO = Format(
 )  # fmt: skip
 GLTF = Format(
     "glTF file", (".gltf", ".glb"), _load_gltf, _read_gltf, _write_gltf,
-    heeds=frozenset({"hierarchy", "animation", "strict", "collection"}),
+    heeds=frozenset({"hierarchy", "animation", "strict", "collection", "families", "godot_capsules"}),
 )  # fmt: skip
 MJCF = Format(
     _MUJOCO, (".xml",), _load_mjcf, _read_mjcf, _write_mjcf, as_stage=_mjcf_as_stage, is_one=_is_mjcf,
     heeds=frozenset({"strict"}),
     conversions={USD.name: Conversion(_mjcf_to_usd, frozenset({"strict"})), _MUJOCO: _to_mjcf(_mjcf_as_stage)},
 )  # fmt: skip
+#: Written only, by `convert --for unreal`: no physics could be read of such a file.
+UNREAL = Format("file for Unreal", (".fbx", ".glb"), _load_gltf, _read_gltf, _write_unreal, heeds=frozenset({"strict"}))
 #: In the order in which messages name them.
 FORMATS = (BLEND, USD, GLTF, URDF, XACRO, MJCF)

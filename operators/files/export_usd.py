@@ -21,6 +21,26 @@ MAX_ERRORS = 5
 BOX = 16
 
 
+#: Properties of the operator with other names than the options of writing.
+_NAMES = {"physx_attributes": "physx_words"}
+
+
+def _take_preset(operator: Any, _context: bpy.types.Context) -> None:
+    """Show the options of the chosen reader."""
+    for name, value in _preset(operator.reader).items():
+        setattr(operator, name, value)
+    if operator.reader == "APPLE" and operator.filepath:
+        operator.filepath = f"{operator.filepath.rpartition('.')[0] or operator.filepath}.usdz"
+
+
+def _preset(identifier: str) -> dict[str, Any]:
+    """Properties of the operator that a reader decides."""
+    from ...usdphys_addon.core.readers import READERS
+
+    reader = READERS.get(identifier.lower())
+    return {_NAMES.get(name, name): value for name, value in reader.options.items()} if reader is not None else {}
+
+
 class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper):
     """Write the scene and its physics as UsdPhysics"""
 
@@ -31,6 +51,14 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     errors_of_source: frozenset[tuple[str, str]] = frozenset()
 
     filter_glob = StringProperty(default=USD_FILTER, options={"HIDDEN"})
+    reader: Any = EnumProperty(
+        name="For",
+        description="Program that reads the file: sets the options below for it, adds what it wants, and checks the "
+        "written file by its rules",
+        items=items_of("reader of a USD file"),
+        default="NONE",
+        update=_take_preset,
+    )
     selected_only = BoolProperty(name="Selected Only", description="Export selected objects only")
     animation = BoolProperty(name="Animation", description="Write the frame range as time samples")
     hierarchy = nested_bodies()
@@ -97,6 +125,7 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
             icon = "PACKAGE" if packed_source.is_packed(context.scene) else "FILE"
             layout.label(text=tr(phrase("Imported from {file}", file=source)), icon=icon)
             layout.prop(self, "form")
+        layout.prop(self, "reader")
         for names in (("selected_only", "animation"), ("meters_per_unit", "kilograms_per_unit", "up_axis"),
                       ("hierarchy", "layers", "instanceable", "runtimes", "physx_words", "strict")):  # fmt: skip
             column = layout.column()
@@ -144,7 +173,18 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ...usdphys_addon.exchange import scene_export
 
+        # A script sets properties without the update that shows the preset.
+        for name, value in _preset(self.reader).items():
+            if not self.properties.is_property_set(name):
+                setattr(self, name, value)
         result = scene_export.export_scene(context, self.filepath, self.export_options(), self.form.lower())
+        if self.reader != "NONE":
+            from ...usdphys_addon.core.readers import READERS
+            from ...usdphys_addon.usd import for_reader
+
+            known = {(issue.code, issue.path) for issue in result.issues}
+            found = for_reader.finish(result.path, READERS[self.reader.lower()])
+            result.issues += [issue for issue in found if (issue.code, issue.path) not in known]
         self.report_result("Wrote {file}: {numbers}", result)
         return {"FINISHED"}
 

@@ -1329,6 +1329,7 @@ def test_every_operator_is_in_a_menu_where_the_search_finds_it():
         ("TOPBAR_MT_file_import", "import_usd"),
         ("TOPBAR_MT_file_export", "export_urdf"), ("TOPBAR_MT_file_import", "import_urdf"),
         ("TOPBAR_MT_file_import", "import_mjcf"), ("TOPBAR_MT_file_export", "export_mjcf"),
+        ("TOPBAR_MT_file_export", "export_unreal"),
         ("TOPBAR_MT_file_external_data", "pack_source"),
     ):  # fmt: skip
         found |= {one.name for one in menu_entries(menu, f"operators.files.{module}").buttons()}
@@ -1528,6 +1529,7 @@ def test_copying_shows_all_parts_to_choose_from():
 
 def test_an_export_shows_its_options_and_what_it_would_refuse(known_report):
     options = [
+        "reader",
         "selected_only",
         "animation",
         "meters_per_unit",

@@ -12,8 +12,8 @@ import pytest
 from pxr import Sdf
 
 from usdphys_addon import cli
-from usdphys_addon.core.three_way import merged_list
-from usdphys_addon.usd import merge
+from usdphys_addon.core.three_way import merged_list, merged_order
+from usdphys_addon.usd import merge, merge_text
 
 HOUSE = """#usda 1.0
 (
@@ -313,6 +313,122 @@ def test_what_is_no_layer_is_refused_in_a_sentence(tmp_path, capsys, name, text,
     error = capsys.readouterr().err
     assert says in error and "Traceback" not in error
     assert not (tmp_path / "out.usda").exists()
+
+
+# --------------------------------------------------------------------------- order and comments
+
+
+def children(layer, path="/World"):
+    return [child.name for child in layer.GetPrimAtPath(path).nameChildren]
+
+
+NEW = 'def Sphere "Ball" {\n}\n    def Cube "Frame"'
+
+
+@pytest.mark.parametrize("is_ours", [True, False])
+def test_a_new_prim_stands_where_it_was_put(is_ours):
+    sides = edited(('def Cube "Frame"', NEW)), edited(EDITS["value"])
+    layer, conflicts = merged(*(sides if is_ours else sides[::-1]))
+    assert conflicts == []
+    names = children(layer)
+    assert names.index("Ball") + 1 == names.index("Frame")
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_the_order_of_one_edit_holds_and_the_new_ones_of_the_other_stand_behind_their_neighbour(seed):
+    draw = random.Random(seed)
+    base = list("abcdefgh")
+    ours = draw.sample(base, len(base))
+    theirs = list(base)
+    for name in "xyz":
+        theirs.insert(draw.randrange(len(theirs) + 1), name)
+    gone = draw.choice(base)
+    theirs.remove(gone)
+    items = [one for one in dict.fromkeys([*ours, *theirs]) if one != gone]
+    for first, second in ((ours, theirs), (theirs, ours)):
+        found = merged_order(items, base, first, second)
+        assert sorted(found) == sorted(items)
+        assert [one for one in found if one in base] == [one for one in ours if one != gone]
+        for name in "xyz":
+            at = theirs.index(name)
+            above = theirs[at - 1] if at else None
+            assert above in (None, *"xyz") or found.index(above) < found.index(name)
+
+
+def test_two_orders_that_exclude_each_other_are_named():
+    parts, frame = '    def Scope "Parts"\n    {\n    }\n', '    def Scope "Other"\n    {\n    }\n'
+    third = '    def Scope "Third"\n    {\n    }\n'
+    base = HOUSE.replace(parts, parts + frame + third)
+    ours, theirs = HOUSE.replace(parts, frame + parts + third), HOUSE.replace(parts, third + parts + frame)
+    layer, conflicts = merged(ours, theirs, base)
+    assert [text.partition(":")[0] for text in conflicts] == ["/World (order of prims)"]
+    assert children(layer)[:3] == ["Other", "Parts", "Third"]
+    layer, _ = merged(ours, theirs, base, favor="theirs")
+    assert children(layer)[:3] == ["Third", "Parts", "Other"]
+
+
+def commented(text):
+    """A comment above each statement, and one behind each value."""
+    lines, inside = [], False
+    for number, line in enumerate(text.splitlines()):
+        is_statement = line.startswith(("def", "    ")) and line.strip()[:1].isalpha()
+        if is_statement:
+            lines.append(f"{line[: len(line) - len(line.lstrip())]}# above {number}")
+        inside = is_statement and " = " in line and line.rstrip()[-1] not in "([{"
+        lines.append(f"{line}  # behind {number}" if inside else line)
+    return "\n".join(lines) + "\n"
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_comments_and_layout_of_both_edits_stay(seed):
+    """Edits of single lines, in any number on both sides: no comment is lost, and the merged layer is what it says."""
+    draw = random.Random(seed)
+    base = commented(HOUSE)
+    lines = [("upperLimit = 90", "upperLimit = 110"), ("lowerLimit = 0", "lowerLimit = -20"),
+             ("physics:mass = 30", "physics:mass = 40"), ("metersPerUnit = 1", "metersPerUnit = 0.01"),
+             ("int version = 1", "int version = 2"), ("double size = 2", "double size = 3")]  # fmt: skip
+    draw.shuffle(lines)
+    texts = []
+    for number, side in enumerate((lines[:3], lines[3:])):
+        text = base
+        for old, new in side[: draw.randrange(1, 4)]:
+            assert text.count(old) == 1, old
+            text = text.replace(old, new)
+        before, after = (text.partition if number == 0 else text.rpartition)("# above")[::2]
+        texts.append(f"{before}# written by {number}\n        # above{after}")
+    layer, conflicts = merge.merge_layers(*map(layer_of, (base, *texts)))
+    assert conflicts == []
+    text = merge_text.text_of(layer, base, *texts)
+    assert content(layer_of(text)) == content(layer)
+    assert merge_text.lost_comments(text, base, *texts) == []
+    assert text.count("# above") == base.count("# above") and text.count("# behind") == base.count("# behind")
+
+
+def test_where_both_edit_the_same_line_the_comments_of_ours_stay(tmp_path, capsys):
+    base = commented(HOUSE)
+    ours = base.replace("upperLimit = 90", "upperLimit = 110").replace("# above", "# door opens wide\n# above", 1)
+    theirs = base.replace("upperLimit = 90", "upperLimit = 100").replace("lowerLimit = 0", "lowerLimit = -5")
+    files = [write(tmp_path, f"{name}.usda", text) for name, text in (("b", base), ("o", ours), ("t", theirs))]
+    assert cli.main(["merge", *files, "-o", str(tmp_path / "out.usda")]) == 1
+    text = (tmp_path / "out.usda").read_text()
+    assert "upperLimit = 110" in text and "lowerLimit = -5" in text and "# door opens wide" in text
+    assert text.count("# above") == base.count("# above")
+    assert "A comment is not" not in capsys.readouterr().err
+
+
+def test_a_comment_that_cannot_be_kept_is_named(tmp_path, capsys):
+    """Both have written another comment at one place."""
+    base = commented(HOUSE)
+    ours, theirs = (base.replace("# above", f"# {name} says so\n# above", 1) for name in ("Anna", "Bert"))
+    files = [write(tmp_path, f"{name}.usda", text) for name, text in (("b", base), ("o", ours), ("t", theirs))]
+    assert cli.main(["merge", *files, "-o", str(tmp_path / "out.usda")]) == 0
+    assert "# Anna says so" in (tmp_path / "out.usda").read_text()
+    assert "A comment is not in" in (said := capsys.readouterr().err) and "# Bert says so" in said
+
+
+def test_signs_in_texts_and_paths_are_no_comments():
+    text = '#usda 1.0\ndef "A" (doc = "# no")\n{\n    asset a = @b#c.usd@ # yes\n    string b = """x\n# no"""\n}\n'
+    assert merge_text.lost_comments("", text, text, text) == ["# yes"]
 
 
 @pytest.mark.slow

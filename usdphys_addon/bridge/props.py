@@ -16,6 +16,7 @@ from ..core import schema
 from ..core.air import CHOICES as AIRS
 from ..core.air import TARGET
 from ..core.qualities import NORMAL, QUALITY_TEXTS
+from ..core.readers import READERS
 from ..core.schema import Schema
 from ..core.schemas import usd_geom, usd_physics
 from . import group_names
@@ -471,12 +472,27 @@ StageProperties = make_group(
         "hierarchy": nested_bodies(override=OVERRIDABLE),
     },
 )  # fmt: skip
+
+
+def _take_reader(settings: Any, _context: bpy.types.Context) -> None:
+    """Set the options of the program that a glTF file is for."""
+    reader = READERS.get(settings.reader.lower())
+    if reader is None:
+        return
+    settings.families, settings.hierarchy = reader.options["families"], reader.options["hierarchy"].upper()
+    settings.is_for_godot = bool(reader.options.get("godot_capsules"))
+
+
 GltfProperties = make_group(
     "GltfProperties",
     "Settings of glTF files, shown in the dialogs of Blender's own importer and exporter.",
     {
         "is_exported": bpy.props.BoolProperty(
             name="Physics", default=True, description="Write the physics of the scene into the glTF file",
+        ),
+        "reader": bpy.props.EnumProperty(
+            name="For", items=items_of("reader of a glTF file"), update=_take_reader,
+            description="Program that reads the file: sets the options below for it, and names what it leaves out",
         ),
         "families": bpy.props.EnumProperty(
             name="Extensions", default="BOTH",

@@ -5,24 +5,28 @@ from __future__ import annotations
 
 import argparse
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import formats
+from ..core import readers
 from ..core.errors import UsageError
 from ..core.words import counted, tally
 from ..system import blender, console
 from ..system.console import warn
 from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts, replacing
-from .inputs import choices_of
+from .inputs import choices_of, model_in
 from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
 if TYPE_CHECKING:
+    from ..core.readers import Reader
     from ..core.validate import Issue
     from ..formats import Format
 
 
+#: Options and values that a conversion without Blender has anyway.
+_PLAIN = (("meters_per_unit", 1.0), ("kilograms_per_unit", 1.0), ("up_axis", "Z"))
 #: Flag and help of the forms in which an imported scene is written.
 FORMS = {
     "copy": ("--merge", "OUT is a copy of the imported file with the edits (the default if IN was imported from USD)"),
@@ -38,10 +42,16 @@ FORMS = {
 def convert_file(options: argparse.Namespace) -> int:
     """Convert one file into another. Returns the exit status."""
     choices = choices_of(options)
-    source, target = formats.check_conversion(options.input, options.output, choices)
+    reader = readers.READERS.get(options.reader)
+    if reader is not None:
+        _check_reader(options, reader)
+    source, target = formats.check_conversion(options.input, options.output, choices, options.reader)
     load = source.chosen(choices)
     wanted = _write_options(options)
     _check_convert_options(options, target, wanted)
+    if reader is not None:
+        wanted = _with_preset(wanted, reader, target)
+    labelled = _labels_of(options, target)
     direct = None if blender.is_here() else _conversion_without_blender(options, source, target, wanted)
     with folders_made(options, options.output, options.receipt):
         if options.ros_package:
@@ -61,12 +71,67 @@ def convert_file(options: argparse.Namespace) -> int:
         from ..usd import isaac_robot
 
         issues = [*issues, *isaac_robot.add_to_file(Path(options.output), options.isaac_robot)]
+    if labelled:
+        from ..usd import labels
+
+        issues = [*issues, *labels.add_to_file(Path(options.output), labelled)]
+    found = _issues_for(options, reader, target) if reader is not None else []
+    known = {(issue.code, issue.path) for issue in issues}
+    issues = [*issues, *(issue for issue in found if (issue.code, issue.path) not in known)]
     if options.receipt:
         _write_receipt(options, issues, counts, changed)
     print_issues(options, issues, warn)
-    found = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
-    summarise(options, f"{options.output}: {found or ('no edits' if options.form == 'layer' else 'no physics')}")
-    return 0
+    numbers = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
+    summarise(options, f"{options.output}: {numbers or ('no edits' if options.form == 'layer' else 'no physics')}")
+    return 1 if any(issue.severity == "error" for issue in found) else 0
+
+
+def _labels_of(options: argparse.Namespace, target: Format) -> dict[str, list[str]]:
+    """Semantic labels by taxonomy. Raises UsageError for what is none, and for another kind of file."""
+    if not options.label:
+        return {}
+    if target is not formats.USD or Path(options.output).suffix.lower() == ".usdz":
+        raise UsageError("--label is for USD files that are no package; end OUT with .usda or .usdc.")
+    formats.expose_pxr()
+    from ..usd import labels
+
+    return labels.parse(options.label)
+
+
+def _check_reader(options: argparse.Namespace, reader: Reader) -> None:
+    """Raise UsageError for a file that the reader does not get, or an option that its preset decides."""
+    suffix = Path(options.output).suffix.lower()
+    if suffix not in reader.suffixes:
+        raise UsageError(
+            f"--for {options.reader} writes {' or '.join(reader.suffixes)}, and '{options.output}' is none of these."
+        )
+    if options.form == "layer" and reader.adds:
+        raise UsageError(f"--physics-layer is no whole file, which {reader.label} needs; leave it out.")
+    if options.isaac_robot and "isaac_robot" in reader.adds:
+        raise UsageError("--for isaac adds Isaac's robot schema itself; drop --for or --isaac-robot.")
+
+
+def _with_preset(wanted: formats.WriteOptions, reader: Reader, target: Format) -> formats.WriteOptions:
+    """The options of writing, with those of a preset that nobody has set. A layer has the units of its source."""
+    known = {*formats.set_names(wanted), *(dict(_PLAIN) if wanted.form == "layer" else ())}
+    return replace(wanted, **{
+        name: value for name, value in reader.options.items() if name in target.heeds and name not in known
+    })  # fmt: skip
+
+
+def _issues_for(options: argparse.Namespace, reader: Reader, target: Format) -> list[Issue]:
+    """Add to the written file what its reader wants, and check it by the rules for the reader."""
+    from ..core import validate
+
+    if target is formats.USD:
+        formats.expose_pxr()
+        from ..usd import for_reader
+
+        return for_reader.finish(Path(options.output), reader)
+    if reader.target is None or target is not formats.GLTF:
+        return []  # a model of MuJoCo has been read again, and its rules are for USD
+    with model_in(options.output, {}) as (model, _):
+        return validate.validate(model, reader.target)
 
 
 def _write_options(options: argparse.Namespace) -> formats.WriteOptions:
@@ -89,7 +154,7 @@ def _conversion_without_blender(
     if options.from_rigid_bodies:
         blender.require("--from-rigid-bodies")
     for name in formats.set_names(wanted):
-        if name not in known.heeds:
+        if name not in known.heeds and (name, getattr(wanted, name)) not in _PLAIN:
             blender.require(_flag_of(options, name))
     return known
 

@@ -115,7 +115,7 @@ def nouns(found: Difference, old: PhysicsModel) -> Counter[str]:
             before = old.prims[path].schemas.get(name) if path in old.prims else None
             after = None if (name, changed) in edit.cleared else getattr(value, changed)
             if before is None or not same_value(attribute, getattr(before, changed), after) or edit.samples:
-                of_prim.add("joint frame" if attribute.body is not None else _noun(attribute.usd_name()))
+                of_prim.add("joint frame" if attribute.body is not None else noun(attribute.usd_name()))
         counts.update(of_prim)
         counts["schema"] += len(edit.added) + len(edit.removed)
         counts["type"] += edit.type_name is not None
@@ -126,7 +126,7 @@ def nouns(found: Difference, old: PhysicsModel) -> Counter[str]:
     return +counts
 
 
-def _noun(usd_name: str) -> str:
+def noun(usd_name: str) -> str:
     """ "upper limit" of "physics:upperLimit"."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", usd_name.rpartition(":")[2]).lower()
 

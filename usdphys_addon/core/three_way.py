@@ -41,6 +41,32 @@ def merged_list(base: Sequence[_Item], ours: Sequence[_Item], theirs: Sequence[_
     return list(dict.fromkeys(found))
 
 
+def merged_order(
+    items: Sequence[_Item], base: Sequence[_Item], ours: Sequence[_Item], theirs: Sequence[_Item]
+) -> list[_Item] | None:
+    """Items in the order of the edit that has changed that of the base; those of the other stand behind the same ones.
+
+    Returns None where both have changed it differently. No item is in a list twice. Those in no edit are the last.
+    """
+    wanted = set(items)
+    common = set(base) & set(ours) & set(theirs)
+    orders = [[item for item in side if item in common] for side in (base, ours, theirs)]
+    if orders[0] not in orders[1:] and orders[1] != orders[2]:
+        return None
+    first, second = (theirs, ours) if orders[1] == orders[0] != orders[2] else (ours, theirs)
+    behind: dict[Any, list[_Item]] = {}
+    known, last = set(first), MISSING
+    for item in second:
+        if item in known:
+            last = item
+        else:
+            behind.setdefault(last, []).append(item)
+    found: list[_Item] = list(behind.get(MISSING, ()))
+    for item in first:
+        found += [item, *behind.get(item, ())]
+    return list(dict.fromkeys([item for item in [*found, *items] if item in wanted]))
+
+
 def _added_after(anchor: Any, side: Sequence[_Item], order: Sequence[_Item], base: Sequence[_Item]) -> list[_Item]:
     """What a side has added behind an item that stays, or before all of them."""
     last, found = MISSING, []

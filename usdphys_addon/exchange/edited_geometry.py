@@ -74,7 +74,7 @@ class Geometry:
         placements = {**chosen.new, **chosen.changed, **chosen.looks, **chosen.properties}
         objects = [placement.obj for placement in placements.values()]
         refuse_crash(objects)
-        with _selected(self.context, objects):
+        with selected(self.context, objects):
             _write_geometry(file, chosen.as_shown())
         layer = Sdf.Layer.OpenAsAnonymous(str(file)) if file.is_file() else None
         if layer is None:
@@ -152,7 +152,7 @@ def _prims_of_type(layer: Sdf.Layer, type_name: str) -> Iterator[Any]:
 
 
 @contextmanager
-def _selected(context: Context, objects: list[Object]) -> Iterator[None]:
+def selected(context: Context, objects: list[Object]) -> Iterator[None]:
     """Within the block, only these objects are selected."""
     view_layer: Any = context.view_layer
     before = [obj for obj in view_layer.objects if obj.select_get()]

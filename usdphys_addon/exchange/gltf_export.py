@@ -25,6 +25,7 @@ from ..core import frames, summary, validate
 from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel
 from ..core.proof import issues_of
+from ..core.readers import READERS
 from ..core.validate import Issue, refuse_errors
 from ..gltf import keep, names, scaling, verify
 from ..gltf import write as gltf_write
@@ -39,14 +40,16 @@ from .usd_export import ExportResult, report_animation, report_values_left_out
 
 #: Looking a type up in bpy.types takes longer than a check of many objects should.
 _OBJECT: Any = bpy.types.Object
-_FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
+FAMILIES = {"BOTH": names.FAMILIES, "KHR": (names.KHR,), "OMI": (names.OMI,)}
 
 
 def options_of(settings: PropertyGroup) -> WriteOptions:
     """The options that are set in the dialog of the exporter."""
+    reader = READERS.get(settings.reader.lower())
     return WriteOptions(
-        _FAMILIES[settings.families], settings.hierarchy == "FLAT", settings.keeps_usd, settings.is_for_godot
-    )
+        FAMILIES[settings.families], settings.hierarchy == "FLAT", settings.keeps_usd, settings.is_for_godot,
+        reader.target if reader is not None else None,
+    )  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -128,8 +131,8 @@ class GltfExport:
             report_animation(reading, set(), issues)
         fix = "glTF holds no animation of physics; export USD to keep it."
         report_values_left_out(reading.model, reading.frame, issues, fix)
-        if self.checks:
-            issues += validate.validate(reading.model, check_geometry=False)
+        if self.checks or self.options.target is not None:
+            issues += validate.validate(reading.model, self.options.target or "usd", check_geometry=False)
         if settings.get("gltf_selected"):
             # Joints of the selection may hold others, so all were read.
             placements: Any = reading.placements

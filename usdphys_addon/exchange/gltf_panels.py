@@ -21,6 +21,7 @@ def draw_export(context: Any, layout: Any) -> None:
     if body is not None:
         body.active = settings.is_exported
         body.use_property_split = True
+        body.prop(settings, "reader")
         body.prop(settings, "families")
         body.prop(settings, "hierarchy")
         body.prop(settings, "keeps_usd")

@@ -200,7 +200,7 @@ def _obstacle(scene: Scene, options: ExportOptions) -> tuple[str, str]:
             "options of Blender's exporter are set",
             "Leave out the options of Blender's exporter to write the imported file with the edits.",
         )
-    if reason := _lost_source(scene, source, memory):
+    if reason := lost_source(scene, source, memory):
         return reason, packed_source.UNPACK if packed_source.is_packed(scene) else _IMPORT_AGAIN
     if options.hierarchy != "nested":
         return (
@@ -214,7 +214,7 @@ def _obstacle(scene: Scene, options: ExportOptions) -> tuple[str, str]:
     return "", ""
 
 
-def _lost_source(scene: Scene, source: Path, memory: Any) -> str:
+def lost_source(scene: Scene, source: Path, memory: Any) -> str:
     """Why the source of a scene cannot take its edits, whatever the options are."""
     if not memory.units:
         return "it was imported by an older version"

@@ -132,33 +132,19 @@ def _export(
     context: Context, target: Path, form: Form, physics_only: bool, strict: bool,
     physx_words: bool, converted: StageUnits | None, proves: bool | None,
 ) -> ExportResult:  # fmt: skip
-    from ..core import difference
     from ..usd import composition, edit_layer
     from ..usd import read as usd_read
     from ..usd import verify as usd_verify
 
-    scene: Any = context.scene
-    source = _checked_source(scene, form)
-    variants = [composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
-    stage = usd_read.open_stage(source)
-    composition.select_variants(stage, variants)
-    for obj in scene.objects:
-        if obj.mode == "EDIT":
-            obj.update_from_editmode()
-    context.view_layer.update()
-    comparison = _Comparison(context, stage)
-    reading = comparison.reading
-    comparison.new.animated = curves.in_time_codes(
-        curves.sampled(context, reading.animated), scene, comparison.old.time_codes
-    )
-    difference.take_animated(comparison.old, comparison.new)
+    source = _checked_source(context.scene, form)
+    comparison = compared(context, source)
+    reading, stage, variants = comparison.reading, comparison.stage, comparison.variants
     if physx_words:
         add_physx_words(reading.model)
     issues = reading.issues + validate.validate(reading.model, check_geometry=False)
     issues = _told_apart(issues, comparison.old)
     refuse_errors(issues, target, strict=strict)
-    edits = difference.difference(comparison.old, comparison.new)
-    _round_frames(edits)
+    edits = comparison.physics_edits()
     units = usd_read.stage_units(stage)._replace(local_meters_per_unit=reading.model.units.meters_per_unit)
     result = ExportResult(target, issues, summary.counts(reading.model))
     if form == "layer":
@@ -278,7 +264,7 @@ def _round_frames(edits: Difference) -> None:
 # --------------------------------------------------------------------------- comparison
 
 
-def _edited_prims(comparison: _Comparison, edits: Difference, found: SceneEdits | None) -> set[str]:
+def _edited_prims(comparison: Comparison, edits: Difference, found: SceneEdits | None) -> set[str]:
     """Paths of the prims that a layer edits, in the source or as they are new. Those with physics below a deleted one
     count, too.
     """  # fmt: skip
@@ -291,19 +277,39 @@ def _edited_prims(comparison: _Comparison, edits: Difference, found: SceneEdits 
     return edited | removed | {path for path in comparison.old.prims if paths.nearest(path, removed)}
 
 
-def _physics_of(comparison: _Comparison, edited: Iterable[str]) -> PhysicsModel:
+def _physics_of(comparison: Comparison, edited: Iterable[str]) -> PhysicsModel:
     known = [comparison.new.prims.get(path) or comparison.old.prims.get(path) for path in edited]
     return PhysicsModel(prims={prim.path: prim for prim in known if prim is not None})
 
 
-class _Comparison:
+def compared(context: Context, source: Path) -> Comparison:
+    """The scene beside its source, a USD file, with the variants that were imported."""
+    from ..core import difference
+    from ..usd import composition
+    from ..usd import read as usd_read
+
+    scene: Any = context.scene
+    variants = [composition.parse_choice(line) for line in scene.usdphys.source.variants.splitlines()]
+    stage = usd_read.open_stage(source)
+    composition.select_variants(stage, variants)
+    for obj in scene.objects:
+        if obj.mode == "EDIT":
+            obj.update_from_editmode()
+    context.view_layer.update()
+    made = Comparison(context, stage, variants)
+    made.new.animated = curves.in_time_codes(curves.sampled(context, made.reading.animated), scene, made.old.time_codes)
+    difference.take_animated(made.old, made.new)
+    return made
+
+
+class Comparison:
     """A scene beside its source. old, new: their physics, both by the paths of the source."""
 
-    def __init__(self, context: Context, stage: Usd.Stage) -> None:
+    def __init__(self, context: Context, stage: Usd.Stage, variants: list[Any]) -> None:
         from ..usd import opinions as usd_opinions
         from ..usd import read as usd_read
 
-        self.context, self.stage = context, stage
+        self.context, self.stage, self.variants = context, stage, variants
         scene: Any = context.scene
         self.scene = scene
         self.issues: list[Issue] = []
@@ -440,10 +446,35 @@ class _Comparison:
             elif {*before.materials} - {""} == {*prim.materials} - {""}:
                 prim.materials, prim.physics_binding = before.materials, before.physics_binding
 
+    def physics_edits(self) -> Difference:
+        """The edits of the physics, without noise of 32 bits."""
+        from ..core import difference
+
+        edits = difference.difference(self.old, self.new)
+        _round_frames(edits)
+        return edits
+
     # ------------------------------------------------------------------ the rest of the scene
 
     def scene_edits(self, folder: Path) -> SceneEdits:
         """All edits but those of the physics. folder: for a temporary file."""
+        edits, chosen = self.placed_edits()
+        if chosen:
+            geometry = Geometry(
+                self.context, self.placements.values(), self.sources, self.material_path, chosen, edits
+            )  # fmt: skip
+            geometry.add(folder)
+            self.issues += geometry.issues
+        for path in chosen.new:
+            spec = (
+                edits.geometry.GetPrimAtPath(edits.objects[path]) if edits.geometry and path in edits.objects else None
+            )
+            if spec is None or is_placeless(self.new.prims.get(path, Prim(path))):
+                edits.transforms.pop(path, None)
+        return edits
+
+    def placed_edits(self) -> tuple[SceneEdits, Chosen]:
+        """(edits of places, names and materials, objects of which Blender would have to write more)."""
         from ..usd.scene_edits import SceneEdits
 
         edits = SceneEdits(removed=self.removed, moves=self.moves)
@@ -458,19 +489,7 @@ class _Comparison:
         for path, edited in self.edited.items():
             if edited.slots:
                 edits.bindings[path] = self._binding(self.placements[path])
-        if chosen:
-            geometry = Geometry(
-                self.context, self.placements.values(), self.sources, self.material_path, chosen, edits
-            )  # fmt: skip
-            geometry.add(folder)
-            self.issues += geometry.issues
-        for path in chosen.new:
-            spec = (
-                edits.geometry.GetPrimAtPath(edits.objects[path]) if edits.geometry and path in edits.objects else None
-            )
-            if spec is None or is_placeless(self.new.prims.get(path, Prim(path))):
-                edits.transforms.pop(path, None)
-        return edits
+        return edits, chosen
 
     def _has_new_parent(self, path: str, placement: Placement) -> bool:
         parent = self.sources.parent_of(placement.obj)

@@ -17,7 +17,7 @@ from ..core.frames import Matrix
 from ..core.model import PhysicsModel, Prim
 from ..core.prototypes import schemas_key
 from ..core.schemas import usd_geom, usd_physics
-from ..core.validate import Issue
+from ..core.validate import Issue, Target
 from ..core.words import and_more
 from . import names, unsaid
 from .document import Document
@@ -42,12 +42,14 @@ class WriteOptions:
     """families: that are written. is_flat: bodies below a body are moved beside it. keeps_usd: see `gltf.keep`.
 
     is_for_godot: OMI capsules and cylinders have the one radius, and capsules the full height, that Godot 4 reads.
+    target: by whose rules the physics is checked; None: by those of USD, if it is checked at all.
     """
 
     families: Sequence[Family] = names.FAMILIES
     is_flat: bool = False
     keeps_usd: bool = True
     is_for_godot: bool = False
+    target: Target | None = None
 
 
 @dataclass(slots=True)

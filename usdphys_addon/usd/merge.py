@@ -13,7 +13,7 @@ from pxr import Sdf, Tf
 
 from ..core import paths
 from ..core.errors import InputError
-from ..core.three_way import MISSING, merged_dictionary, merged_list, one_sided, same
+from ..core.three_way import MISSING, merged_dictionary, merged_list, merged_order, one_sided, same
 from ..system.files import regular, work_folder
 from .hierarchy import move_prims
 from .read import short_reason
@@ -77,10 +77,14 @@ def _read_crate(file: Path, data: bytes, layer: Sdf.Layer) -> None:
         layer.TransferContent(Sdf.Layer.OpenAsAnonymous(str(named)))
 
 
-def bytes_of(layer: Sdf.Layer, *, is_text: bool) -> bytes:
-    """The content of a file with a layer, as text or as crate."""
-    if is_text:
-        return bytes(layer.ExportToString().encode())
+def text_in(file: Path) -> str:
+    """The text of a layer in a file; empty where it is a crate. Call it after `read_layer`, which refuses others."""
+    data = regular(file).read_bytes()
+    return data.decode() if data.startswith(b"#usda") else ""
+
+
+def crate_of(layer: Sdf.Layer) -> bytes:
+    """The content of a crate file with a layer."""
     with work_folder() as folder:
         file = Path(folder) / "layer.usdc"
         layer.Export(str(file))
@@ -99,6 +103,7 @@ def merge_layers(
     merger = _Merger(base, ours, theirs, favor)
     merger.follow_moves()
     merger.merge()
+    merger.order()
     merger.find_lost_targets()
     return merger.out, merger.conflicts
 
@@ -129,7 +134,7 @@ class _Merger:
         move_prims(self.base, {**ours, **theirs})
 
     def merge(self) -> None:
-        sides = [_specs(layer) for layer in (self.base, self.ours, self.theirs)]
+        sides = [specs_of(layer) for layer in (self.base, self.ours, self.theirs)]
         base, ours, theirs = sides
         self.out.TransferContent(self.ours)
         edited = [_edited(base, side) for side in (ours, theirs)]
@@ -155,6 +160,41 @@ class _Merger:
                 self._remove(path)
             elif not is_ours and keeps:
                 self._copy(path)
+
+    def order(self) -> None:
+        """Bring prims and properties into the order that either edit gives them; new ones stand where they were put."""
+        before: Sdf.Layer | None = None
+        listed: list[Sdf.Path] = []
+        self.out.Traverse(Sdf.Path.absoluteRootPath, listed.append)
+        # Those above first: what is copied has the old order below itself.
+        for path in sorted(listed):
+            if path != Sdf.Path.absoluteRootPath and path.GetPrimOrPrimVariantSelectionPath() != path:
+                continue
+            for kind in ("nameChildren", "properties"):
+                sides = [_names(layer, path, kind) for layer in (self.out, self.base, self.ours, self.theirs)]
+                if sides[0] in sides[2:] and sides[2] == sides[3]:
+                    continue
+                found = merged_order(*sides)
+                if found is None:
+                    what = "prims" if kind == "nameChildren" else "properties"
+                    self._clash(f"{path} (order of {what})", *(" ".join(side) for side in sides[1:]), self._kept())
+                    found = merged_order(sides[0], sides[1], *([sides[3 if self.favor == "theirs" else 2]] * 2))
+                if found is not None and found != sides[0]:
+                    if before is None:
+                        before = Sdf.Layer.CreateAnonymous(".usda")
+                        before.TransferContent(self.out)
+                    self._reorder(path, found, before, is_property=kind == "properties")
+
+    def _reorder(self, path: Sdf.Path, names: list[str], before: Sdf.Layer, *, is_property: bool) -> None:
+        """Take children of a prim out and in again: USD moves none among its own. before: a copy of the result."""
+        listed = [path.AppendProperty(name) if is_property else path.AppendChild(name) for name in names]
+        edit = Sdf.BatchNamespaceEdit()
+        for child in listed:
+            edit.Add(Sdf.NamespaceEdit.Remove(child))
+        self.out.Apply(edit)
+        with Sdf.ChangeBlock():
+            for child in listed:
+                Sdf.CopySpec(before, child, self.out, child)
 
     def find_lost_targets(self) -> None:
         """Name targets that one edit has removed, and that the other points to."""
@@ -268,7 +308,7 @@ class _Merger:
         self.out.Apply(edit)
 
 
-def _specs(layer: Sdf.Layer) -> dict[Sdf.Path, _Fields]:
+def specs_of(layer: Sdf.Layer) -> dict[Sdf.Path, _Fields]:
     """The fields of all prims, properties and variants of a layer."""
     found: list[Sdf.Path] = []
     layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
@@ -288,6 +328,14 @@ def _fields(layer: Sdf.Layer, spec: Any) -> _Fields:
             for path, offset in zip(layer.subLayerPaths, layer.subLayerOffsets, strict=True)
         ]
     return found
+
+
+def _names(layer: Sdf.Layer, path: Sdf.Path, kind: str) -> list[str]:
+    """Names of the children or the properties of a prim, in their order; none where it is not there."""
+    spec = layer.GetPrimAtPath(path) if path != Sdf.Path.absoluteRootPath else layer.pseudoRoot
+    if not spec or (kind == "properties" and spec == layer.pseudoRoot):
+        return []
+    return [str(child.name) for child in getattr(spec, kind)]
 
 
 def _edited(base: dict[Sdf.Path, _Fields], side: dict[Sdf.Path, _Fields]) -> set[Sdf.Path]:

@@ -86,13 +86,18 @@ def take_out_strangers(package: Path) -> list[str]:
         if not strangers:
             return []
         with scratch_folder(package) as folder:
-            made = folder / package.name
-            with _Writer.CreateNew(str(made)) as writer:
-                for name in names:
-                    if name not in strangers:
-                        writer.AddFile(whole.extract(name, folder / "files"), name)
+            made, kept = folder / package.name, [name for name in names if name not in strangers]
+            whole.extractall(folder / "files", kept)
+            pack(made, folder / "files", kept)
             made.replace(package)
     return strangers
+
+
+def pack(package: Path, folder: Path, names: Iterable[str]) -> None:
+    """Write a package of files below a folder, in the order of their names."""
+    with _Writer.CreateNew(str(package)) as writer:
+        for name in names:
+            writer.AddFile(str(folder / name), name)
 
 
 def _is_asset(name: str, head: bytes) -> bool:

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The sidebar of the 3D view: what of an imported scene differs from its source."""
+
+from __future__ import annotations
+
+import bpy
+from bpy.types import Context, UILayout
+
+from ..usdphys_addon.bridge import source_report
+from ..usdphys_addon.bridge.language import tr
+from ..usdphys_addon.core.words import phrase
+from ..usdphys_addon.system.files import USD_SUFFIXES
+from ..usdphys_addon.viewport.wrapped_text import draw_text
+from . import fitting
+from .places import Sidebar
+
+MAX_ROWS = 20
+#: Pixels that the buttons of an edit take.
+_BUTTONS = 50
+
+
+class USDPHYS_PT_source_changes(Sidebar, bpy.types.Panel):
+    bl_label = "What Changed"
+    bl_order = 2
+    bl_options = {"DEFAULT_CLOSED"}
+
+    def draw(self, context: Context) -> None:
+        layout, scene = self.layout, context.scene
+        source = bpy.path.basename(scene.usdphys.source.filepath)
+        if not source.lower().endswith(USD_SUFFIXES):
+            text = phrase("Imported from {file}, which is no USD file: nothing to compare with", file=source)
+            draw_text(layout, text if source else "Not imported from a USD file: nothing to compare with", "INFO")
+            return
+        row = fitting.together(layout, "Compare", "Revert All", has_icons=True)
+        row.operator("usdphys.compare_source", text="Compare", icon="FILE_REFRESH")
+        row.operator("usdphys.revert_all_changes", text="Revert All", icon="LOOP_BACK")
+        layout.label(text=tr(phrase("Imported from {file}", file=source)), icon="FILE", translate=False)
+        report = source_report.report(scene.name)
+        if report is None:
+            layout.label(text="Not compared yet")
+            return
+        if source_report.is_outdated(scene.name):
+            draw_text(layout, "Changed since the last comparison", "INFO")
+        if not report.changes:
+            layout.label(text="Nothing differs from the source", icon="CHECKMARK")
+            return
+        column = layout.column(align=True)
+        for change in report.changes[:MAX_ROWS]:
+            _draw_change(column, change, is_here=change.label in context.view_layer.objects)
+        if len(report.changes) > MAX_ROWS:
+            column.label(text=tr(phrase("and {count} more", count=len(report.changes) - MAX_ROWS)))
+
+
+def _draw_change(column: UILayout, change: source_report.SourceChange, *, is_here: bool) -> None:
+    row = column.row(align=True)
+    draw_text(row.column(align=True), change.text, "DOT", taken=_BUTTONS)
+    if is_here:
+        row.operator("usdphys.select_change", text="", icon="RESTRICT_SELECT_OFF").name = change.label
+    button = row.operator("usdphys.revert_change", text="", icon="LOOP_BACK")
+    button.kind, button.path, button.name = change.key
+
+
+CLASSES = (USDPHYS_PT_source_changes,)

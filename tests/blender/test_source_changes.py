@@ -1,0 +1,454 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What Changed: each edit of an imported scene is one sentence, and can be taken back alone."""
+
+from typing import Any
+
+import bpy
+import pytest
+from usdphys_ext.usdphys_addon.bridge import source_report
+from usdphys_ext.usdphys_addon.bridge.source_report import Key
+from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.exchange import source_changes, source_export, source_revert, usd_import
+
+from .layout_recorder import LayoutRecorder, draw
+
+DOOR = """#usda 1.0
+(
+    defaultPrim = "World"
+    metersPerUnit = 0.01
+    upAxis = "Y"
+)
+def Xform "World"
+{
+    def PhysicsScene "Scene"
+    {
+        float physics:gravityMagnitude = 981
+    }
+    def Cube "Frame" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+    {
+        double size = 50
+        double3 xformOp:translate = (0, 25, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+    }
+    def Xform "Door" (prepend apiSchemas = ["PhysicsRigidBodyAPI", "PhysicsMassAPI", "PhysxRigidBodyAPI"])
+    {
+        float physics:mass = 10
+        float physxRigidBody:linearDamping = 0.5
+        double3 xformOp:translate = (100, 100, 0)
+        uniform token[] xformOpOrder = ["xformOp:translate"]
+        def Mesh "Leaf" (prepend apiSchemas = ["PhysicsCollisionAPI", "MaterialBindingAPI"])
+        {
+            point3f[] points = [(0, 0, 0), (80, 0, 0), (80, 200, 0), (0, 200, 0), (0, 0, 4)]
+            int[] faceVertexCounts = [4, 3]
+            int[] faceVertexIndices = [0, 1, 2, 3, 0, 1, 4]
+            rel material:binding = </World/Looks/Oak>
+        }
+        def Sphere "Knob" (prepend apiSchemas = ["PhysicsCollisionAPI"])
+        {
+            double radius = 5
+            double3 xformOp:translate = (70, 100, 0)
+            uniform token[] xformOpOrder = ["xformOp:translate"]
+        }
+    }
+    def PhysicsRevoluteJoint "Hinge" (prepend apiSchemas = ["PhysicsDriveAPI:angular"])
+    {
+        rel physics:body0 = </World/Frame>
+        rel physics:body1 = </World/Door>
+        uniform token physics:axis = "Y"
+        point3f physics:localPos0 = (100, 75, 0)
+        float physics:lowerLimit = 0
+        float physics:upperLimit = 90
+        float drive:angular:physics:stiffness = 3
+    }
+    def PhysicsCollisionGroup "Doors"
+    {
+        rel collection:colliders:includes = </World/Door>
+    }
+    def Scope "Looks"
+    {
+        def Material "Oak" (prepend apiSchemas = ["PhysicsMaterialAPI"])
+        {
+            float physics:density = 0.0007
+            token outputs:surface.connect = </World/Looks/Oak/Shader.outputs:surface>
+            def Shader "Shader"
+            {
+                uniform token info:id = "UsdPreviewSurface"
+                float inputs:roughness = 0.5
+                token outputs:surface
+            }
+        }
+        def Material "Pine"
+        {
+        }
+    }
+}
+"""
+
+
+@pytest.fixture
+def door(tmp_path):
+    path = tmp_path / "door.usda"
+    path.write_text(DOOR)
+    usd_import.import_usd(bpy.context, path, usd_import.ImportOptions())
+    bpy.context.view_layer.update()
+    return path
+
+
+def texts() -> list[str]:
+    bpy.context.view_layer.update()
+    return [change.text for change in source_changes.compare(bpy.context).changes]
+
+
+def of(name: str) -> Any:
+    return bpy.data.objects[name]
+
+
+def blocks() -> dict[str, list[str]]:
+    """Names of all data that is used, by kind. Deleting an object leaves its mesh, which then has the name."""
+    kinds = ("objects", "meshes", "materials", "collections", "scenes", "images", "actions")
+    return {
+        kind: sorted(item.name.removesuffix(".001") for item in getattr(bpy.data, kind) if item.users) for kind in kinds
+    }
+
+
+def mass() -> None:
+    of("Door").usdphys.mass.mass = 12.0
+
+
+def limit() -> None:
+    of("Hinge").usdphys.joint.revolute.upper_limit = 1.919862
+
+
+def stiffness() -> None:
+    of("Hinge").usdphys.joint.drives.angular.stiffness *= 2
+
+
+def no_drive() -> None:
+    of("Hinge").usdphys.joint.drives.angular.is_applied = False
+
+
+def kinematic() -> None:
+    of("Door").usdphys.rigid_body.kinematic_enabled = True
+
+
+def no_body() -> None:
+    of("Door").usdphys.rigid_body.is_applied = False
+
+
+def no_mass() -> None:
+    of("Door").usdphys.mass.property_unset("mass")
+
+
+def other_joint() -> None:
+    of("Hinge").usdphys.joint.type = "SPHERICAL"
+
+
+def other_body() -> None:
+    of("Hinge").usdphys.joint.body0 = of("Knob")
+
+
+def static_collider() -> None:
+    of("Leaf").usdphys.colliders.clear()
+
+
+def approximation() -> None:
+    of("Leaf").usdphys.colliders[0].approximation = "convexDecomposition"
+
+
+def radius() -> None:
+    of("Knob").usdphys.colliders[0].radius *= 2
+
+
+def extra_collider() -> None:
+    item = of("Frame").usdphys.colliders.add()
+    item.shape = "SPHERE"
+
+
+def density() -> None:
+    bpy.data.materials["Oak"].usdphys.physics_material.density = 650.0
+
+
+def friction() -> None:
+    bpy.data.materials["Oak"].usdphys.physics_material.dynamic_friction = 0.3
+
+
+def physics_material() -> None:
+    of("Knob").usdphys.physics_material = bpy.data.materials["Oak"]
+
+
+def damping() -> None:
+    row = next(row for row in of("Door").usdphys.vendor if row.name == "physxRigidBody:linearDamping")
+    row.text = "0.75"
+
+
+def gravity() -> None:
+    bpy.context.scene.usdphys.physics_scenes[0].gravity_magnitude = 3.7
+
+
+def member() -> None:
+    of("Door").usdphys.collision_groups.clear()
+
+
+def move() -> None:
+    of("Door").location.x += 50
+
+
+def turn() -> None:
+    of("Frame").rotation_euler.z += 0.3
+
+
+def scale() -> None:
+    of("Knob").scale *= 2
+
+
+def move_joint() -> None:
+    of("Hinge").location.x += 7
+
+
+def rename() -> None:
+    of("Door").name = "Gate"
+
+
+def reparent() -> None:
+    world = of("Knob").matrix_world.copy()
+    of("Knob").parent = of("Frame")
+    of("Knob").matrix_world = world
+
+
+def new_object() -> None:
+    obj = bpy.data.objects.new("Ball", bpy.data.meshes.new("BallMesh"))
+    bpy.context.scene.collection.objects.link(obj)
+    obj.usdphys.rigid_body.is_applied = True
+
+
+def new_joint() -> None:
+    of("Door").usdphys.joint.is_applied = True
+
+
+def delete() -> None:
+    bpy.data.objects.remove(of("Knob"))
+
+
+def delete_tree() -> None:
+    for name in ("Leaf", "Knob", "Door"):
+        bpy.data.objects.remove(of(name))
+
+
+def delete_joint() -> None:
+    bpy.data.objects.remove(of("Hinge"))
+
+
+def delete_scene() -> None:
+    bpy.context.scene.usdphys.physics_scenes.clear()
+
+
+def mesh() -> None:
+    of("Leaf").data.vertices[0].co.x -= 10
+
+
+def modifier() -> None:
+    of("Leaf").modifiers.new("Bevel", "BEVEL")
+
+
+def slot() -> None:
+    of("Leaf").material_slots[0].material = bpy.data.materials["Pine"]
+
+
+def look() -> None:
+    nodes = bpy.data.materials["Oak"].node_tree.nodes
+    next(node for node in nodes if node.type == "BSDF_PRINCIPLED").inputs["Roughness"].default_value = 0.9
+
+
+def custom() -> None:
+    of("Door")["note"] = "new"
+
+
+#: An edit, and the sentences that are said of it.
+EDITS = [
+    (mass, ["'Door': mass is 12 kg; was 10 kg"]),
+    (limit, ["'Hinge': upper limit is 110°; was 90°"]),
+    (stiffness, ["'Hinge': stiffness (angular) is 0.0006 N·m/°; was 0.0003 N·m/°"]),
+    (no_drive, ["'Hinge' has no drive angular any more"]),
+    (kinematic, ["'Door': kinematic enabled is on; was not set"]),
+    (no_body, ["'Door' has no rigid body any more"]),
+    (no_mass, ["'Door': mass is not set; was 10 kg"]),
+    (other_joint, ["'Hinge': type is spherical joint; was revolute joint"]),
+    (other_body, None),
+    (static_collider, ["'Leaf' has no collision any more"]),
+    (approximation, None),
+    (radius, ["'Knob': radius is 0.1 m; was 0.05 m"]),
+    (extra_collider, ["'Frame' has a new collider"]),
+    (density, ["'Oak': density is 650 kg/m³; was 700 kg/m³"]),
+    (friction, ["'Oak': dynamic friction is 0.3; was not set"]),
+    (physics_material, ["The physics material of 'Knob' is Oak"]),
+    (damping, ["'Door': linear damping is 0.75; was 0.5"]),
+    (gravity, ["'Scene': gravity magnitude is 3.7 m/s²; was 9.81 m/s²"]),
+    (member, ["'Doors': includes is not set; was Door"]),
+    (move, ["'Door' is moved by 0.5 m", "The place of the joint 'Hinge' on its bodies is edited"]),
+    (turn, ["'Frame' is turned by 17.19°", "The place of the joint 'Hinge' on its bodies is edited"]),
+    (scale, ["'Knob' is scaled by 2 x 2 x 2"]),
+    (move_joint, ["The place of the joint 'Hinge' on its bodies is edited"]),
+    (rename, ["'Gate' is renamed; was 'Door'"]),
+    (reparent, ["'Knob' is below '/World/Frame'; was below '/World/Door'"]),
+    (new_object, ["'Ball' is new"]),
+    (new_joint, ["'Door' has a new joint"]),
+    (delete, ["'Knob' is deleted"]),
+    (delete_tree, None),
+    (delete_joint, ["'Hinge' is deleted"]),
+    (delete_scene, ["'Scene' is deleted"]),
+    (mesh, ["The mesh or data of 'Leaf' is edited"]),
+    (modifier, ["The mesh or data of 'Leaf' is edited"]),
+    (slot, ["'Leaf' has other materials"]),
+    (look, ["The look of the material 'Oak' is edited"]),
+    (custom, ["The custom properties of 'Door' are edited"]),
+]
+
+
+def test_a_scene_as_it_was_imported_has_no_changes(door):
+    assert texts() == []
+
+
+@pytest.mark.parametrize(("edit", "said"), EDITS, ids=[edit.__name__ for edit, _ in EDITS])
+def test_each_edit_is_said_and_can_be_taken_back(tmp_path, door, edit, said):
+    before = blocks()
+    edit()
+    found = texts()
+    assert found and (said is None or found == said)
+    changes = source_changes.compare(bpy.context).changes
+    assert source_revert.revert(bpy.context, [change.key for change in changes]) == []
+    assert texts() == []
+    assert blocks() == before
+    source_export.export_edits(bpy.context, tmp_path / "layer.usda", "layer")
+    written = (tmp_path / "layer.usda").read_text()
+    assert "over " not in written and "def " not in written
+
+
+def key_of(text: str) -> Key:
+    return next(change.key for change in source_changes.compare(bpy.context).changes if change.text == text)
+
+
+def test_one_edit_is_taken_back_and_the_others_stay(door):
+    for edit in (mass, limit, scale, density, rename):
+        edit_name = edit.__name__
+        edit()
+        assert texts(), edit_name
+    before = texts()
+    left = source_revert.revert(bpy.context, [key_of("'Gate': mass is 12 kg; was 10 kg")])
+    assert left == []
+    assert texts() == [text for text in before if "mass is" not in text]
+    assert of("Gate").usdphys.mass.mass == 10.0
+
+
+def test_an_edit_that_another_one_holds_is_named(door):
+    """The frame of a joint follows from where its body is."""
+    move()
+    texts()
+    text = "The place of the joint 'Hinge' on its bodies is edited"
+    assert [change.text for change in source_revert.revert(bpy.context, [key_of(text)])] == [text]
+    assert source_revert.revert(bpy.context, [key_of("'Door' is moved by 0.5 m")]) == []
+    assert texts() == []
+
+
+def test_a_deleted_tree_comes_back_with_its_parents_bodies_and_materials(door):
+    delete_tree()
+    texts()
+    source_revert.revert(bpy.context, [change.key for change in source_changes.compare(bpy.context).changes])
+    assert of("Knob").parent == of("Door") and of("Hinge").usdphys.joint.body1 == of("Door")
+    assert of("Leaf").material_slots[0].material == bpy.data.materials["Oak"]
+    assert [round(part, 5) for part in of("Door").matrix_world.translation] == [1.0, 0.0, 1.0]
+    assert [scene.name for scene in bpy.data.scenes] == ["Scene"]
+
+
+def test_an_edit_that_is_gone_is_refused_and_nothing_is_changed(door):
+    mass()
+    before = blocks()
+    with pytest.raises(InputError, match="has no such edit"):
+        source_revert.revert(bpy.context, [Key("value", "/World/Door", "PhysicsMassAPI density")])
+    assert blocks() == before and of("Door").usdphys.mass.mass == 12.0
+
+
+def test_a_scene_without_a_usd_source_says_so(tmp_path):
+    with pytest.raises(InputError, match="was not imported from a file"):
+        source_changes.compare(bpy.context)
+    bpy.context.scene.usdphys.source.filepath = str(tmp_path / "robot.urdf")
+    with pytest.raises(InputError, match=r"Only USD files .* 'robot.urdf'"):
+        source_changes.compare(bpy.context)
+
+
+def test_a_source_that_is_gone_or_has_changed_is_named(door):
+    door.write_text(DOOR.replace("= 10", "= 11"))
+    with pytest.raises(InputError, match="has changed since"):
+        source_changes.compare(bpy.context)
+    door.unlink()
+    with pytest.raises(InputError, match="is gone"):
+        source_changes.compare(bpy.context)
+
+
+# --------------------------------------------------------------------------- in the window
+
+
+def drawn() -> LayoutRecorder:
+    return draw(bpy.types.USDPHYS_PT_source_changes)
+
+
+def test_the_panel_lists_the_edits_with_a_button_for_each(door):
+    mass()
+    limit()
+    assert "Not compared yet" in drawn().labels()
+    assert bpy.ops.usdphys.compare_source() == {"FINISHED"}
+    texts_drawn = " ".join(drawn().labels())
+    assert "'Door': mass is 12 kg; was 10 kg" in texts_drawn and "'Hinge': upper limit" in texts_drawn
+    buttons = [item.values for item in drawn().buttons("usdphys.revert_change")]
+    assert len(buttons) == 2
+    assert bpy.ops.usdphys.revert_change(**buttons[0]) == {"FINISHED"}
+    assert len(drawn().buttons("usdphys.revert_change")) == 1
+    assert bpy.ops.usdphys.revert_all_changes() == {"FINISHED"}
+    assert "Nothing differs from the source" in drawn().labels()
+    with pytest.raises(RuntimeError, match="Nothing differs"):
+        bpy.ops.usdphys.revert_all_changes()
+
+
+def test_the_panel_says_where_there_is_no_source():
+    assert "Not imported from a USD file" in " ".join(drawn().labels())
+    assert drawn().buttons("usdphys.compare_source") == []
+
+
+def test_the_panel_of_another_file_knows_nothing_of_this_one(door):
+    mass()
+    bpy.ops.usdphys.compare_source()
+    name = bpy.context.scene.name
+    assert source_report.report(name) is not None
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    assert source_report.report(name) is None
+
+
+def test_taking_back_is_one_step_of_undo(door):
+    bpy.ops.ed.undo_push(message="imported")
+    mass()
+    delete()
+    bpy.ops.ed.undo_push(message="edited")
+    bpy.ops.usdphys.compare_source()
+    assert bpy.ops.usdphys.revert_all_changes() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="reverted")
+    assert "Knob" in bpy.data.objects
+    bpy.ops.ed.undo()
+    assert "Knob" not in bpy.data.objects and of("Door").usdphys.mass.mass == 12.0
+    assert len(bpy.data.scenes) == 1
+
+
+def test_a_joint_that_becomes_a_body_is_taken_back(door):
+    of("Hinge").usdphys.rigid_body.is_applied = True
+    found = source_changes.compare(bpy.context).changes
+    assert source_revert.revert(bpy.context, [change.key for change in found]) == []
+    assert texts() == []
+
+
+def test_taking_all_back_finds_what_an_edit_has_hidden(door):
+    """The type of a joint hides its frames, a collider on a joint its prim."""
+    other_joint()
+    move_joint()
+    of("Hinge").usdphys.mass.mass = 3.0
+    of("Hinge").usdphys.colliders.add()
+    number, left = source_revert.revert_all(bpy.context)
+    assert number and left == [] and texts() == []
+    assert of("Hinge").usdphys.joint.type == "REVOLUTE" and not len(of("Hinge").usdphys.colliders)
