@@ -105,7 +105,7 @@ class Certificate:
 
 
 def digest_of(model: PhysicsModel) -> str:
-    """SHA-256 of all that a model says about physics, whatever its units: values to six digits, places, shapes."""
+    """SHA-256 of all that a model says about physics: values to seven digits, places to five; no points of meshes."""
     rows = []
     for path, prim in sorted(model.prims.items()):
         if not prim.schemas:

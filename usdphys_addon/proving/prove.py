@@ -35,7 +35,8 @@ UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
 @dataclass(slots=True)
 class Wish:
     """What is to be proven. stage: opened stage of the file, or None. pythons: of other engines, by their key.
-    against: another model of the same asset, with words for it.
+    against: another model of the same asset, with words for it. sections: keys of SHARES and "expectations"; what is
+    not asked for is not in the certificate.
     """
 
     file: str
@@ -47,6 +48,7 @@ class Wish:
     expected: Sequence[Expectation] = ()
     against: PhysicsModel | None = None
     against_words: str = ""
+    sections: frozenset[str] = frozenset({*SHARES, "expectations"})
 
 
 @dataclass(slots=True)
@@ -64,25 +66,38 @@ def prove(wish: Wish) -> Proof:
     budget = Budget(wish.budget)
     subject = subject_of(wish.model)
     proof = Proof(Certificate(wish.file, physics=digest_of(wish.model)), subject, {}, [])
-    add = proof.certificate.checks.extend
+    add, wanted = proof.certificate.checks.extend, wish.sections
     with np.errstate(all="ignore"):
-        add(plain.checks_of(subject, budget))
-        add(expectations.checks_of(subject, wish.expected, budget, SHARES["words"]))
-        add(compared.reading_checks(wish.model, budget, SHARES["words"]))
-        add(_joint_checks(wish, proof, budget))
-        if subject.parts:
-            experiment = Experiment(with_floor(subject), wish.seconds)
-            proof.motions[PREVIEW] = experiment.motion
-            add(_rewrite_checks(wish, experiment, budget))
-            for check, key, motion in compared.engine_checks(wish.model, experiment, _engines(wish, proof), budget):
-                proof.certificate.checks.append(check)
-                if motion is not None:
-                    proof.motions[key] = motion
-            if wish.against is not None:
-                said = Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
-                add(compared.statement_checks(said, experiment, budget, SHARES["against"]))
+        if "asset" in wanted:
+            add(plain.checks_of(subject, budget, SHARES["asset"]))
+        if "expectations" in wanted:
+            add(expectations.checks_of(subject, wish.expected, budget, SHARES["words"]))
+        if "words" in wanted:
+            add(compared.reading_checks(wish.model, budget, SHARES["words"]))
+        if "joints" in wanted:
+            add(_joint_checks(wish, proof, budget))
+        if subject.parts and wanted & {"rewrites", "engines", "against"}:
+            _add_comparisons(wish, proof, budget)
     proof.certificate.seconds = budget.used
     return proof
+
+
+def _add_comparisons(wish: Wish, proof: Proof, budget: Budget) -> None:
+    """What needs the motion of the whole asset."""
+    add, wanted = proof.certificate.checks.extend, wish.sections
+    experiment = Experiment(with_floor(proof.subject), wish.seconds)
+    proof.motions[PREVIEW] = experiment.motion
+    if "rewrites" in wanted:
+        add(_rewrite_checks(wish, experiment, budget))
+    if "engines" in wanted:
+        share = SHARES["engines"]
+        for check, key, motion in compared.engine_checks(wish.model, experiment, _engines(wish, proof), budget, share):
+            add([check])
+            if motion is not None:
+                proof.motions[key] = motion
+    if "against" in wanted and wish.against is not None:
+        said = Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
+        add(compared.statement_checks(said, experiment, budget, SHARES["against"]))
 
 
 def _rewrite_checks(wish: Wish, experiment: Experiment, budget: Budget) -> Iterator[Check]:

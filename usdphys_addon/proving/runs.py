@@ -17,6 +17,7 @@ from ..core import clock, frames, gprims
 from ..core.errors import UsdPhysError
 from ..core.frames import Matrix
 from ..core.model import Mesh, PhysicsModel, Prim
+from ..core.qualities import NORMAL
 from ..core.rules.base import Issue
 from ..core.schemas import usd_geom, usd_physics
 from ..simulation.engine import PREVIEW
@@ -73,12 +74,12 @@ class Motion:
     problem: str = ""
 
 
-def simulated(model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, substeps: int = 0) -> Motion:
+def simulated(model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, quality: str = NORMAL) -> Motion:
     """The motion of a model in an engine of this process. An engine that refuses says so in `problem`."""
     count = max(1, round(seconds / STEP))
     try:
         with engine_silenced(), np.errstate(all="ignore"):
-            world = World(model.copied(), time_step=STEP, engine=engine, substeps=substeps)
+            world = World(model.copied(), time_step=STEP, engine=engine, quality=quality)
             shape = (count + 1, len(world.paths))
             motion = Motion(world.paths, np.empty((*shape, 3)), np.empty((*shape, 4)), np.empty((*shape, 6)))
             for frame in range(count + 1):

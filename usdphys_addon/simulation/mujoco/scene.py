@@ -218,7 +218,8 @@ class MujocoScene(Engine):
                 if drive is not None and drive.is_friction:
                     joint.frictionloss = drive.max_force
                 elif drive is not None and drive is not freedom.drive:
-                    joint.damping = drive.damping
+                    # A polynomial of the speed: its first coefficient.
+                    joint.damping = (drive.damping, 0.0, 0.0)
             drive = freedom.drive
             self._drives[path, axis] = NO_DRIVE if drive is None or drive.is_friction else replace(drive)
             actuator = self._spec.add_actuator(name=name, target=name, trntype=mujoco.mjtTrn.mjTRN_JOINT)
