@@ -23,6 +23,7 @@ ROOMS = {
     "bridge": ("usdphys_addon/bridge",),
     "exchange": ("usdphys_addon/exchange",),
     "formats": ("usdphys_addon/formats.py", "usdphys_addon/stage_motion.py"),
+    "proving": ("usdphys_addon/proving",),
     "authoring": ("usdphys_addon/authoring",),
     "playback": ("usdphys_addon/playback",),
     "generators": ("usdphys_addon/generators",),
@@ -41,6 +42,7 @@ APART = {
     "usdphys_addon/bridge": {"usd", "gltf", "simulation"},
     "usdphys_addon/exchange/attaching": {"usd", "gltf", "simulation"},
     "usdphys_addon/authoring": {"exchange"},
+    "usdphys_addon/proving": {"exchange", "bridge"},
     "usdphys_addon/generators": {"exchange"},
 }
 #: Who may import what from outside.
@@ -56,6 +58,7 @@ WITHOUT_BLENDER = (
     "usdphys_addon/simulation",
     "usdphys_addon/simulation/gains",
     "usdphys_addon/aiming",
+    "usdphys_addon/proving",
     "usdphys_addon/bridge/identity/names.py",
     "usdphys_addon/bridge/identity/match.py",
 )

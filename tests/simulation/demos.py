@@ -161,9 +161,14 @@ DEMOS: dict[str, Callable[[Units], str]] = {
 CLEAN = [(name, units) for name in DEMOS for units in (METERS, CENTIMETERS)]
 
 
+#: Sections that need no second file.
+ALONE = frozenset({"asset", "words", "joints"})
+
+
 class Fault(NamedTuple):
     """An edit of a stage of a demo. attribute: that the certificate names as a cause, of this prim. against: the clean
-    demo is at hand, as for a file that an export or a second author has changed."""
+    demo is at hand, as for a file that an export or a second author has changed. sections: of the certificate, which
+    are looked at."""
 
     name: str
     demo: str
@@ -171,6 +176,12 @@ class Fault(NamedTuple):
     attribute: str
     prim: str
     against: bool = False
+
+    @property
+    def sections(self) -> frozenset[str]:
+        if self.against:
+            return frozenset({"against"})
+        return frozenset({"words"} if self.prim == "Shoulder" and "drive:" not in self.attribute else ALONE)
 
 
 def put(prim: str, name: str, value: object) -> Callable[[Any], None]:

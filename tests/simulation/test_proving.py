@@ -20,7 +20,6 @@ from .author import METERS, File, Units
 from .demos import CLEAN, DEMOS, FAULTS, Fault
 
 W = "/World"
-ALONE = frozenset({"asset", "words", "joints"})
 
 
 @pytest.fixture(autouse=True)
@@ -55,11 +54,9 @@ def lines(proof: Proof) -> list[str]:
 def proof_with(fault: Fault) -> Proof:
     clean, stage = (stage_of(DEMOS[fault.demo](METERS)) for _ in range(2))
     fault.edit(stage)
-    if not fault.against:
-        return prove(Wish("asset.usda", model_of(stage), stage, sections=ALONE))
     return prove(Wish(
-        "asset.usda", model_of(stage), stage, sections=frozenset({"against"}), against=model_of(clean),
-        against_words="in 'clean.usda'",
+        "asset.usda", model_of(stage), stage, sections=fault.sections,
+        against=model_of(clean) if fault.against else None, against_words="in 'clean.usda'",
     ))  # fmt: skip
 
 

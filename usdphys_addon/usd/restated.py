@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -62,7 +63,7 @@ def stamp(source: Path, target: Path, proof: Mapping[str, Any]) -> None:
     if not root.defaultPrim:
         raise InputError(f"'{source.name}' has no default prim, which could hold the digest; set one.")
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    layer.subLayerPaths.append(f"./{source.name}" if source.parent == target.parent else str(source))
+    layer.subLayerPaths.append(_beside(source, target))
     for name in ("metersPerUnit", "kilogramsPerUnit", "upAxis", "timeCodesPerSecond", "framesPerSecond"):
         if root.pseudoRoot.HasInfo(name):
             layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
@@ -73,7 +74,17 @@ def stamp(source: Path, target: Path, proof: Mapping[str, Any]) -> None:
         raise OutputError(f"'{target}' could not be written.")
 
 
+def _beside(source: Path, target: Path) -> str:
+    """How a layer names another one; by its whole path on another drive."""
+    try:
+        found = Path(os.path.relpath(source, target.parent)).as_posix()
+    except ValueError:
+        return str(source)
+    return found if found.startswith("../") else f"./{found}"
+
+
 def proof_of(source: Path) -> dict[str, Any]:
     """The proof in the customData of the default prim of a file; empty without one."""
-    prim = open_stage(source).GetDefaultPrim()
+    stage = open_stage(source)
+    prim = stage.GetDefaultPrim()
     return dict(prim.GetCustomDataByKey(PROOF_KEY) or {}) if prim else {}
