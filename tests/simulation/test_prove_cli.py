@@ -110,7 +110,8 @@ import re, sys
 import numpy as np
 program, file, steps, seconds, target = sys.argv[1:]
 text = open(file).read()
-names = ["/World/Leaf"] if "Leaf" in text else sorted("/Bench/" + n + "/Link" for n in set(re.findall('"(J[0-9]+)"', text)))
+joints = sorted(set(re.findall('"(J[0-9]+)"', text)))
+names = ["/World/Leaf"] if "Leaf" in text else ["/Bench/" + name + "/Link" for name in joints]
 poses = np.zeros((int(steps) + 1, len(names), 7))
 poses[..., 2], poses[..., 0], poses[..., 6] = 1.05, 0.5, 1
 np.savez(target, names=np.array(names), poses=poses, is_z_up=True)
@@ -124,8 +125,8 @@ def test_an_engine_in_another_python_runs_the_asset_and_the_joints_and_its_diffe
     program = door.with_name("python")
     program.write_text(FROZEN.format(python=sys.executable), encoding="utf-8")
     program.chmod(program.stat().st_mode | stat.S_IXUSR)
-    text = door.read_text(encoding="utf-8").replace('"PhysicsMassAPI"]', '"PhysicsMassAPI"]', 1)
-    text = text.replace("float physics:mass", "vector3f physics:angularVelocity = (0, 0, 60)\n float physics:mass", 1)
+    turning = "vector3f physics:angularVelocity = (0, 0, 60)\n float physics:mass"
+    text = door.read_text(encoding="utf-8").replace("float physics:mass", turning, 1)
     door.write_text(text, encoding="utf-8")
     proof = door.with_suffix(".json")
     arguments = ["prove", str(door), "--engine-python", f"physx={program}", "--json", str(proof), *LONG]
@@ -149,5 +150,3 @@ def test_the_page_is_one_file_that_names_no_network_and_has_all_tables(door: Pat
         assert f'<section id="{name}">' in text
     assert "mass authored on the body" in text
     assert "<svg" in text
-
-

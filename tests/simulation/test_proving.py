@@ -236,7 +236,9 @@ def expected(tmp_path: Path, text: str, demo: str = "door") -> dict[str, certifi
 
 
 def test_a_door_opens_as_far_as_a_force_moves_it_and_its_friction_is_named_where_it_does_not(tmp_path: Path) -> None:
-    found = expected(tmp_path, f"""
+    found = expected(
+        tmp_path,
+        f"""
 [[expect]]
 name = "opens at 20 N"
 joint = "{W}/Hinge"
@@ -257,7 +259,8 @@ name = "opens too far"
 joint = "{W}/Hinge"
 reaches = 170
 torque = 30
-""")
+""",
+    )
     assert found["opens at 20 N"].status == "pass"
     assert found["opens at a touch"].status == "fail"
     assert [cause.attribute for cause in found["opens at a touch"].causes] == ["newton:friction"]
@@ -265,7 +268,9 @@ torque = 30
 
 
 def test_what_is_demanded_of_values_is_compared_in_degrees_and_si(tmp_path: Path) -> None:
-    found = expected(tmp_path, f"""
+    found = expected(
+        tmp_path,
+        f"""
 [[expect]]
 name = "limits"
 joint = "{W}/Hinge"
@@ -291,7 +296,8 @@ mass = 1
 name = "still"
 body = "{W}/Leaf"
 moves_at_most = 0.01
-""")
+""",
+    )
     assert {name: check.status for name, check in found.items()} == {
         "limits": "pass", "weight": "fail", "axis": "pass", "gone": "fail", "still": "pass"
     }  # fmt: skip

@@ -129,9 +129,9 @@ def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[s
     with blend_file.properties_registered(), work_folder() as folder:
         source.load(options.file, source.options())
         units, hierarchy = usd_export.stage_options(bpy.context.scene)
-        file = folder / f"{Path(options.file).stem}.usdc"
-        usd_export.export_usd(bpy.context, file, usd_export.ExportOptions(units, hierarchy))
-        yield str(file)
+        exported = folder / f"{Path(options.file).stem}.usdc"
+        usd_export.export_usd(bpy.context, exported, usd_export.ExportOptions(units, hierarchy))
+        yield str(exported)
 
 
 def _matched(model: PhysicsModel, other: PhysicsModel) -> PhysicsModel:

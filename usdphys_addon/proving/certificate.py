@@ -99,7 +99,7 @@ class Certificate:
     def summary(self) -> str:
         """Verdict and numbers in one line."""
         numbers = Counter(check.status for check in self.checks)
-        words = {"pass": "passed", "fail": "failed", "differs": "differ", "skipped": "skipped"}
+        words: dict[Status, str] = {"pass": "passed", "fail": "failed", "differs": "differ", "skipped": "skipped"}
         told = ", ".join(f"{numbers[status]} {word}" for status, word in words.items() if numbers[status])
         return f"{self.file}: {self.verdict}: {counted(len(self.checks), 'check')} ({told}), digest {self.digest[:12]}"
 

@@ -22,7 +22,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..simulation.engine import ENGINES, PREVIEW, Solver
-from ..simulation.record import quaternion_product
+from ..simulation.live_values import quaternion_product
 from . import joints as bench
 from . import opinions
 from .certificate import Check, Status
@@ -77,7 +77,7 @@ def _moved(model: PhysicsModel, matrix: Matrix) -> PhysicsModel:
         prim.world = matrix @ prim.world
     for path, prim in result.joints.items():
         joint: Any = prim.get(usd_physics.Joint)
-        changes = {}
+        changes: dict[str, Any] = {}
         for side in (0, 1):
             targets = getattr(joint, f"body{side}")
             if targets and targets[0] in result.prims:
@@ -116,10 +116,11 @@ def rewrite_check(experiment: Experiment, subject_model: PhysicsModel, rewrite: 
     found = experiment.parting(other, SLACK_REWRITE, rewrite.names)
     if not found:
         return Check("rewrites", rewrite.name, "pass", f"It moves alike, said {rewrite.words}.")
-    causes = []
     plain = _same_paths(rewrite)
-    for opinion in opinions.differences(subject_model, plain)[:MOST_CAUSES]:
-        causes.append(opinions.cause_between(subject_model, plain, opinion))
+    causes = [
+        opinions.cause_between(subject_model, plain, opinion)
+        for opinion in opinions.differences(subject_model, plain)[:MOST_CAUSES]
+    ]
     return Check(
         "rewrites", rewrite.name, "fail", _sentence(found[0], subject_model, experiment.motion,
         f"said {rewrite.words}"), found[0].body, tuple(causes), "", _data(found),
@@ -190,15 +191,12 @@ def statement_checks(
     if not candidates:
         yield Check(said.section, said.name, "pass", f"Nothing differs {said.words}.")
         return
-    missing = [one for one in candidates if one.field == opinions.PRIM and not one.schema]
-    for opinion in missing[:MOST_CAUSES]:
+    missing = [one for one in candidates if one.field == opinions.PRIM and _is_part(said, one)]
+    for opinion in missing:
         prim = said.one.prims.get(opinion.path) or said.other.prims[opinion.path]
-        if any(key in prim.schemas for key in ("PhysicsRigidBodyAPI", "PhysicsCollisionAPI")) or prim.get(
-            usd_physics.Joint
-        ):
-            has = "is missing" if opinion.path in said.one.prims else "is added"
-            cause = opinions.cause_between(said.one, said.other, opinion)
-            yield Check(said.section, said.name, "fail", f"{prim.display} {has} {said.words}.", prim.path, (cause,))
+        has = "is missing" if opinion.path in said.one.prims else "is added"
+        cause = opinions.cause_between(said.one, said.other, opinion)
+        yield Check(said.section, said.name, "fail", f"{prim.display} {has} {said.words}.", prim.path, (cause,))
     floor = with_floor(subject_of(said.other)).prims.get(FLOOR)
     if (floor is None) != (FLOOR not in experiment.model.prims):
         # Both stand on the floor of the second one, or on none.
@@ -206,10 +204,12 @@ def statement_checks(
     known: list[Opinion] = list(missing)
     current = opinions.swapped(said.one, said.other, missing)
     failed = bool(missing)
-    for check, found in _joint_partings(said, current, [one for one in candidates if one not in known], budget, share):
+    for parted, causes in _joint_partings(
+        said, current, [one for one in candidates if one not in known], budget, share
+    ):
         failed = True
-        known += found
-        yield check
+        known += causes
+        yield parted
     current = opinions.swapped(said.one, said.other, known)
     for _ in range(MOST_CAUSES):
         rest = [one for one in candidates if one not in known]
@@ -225,9 +225,19 @@ def statement_checks(
         known += found
         current = opinions.swapped(current, said.other, found)
     if not failed and budget.has(share):
-        yield Check(said.section, said.name, "pass", f"It moves alike {said.words}.")
+        listed = [f"{opinions.name_of(said.one, one)} of {one.path}" for one in candidates]
+        more = f", and {len(listed) - 3} more" if len(listed) > 3 else ""
+        without = f"without effect on these experiments differ {', '.join(listed[:3])}{more}"
+        yield Check(said.section, said.name, "pass", f"It moves alike {said.words}; {without}.")
     elif not failed:
         yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
+
+
+def _is_part(said: Statements, opinion: Opinion) -> bool:
+    """True for a body, collider or joint that one of the models has alone."""
+    prim = said.one.prims.get(opinion.path) or said.other.prims[opinion.path]
+    kinds = (usd_physics.RigidBodyAPI, usd_physics.CollisionAPI, usd_physics.Joint)
+    return not opinion.schema and any(prim.get(kind) is not None for kind in kinds)
 
 
 def _on(model: PhysicsModel, floor: Prim | None) -> PhysicsModel:
@@ -286,9 +296,7 @@ def _joint_partings(
         probe = probes["other"][path]
         near = [one for one in candidates if one.path in (path, probe.facts.body0, probe.facts.body1)]
 
-        def heals(
-            chosen_ones: Sequence[Opinion], path: str = path, experiment: str = experiment
-        ) -> bool:
+        def heals(chosen_ones: Sequence[Opinion], path: str = path, experiment: str = experiment) -> bool:
             try:
                 subject = subject_of(opinions.swapped(current, said.other, chosen_ones))
                 own = [one for one in bench.probes_of(subject)[0] if one.facts.path == path]
@@ -535,13 +543,11 @@ def _source_of(model: PhysicsModel, prim: Any, name: str, wanted: str, one: str,
             trial = replace(prim, schemas={held: type(value)(**{attribute.field: getattr(value, attribute.field)})})
             made = runtimes.translated(model, trial, one).get(name)
             if made is not None and getattr(made, wanted) is not None:
-                return attribute.usd_name(split_applied(held)[1])
+                return str(attribute.usd_name(split_applied(held)[1]))
     return None
 
 
-def _motion_of_words(
-    model: PhysicsModel, found: Mapping[str, PhysicsModel], one: str, other: str, path: str
-) -> str:
+def _motion_of_words(model: PhysicsModel, found: Mapping[str, PhysicsModel], one: str, other: str, path: str) -> str:
     """By how much a joint moves in two ways with these words, as a half sentence; empty for other prims."""
     if model.prims[path].get(usd_physics.Joint) is None:
         return ""
@@ -570,7 +576,10 @@ def _motion_of_words(
 
 
 def engine_checks(
-    model: PhysicsModel, experiment: Experiment, others: Mapping[str, Callable[[], Motion]], budget: Budget,
+    model: PhysicsModel,
+    experiment: Experiment,
+    others: Mapping[str, Callable[[], Motion]],
+    budget: Budget,
     share: float,
 ) -> Iterator[tuple[Check, str, Motion | None]]:
     """The asset in other engines beside the preview. others: by the key of the engine, what runs it.
@@ -597,7 +606,9 @@ def engine_checks(
         if not found:
             yield Check("engines", key, "pass", f"The preview and {name} move it alike."), key, other
             continue
-        causes = _engine_causes(model, key, found[0], experiment, budget, share) if isinstance(ENGINES[key], Solver) else ()
+        causes: tuple[Cause, ...] = ()
+        if isinstance(ENGINES[key], Solver):
+            causes = _engine_causes(model, key, found[0], experiment, partial(budget.has, share))
         lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
         message = _sentence(found[0], model, experiment.motion, f"in {name}")
         if lost:
@@ -607,7 +618,7 @@ def engine_checks(
 
 
 def _engine_causes(
-    model: PhysicsModel, engine: str, first: Parting, experiment: Experiment, budget: Budget, share: float
+    model: PhysicsModel, engine: str, first: Parting, experiment: Experiment, has_time: Callable[[], bool]
 ) -> tuple[Cause, ...]:
     """The opinions without each of which the engines move the body alike."""
     subject = subject_of(model)
@@ -627,6 +638,5 @@ def _engine_causes(
         except (UsdPhysError, ValueError, KeyError, ArithmeticError, np.linalg.LinAlgError):
             return False
 
-    found = opinions.alone(candidates, heals, lambda: budget.has(share))
+    found = opinions.alone(candidates, heals, has_time)
     return tuple(opinions.cause_alone(model, one) for one in found)
-

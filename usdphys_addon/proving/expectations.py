@@ -146,9 +146,11 @@ def _static_causes(model: PhysicsModel, row: Expectation) -> list[Opinion]:
     ]  # fmt: skip
     if row.kind == "attribute":
         for name, value in prim.schemas.items():
-            for attribute in value.attributes:
-                if attribute.usd_name(split_applied(name)[1]) == row.values["attribute"]:
-                    found.append(Opinion(row.prim, name, attribute.field))
+            instance = split_applied(name)[1]
+            found += [
+                Opinion(row.prim, name, attribute.field) for attribute in value.attributes
+                if attribute.usd_name(instance) == row.values["attribute"]
+            ]  # fmt: skip
     return found
 
 

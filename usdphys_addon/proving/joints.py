@@ -50,9 +50,12 @@ PATIENCE = 5.0
 
 @dataclass(slots=True)
 class Probe:
-    """One joint of the bench. facts: in the asset. name: of the bench. axis: of its only degree of freedom, 0 or 3.
-    dof: instance name. is_first: it is body 0 that moves. matter: mass (kg), or inertia about the axis (kg m2) without armature. direction, anchor,
-    center (3,): in the world at the start, where the joint is at `start` (m or rad). link: (4, 4) of the moving body.
+    """One joint of the bench.
+
+    facts: in the asset. name: of the bench. axis: of its only degree of freedom, 0 or 3. dof: its instance name.
+    is_first: it is body 0 that moves. mass: kg. matter: kg, or inertia about the axis (kg m2) without armature.
+    direction (in which the position grows), anchor, center (3,): in the world at the start, where the joint is at
+    `start` (m or rad). link: (4, 4) of the moving body. inertia: (3, 3) about its centre of mass, along its axes.
     """
 
     facts: JointFacts
@@ -177,9 +180,9 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
         for name in drives:
             del joint.schemas[name]
     if experiment in ("up", "down"):
-        speed = push if experiment == "up" else -push
+        goal = push if experiment == "up" else -push
         firm = _FIRM * probe.matter + 4.0 * joint_settings.joint_friction(facts.prim, probe.dof) / push
-        joint.add(usd_physics.DriveAPI(type="force", damping=firm, target_velocity=speed), probe.dof)
+        joint.add(usd_physics.DriveAPI(type="force", damping=firm, target_velocity=goal), probe.dof)
     drive: Any = joint.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
     if experiment == "step" and drive is not None and (drive.resolved("stiffness") or 0.0) > 0.0:
         target = probe.start + _step_of(facts.freedoms[probe.axis], probe)
@@ -289,6 +292,11 @@ class Terms:
     is_acceleration: bool
     gravity: Matrix
     speed: float
+
+    def without(self, words: str) -> Terms:
+        """The terms of an engine that loses some. words: a key of LOSABLE."""
+        changes: dict[str, Any] = dict(LOSABLE[words])
+        return replace(self, **changes)
 
 
 #: Terms that an engine may lose: their fields with what stands for their absence, by the words of a report.
@@ -405,7 +413,7 @@ def judged(probe: Probe, experiment: str, engine: str, model: PhysicsModel, moti
         trials = {}
         for words, changes in LOSABLE.items():
             if any(getattr(terms, name) != value for name, value in changes.items()):
-                trials[words] = _error(answer(probe, replace(terms, **changes), seconds), got)[0]
+                trials[words] = _error(answer(probe, terms.without(words), seconds), got)[0]
         best = min(trials, key=lambda words: trials[words], default="")
         lost = best if best and trials[best] < min(1.0, 0.5 * error) else ""
     return Outcome(probe.facts.path, experiment, engine, float(wanted[-1]), float(got[-1]), error, lost, time)
@@ -437,7 +445,7 @@ def blocking(probe: Probe, terms: Terms) -> str:
         if words.startswith(("stiffness", "damping of the drive")):
             continue
         is_said = any(getattr(terms, name) != value for name, value in changes.items())
-        if is_said and arrives(probe, replace(terms, **changes)):
+        if is_said and arrives(probe, terms.without(words)):
             return words
     return ""
 

@@ -129,7 +129,7 @@ def _of_prims(path: str, here: Prim, there: Prim) -> Iterator[Opinion]:
         yield Opinion(path, "", PLACE)
     if here.mesh is not None and there.mesh is not None and here.get(usd_physics.CollisionAPI):
         points = [np.asarray(getattr(prim.mesh(), "points", ())) for prim in (here, there) if prim.mesh is not None]
-        if points[0].shape != points[1].shape or not np.allclose(*points, atol=_ROUNDING * size):
+        if points[0].shape != points[1].shape or not np.allclose(points[0], points[1], atol=_ROUNDING * size):
             yield Opinion(path, "", POINTS)
 
 
@@ -285,7 +285,7 @@ def alone(
     candidates: Sequence[Opinion], heals: Callable[[Sequence[Opinion]], bool], has_time: Callable[[], bool]
 ) -> list[Opinion]:
     """The opinions each of which heals alone: all are tried, one at a time; else the smallest set that does."""
-    found = []
+    found: list[Opinion] = []
     for opinion in candidates:
         if not has_time():
             return found

@@ -31,6 +31,8 @@ from .runs import FLOOR, STEP, Motion, corners_of
 MOST_TRIANGLES = 12000
 #: Frames of a motion that the page holds, for one second.
 RATE = 30
+#: In a cell that says nothing.
+NONE = "\N{EN DASH}"
 _HERE = Path(__file__).parent
 _WORDS = {"pass": "passed", "fail": "failed", "differs": "engines differ", "skipped": "not tried"}
 _COLOURS = ("#3b7dd8", "#d97706", "#7c3aed", "#0f9d76", "#c2255c")
@@ -85,7 +87,9 @@ def _numbers(proof: Proof) -> str:
     model = proof.subject.model
     found = [counted(len(proof.subject.layout.bodies), "body"), counted(len(model.colliders), "collider"),
              counted(len(model.joints), "joint")]  # fmt: skip
-    return f"{', '.join(found)}. {counted(len(proof.certificate.checks), 'check')} in {proof.certificate.seconds:.1f} s."
+    return (
+        f"{', '.join(found)}. {counted(len(proof.certificate.checks), 'check')} in {proof.certificate.seconds:.1f} s."
+    )
 
 
 def _table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, none: str) -> str:
@@ -120,7 +124,7 @@ def _verdicts(proof: Proof) -> str:
     rows = [
         (
             _Html(f'<span class="verdict {check.status}">{_WORDS[check.status]}</span>'), check.section,
-            check.message, _Html("<br>".join(_text(cause) for cause in check.causes) or "–"), check.fix or "–",
+            check.message, _Html("<br>".join(_text(cause) for cause in check.causes) or NONE), check.fix or NONE,
         )
         for check in checks
     ]  # fmt: skip
@@ -158,7 +162,7 @@ def _joints(proof: Proof) -> str:
                 limits if freedom.is_limited else "none", _drive(drive), _response(proof, facts.path),
             ))  # fmt: skip
         if not facts.moving:
-            rows.append((facts.path, facts.kind.removesuffix("Joint") or "generic", _ends(facts), "–", "–", "–"))
+            rows.append((facts.path, facts.kind.removesuffix("Joint") or "generic", _ends(facts), NONE, NONE, NONE))
     headings = ("Joint", "Kind", "Between", "Limits", "Drive", "Experiments: wanted and got")
     return f'<section id="joints"><h2>Joints</h2>{_table(headings, rows, none="There are no joints.")}</section>'
 
@@ -170,7 +174,7 @@ def _ends(facts: Any) -> str:
 
 def _measure(value: float, angular: bool) -> str:
     if math.isinf(value):
-        return "–∞" if value < 0 else "∞"
+        return "-∞" if value < 0 else "∞"
     return f"{math.degrees(value):.4g}°" if angular else f"{value:.4g} m"
 
 
@@ -192,7 +196,7 @@ def _response(proof: Proof, path: str) -> _Html | str:
         kind = "pass" if outcome.is_kept else "differs"
         lines.append(f'<span class="{kind}">{_text(outcome.experiment)}, {_text(name)}: '
                      f"{_vector((outcome.wanted,))} and {_vector((outcome.got,))}{_text(lost)}</span>")  # fmt: skip
-    return _Html("<br>".join(lines)) if lines else "–"
+    return _Html("<br>".join(lines)) if lines else NONE
 
 
 def _issues(model: PhysicsModel) -> str:
@@ -293,8 +297,8 @@ def _viewer(proof: Proof) -> str:
         )
     )  # fmt: skip
     return f"""<section id="viewer"><h2>Motion</h2>
-<div class="stage"><canvas id="canvas" tabindex="0" role="img" aria-label="The asset in 3D. Arrow keys turn it, plus and \
-minus zoom, the space bar plays."></canvas></div>
+<div class="stage"><canvas id="canvas" tabindex="0" role="img" \
+aria-label="The asset in 3D. Arrow keys turn it, plus and minus zoom, the space bar plays."></canvas></div>
 <noscript><p>The tables and plots of this page need no script; the picture does.</p></noscript>
 <div class="controls"><button id="play" type="button">Play</button>
 <input id="time" type="range" min="0" max="0" value="0" step="1" aria-label="Time"><output id="now">0 s</output></div>
@@ -423,4 +427,3 @@ def _drawn_joints(proof: Proof) -> Iterator[dict[str, Any]]:
                 row |= {"base": other, "base_place": _rounded(fixed[:3, 3]), "base_axis": _rounded(fixed[:3, 0]),
                         "base_across": _rounded(fixed[:3, 1])}  # fmt: skip
         yield row
-

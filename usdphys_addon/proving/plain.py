@@ -22,7 +22,17 @@ from . import opinions
 from .certificate import Check
 from .opinions import Cause, Opinion
 from .runs import (
-    STEP, Budget, Motion, Part, Subject, corners_of, radius_of, simulated, subject_of, subset, with_floor,
+    STEP,
+    Budget,
+    Motion,
+    Part,
+    Subject,
+    corners_of,
+    radius_of,
+    simulated,
+    subject_of,
+    subset,
+    with_floor,
 )  # fmt: skip
 
 SECTION = "asset"
@@ -66,7 +76,10 @@ def checks_of(subject: Subject, budget: Budget, share: float, seconds: float = R
         yield Check(SECTION, "simulation", "fail", f"The asset cannot be simulated: {motion.problem}")
         return
     tests: dict[str, Callable[[Subject, Part, Motion], Found | None]] = {
-        "rest": _unrest, "energy": _growth, "joints": _apart, "drives": _sag
+        "rest": _unrest,
+        "energy": _growth,
+        "joints": _apart,
+        "drives": _sag,
     }
     told = {
         "rest": f"Every free part rests within {seconds:g} s.", "energy": "No energy comes from nowhere.",
@@ -74,7 +87,9 @@ def checks_of(subject: Subject, budget: Budget, share: float, seconds: float = R
     }  # fmt: skip
     for name, test in tests.items():
         if name == "energy" and insides[0].status == "fail":
-            yield Check(SECTION, name, "skipped", "Bodies that start inside others are pushed apart, which gives energy.")
+            yield Check(
+                SECTION, name, "skipped", "Bodies that start inside others are pushed apart, which gives energy."
+            )
             continue
         failed = False
         for part in subject.parts:

@@ -14,7 +14,7 @@ import numpy as np
 from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel
 from ..core.units import SI, StageUnits
-from ..simulation.engine import PREVIEW, programs, solvers
+from ..simulation.engine import ENGINES, PREVIEW, solvers
 from ..system.files import work_folder
 from . import compared, expectations, joints, opinions, plain
 from .certificate import Certificate, Check, digest_of
@@ -230,7 +230,7 @@ def _bench_motion(wish: Wish, engine: str, model: PhysicsModel, seconds: float) 
 
 
 def _outcome_check(model: PhysicsModel, probe: joints.Probe, outcome: joints.Outcome, words: str) -> Check:
-    name = {**solvers(), **programs()}[outcome.engine].name
+    name = ENGINES[outcome.engine].name
     said = joints.said_at(probe, outcome.lost)
     causes: tuple[Cause, ...] = ()
     message = f"{probe.facts.prim.display} does not move in {name} as its numbers say, in its {words}."
@@ -265,5 +265,3 @@ def _drive_checks(subject: Subject, probes: Sequence[joints.Probe]) -> Iterator[
         yield Check("joints", "drive moves", "fail", message, probe.facts.path, causes, "Correct the attribute.")
     if tried and not failed:
         yield Check("joints", "drive moves", "pass", "Every drive can move its joint.")
-
-

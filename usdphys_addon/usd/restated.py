@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stages that say the same in other units, have more prims, or hold a model and nothing else; and what is noted there."""
+"""Stages that say the same in other units, have more prims, or hold a model alone; and the proof that one carries."""
 
 from __future__ import annotations
 
