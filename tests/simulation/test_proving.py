@@ -176,6 +176,31 @@ def test_the_bench_moves_a_joint_the_same_way_whichever_body_moves(swapped: bool
         assert joints.judged(probe, experiment, "preview", model, motion).is_kept
 
 
+def test_a_body_whose_centre_of_mass_is_not_its_origin_coasts_as_fast_as_it_is_told() -> None:
+    """Its origin is on the axis; both engines must begin with the same speed as the answer."""
+    file = File(METERS)
+    file.add(file.body("Bar", mass=1.0, collides=False, center=(0.5, 0, 0), inertia=(0.01, 1 / 12, 1 / 12)))
+    file.add(file.joint("Pin", "Revolute", "", f"{W}/Bar", axis="Z", low=-0.2, high=1.0, apis=["NewtonJointAPI"],
+                        lines=[f"float newton:damping = {0.4 / 57.29578}"]))  # fmt: skip
+    subject = runs.subject_of(model_of(stage_of(file.text())))
+    (probe,), _ = joints.probes_of(subject)
+    assert joints.coasting(probe) == pytest.approx(0.8)
+    model = joints.bench(subject, [probe], "coast")
+    rate = 0.4 / (1 / 3)
+    found = answer(subject, probe, "coast")
+    assert found[-1] == pytest.approx(0.8 / rate * (1 - math.exp(-rate)), rel=0.01)
+    assert joints.judged(probe, "coast", "preview", model, runs.simulated(model, 1.0)).is_kept
+
+
+def test_a_joint_that_starts_outside_of_its_limits_is_left_out_with_the_reason() -> None:
+    file = File(METERS)
+    file.add(file.body("Bar", (0.5, 0, 0)))
+    file.add(file.joint("Pin", "Revolute", "", f"{W}/Bar", pos1=(-0.5, 0, 0), axis="Z", low=0.5, high=1.0))
+    assert joints.probes_of(runs.subject_of(model_of(stage_of(file.text())))) == (
+        [], {f"{W}/Pin": "it starts outside of its limits"}
+    )  # fmt: skip
+
+
 # --------------------------------------------------------------------------- causes
 
 

@@ -98,9 +98,16 @@ def probes_of(subject: Subject) -> tuple[list[Probe], dict[str, str]]:
             probe = _probe(subject, facts, number, free[0])
             if probe is None:
                 left_out[facts.path] = "no mass moves with it"
+            elif not _is_inside(probe):
+                left_out[facts.path] = "it starts outside of its limits"
             else:
                 found.append(probe)
     return found, left_out
+
+
+def _is_inside(probe: Probe) -> bool:
+    freedom = probe.facts.freedoms[probe.axis]
+    return freedom.low - LEAST <= probe.start <= freedom.high + LEAST
 
 
 def _probe(subject: Subject, facts: JointFacts, number: int, axis: int) -> Probe | None:
@@ -158,12 +165,13 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
     link = Prim(probe.path, "Xform", probe.link.copy())
     body = usd_physics.RigidBodyAPI(starts_asleep=False)
     if experiment == "coast":
-        speed = COAST * probe.direction
+        speed = coasting(probe) * probe.direction
         turn = probe.link[:3, :3].T
         if probe.axis == 0:
             body = body.copy(velocity=frames.vector(turn @ speed))
         else:
-            moved = np.cross(speed, probe.link[:3, 3] - probe.anchor)
+            # Of the centre of mass, as UsdPhysics has it.
+            moved = np.cross(speed, probe.center - probe.anchor)
             body = body.copy(
                 velocity=frames.vector(turn @ moved), angular_velocity=frames.vector(turn @ speed)
             )  # fmt: skip
@@ -193,6 +201,14 @@ def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list
             drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=PUSH * 100.0, type="force"), probe.dof
         )  # fmt: skip
     return [link, joint]
+
+
+def coasting(probe: Probe) -> float:
+    """rad/s or m/s with which a joint begins to coast: away from the nearer limit, and not as far as to the other."""
+    freedom = probe.facts.freedoms[probe.axis]
+    rooms = (freedom.high - probe.start, probe.start - freedom.low)
+    speed = min(COAST, 0.8 * max(rooms) / EXPERIMENTS["coast"][0])
+    return speed if rooms[0] >= rooms[1] else -speed
 
 
 def _step_of(freedom: Freedom, probe: Probe) -> float:
@@ -315,19 +331,19 @@ def terms_of(probe: Probe, model: PhysicsModel, experiment: str) -> Terms:
     facts = next(one for one in own.joints if one.path == probe.joint)
     freedom = facts.freedoms[probe.axis]
     settings = freedom.settings
-    drive = freedom.drive if freedom.drive is not None and not freedom.drive.is_friction else Drive()
+    drive = Drive()
     authored: Any = facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
-    if authored is not None:
-        # As authored: the facts add the damping of the joint to it.
+    if authored is not None and freedom.drive is not None:
+        # As authored: the facts have the damping of the joint in it, and as a drive of its own where there is no other.
         drive = Drive(
             authored.resolved("stiffness"), authored.resolved("damping"), authored.resolved("target_position"),
-            authored.resolved("target_velocity"), drive.max_force, drive.acceleration,
+            authored.resolved("target_velocity"), freedom.drive.max_force, freedom.drive.acceleration,
         )  # fmt: skip
     return Terms(
         probe.matter, settings.armature, settings.friction, settings.resistance, settings.max_speed, freedom.low,
         freedom.high, settings.stiffness, settings.damping, drive.stiffness, drive.damping, drive.target_position,
         drive.target_velocity, drive.max_force, drive.acceleration, own.gravity,
-        COAST if experiment == "coast" else 0.0,
+        coasting(probe) if experiment == "coast" else 0.0,
     )  # fmt: skip
 
 
