@@ -249,6 +249,17 @@ def test_the_digest_is_the_same_for_the_same_and_another_for_another_asset() -> 
     assert first.as_json()["digest"] == first.digest
 
 
+def test_a_joint_that_starts_apart_is_told_once_and_not_as_energy_from_nowhere() -> None:
+    file = File(METERS)
+    file.add(file.body("Bar", (0.5, 0, 2), mass=1.5, size=(1.0, 0.05, 0.05)))
+    file.add(file.joint("Pin", "Revolute", "", f"{W}/Bar", pos0=(0, 0, 2.6), pos1=(-0.5, 0, 0), axis="Y"))
+    checks = proof_of(file.text(), sections=frozenset({"asset"})).certificate.checks
+    found = {check.name: check for check in checks}
+    assert (found["joints"].status, found["joints"].path) == ("fail", f"{W}/Pin")
+    assert "0.6 m" in found["joints"].message
+    assert found["energy"].status == "skipped"
+
+
 # --------------------------------------------------------------------------- expectations
 
 

@@ -86,10 +86,8 @@ def checks_of(subject: Subject, budget: Budget, share: float, seconds: float = R
         "joints": "Joints stay together.", "drives": "Drives hold their pose.",
     }  # fmt: skip
     for name, test in tests.items():
-        if name == "energy" and insides[0].status == "fail":
-            yield Check(
-                SECTION, name, "skipped", "Bodies that start inside others are pushed apart, which gives energy."
-            )
+        if name == "energy" and (why := _gives_energy(subject, insides, motion)):
+            yield Check(SECTION, name, "skipped", why)
             continue
         failed = False
         for part in subject.parts:
@@ -110,6 +108,16 @@ _FIXES = {
     "joints": "Make the masses of the bodies more alike, or correct the attribute.",
     "drives": "Give the drive more stiffness or a larger force, or correct the attribute.",
 }
+
+
+def _gives_energy(subject: Subject, insides: Sequence[Check], motion: Motion) -> str:
+    """Why the start gives energy, which another check tells; empty where it does not."""
+    if any(check.status == "fail" for check in insides):
+        return "Bodies that start inside others are pushed apart, which gives energy."
+    found = [_apart(subject, part, motion) for part in subject.parts]
+    if any(one is not None and one.data["at_start"] for one in found):
+        return "Joints that start apart are closed, which gives energy."
+    return ""
 
 
 # --------------------------------------------------------------------------- without a run
@@ -332,7 +340,7 @@ def _apart(subject: Subject, part: Part, motion: Motion) -> Found | None:
         if share > 1.0 and (worst is None or share > worst[0]):
             text = f"{facts.prim.display} comes apart by {moved:.3g} m and {math.degrees(turned):.3g} degrees"
             text += " at the start." if frame == 0 else f" after {frame * STEP:.2f} s."
-            worst = share, Found(facts.path, text, {"metres": moved, "radians": turned})
+            worst = share, Found(facts.path, text, {"metres": moved, "radians": turned, "at_start": frame == 0})
     return worst[1] if worst else None
 
 
