@@ -260,6 +260,15 @@ def test_a_joint_that_starts_apart_is_told_once_and_not_as_energy_from_nowhere()
     assert found["energy"].status == "skipped"
 
 
+def test_what_is_animated_is_said_to_stand_still() -> None:
+    stage = stage_of(DEMOS["pendulum"](METERS))
+    stage.GetPrimAtPath(f"{W}/Bar").GetAttribute("xformOp:translate").Set((0.5, 0, 3), 24.0)
+    proof = prove(Wish("asset.usda", model_of(stage), stage, sections=frozenset()))
+    assert [(check.name, check.status, check.path) for check in proof.certificate.checks] == [
+        ("animation", "skipped", f"{W}/Bar")
+    ]
+
+
 # --------------------------------------------------------------------------- expectations
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .. import formats
 from ..core.errors import InputError, UsageError
 from ..simulation.engine import programs
-from ..system.console import say
+from ..system.console import say, warn
 from ..system.files import checked, replacing, work_folder
 from . import junit
 from .inputs import choices_of, model_in
@@ -109,7 +109,7 @@ def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
             yield prove(wish), wish
             return
         with model_in(options.against, choices_of(options)) as (other, issues):
-            print_issues(options, issues, lambda _line: None)
+            print_issues(options, issues, warn)
             wish.against, wish.against_words = _matched(model, other), f"in '{Path(options.against).name}'"
             yield prove(wish), wish
 
@@ -119,7 +119,7 @@ def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[s
     """The file as a USD file; a scene of Blender is exported."""
     if source.as_stage is not None:
         with source.as_stage(options.file, source.chosen(choices_of(options))) as (file, issues):
-            print_issues(options, issues, lambda _line: None)
+            print_issues(options, issues, warn)
             yield file
         return
     import bpy
@@ -127,10 +127,11 @@ def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[s
     from ..exchange import blend_file, usd_export
 
     with blend_file.properties_registered(), work_folder() as folder:
-        source.load(options.file, source.options())
+        print_issues(options, source.load(options.file, source.options()), warn)
         units, hierarchy = usd_export.stage_options(bpy.context.scene)
         exported = folder / f"{Path(options.file).stem}.usdc"
-        usd_export.export_usd(bpy.context, exported, usd_export.ExportOptions(units, hierarchy))
+        wanted = usd_export.ExportOptions(units, hierarchy)
+        print_issues(options, usd_export.export_usd(bpy.context, exported, wanted).issues, warn)
         yield str(exported)
 
 

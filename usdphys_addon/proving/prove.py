@@ -68,6 +68,7 @@ def prove(wish: Wish) -> Proof:
     proof = Proof(Certificate(wish.file, physics=digest_of(wish.model)), subject, {}, [])
     add, wanted = proof.certificate.checks.extend, wish.sections
     with np.errstate(all="ignore"):
+        add(_still_checks(wish))
         if "asset" in wanted:
             add(plain.checks_of(subject, budget, SHARES["asset"]))
         if "expectations" in wanted:
@@ -80,6 +81,23 @@ def prove(wish: Wish) -> Proof:
             _add_comparisons(wish, proof, budget)
     proof.certificate.seconds = budget.used
     return proof
+
+
+def _still_checks(wish: Wish) -> Iterator[Check]:
+    """What is animated, or deforms, is not what these experiments are about."""
+    moved = [key.path for key in wish.model.animated]
+    if wish.stage is not None:
+        from ..usd import time_samples
+
+        moved += time_samples.animated(wish.stage, tuple(wish.model.prims))
+    if moved:
+        message = f"What is animated stands still in all experiments, such as {moved[0]}."
+        yield Check("asset", "animation", "skipped", message, moved[0])
+    soft = wish.model.deformables()[0] if wish.model.deformables is not None else []
+    if soft:
+        yield Check(
+            "asset", "deformables", "skipped", f"Deformables are left out, such as {soft[0].path}.", soft[0].path
+        )
 
 
 def _add_comparisons(wish: Wish, proof: Proof, budget: Budget) -> None:
