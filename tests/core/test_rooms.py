@@ -22,6 +22,7 @@ ROOMS = {
     "worker": ("usdphys_addon/worker",),
     "bridge": ("usdphys_addon/bridge",),
     "exchange": ("usdphys_addon/exchange",),
+    "proving": ("usdphys_addon/proving",),
     "formats": ("usdphys_addon/formats.py", "usdphys_addon/stage_motion.py"),
     "authoring": ("usdphys_addon/authoring",),
     "playback": ("usdphys_addon/playback",),
@@ -41,6 +42,7 @@ APART = {
     "usdphys_addon/bridge": {"usd", "gltf", "simulation"},
     "usdphys_addon/exchange/attaching": {"usd", "gltf", "simulation"},
     "usdphys_addon/authoring": {"exchange"},
+    "usdphys_addon/proving": {"exchange", "bridge"},
     "usdphys_addon/generators": {"exchange"},
 }
 #: Who may import what from outside.
@@ -56,6 +58,7 @@ WITHOUT_BLENDER = (
     "usdphys_addon/simulation",
     "usdphys_addon/simulation/gains",
     "usdphys_addon/aiming",
+    "usdphys_addon/proving",
     "usdphys_addon/bridge/identity/names.py",
     "usdphys_addon/bridge/identity/match.py",
 )

@@ -426,3 +426,18 @@ def test_without_it_one_sentence_says_how_to_get_it(monkeypatch: pytest.MonkeyPa
         monkeypatch.delitem(sys.modules, name)
     with pytest.raises(MissingDependencyError, match=r"pip install mujoco==4\.0\.0 mujoco-core==4\.0\.0"):
         solver("mujoco").load()
+
+
+@needs_mujoco
+def test_the_damping_of_a_joint_acts_beside_a_drive_with_a_largest_force() -> None:
+    """A motor of 2 N m against 0.5 N m s: the speed settles at 4 rad/s, within inertia over damping."""
+    file = File(METERS)
+    file.add(file.body("Wheel", mass=1.0, inertia=(0.1, 0.1, 0.1), collides=False))
+    file.add(file.joint(
+        "Axle", "Revolute", "", f"{W}/Wheel", axis="Z", apis=["NewtonJointAPI"],
+        lines=[f"float newton:damping = {0.5 * math.pi / 180.0}"],
+        drives={"angular": {"damping": 50.0, "targetVelocity": 1000.0, "maxForce": 2.0}},
+    ))  # fmt: skip
+    world = world_of(file, engine="mujoco", time_step=1.0 / 240.0)
+    run(world, 2.0)
+    assert float(world.velocities()[1][0, 2]) == pytest.approx(4.0, rel=0.01)

@@ -24,7 +24,7 @@ from .arguments import make_parser
 #: Arguments that are names of files.
 _FILES = (
     "file", "input", "first", "second", "ancestor", "ours", "theirs", "output", "onto", "out", "json", "jobs",
-    "receipt",
+    "receipt", "junit", "stamp", "against", "expect",
 )  # fmt: skip
 
 
@@ -137,7 +137,7 @@ def _run_isolated(arguments: list[str], options: argparse.Namespace) -> int:
 
 def _outputs(options: argparse.Namespace) -> list[str]:
     """The files that a command writes."""
-    names = [getattr(options, name, None) for name in ("output", "out", "json", "receipt")]
+    names = [getattr(options, name, None) for name in ("output", "out", "json", "receipt", "junit", "stamp")]
     return [name for name in names if isinstance(name, str)]
 
 

@@ -19,6 +19,7 @@ from .convert import FORMS, convert_file
 from .diff import diff_files
 from .many import run_batch, serve_jobs
 from .merge import merge_files
+from .prove import prove_file, report_file
 from .reading import inspect_file
 from .simulate import simulate_file
 from .tetmesh import fill_file
@@ -206,6 +207,8 @@ _COMMANDS: dict[str, Callable[[argparse.ArgumentParser], None]] = {
     "convert": _add_convert, "validate": _add_validate,
     "inspect": lambda command: command.set_defaults(run=inspect_file),
     "diff": lambda command: command.set_defaults(run=diff_files), "simulate": _add_simulate,
+    "prove": lambda command: command.set_defaults(run=prove_file),
+    "report": lambda command: command.set_defaults(run=report_file),
     "merge": lambda command: command.set_defaults(run=merge_files),
     "tetmesh": lambda command: command.set_defaults(run=fill_file),
 }  # fmt: skip

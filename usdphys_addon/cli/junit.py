@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Issues as JUnit XML, which Jenkins, GitLab and others show: a test suite for each file, a test case for each code."""
+"""JUnit XML, which Jenkins, GitLab and others show.
+
+Of issues: a test suite for each file, a test case for each code. Of a certificate: one for each section and check.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from .file_checks import FileReport, Found
+
+if TYPE_CHECKING:
+    from ..proving.certificate import Certificate, Check
 
 #: What XML 1.0 does not take, not even as a reference.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -70,3 +77,38 @@ def _lines(some: Sequence[Found]) -> str:
 
 def _text(text: str) -> str:
     return _FORBIDDEN.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def of_certificate(certificate: Certificate) -> str:
+    """A certificate as JUnit XML: a test suite for each section, a test case for each check."""
+    root = ElementTree.Element("testsuites", name="usdphys prove")
+    sections: dict[str, list[Check]] = {}
+    for check in certificate.checks:
+        sections.setdefault(check.section, []).append(check)
+    for section, checks in sections.items():
+        suite = ElementTree.SubElement(root, "testsuite", name=_text(f"{certificate.file}: {section}"))
+        for check in checks:
+            name = f"{check.name} {check.path}".rstrip()
+            case = ElementTree.SubElement(
+                suite, "testcase", classname=_text(f"{certificate.file}.{section}"), name=_text(name),
+                file=_text(certificate.file),
+            )  # fmt: skip
+            if check.status == "fail":
+                failure = ElementTree.SubElement(case, "failure", message=_text(check.message), type=check.name)
+                failure.text = _text(check.line())
+            elif check.status == "skipped":
+                ElementTree.SubElement(case, "skipped", message=_text(check.message))
+            elif check.status == "differs":
+                ElementTree.SubElement(case, "system-out").text = _text(check.line())
+        _count(suite, checks)
+    _count(root, certificate.checks)
+    ElementTree.indent(root)
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{ElementTree.tostring(root, encoding="unicode")}\n'
+
+
+def _count(element: ElementTree.Element, checks: Sequence[Check]) -> None:
+    numbers = {"tests": len(checks), "errors": 0}
+    numbers |= {name: sum(check.status == status for check in checks)
+                for name, status in (("failures", "fail"), ("skipped", "skipped"))}  # fmt: skip
+    for name, number in numbers.items():
+        element.set(name, str(number))

@@ -276,7 +276,8 @@ class MujocoScene(Engine):
                 if drive is not None and drive.is_friction:
                     joint.frictionloss = drive.max_force
                 elif drive is not None and drive is not freedom.drive:
-                    joint.damping = drive.damping
+                    # A polynomial of the speed: its first coefficient.
+                    joint.damping = (drive.damping, 0.0, 0.0)
             self._add_drive(path, axis, freedom, name, mujoco.mjtTrn.mjTRN_JOINT)
 
     def _add_drive(self, path: str, axis: int, freedom: Freedom, target: str, kind: Any) -> None:

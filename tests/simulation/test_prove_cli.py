@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The commands `prove` and `report`: exit status, files, and what they refuse."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from usdphys_ext.usdphys_addon.cli import main
+from usdphys_ext.usdphys_addon.simulation.engine import programs
+
+from .author import METERS
+from .demos import DEMOS
+
+#: So much that nothing is left out on a slow machine.
+LONG = ["--budget", "5000", "--seconds", "0.5"]
+
+
+@pytest.fixture(autouse=True)
+def _no_other_engines(monkeypatch: pytest.MonkeyPatch) -> None:
+    for row in programs().values():
+        monkeypatch.delenv(row.variable, raising=False)
+
+
+@pytest.fixture
+def door(tmp_path: Path) -> Path:
+    file = tmp_path / "door.usda"
+    file.write_text(DEMOS["door"](METERS), encoding="utf-8")
+    return file
+
+
+def test_a_clean_asset_has_status_0_and_a_certificate_as_json_and_junit(door: Path, capsys) -> None:
+    proof, cases = door.with_name("out") / "proof.json", door.with_name("proof.xml")
+    assert main(["prove", str(door), "--json", str(proof), "--junit", str(cases), *LONG]) == 0
+    table = json.loads(proof.read_text(encoding="utf-8"))
+    assert table["verdict"] == "pass"
+    assert {check["section"] for check in table["checks"]} >= {"asset", "words", "joints", "rewrites"}
+    root = ElementTree.parse(cases).getroot()
+    assert root.get("tests") == str(len(table["checks"]))
+    assert (root.get("failures"), root.get("skipped")) == ("0", "0")
+    assert table["digest"][:12] in capsys.readouterr().out
+
+
+def test_what_is_wrong_has_status_1_and_its_attribute_on_the_screen_and_in_junit(door: Path, capsys) -> None:
+    text = door.read_text(encoding="utf-8").replace("physics:lowerLimit = 0.0", "physics:lowerLimit = 20.0")
+    door.write_text(text, encoding="utf-8")
+    assert main(["prove", str(door), "--junit", str(door.with_suffix(".xml")), *LONG]) == 1
+    told = capsys.readouterr().out
+    assert "physics:lowerLimit of /World/Hinge (20" in told
+    failures = ElementTree.parse(door.with_suffix(".xml")).getroot().findall(".//failure")
+    assert any("physics:lowerLimit" in (failure.text or "") for failure in failures)
+
+
+def test_an_asset_is_proven_against_its_source(door: Path, capsys) -> None:
+    source = door.with_name("source.usda")
+    source.write_text(door.read_text(encoding="utf-8"), encoding="utf-8")
+    assert main(["prove", str(door), "--against", str(source), *LONG]) == 0
+    lines = [line for line in door.read_text(encoding="utf-8").splitlines() if "upperLimit" not in line]
+    door.write_text("\n".join(lines), encoding="utf-8")
+    capsys.readouterr()
+    assert main(["prove", str(door), "--against", str(source), *LONG]) == 1
+    assert "physics:upperLimit of /World/Hinge (not said; 108" in capsys.readouterr().out
+
+
+def test_expectations_beside_an_asset_are_found_and_those_elsewhere_are_named(door: Path, capsys) -> None:
+    demand = "[[expect]]\nname = 'light'\nbody = '/World/Leaf'\nmass = [1, 2]\n"
+    door.with_name("door.expect.toml").write_text(demand, encoding="utf-8")
+    assert main(["prove", str(door), *LONG]) == 1
+    assert "light: it weighs 20 kg" in capsys.readouterr().out
+    other = door.with_name("other.toml")
+    other.write_text(demand.replace("[1, 2]", "[1, 200]"), encoding="utf-8")
+    assert main(["prove", str(door), "--expect", str(other), *LONG]) == 0
+
+
+def test_the_digest_travels_in_the_custom_data_of_a_layer_over_the_asset(door: Path) -> None:
+    from pxr import Usd
+    from usdphys_ext.usdphys_addon.usd import restated
+
+    stamped, proof = door.with_name("stamped.usda"), door.with_name("proof.json")
+    assert main(["prove", str(door), "--stamp", str(stamped), "--json", str(proof), *LONG]) == 0
+    kept = restated.proof_of(stamped)
+    assert kept["digest"] == json.loads(proof.read_text(encoding="utf-8"))["digest"]
+    assert Usd.Stage.Open(str(stamped)).GetPrimAtPath("/World/Hinge").GetTypeName() == "PhysicsRevoluteJoint"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        (["--json", "out.xml"], 2, "must end with .json"),
+        (["--against", "nothing.usda"], 1, "does not exist"),
+        (["--expect", "nothing.toml"], 1, "does not exist"),
+        (["--engine-python", "havok=python"], 2, "must be ENGINE=PYTHON"),
+        (["--engine-python", "physx=/nowhere/python"], 1, "is not a program"),
+        (["--budget", "0"], 2, "greater than zero"),
+    ],
+)
+def test_arguments_that_cannot_be_meant_are_refused(door: Path, capsys, arguments, status: int, said: str) -> None:
+    assert main(["prove", str(door), *arguments]) == status
+    assert said in capsys.readouterr().err
+
+
+#: Stands for a simulator in which nothing moves: it reads the paths of the bodies from its own copy of the asset.
+FROZEN = """#!{python}
+import re, sys
+import numpy as np
+program, file, steps, seconds, target = sys.argv[1:]
+text = open(file).read()
+joints = sorted(set(re.findall('"(J[0-9]+)"', text)))
+names = ["/World/Leaf"] if "Leaf" in text else ["/Bench/" + name + "/Link" for name in joints]
+poses = np.zeros((int(steps) + 1, len(names), 7))
+poses[..., 2], poses[..., 0], poses[..., 6] = 1.05, 0.5, 1
+np.savez(target, names=np.array(names), poses=poses, is_z_up=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the stand-in is a script with a first line")
+def test_an_engine_in_another_python_runs_the_asset_and_the_joints_and_its_difference_is_told(
+    door: Path, capsys
+) -> None:
+    program = door.with_name("python")
+    program.write_text(FROZEN.format(python=sys.executable), encoding="utf-8")
+    program.chmod(program.stat().st_mode | stat.S_IXUSR)
+    turning = "vector3f physics:angularVelocity = (0, 0, 60)\n float physics:mass"
+    text = door.read_text(encoding="utf-8").replace("float physics:mass", turning, 1)
+    door.write_text(text, encoding="utf-8")
+    proof = door.with_suffix(".json")
+    arguments = ["prove", str(door), "--engine-python", f"physx={program}", "--json", str(proof), *LONG]
+    assert main(arguments) == 0
+    assert main([*arguments, "--strict"]) == 1
+    checks = json.loads(proof.read_text(encoding="utf-8"))["checks"]
+    found = [check for check in checks if check["section"] == "engines" and check["name"] == "physx"]
+    assert [(check["status"], check["path"]) for check in found] == [("differs", "/World/Leaf")]
+    assert "in PhysX" in capsys.readouterr().out
+    joints = [check for check in checks if check["section"] == "joints" and check["status"] == "differs"]
+    assert {check["data"]["engine"] for check in joints} == {"physx"}
+
+
+def test_the_page_is_one_file_that_names_no_network_and_has_all_tables(door: Path) -> None:
+    target = door.with_name("pages") / "door.html"
+    assert main(["report", str(door), "-o", str(target), *LONG]) == 0
+    text = target.read_text(encoding="utf-8")
+    assert "http:" not in text
+    assert "https:" not in text
+    for name in ("verdicts", "viewer", "masses", "joints", "issues", "plots"):
+        assert f'<section id="{name}">' in text
+    assert "mass authored on the body" in text
+    assert "<svg" in text

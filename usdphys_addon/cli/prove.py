@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The commands `prove` and `report`."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import formats
+from ..core.errors import InputError, UsageError
+from ..simulation.engine import programs
+from ..system.console import say, warn
+from ..system.files import checked, replacing, work_folder
+from . import junit
+from .inputs import choices_of, model_in
+from .output import folders_made, output_to_stderr, print_issues, summarise
+
+if TYPE_CHECKING:
+    from ..core.model import PhysicsModel
+    from ..proving.certificate import Certificate
+    from ..proving.prove import Proof, Wish
+
+
+def prove_file(options: argparse.Namespace) -> int:
+    """Prove a file. Returns the exit status."""
+    _check(options)
+    targets = _targets(options, {"--json": ".json", "--junit": ".xml", "--stamp": ".usda"})
+    if options.stamp and formats.format_of(options.file) is not formats.USD:
+        raise UsageError("--stamp is for USD files; leave it out, or prove the USD file.")
+    with folders_made(options, *targets):
+        for target in targets:
+            checked(Path(target), [options.file])
+        with _proof_of(options) as (proof, _wish):
+            certificate = proof.certificate
+        options.answer["table"] = certificate.as_json()
+        if options.json:
+            _write(options.json, json.dumps(certificate.as_json(), indent=1) + "\n")
+        if options.junit:
+            _write(options.junit, junit.of_certificate(certificate))
+        if options.stamp:
+            _stamp(options, certificate)
+    for line in () if options.quiet else certificate.lines():
+        say(line)
+    say(certificate.summary())
+    failing = certificate.having("fail", "differs") if options.strict else certificate.having("fail")
+    return 1 if failing else 0
+
+
+def report_file(options: argparse.Namespace) -> int:
+    """Write the page about a file. Returns the exit status."""
+    from ..proving import page
+
+    _check(options)
+    targets = _targets(options, {"-o": ".html"})
+    with folders_made(options, *targets):
+        checked(Path(options.output), [options.file])
+        with _proof_of(options) as (proof, wish):
+            text = page.page(proof, wish)
+        _write(options.output, text)
+    summarise(options, proof.certificate.summary())
+    return 0
+
+
+def _check(options: argparse.Namespace) -> None:
+    formats.require_stage(options.file)
+    formats.check_choices(options.file, choices_of(options))
+    for name in (options.file, options.against, options.expect):
+        if name and not Path(name).exists():
+            raise InputError(f"'{name}' does not exist.")
+
+
+def _targets(options: argparse.Namespace, ends: dict[str, str]) -> list[str]:
+    """The files to write. Raises UsageError for one that ends otherwise, or that two options name."""
+    found = []
+    for flag, end in ends.items():
+        name = options.output if flag == "-o" else getattr(options, flag.removeprefix("--"))
+        if name:
+            if Path(name).suffix.lower() != end:
+                raise UsageError(f"'{name}' must end with {end}, because {flag} writes such a file.")
+            found.append(name)
+    if len({os.path.realpath(name) for name in found}) < len(found):
+        raise UsageError("Two options name the same file; choose two names.")
+    return found
+
+
+@contextmanager
+def _proof_of(options: argparse.Namespace) -> Iterator[tuple[Proof, Wish]]:
+    """The proof of the file; meshes are there while the block runs."""
+    formats.expose_pxr()
+    from ..proving import expectations
+    from ..proving.prove import Wish, prove
+    from ..usd import read as usd_read
+
+    source = formats.require_stage(options.file)
+    place = Path(options.expect) if options.expect else expectations.beside(Path(options.file))
+    expected = expectations.read(place) if place.is_file() else []
+    pythons = _pythons(options)
+    with output_to_stderr(), _as_stage(options, source) as file:
+        with usd_read.damage_refused(file):
+            stage = usd_read.open_stage(file)
+            model = usd_read.read_stage(stage)
+        wish = Wish(options.file, model, stage, options.budget, options.seconds, pythons, expected)
+        if not options.against:
+            yield prove(wish), wish
+            return
+        with model_in(options.against, choices_of(options)) as (other, issues):
+            print_issues(options, issues, warn)
+            wish.against, wish.against_words = _matched(model, other), f"in '{Path(options.against).name}'"
+            yield prove(wish), wish
+
+
+@contextmanager
+def _as_stage(options: argparse.Namespace, source: formats.Format) -> Iterator[str]:
+    """The file as a USD file; a scene of Blender is exported."""
+    if source.as_stage is not None:
+        with source.as_stage(options.file, source.chosen(choices_of(options))) as (file, issues):
+            print_issues(options, issues, warn)
+            yield file
+        return
+    import bpy
+
+    from ..exchange import blend_file, usd_export
+
+    with blend_file.properties_registered(), work_folder() as folder:
+        print_issues(options, source.load(options.file, source.options()), warn)
+        units, hierarchy = usd_export.stage_options(bpy.context.scene)
+        exported = folder / f"{Path(options.file).stem}.usdc"
+        wanted = usd_export.ExportOptions(units, hierarchy)
+        print_issues(options, usd_export.export_usd(bpy.context, exported, wanted).issues, warn)
+        yield str(exported)
+
+
+def _matched(model: PhysicsModel, other: PhysicsModel) -> PhysicsModel:
+    """The other model with the paths of the first, where its prims are found by name or place."""
+    from ..core import matching
+
+    moves = matching.matches(model, other)
+    return other.renamed(moves) if moves else other
+
+
+def _pythons(options: argparse.Namespace) -> dict[str, str]:
+    """The Pythons of engines, by their key: those that are named, and those of the environment."""
+    from ..simulation.engines import external
+
+    named: dict[str, str] = {}
+    for text in options.engine_python:
+        key, sign, python = text.partition("=")
+        if not sign or key not in programs():
+            raise UsageError(f"'{text}' must be ENGINE=PYTHON with one of {', '.join(programs())}.")
+        named[key] = external.python_of(key, python)
+    for key, row in programs().items():
+        if key not in named and os.environ.get(row.variable):
+            named[key] = external.python_of(key)
+    return named
+
+
+def _stamp(options: argparse.Namespace, certificate: Certificate) -> None:
+    from ..usd import restated
+
+    proof: dict[str, Any] = {
+        "verdict": certificate.verdict, "digest": certificate.digest, "physics": certificate.physics,
+    }  # fmt: skip
+    target = Path(options.stamp).absolute()
+    with replacing(target, inputs=[options.file]) as scratch:
+        restated.stamp(Path(options.file).absolute(), scratch, proof)
+
+
+def _write(target: str, text: str) -> None:
+    with replacing(Path(target)) as scratch:
+        scratch.write_text(text, encoding="utf-8")

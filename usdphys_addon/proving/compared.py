@@ -1,0 +1,642 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The same physics twice: said in other ways, read by other simulators, run by other engines, or in another file.
+
+Where two motions part, attributes are swapped until they do not.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..core import frames, paths, runtimes
+from ..core.errors import UsdPhysError
+from ..core.frames import Matrix
+from ..core.model import PhysicsModel, Prim
+from ..core.schema import split_applied
+from ..core.schemas import usd_physics
+from ..simulation.engine import ENGINES, PREVIEW, Solver
+from ..simulation.live_values import quaternion_product
+from . import joints as bench
+from . import opinions
+from .certificate import Check, Status
+from .opinions import Cause, Opinion
+from .runs import FLOOR, Budget, Experiment, Motion, Parting, angles, place_of, simulated, subject_of, with_floor
+
+#: Seconds that comparisons simulate.
+SECONDS = 2.0
+#: Share of the way of a body by which a motion may differ: said differently, as read by others, in another engine.
+SLACK_REWRITE, SLACK_READ, SLACK_ENGINE = 0.01, 0.01, 0.06
+#: Causes that are looked for one after the other.
+MOST_CAUSES = 6
+
+
+# --------------------------------------------------------------------------- rewrites
+
+
+@dataclass(slots=True)
+class Rewrite:
+    """The same physics, said differently. matrix (4, 4): from the world of the asset to this one. names: of bodies with
+    other paths, by their paths in the asset."""
+
+    name: str
+    words: str
+    model: PhysicsModel
+    matrix: Matrix = field(default_factory=lambda: np.eye(4))
+    names: dict[str, str] = field(default_factory=dict)
+
+
+def rewrites_of(model: PhysicsModel) -> Iterator[Rewrite]:
+    """Ways to say a model that need no file: its order, its place, its hierarchy and the sides of its joints."""
+    prims = list(model.copied().prims.values())
+    random.Random(1).shuffle(prims)
+    yield Rewrite("order", "in another order", replace(model, prims={prim.path: prim for prim in prims}))
+    matrix = frames.transform((3.0, -2.0, 0.0))
+    yield Rewrite("place", "at another place", _moved(model, matrix), matrix)
+    matrix = frames.transform((0.0, 0.0, 0.0), frames.matrix_of(frames.turn_by(np.array((0.0, 0.0, 0.7)))))
+    if all(abs(float(direction[0])) + abs(float(direction[1])) < 1e-6 for direction in _gravities(model)):
+        yield Rewrite("turn", "turned about the vertical", _moved(model, matrix), matrix)
+    nested = _nested(model)
+    if nested is not None:
+        yield nested
+
+
+def _gravities(model: PhysicsModel) -> list[Matrix]:
+    return list(subject_of(model).layout.gravity.values())
+
+
+def _moved(model: PhysicsModel, matrix: Matrix) -> PhysicsModel:
+    result = model.copied()
+    for prim in result.prims.values():
+        prim.world = matrix @ prim.world
+    for path, prim in result.joints.items():
+        joint: Any = prim.get(usd_physics.Joint)
+        changes: dict[str, Any] = {}
+        for side in (0, 1):
+            targets = getattr(joint, f"body{side}")
+            if targets and targets[0] in result.prims:
+                continue
+            pose = (joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"))
+            place, turn = frames.local_frame(None, matrix @ frames.world_frame(None, *pose))
+            changes |= {f"local_pos{side}": place, f"local_rot{side}": turn}
+        name = next(key for key, value in prim.schemas.items() if value is joint)
+        result.prims[path].schemas[name] = joint.copy(**changes)
+    return result
+
+
+def _nested(model: PhysicsModel) -> Rewrite | None:
+    """Bodies below others: the paths change, and nothing else. None where bodies are nested already, or filtered."""
+    bodies = list(model.bodies)
+    is_nested = any(paths.is_below(one, other) for one in bodies for other in bodies)
+    if len(bodies) < 2 or is_nested or model.groups or model.articulations or model.having(
+        usd_physics.FilteredPairsAPI
+    ):  # fmt: skip
+        return None
+    above, names = bodies[0], {}
+    for path in bodies[1:]:
+        names[path] = above = f"{above}/{paths.name_of(path)}_nested"
+    return Rewrite("hierarchy", "with bodies below bodies", model.copied().renamed(names), names=names)
+
+
+def rewrite_check(experiment: Experiment, subject_model: PhysicsModel, rewrite: Rewrite) -> Check:
+    """Whether a model that is said differently moves alike."""
+    if experiment.motion.problem:
+        return Check("rewrites", rewrite.name, "skipped", f"It cannot be simulated: {experiment.motion.problem}")
+    other = _back(simulated(rewrite.model, experiment.seconds), rewrite.matrix)
+    if other.problem:
+        return Check(
+            "rewrites", rewrite.name, "fail", f"Said {rewrite.words}, it cannot be simulated: {other.problem}"
+        )  # fmt: skip
+    found = experiment.parting(other, SLACK_REWRITE, rewrite.names)
+    if not found:
+        return Check("rewrites", rewrite.name, "pass", f"It moves alike, said {rewrite.words}.")
+    plain = _same_paths(rewrite)
+    causes = [
+        opinions.cause_between(subject_model, plain, opinion)
+        for opinion in opinions.differences(subject_model, plain)[:MOST_CAUSES]
+    ]
+    return Check(
+        "rewrites", rewrite.name, "fail", _sentence(found[0], subject_model, experiment.motion,
+        f"said {rewrite.words}"), found[0].body, tuple(causes), "", _data(found),
+    )  # fmt: skip
+
+
+def _same_paths(rewrite: Rewrite) -> PhysicsModel:
+    back = {new: old for old, new in rewrite.names.items()}
+    model = rewrite.model.copied()
+    for prim in model.prims.values():
+        prim.world = np.linalg.inv(rewrite.matrix) @ prim.world
+    return model.renamed(back) if back else model
+
+
+def _back(motion: Motion, matrix: Matrix) -> Motion:
+    """A motion in the world that `matrix` starts from."""
+    if motion.problem or np.allclose(matrix, np.eye(4)):
+        return motion
+    inverse = np.asarray(np.linalg.inv(matrix))
+    turn = np.array(frames.quaternion_of(frames.rotation_of(inverse)))
+    places = motion.positions @ inverse[:3, :3].T + inverse[:3, 3]
+    return replace(motion, positions=places, rotations=quaternion_product(turn, motion.rotations))
+
+
+def _sentence(found: Parting, model: PhysicsModel, motion: Motion, how: str) -> str:
+    where = place_of(subject_of(model), motion, found)
+    return (
+        f"{model.prims[found.body].display if found.body in model.prims else found.body} moves in another way {how}: "
+        f"from {found.time:.3f} s on, {where}, by {found.apart:.3g} m where {found.allowed:.2g} m are allowed."
+    )
+
+
+def _data(found: Sequence[Parting]) -> dict[str, Any]:
+    return {
+        "parts": [
+            {"body": one.body, "seconds": round(one.time, 4), "metres": _finite(one.apart),
+             "allowed_metres": one.allowed}
+            for one in found
+        ]
+    }  # fmt: skip
+
+
+def _finite(value: float) -> float | str:
+    return value if np.isfinite(value) else str(value)
+
+
+# --------------------------------------------------------------------------- two statements
+
+
+class Statements(NamedTuple):
+    """Two models of the same asset, with words for the second, as in "as MuJoCo reads it"."""
+
+    one: PhysicsModel
+    other: PhysicsModel
+    words: str
+    section: str
+    name: str
+
+
+def statement_checks(
+    said: Statements, experiment: Experiment, budget: Budget, share: float, *, slack: float = SLACK_READ
+) -> Iterator[Check]:
+    """Where the motions of two models part: of their joints, one by one, and of the whole; with the attributes.
+
+    experiment: of the first one. share: of the budget that may be used by then.
+    """
+    candidates = opinions.differences(said.one, said.other)
+    if not candidates:
+        yield Check(said.section, said.name, "pass", f"Nothing differs {said.words}.")
+        return
+    missing = [one for one in candidates if one.field == opinions.PRIM and _is_part(said, one)]
+    for opinion in missing:
+        prim = said.one.prims.get(opinion.path) or said.other.prims[opinion.path]
+        has = "is missing" if opinion.path in said.one.prims else "is added"
+        cause = opinions.cause_between(said.one, said.other, opinion)
+        yield Check(said.section, said.name, "fail", f"{prim.display} {has} {said.words}.", prim.path, (cause,))
+    floor = with_floor(subject_of(said.other)).prims.get(FLOOR)
+    if (floor is None) != (FLOOR not in experiment.model.prims):
+        # Both stand on the floor of the second one, or on none.
+        experiment = Experiment(_on(said.one, floor), experiment.seconds)
+    known: list[Opinion] = list(missing)
+    current = opinions.swapped(said.one, said.other, missing)
+    failed = bool(missing)
+    for parted, causes in _joint_partings(
+        said, current, [one for one in candidates if one not in known], budget, share
+    ):
+        failed = True
+        known += causes
+        yield parted
+    current = opinions.swapped(said.one, said.other, known)
+    for _ in range(MOST_CAUSES):
+        rest = [one for one in candidates if one not in known]
+        if not rest or not budget.has(share):
+            break
+        check, found = _whole_parting(said, current, rest, experiment, floor, partial(budget.has, share), slack)
+        if check is None:
+            break
+        failed = True
+        yield check
+        if not found:
+            break
+        known += found
+        current = opinions.swapped(current, said.other, found)
+    if not failed and budget.has(share):
+        listed = [f"{opinions.name_of(said.one, one)} of {one.path}" for one in candidates]
+        more = f", and {len(listed) - 3} more" if len(listed) > 3 else ""
+        without = f"without effect on these experiments differ {', '.join(listed[:3])}{more}"
+        yield Check(said.section, said.name, "pass", f"It moves alike {said.words}; {without}.")
+    elif not failed:
+        yield Check(said.section, said.name, "skipped", f"There was no time to compare it {said.words}.")
+
+
+def _is_part(said: Statements, opinion: Opinion) -> bool:
+    """True for a body, collider or joint that one of the models has alone."""
+    prim = said.one.prims.get(opinion.path) or said.other.prims[opinion.path]
+    kinds = (usd_physics.RigidBodyAPI, usd_physics.CollisionAPI, usd_physics.Joint)
+    return not opinion.schema and any(prim.get(kind) is not None for kind in kinds)
+
+
+def _on(model: PhysicsModel, floor: Prim | None) -> PhysicsModel:
+    """A copy of a model on a floor."""
+    result = model.copied()
+    if floor is not None:
+        result.add(floor)
+    return result
+
+
+def _joint_partings(
+    said: Statements, current: PhysicsModel, candidates: Sequence[Opinion], budget: Budget, share: float
+) -> Iterator[tuple[Check, list[Opinion]]]:
+    """Joints that move in another way on the bench, each with its causes."""
+    try:
+        one, other = subject_of(current), subject_of(said.other)
+    except (UsdPhysError, ValueError, ArithmeticError):
+        return
+    about = {opinion.path for opinion in candidates}
+    probes = {
+        side: {probe.facts.path: probe for probe in bench.probes_of(subject)[0]}
+        for side, subject in (("one", one), ("other", other))
+    }
+    chosen = [
+        path for path in probes["other"]
+        if path in probes["one"] and about & {path, probes["one"][path].facts.body0, probes["one"][path].facts.body1}
+    ]  # fmt: skip
+    if not chosen:
+        return
+    push = {
+        path: max([bench.PUSH, *(1.2 * abs(end - probe.start) for end in _ends(probe) if np.isfinite(end))])
+        for path in chosen for probe in (probes["other"][path],)
+    }  # fmt: skip
+    wanted: dict[tuple[str, str], Any] = {}
+    parted: dict[str, str] = {}
+    for experiment, (seconds, _) in bench.EXPERIMENTS.items():
+        if not budget.has(share):
+            return
+        runs = {}
+        for side, subject in (("one", one), ("other", other)):
+            own = [probes[side][path] for path in chosen if _is_tried(probes[side][path], experiment)]
+            motion = simulated(bench.bench(subject, own, experiment, push=push), seconds)
+            runs[side] = {} if motion.problem else {
+                probe.facts.path: _place_of_link(probe, motion) for probe in own
+            }  # fmt: skip
+        for path in chosen:
+            if path in parted:
+                continue
+            was, now = runs["one"].get(path), runs["other"].get(path)
+            if was is None and now is None:
+                continue
+            wanted[path, experiment] = now
+            if was is None or now is None or _links_part(was, now, probes["other"][path]):
+                parted[path] = experiment
+    for path, experiment in parted.items():
+        probe = probes["other"][path]
+        near = [one for one in candidates if one.path in (path, probe.facts.body0, probe.facts.body1)]
+
+        def heals(chosen_ones: Sequence[Opinion], path: str = path, experiment: str = experiment) -> bool:
+            try:
+                subject = subject_of(opinions.swapped(current, said.other, chosen_ones))
+                own = [one for one in bench.probes_of(subject)[0] if one.facts.path == path]
+                if not own:
+                    return False
+                now = wanted[path, experiment]
+                if not _is_tried(own[0], experiment) or now is None:
+                    return _is_tried(own[0], experiment) == (now is not None)
+                seconds = bench.EXPERIMENTS[experiment][0]
+                motion = simulated(bench.bench(subject, own, experiment, push=push), seconds)
+                return not motion.problem and not _links_part(_place_of_link(own[0], motion), now, own[0])
+            except (UsdPhysError, ValueError, KeyError, ArithmeticError, np.linalg.LinAlgError):
+                return False
+
+        found = opinions.smallest(near, heals, lambda: budget.has(share))
+        causes = tuple(opinions.cause_between(said.one, said.other, one) for one in found)
+        words = bench.EXPERIMENTS[experiment][1]
+        message = f"{probe.facts.prim.display} moves in another way {said.words}, in its {words}."
+        yield Check(said.section, said.name, "fail", message, path, causes, "", {"experiment": experiment}), found
+
+
+def _ends(probe: bench.Probe) -> tuple[float, float]:
+    freedom = probe.facts.freedoms[probe.axis]
+    return freedom.low, freedom.high
+
+
+def _is_tried(probe: bench.Probe, experiment: str) -> bool:
+    """Joints are pushed also where they have no limit, and coast without friction: the other one may have some."""
+    return experiment in ("up", "down", "coast") or bench.applies(probe, experiment)
+
+
+def _place_of_link(probe: bench.Probe, motion: Motion) -> tuple[Any, Any]:
+    row = motion.paths.index(probe.path)
+    return motion.positions[:, row], motion.rotations[:, row]
+
+
+def _links_part(one: tuple[Any, Any], other: tuple[Any, Any], probe: bench.Probe) -> bool:
+    """Whether a link moves in two ways: by more than a hundredth of its way, in metres of a point beside the axis."""
+    arm = float(np.linalg.norm(probe.link[:3, 3] - probe.anchor)) + 0.05
+    apart = np.linalg.norm(one[0] - other[0], axis=1) + arm * angles(one[1], other[1])
+    steps = np.linalg.norm(np.diff(other[0], axis=0), axis=1) + arm * angles(other[1][1:], other[1][:-1])
+    ways = np.concatenate([[0.0], np.cumsum(steps)])
+    return bool((apart > 1e-3 * arm + 0.01 * ways).any() or not np.isfinite(apart).all())
+
+
+def _whole_parting(
+    said: Statements, current: PhysicsModel, candidates: Sequence[Opinion], experiment: Experiment, floor: Prim | None,
+    has_time: Callable[[], bool], slack: float,
+) -> tuple[Check | None, list[Opinion]]:  # fmt: skip
+    """The first body that moves in another way, and the opinions that are the cause; None where all move alike."""
+    target = simulated(_on(said.other, floor), experiment.seconds)
+    if target.problem:
+        return Check(said.section, said.name, "fail", f"It cannot be simulated {said.words}: {target.problem}"), []
+
+    def partings(model: PhysicsModel) -> list[Parting]:
+        motion = simulated(_on(model, floor), experiment.seconds)
+        if motion.problem:
+            return [Parting("", 0.0, np.inf, 0.0, np.inf)]
+        reference = _like(experiment, motion)
+        return reference.parting(target, slack)
+
+    found = partings(current)
+    if not found:
+        return None, []
+
+    def heals(chosen: Sequence[Opinion]) -> bool:
+        try:
+            return not partings(opinions.swapped(current, said.other, chosen))
+        except (UsdPhysError, ValueError, KeyError, ArithmeticError, np.linalg.LinAlgError):
+            return False
+
+    causes = opinions.smallest(candidates, heals, has_time)
+    if not causes:
+        # Several causes hide each other: the ones that bring the first parting later.
+        first = found[0]
+        causes = _latest(candidates, lambda chosen: partings(opinions.swapped(current, said.other, chosen)), first)
+    words = tuple(opinions.cause_between(said.one, said.other, one) for one in causes)
+    message = _sentence(found[0], said.one, experiment.motion, said.words) if found[0].body else "It cannot be run."
+    return Check(said.section, said.name, "fail", message, found[0].body, words, "", _data(found)), causes
+
+
+def _latest(
+    candidates: Sequence[Opinion], partings: Callable[[Sequence[Opinion]], list[Parting]], first: Parting
+) -> list[Opinion]:
+    """The one opinion with which the parting comes latest, or is least."""
+    best, score = [], first.times * 0.5
+    for opinion in candidates[:20]:
+        found = partings([opinion])
+        worst = max((one.times for one in found), default=0.0)
+        if worst < score:
+            best, score = [opinion], worst
+    return best
+
+
+def _like(experiment: Experiment, motion: Motion) -> Experiment:
+    """The experiment with another motion of the same bodies, and its sensitivity."""
+    if motion.paths != experiment.motion.paths or motion.positions.shape != experiment.motion.positions.shape:
+        return experiment
+    result = object.__new__(Experiment)
+    result.__dict__.update(experiment.__dict__)
+    result.motion = motion
+    return result
+
+
+# --------------------------------------------------------------------------- as others read it
+
+
+def readings_of(model: PhysicsModel) -> dict[str, PhysicsModel]:
+    """The model as each simulator reads it that it has words for: its own words, and the others' where it has none."""
+    spoken = {
+        runtime for prim in model.prims.values() for name, value in prim.schemas.items()
+        if (runtime := runtimes.runtime_of(name)) and any(True for _ in value.authored())
+    }  # fmt: skip
+    return {runtime: _read_by(model, runtime) for runtime in runtimes.FILES if runtime in spoken}
+
+
+def _read_by(model: PhysicsModel, runtime: str) -> PhysicsModel:
+    result = model.copied()
+    for path, prim in model.prims.items():
+        made = runtimes.translated(model, prim, runtime)
+        own = {
+            name: value for name, value in prim.schemas.items()
+            if runtimes.runtime_of(name) in ("", runtime)
+        }  # fmt: skip
+        for name, value in made.items():
+            held = own.get(name)
+            if held is None:
+                own[name] = value
+                continue
+            extra = {
+                attribute.field: content for attribute, content in value.authored()
+                if getattr(held, attribute.field) is None
+            }  # fmt: skip
+            own[name] = held.copy(**extra)
+        result.prims[path].schemas = own
+    return result
+
+
+class Contradiction(NamedTuple):
+    """Two words of a prim, for two simulators, that say different things. values: as text, in the unit of the first."""
+
+    path: str
+    simulators: tuple[str, str]
+    words: tuple[str, str]
+    values: tuple[str, str]
+
+
+def reading_checks(model: PhysicsModel, budget: Budget, share: float) -> Iterator[Check]:
+    """Whether the words of different simulators in one asset say the same."""
+    found = readings_of(model)
+    if len(found) < 2:
+        yield Check("words", "agree", "pass", "The asset has the words of one simulator at most.")
+        return
+    names = list(found)
+    told = [one for number, name in enumerate(names) for other in names[number + 1 :]
+            for one in _twins(model, name, other)]  # fmt: skip
+    for group in _groups(told):
+        if not budget.has(share):
+            yield Check("words", "agree", "skipped", "There was no time to compare all words.")
+            return
+        yield _contradiction_check(model, found, group)
+    if not told:
+        yield Check("words", "agree", "pass", f"The words for {', '.join(names)} say the same.")
+
+
+def _groups(told: Sequence[Contradiction]) -> list[list[Contradiction]]:
+    """Contradictions that have a word in common, together."""
+    groups: list[list[Contradiction]] = []
+    for one in told:
+        near = [
+            group for group in groups
+            if any(other.path == one.path and set(other.words) & set(one.words) for other in group)
+        ]  # fmt: skip
+        groups = [group for group in groups if group not in near]
+        groups.append([*(other for group in near for other in group), one])
+    return groups
+
+
+def _contradiction_check(
+    model: PhysicsModel, found: Mapping[str, PhysicsModel], group: Sequence[Contradiction]
+) -> Check:
+    """What two simulators are told. Where one word stands against two that agree, it is the cause."""
+    counts = Counter(word for one in group for word in one.words)
+    most = max(counts.values())
+    causes = {}
+    for one in group:
+        for word, own, other in ((one.words[0], *one.values), (one.words[1], *one.values[::-1])):
+            if counts[word] == most:
+                causes[word] = Cause(one.path, word, own, other, opinions.hint_of(own, other))
+    first = group[0]
+    where = _motion_of_words(model, found, *first.simulators, first.path)
+    return Check(
+        "words", "agree", "fail",
+        f"{model.prims[first.path].display} says one thing for {first.simulators[0]} and another for "
+        f"{first.simulators[1]}{where}.", first.path, tuple(causes.values()),
+        "Say the same for all, or remove what is wrong.",
+    )  # fmt: skip
+
+
+def _twins(model: PhysicsModel, one: str, other: str) -> Iterator[Contradiction]:
+    """Words for two simulators about the same thing whose values differ."""
+    for path, prim in model.prims.items():
+        only = replace(
+            prim, schemas={name: value for name, value in prim.schemas.items() if runtimes.runtime_of(name) != one}
+        )
+        translated = runtimes.translated(model, only, one)
+        for name, value in translated.items():
+            own = prim.schemas.get(name)
+            if own is None:
+                continue
+            for attribute, content in value.authored():
+                said = getattr(own, attribute.field)
+                if said is None or attribute.is_relationship or _are_close(said, content):
+                    continue
+                source = _source_of(model, only, name, attribute.field, one, other)
+                if source is None:
+                    continue
+                instance = split_applied(name)[1]
+                text, others = (
+                    opinions.text_of(_of(path, prim, name, own.copy(**{attribute.field: number})),
+                                     Opinion(path, name, attribute.field))
+                    for number in (said, content)
+                )  # fmt: skip
+                words = (attribute.usd_name(instance), source)
+                yield Contradiction(path, (one, other), words, (text, others))
+
+
+def _of(path: str, prim: Any, name: str, value: Any) -> PhysicsModel:
+    return PhysicsModel(prims={path: replace(prim, schemas={name: value})})
+
+
+def _are_close(one: Any, other: Any) -> bool:
+    if isinstance(one, bool) or isinstance(other, bool) or not all(isinstance(v, int | float) for v in (one, other)):
+        return bool(one == other)
+    return bool(np.isclose(one, other, rtol=1e-3, atol=1e-9))
+
+
+def _source_of(model: PhysicsModel, prim: Any, name: str, wanted: str, one: str, other: str) -> str | None:
+    """USD name of the word for the other simulator that the value was translated from."""
+    for held, value in prim.schemas.items():
+        if runtimes.runtime_of(held) != other:
+            continue
+        for attribute, _ in value.authored():
+            trial = replace(prim, schemas={held: type(value)(**{attribute.field: getattr(value, attribute.field)})})
+            made = runtimes.translated(model, trial, one).get(name)
+            if made is not None and getattr(made, wanted) is not None:
+                return str(attribute.usd_name(split_applied(held)[1]))
+    return None
+
+
+def _motion_of_words(model: PhysicsModel, found: Mapping[str, PhysicsModel], one: str, other: str, path: str) -> str:
+    """By how much a joint moves in two ways with these words, as a half sentence; empty for other prims."""
+    if model.prims[path].get(usd_physics.Joint) is None:
+        return ""
+    worst, words = 0.0, ""
+    for experiment, (seconds, what) in bench.EXPERIMENTS.items():
+        ends = []
+        for name in (one, other):
+            subject = subject_of(found[name])
+            own = [probe for probe in bench.probes_of(subject)[0] if probe.facts.path == path]
+            if not own or not bench.applies(own[0], experiment):
+                break
+            motion = simulated(bench.bench(subject, own, experiment), seconds)
+            if motion.problem:
+                break
+            ends.append((own[0].axis, bench.positions(own[0], motion)))
+        if len(ends) == 2:
+            apart = float(np.abs(ends[0][1] - ends[1][1]).max())
+            if apart > worst:
+                worst = apart
+                unit = f"{np.degrees(apart):.3g} degrees" if ends[0][0] == 3 else f"{apart:.3g} m"
+                words = f": in its {what} they are {unit} apart"
+    return words
+
+
+# --------------------------------------------------------------------------- engines
+
+
+def engine_checks(
+    model: PhysicsModel,
+    experiment: Experiment,
+    others: Mapping[str, Callable[[], Motion]],
+    budget: Budget,
+    share: float,
+) -> Iterator[tuple[Check, str, Motion | None]]:
+    """The asset in other engines beside the preview. others: by the key of the engine, what runs it.
+
+    Yields each check with the engine and its motion.
+    """
+    if experiment.motion.problem:
+        return
+    # What other steps of the same engine change is no difference of engines.
+    coarser = simulated(experiment.model, experiment.seconds, quality="draft")
+    more = 2.0 * np.maximum.accumulate(np.minimum(experiment.apart(coarser), 1e3), axis=0)
+    for key, run in others.items():
+        name = ENGINES[key].name
+        if not budget.has(share):
+            yield Check("engines", key, "skipped", f"There was no time for {name}."), key, None
+            continue
+        other = run()
+        if other.problem:
+            yield Check("engines", key, "skipped", f"{name}: {other.problem}"), key, None
+            continue
+        found = [
+            one for one in experiment.parting(other, SLACK_ENGINE, more=more) if one.body in experiment.motion.paths
+        ]  # fmt: skip
+        if not found:
+            yield Check("engines", key, "pass", f"The preview and {name} move it alike."), key, other
+            continue
+        causes: tuple[Cause, ...] = ()
+        if isinstance(ENGINES[key], Solver):
+            causes = _engine_causes(model, key, found[0], experiment, partial(budget.has, share))
+        lost = [notice.message for notice in other.notices if notice.code == "EngineLimits"]
+        message = _sentence(found[0], model, experiment.motion, f"in {name}")
+        if lost:
+            message += f" {lost[0]}"
+        status: Status = "differs"
+        yield Check("engines", key, status, message, found[0].body, causes, "", _data(found)), key, other
+
+
+def _engine_causes(
+    model: PhysicsModel, engine: str, first: Parting, experiment: Experiment, has_time: Callable[[], bool]
+) -> tuple[Cause, ...]:
+    """The opinions without each of which the engines move the body alike."""
+    subject = subject_of(model)
+    part = next((part for part in subject.parts if first.body in part.bodies), None)
+    if part is None:
+        return ()
+    candidates = opinions.removable(model, part.prims(model))[:40]
+
+    def heals(chosen: Sequence[Opinion]) -> bool:
+        try:
+            changed = opinions.removed(model, chosen)
+            here, there = (simulated(changed, experiment.seconds, engine=one) for one in (PREVIEW, engine))
+            if here.problem or there.problem or here.positions.shape != experiment.motion.positions.shape:
+                return False
+            reference = _like(experiment, here)
+            return not any(one.body == first.body for one in reference.parting(there, SLACK_ENGINE))
+        except (UsdPhysError, ValueError, KeyError, ArithmeticError, np.linalg.LinAlgError):
+            return False
+
+    found = opinions.alone(candidates, heals, has_time)
+    return tuple(opinions.cause_alone(model, one) for one in found)

@@ -1,0 +1,501 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Small experiments with each joint, whose motion an ordinary differential equation tells.
+
+The moving body of each joint is taken out of its asset, with its mass and inertia and without colliders; the other side
+of the joint is the world. All joints of an experiment are one model: nothing there touches.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import frames, joint_settings, mass
+from ..core.frames import Matrix
+from ..core.joint_settings import following, gearing_of
+from ..core.model import PhysicsModel, Prim
+from ..core.schema import split_applied
+from ..core.schemas import usd_physics
+from ..simulation.joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
+from ..simulation.joint_poses import position_of, relative_pose
+from .runs import STEP, Motion, Subject, subject_of
+
+Floats = NDArray[np.float64]
+BENCH = "/Bench"
+#: Steps of the integration in each frame.
+_FINE = 64
+#: Seconds of each experiment, and what it asks, as words for a report.
+EXPERIMENTS: dict[str, tuple[float, str]] = {
+    "swing": (1.0, "free swing under gravity"),
+    "step": (2.0, "step of the drive"),
+    "up": (2.0, "push to the upper limit"),
+    "down": (2.0, "push to the lower limit"),
+    "coast": (1.0, "stop by friction"),
+    "force": (0.5, "largest force of the drive"),
+}
+#: Share of the way, and metres or radians, by which an engine may miss the answer.
+SHARE, LEAST = 0.06, 0.004
+#: rad/s or m/s of a push, and of a joint that coasts.
+PUSH, COAST = 3.5, 2.0
+#: 1/s: how fast a push reaches its speed.
+_FIRM = 40.0
+#: Seconds in which a drive has to arrive.
+PATIENCE = 5.0
+
+
+@dataclass(slots=True)
+class Probe:
+    """One joint of the bench.
+
+    facts: in the asset. name: of the bench. axis: of its only degree of freedom, 0 or 3. dof: its instance name.
+    is_first: it is body 0 that moves. mass: kg. matter: kg, or inertia about the axis (kg m2) without armature.
+    direction (in which the position grows), anchor, center (3,): in the world at the start, where the joint is at
+    `start` (m or rad). link: (4, 4) of the moving body. inertia: (3, 3) about its centre of mass, along its axes.
+    """
+
+    facts: JointFacts
+    name: str
+    axis: int
+    dof: str
+    mass: float
+    matter: float
+    direction: Matrix
+    anchor: Matrix
+    center: Matrix
+    start: float
+    link: Matrix
+    inertia: Matrix
+    is_first: bool
+
+    @property
+    def path(self) -> str:
+        """Of the moving body on the bench."""
+        return f"{BENCH}/{self.name}/Link"
+
+    @property
+    def joint(self) -> str:
+        """Path of the joint on the bench."""
+        return f"{BENCH}/{self.name}/Joint"
+
+
+def probes_of(subject: Subject) -> tuple[list[Probe], dict[str, str]]:
+    """The joints with one degree of freedom; and why others are left out, by path."""
+    found, left_out = [], {}
+    for number, facts in enumerate(subject.joints):
+        free = [axis for axis, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
+        if not free:
+            continue
+        if free not in ([0], [3]) or facts.distance is not None or facts.bond:
+            left_out[facts.path] = "it has more than one degree of freedom"
+        elif following(facts.prim) is not None or gearing_of(facts.prim) is not None:
+            left_out[facts.path] = "it follows another joint"
+        else:
+            probe = _probe(subject, facts, number, free[0])
+            if probe is None:
+                left_out[facts.path] = "no mass moves with it"
+            elif not _is_inside(probe):
+                left_out[facts.path] = "it starts outside of its limits"
+            else:
+                found.append(probe)
+    return found, left_out
+
+
+def _is_inside(probe: Probe) -> bool:
+    freedom = probe.facts.freedoms[probe.axis]
+    return freedom.low - LEAST <= probe.start <= freedom.high + LEAST
+
+
+def _probe(subject: Subject, facts: JointFacts, number: int, axis: int) -> Probe | None:
+    bodies = subject.layout.bodies
+    moves = [path for path in (facts.body1, facts.body0) if path in bodies and not bodies[path].is_kinematic]
+    names = [name for name, place in facts.names.items() if place == axis]
+    if not moves or not names:
+        return None
+    body, is_first = bodies[moves[0]], moves[0] != facts.body1
+    ends = [
+        frame if not path else bodies[path].pose @ frame
+        for path, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1))
+    ]
+    weight = mass.mass_properties(subject.model, moves[0])
+    direction = ends[0][:3, 0] * (-1.0 if is_first else 1.0)
+    anchor = ends[0][:3, 3]
+    center = (body.pose @ np.append(weight.center_of_mass, 1.0))[:3]
+    inertia = body.rotation @ weight.inertia @ body.rotation.T
+    arm = center - anchor
+    across = arm - (arm @ direction) * direction
+    matter = weight.mass if axis == 0 else float(direction @ inertia @ direction + weight.mass * across @ across)
+    if not 0.0 < matter < math.inf or not 0.0 < weight.mass < math.inf:
+        return None
+    driven = {split_applied(name)[1] for name in facts.prim.schemas if name.startswith("PhysicsDriveAPI:")}
+    dof = next((name for name in names if name in driven), names[0])
+    start = position_of(facts, relative_pose(ends[0], ends[1]), axis)
+    return Probe(
+        facts, f"J{number}", axis, dof, weight.mass, matter, direction, anchor, center, start, body.pose,
+        weight.inertia, is_first,
+    )  # fmt: skip
+
+
+# --------------------------------------------------------------------------- the bench
+
+
+def bench(
+    subject: Subject, probes: Iterable[Probe], experiment: str, *, push: dict[str, float] | None = None
+) -> PhysicsModel:
+    """A model of an experiment with these joints. push: other speeds of pushes, by the path of the joint."""
+    model = PhysicsModel()
+    gravity = subject.gravity if experiment == "swing" else np.zeros(3)
+    size = float(np.linalg.norm(gravity))
+    scene = Prim(f"{BENCH}/Scene", "PhysicsScene", is_xformable=False)
+    direction = frames.vector(gravity / size) if size else (0.0, 0.0, -1.0)
+    scene.add(usd_physics.PhysicsScene(gravity_direction=direction, gravity_magnitude=size))
+    model.add(scene)
+    for probe in probes:
+        for prim in _prims(subject, probe, experiment, (push or {}).get(probe.facts.path, PUSH)):
+            model.add(prim)
+    return model
+
+
+def _prims(subject: Subject, probe: Probe, experiment: str, push: float) -> list[Prim]:
+    facts = probe.facts
+    link = Prim(probe.path, "Xform", probe.link.copy())
+    body = usd_physics.RigidBodyAPI(starts_asleep=False)
+    if experiment == "coast":
+        speed = coasting(probe) * probe.direction
+        turn = probe.link[:3, :3].T
+        if probe.axis == 0:
+            body = body.copy(velocity=frames.vector(turn @ speed))
+        else:
+            # Of the centre of mass, as UsdPhysics has it.
+            moved = np.cross(speed, probe.center - probe.anchor)
+            body = body.copy(
+                velocity=frames.vector(turn @ moved), angular_velocity=frames.vector(turn @ speed)
+            )  # fmt: skip
+    link.add(body)
+    moments, axes = mass.diagonalized(probe.inertia)
+    center = np.linalg.solve(probe.link, np.append(probe.center, 1.0))[:3]
+    link.add(usd_physics.MassAPI(
+        mass=probe.mass, center_of_mass=frames.vector(center), diagonal_inertia=moments, principal_axes=axes
+    ))  # fmt: skip
+    joint = replace(facts.prim, path=probe.joint, schemas=facts.prim.schemas.copy(), materials=(), label="")
+    _place(subject, probe, joint)
+    drives = [name for name in joint.schemas if name.startswith("PhysicsDriveAPI:")]
+    if experiment in ("swing", "coast", "up", "down"):
+        for name in drives:
+            del joint.schemas[name]
+    if experiment in ("up", "down"):
+        goal = push if experiment == "up" else -push
+        firm = _FIRM * probe.matter + 4.0 * joint_settings.joint_friction(facts.prim, probe.dof) / push
+        joint.add(usd_physics.DriveAPI(type="force", damping=firm, target_velocity=goal), probe.dof)
+    drive: Any = joint.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
+    if experiment == "step" and drive is not None and (drive.resolved("stiffness") or 0.0) > 0.0:
+        target = probe.start + _step_of(facts.freedoms[probe.axis], probe)
+        joint.add(drive.copy(target_position=target, target_velocity=0.0), probe.dof)
+    if experiment == "force" and drive is not None:
+        most = drive.decided("max_force") or 0.0
+        joint.add(
+            drive.copy(stiffness=0.0, damping=10.0 * most / PUSH, target_velocity=PUSH * 100.0, type="force"), probe.dof
+        )  # fmt: skip
+    return [link, joint]
+
+
+def coasting(probe: Probe) -> float:
+    """rad/s or m/s with which a joint begins to coast: away from the nearer limit, and not as far as to the other."""
+    freedom = probe.facts.freedoms[probe.axis]
+    rooms = (freedom.high - probe.start, probe.start - freedom.low)
+    speed = min(COAST, 0.8 * max(rooms) / EXPERIMENTS["coast"][0])
+    return speed if rooms[0] >= rooms[1] else -speed
+
+
+def _step_of(freedom: Freedom, probe: Probe) -> float:
+    """By how much a drive has to move, m or rad: 0.3 or a tenth of a metre, or half of the way to the nearer limit."""
+    wish = 0.3 if probe.axis == 3 else 0.1
+    rooms = (freedom.high - probe.start, probe.start - freedom.low)
+    if max(rooms) <= 0.0:
+        return 0.0
+    return min(wish, 0.5 * rooms[0]) if rooms[0] >= rooms[1] else -min(wish, 0.5 * rooms[1])
+
+
+def _place(subject: Subject, probe: Probe, joint: Prim) -> None:
+    """Tie a joint to the link of the bench, and on its other side to the world where that is now."""
+    facts, bodies = probe.facts, subject.layout.bodies
+    back = np.eye(4)
+    back[:3, :3] = np.eye(3)[:, [(facts.first + step) % 3 for step in range(3)]].T
+    value = next(one for one in joint.schemas.values() if isinstance(one, usd_physics.Joint))
+    name = next(key for key, one in joint.schemas.items() if one is value)
+    changes: dict[str, Any] = {"exclude_from_articulation": True, "break_force": None, "break_torque": None}
+    for side, (path, frame) in enumerate(((facts.body0, facts.frame0), (facts.body1, facts.frame1))):
+        is_link = (side == 0) == probe.is_first
+        world = frame if not path else bodies[path].pose @ frame
+        place, turn = frames.local_frame(probe.link if is_link else None, world @ back)
+        changes |= {f"body{side}": (probe.path,) if is_link else (), f"local_pos{side}": place}
+        changes[f"local_rot{side}"] = turn
+    joint.schemas[name] = value.copy(**changes)
+
+
+def applies(probe: Probe, experiment: str) -> bool:
+    """Whether a joint has what an experiment asks about."""
+    freedom = probe.facts.freedoms[probe.axis]
+    drive: Any = probe.facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
+    if experiment == "step":
+        return drive is not None and (drive.resolved("stiffness") > 0.0 or drive.resolved("damping") > 0.0)
+    if experiment == "force":
+        most = drive.decided("max_force") if drive is not None else None
+        return most is not None and 0.0 < most < NO_LIMIT
+    if experiment in ("up", "down"):
+        return freedom.is_limited and not freedom.has_bounce
+    if experiment == "coast":
+        return freedom.settings.friction > 0.0 or freedom.settings.resistance > 0.0
+    # Where the centre of mass is on the axis, or along a slide that lies, nothing swings.
+    return True
+
+
+def positions(probe: Probe, motion: Motion) -> Floats:
+    """(f,), m or rad: where a joint of the bench is in a motion of the bench; angles go on beyond half a turn."""
+    row = motion.paths.index(probe.path)
+    fixed, own = _frames(probe, np.asarray(np.linalg.inv(probe.link)))
+    found = np.empty(len(motion.positions))
+    for number in range(len(found)):
+        place, turn = motion.positions[number, row], motion.rotations[number, row]
+        moving = frames.transform(place, frames.matrix_of(turn)) @ own
+        pair = (moving, fixed) if probe.is_first else (fixed, moving)
+        found[number] = position_of(probe.facts, relative_pose(*pair), probe.axis)
+    return np.unwrap(found) if probe.axis == 3 else found
+
+
+def _frames(probe: Probe, inverse: Matrix) -> tuple[Matrix, Matrix]:
+    """(frame of the world's side, of the link's side in the link), (4, 4) each, with the axis along X."""
+    sign = -1.0 if probe.is_first else 1.0
+    x = sign * probe.direction
+    y = np.cross(np.eye(3)[int(np.argmin(np.abs(x)))], x)
+    y /= np.linalg.norm(y)
+    fixed = frames.transform(probe.anchor, np.stack([x, y, np.cross(x, y)], axis=1))
+    # At the start, the link's side is at the start of the joint.
+    moved = fixed.copy()
+    angle = sign * probe.start
+    if probe.axis == 0:
+        moved[:3, 3] = fixed[:3, 3] + angle * x
+    else:
+        moved[:3, :3] = frames.matrix_of(frames.turn_by(angle * x)) @ fixed[:3, :3]
+    return fixed, inverse @ moved
+
+
+# --------------------------------------------------------------------------- the answer
+
+
+@dataclass(slots=True)
+class Terms:
+    """What decides the motion of a joint: SI, of force and metres or torque and radians. gravity: (3,), m/s2."""
+
+    matter: float
+    armature: float
+    friction: float
+    resistance: float
+    max_speed: float
+    low: float
+    high: float
+    limit_stiffness: float
+    limit_damping: float
+    stiffness: float
+    damping: float
+    target: float
+    target_velocity: float
+    max_force: float
+    is_acceleration: bool
+    gravity: Matrix
+    speed: float
+
+    def without(self, words: str) -> Terms:
+        """The terms of an engine that loses some. words: a key of LOSABLE."""
+        changes: dict[str, Any] = dict(LOSABLE[words])
+        return replace(self, **changes)
+
+
+#: Terms that an engine may lose: their fields with what stands for their absence, by the words of a report.
+LOSABLE: dict[str, dict[str, float]] = {
+    "friction": {"friction": 0.0}, "damping of the joint": {"resistance": 0.0}, "armature": {"armature": 0.0},
+    "largest speed": {"max_speed": math.inf}, "limits": {"low": -math.inf, "high": math.inf},
+    "softness of the limits": {"limit_stiffness": 0.0, "limit_damping": 0.0},
+    "stiffness of the drive": {"stiffness": 0.0}, "damping of the drive": {"damping": 0.0},
+    "largest force": {"max_force": math.inf},
+}  # fmt: skip
+
+
+def terms_of(probe: Probe, model: PhysicsModel, experiment: str) -> Terms:
+    """The terms of a joint in an experiment. model: of the bench."""
+    own = subject_of(model)
+    facts = next(one for one in own.joints if one.path == probe.joint)
+    freedom = facts.freedoms[probe.axis]
+    settings = freedom.settings
+    drive = Drive()
+    authored: Any = facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
+    if authored is not None and freedom.drive is not None:
+        # As authored: the facts have the damping of the joint in it, and as a drive of its own where there is no other.
+        drive = Drive(
+            authored.resolved("stiffness"), authored.resolved("damping"), authored.resolved("target_position"),
+            authored.resolved("target_velocity"), freedom.drive.max_force, freedom.drive.acceleration,
+        )  # fmt: skip
+    return Terms(
+        probe.matter, settings.armature, settings.friction, settings.resistance, settings.max_speed, freedom.low,
+        freedom.high, settings.stiffness, settings.damping, drive.stiffness, drive.damping, drive.target_position,
+        drive.target_velocity, drive.max_force, drive.acceleration, own.gravity,
+        coasting(probe) if experiment == "coast" else 0.0,
+    )  # fmt: skip
+
+
+def answer(probe: Probe, terms: Terms, seconds: float) -> Floats:
+    """(f,), m or rad, at the frames: the solution of m x'' = drive + gravity - damping - friction between limits."""
+    count, h = round(seconds / STEP), STEP / _FINE
+    place, speed = probe.start, terms.speed
+    found = np.empty(count + 1)
+    found[0] = place
+    matter = terms.matter + terms.armature
+    gain = matter if terms.is_acceleration else 1.0
+    arm = probe.center - probe.anchor
+    along = float(probe.direction @ terms.gravity) * probe.mass
+    pull = probe.mass * terms.gravity
+    weights = (
+        float(np.cross(arm, pull) @ probe.direction),
+        float(np.cross(np.cross(probe.direction, arm), pull) @ probe.direction),
+    )
+    for frame in range(1, count + 1):
+        for _ in range(_FINE):
+            if probe.axis == 0:
+                force = along
+            else:
+                # Of an arm that turns about the axis: cosine and sine of the way since the start.
+                way = place - probe.start
+                force = weights[0] * math.cos(way) + weights[1] * math.sin(way)
+            stiff, damped = gain * terms.stiffness, gain * terms.damping
+            pulls = stiff * (terms.target - place) + damped * (terms.target_velocity - speed)
+            implicit = h * damped + h * h * stiff
+            after = (pulls - h * stiff * speed) / (1.0 + implicit / matter)
+            if abs(after) > terms.max_force:
+                force += math.copysign(terms.max_force, after)
+                implicit = 0.0
+            else:
+                force += pulls - h * stiff * speed
+            implicit += h * terms.resistance
+            force -= terms.resistance * speed
+            beyond = place - min(max(place, terms.low), terms.high)
+            if terms.limit_stiffness > 0.0 and beyond:
+                force -= terms.limit_stiffness * beyond + terms.limit_damping * speed
+                implicit += h * terms.limit_damping + h * h * terms.limit_stiffness
+            speed += h * force / (matter + implicit)
+            speed -= math.copysign(min(abs(speed), h * terms.friction / (matter + implicit)), speed)
+            speed = min(max(speed, -terms.max_speed), terms.max_speed)
+            place += h * speed
+            if terms.limit_stiffness <= 0.0 and not terms.low <= place <= terms.high:
+                place = min(max(place, terms.low), terms.high)
+                speed = 0.0
+        found[frame] = place
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One joint in one experiment and engine. wanted, got: m or rad, at the end. error: largest share of what is
+    allowed. lost: words of LOSABLE for what the engine moves without; empty if nothing of these explains it. time: s,
+    when it parts from the answer.
+    """
+
+    joint: str
+    experiment: str
+    engine: str
+    wanted: float
+    got: float
+    error: float
+    lost: str = ""
+    time: float = 0.0
+
+    @property
+    def is_kept(self) -> bool:
+        """True if the engine does what the numbers say."""
+        return self.error <= 1.0
+
+
+def judged(probe: Probe, experiment: str, engine: str, model: PhysicsModel, motion: Motion) -> Outcome:
+    """How an engine does in an experiment. model: of the bench. motion: of that."""
+    terms = terms_of(probe, model, experiment)
+    seconds = EXPERIMENTS[experiment][0]
+    wanted, got = answer(probe, terms, seconds), positions(probe, motion)
+    error, time = _error(wanted, got)
+    lost = ""
+    if error > 1.0:
+        trials = {}
+        for words, changes in LOSABLE.items():
+            if any(getattr(terms, name) != value for name, value in changes.items()):
+                trials[words] = _error(answer(probe, terms.without(words), seconds), got)[0]
+        best = min(trials, key=lambda words: trials[words], default="")
+        lost = best if best and trials[best] < min(1.0, 0.5 * error) else ""
+    return Outcome(probe.facts.path, experiment, engine, float(wanted[-1]), float(got[-1]), error, lost, time)
+
+
+def _error(wanted: Floats, got: Floats) -> tuple[float, float]:
+    """(largest share of what is allowed, first time (s) when it is more than that)."""
+    count = min(len(wanted), len(got))
+    ways = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(wanted[:count])))])
+    # An engine may be a frame behind.
+    speeds = np.maximum.accumulate(np.abs(np.gradient(wanted[:count])))
+    allowed = LEAST + SHARE * ways + speeds
+    share = np.abs(wanted[:count] - got[:count]) / allowed
+    share = np.where(np.isfinite(share), share, np.inf)
+    late = np.flatnonzero(share > 1.0)
+    return float(share.max()), float(late[0]) * STEP if len(late) else 0.0
+
+
+def arrives(probe: Probe, terms: Terms) -> bool:
+    """Whether the drive is within a tenth of its step of its target when patience ends."""
+    way = terms.target - probe.start
+    end = float(answer(probe, terms, PATIENCE)[-1])
+    return abs(terms.target - end) <= 0.1 * abs(way) + 1e-6
+
+
+def blocking(probe: Probe, terms: Terms) -> str:
+    """Words of LOSABLE for what keeps a drive from its target; empty if nothing alone does."""
+    for words, changes in LOSABLE.items():
+        if words.startswith(("stiffness", "damping of the drive")):
+            continue
+        is_said = any(getattr(terms, name) != value for name, value in changes.items())
+        if is_said and arrives(probe, terms.without(words)):
+            return words
+    return ""
+
+
+#: Where the terms are said: schema without instance, and field, the first that is authored.
+_SAID: dict[str, tuple[tuple[str, str], ...]] = {
+    "friction": (
+        ("NewtonJointAPI", "friction"), ("PhysxJointAxisAPI", "dynamic_friction_effort"),
+        ("MjcJointAPI", "frictionloss"),
+    ),
+    "damping of the joint": (
+        ("NewtonJointAPI", "damping"), ("PhysxJointAxisAPI", "viscous_friction_coefficient"),
+        ("MjcJointAPI", "damping"),
+    ),
+    "armature": (("NewtonJointAPI", "armature"), ("PhysxJointAxisAPI", "armature"), ("MjcJointAPI", "armature")),
+    "largest speed": (
+        ("NewtonJointAPI", "velocity_limit"), ("PhysxJointAxisAPI", "max_joint_velocity"),
+        ("PhysxJointAPI", "max_joint_velocity"),
+    ),
+    "limits": (
+        ("PhysicsRevoluteJoint", "lower_limit"), ("PhysicsPrismaticJoint", "lower_limit"),
+        ("PhysicsRevoluteJoint", "upper_limit"), ("PhysicsPrismaticJoint", "upper_limit"), ("PhysicsLimitAPI", "low"),
+    ),
+    "softness of the limits": (("NewtonJointAPI", "limit_stiffness"), ("PhysxLimitAPI", "stiffness")),
+    "stiffness of the drive": (("PhysicsDriveAPI", "stiffness"),),
+    "damping of the drive": (("PhysicsDriveAPI", "damping"),),
+    "largest force": (("PhysicsDriveAPI", "max_force"),),
+}  # fmt: skip
+
+
+def said_at(probe: Probe, words: str) -> tuple[str, str] | None:
+    """(schema with instance, field) of the opinion that says a term of a joint; None where nobody says it."""
+    for base, field in _SAID.get(words, ()):
+        for name, value in probe.facts.prim.schemas.items():
+            if split_applied(name)[0] == base and getattr(value, field, None) is not None:
+                return name, field
+    return None

@@ -1,0 +1,429 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page about an asset: one HTML file that asks no network, with its numbers as JSON inside.
+
+The tables and the plots are HTML and SVG, made here: they are read without a script and without WebGL. `page.js` draws
+the asset on a canvas of two dimensions, sorted by depth, which every browser has.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import frames, gprims, mass
+from ..core.model import Mesh, PhysicsModel, Prim
+from ..core.schemas import usd_geom
+from ..core.validate import validate
+from ..core.words import counted
+from ..simulation.engine import ENGINES
+from . import plain
+from .prove import Proof, Wish
+from .runs import FLOOR, STEP, Motion, corners_of
+
+#: Triangles of all shapes that the page draws; of larger meshes the bounds are drawn.
+MOST_TRIANGLES = 12000
+#: Frames of a motion that the page holds, for one second.
+RATE = 30
+#: In a cell that says nothing.
+NONE = "\N{EN DASH}"
+_HERE = Path(__file__).parent
+_WORDS = {"pass": "passed", "fail": "failed", "differs": "engines differ", "skipped": "not tried"}
+_COLOURS = ("#3b7dd8", "#d97706", "#7c3aed", "#0f9d76", "#c2255c")
+
+
+def page(proof: Proof, wish: Wish) -> str:
+    """The whole page."""
+    certificate = proof.certificate
+    title = Path(wish.file).name
+    sections = [
+        _verdicts(proof), _viewer(proof), _masses(proof), _joints(proof), _issues(wish.model), _plots(proof),
+    ]  # fmt: skip
+    data = json.dumps(_scene(proof, wish), separators=(",", ":")).replace("</", "<\\/")
+    style, script = ((_HERE / name).read_text(encoding="utf-8") for name in ("page.css", "page.js"))
+    head = f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src \
+'unsafe-inline'; img-src data:">
+<title>{_text(title)}: {_WORDS[certificate.verdict]}</title>
+<link rel="icon" href="data:,">
+<style>{style}</style>
+</head>
+<body>
+<header>
+<h1>{_text(title)}</h1>
+<p class="verdict {certificate.verdict}">{_WORDS[certificate.verdict]}</p>
+<p>{_text(_numbers(proof))}</p>
+<p class="small">Digest <code>{certificate.digest}</code></p>
+</header>
+<main>
+"""
+    end = f"""
+</main>
+<footer><p class="small">Made by USD Physics. This page asks no network.</p></footer>
+<script type="application/json" id="scene">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+    return head + "\n".join(sections) + end
+
+
+def _text(value: object) -> str:
+    return html.escape(str(value))
+
+
+def _numbers(proof: Proof) -> str:
+    model = proof.subject.model
+    found = [counted(len(proof.subject.layout.bodies), "body"), counted(len(model.colliders), "collider"),
+             counted(len(model.joints), "joint")]  # fmt: skip
+    return (
+        f"{', '.join(found)}. {counted(len(proof.certificate.checks), 'check')} in {proof.certificate.seconds:.1f} s."
+    )
+
+
+def _table(headings: Sequence[str], rows: Iterable[Sequence[object]], *, none: str) -> str:
+    lines = []
+    for row in rows:
+        pairs = zip(headings, row, strict=True)
+        cells = (f'<td data-label="{_text(heading)}">{_cell(value)}</td>' for heading, value in pairs)
+        lines.append(f"<tr>{''.join(cells)}</tr>")
+    if not lines:
+        return f"<p>{_text(none)}</p>"
+    head = "".join(f'<th scope="col">{_text(heading)}</th>' for heading in headings)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+
+
+class _Html(str):
+    """Text that is HTML already."""
+
+    __slots__ = ()
+
+
+def _cell(value: object) -> str:
+    # Long paths may break after a slash, and nowhere else.
+    return value if isinstance(value, _Html) else _text(value).replace("/", "/<wbr>")
+
+
+# --------------------------------------------------------------------------- tables
+
+
+def _verdicts(proof: Proof) -> str:
+    order = ("fail", "differs", "skipped", "pass")
+    checks = sorted(proof.certificate.checks, key=lambda check: order.index(check.status))
+    rows = [
+        (
+            _Html(f'<span class="verdict {check.status}">{_WORDS[check.status]}</span>'), check.section,
+            check.message, _Html("<br>".join(_text(cause) for cause in check.causes) or NONE), check.fix or NONE,
+        )
+        for check in checks
+    ]  # fmt: skip
+    table = _table(("Verdict", "Of", "Found", "Cause", "What to do"), rows, none="Nothing was tried.")
+    return f'<section id="verdicts"><h2>Verdicts</h2>{table}</section>'
+
+
+def _masses(proof: Proof) -> str:
+    model, rows = proof.subject.model, []
+    for path, body in proof.subject.layout.bodies.items():
+        found = mass.mass_properties(model, path)
+        kind = "kinematic" if body.is_kinematic else "dynamic"
+        rows.append((
+            path, kind, f"{found.mass:.4g}", found.mass_source.text,
+            _vector(found.center_of_mass), " ".join(f"{part:.4g}" for part in found.diagonal_inertia),
+            found.inertia_source.text,
+        ))  # fmt: skip
+    headings = ("Body", "Kind", "Mass (kg)", "Mass from", "Centre (m)", "Inertia (kg m²)", "Inertia from")
+    return f'<section id="masses"><h2>Masses</h2>{_table(headings, rows, none="There are no bodies.")}</section>'
+
+
+def _vector(values: Iterable[float]) -> str:
+    return " ".join(f"{0.0 if abs(part) < 5e-7 else part:.4g}" for part in values)
+
+
+def _joints(proof: Proof) -> str:
+    rows = []
+    for facts in proof.subject.joints:
+        for name, freedom in facts.moving.items() or ():
+            angular = 3 <= facts.names[name] < 6
+            drive: Any = facts.prim.schemas.get(f"PhysicsDriveAPI:{name}")
+            limits = f"{_measure(freedom.low, angular)} to {_measure(freedom.high, angular)}"
+            rows.append((
+                facts.path, f"{facts.kind.removesuffix('Joint') or 'generic'}, {name}", _ends(facts),
+                limits if freedom.is_limited else "none", _drive(drive), _response(proof, facts.path),
+            ))  # fmt: skip
+        if not facts.moving:
+            rows.append((facts.path, facts.kind.removesuffix("Joint") or "generic", _ends(facts), NONE, NONE, NONE))
+    headings = ("Joint", "Kind", "Between", "Limits", "Drive", "Experiments: wanted and got")
+    return f'<section id="joints"><h2>Joints</h2>{_table(headings, rows, none="There are no joints.")}</section>'
+
+
+def _ends(facts: Any) -> str:
+    ends = (facts.body0 or facts.static0 or "world", facts.body1 or facts.static1 or "world")
+    return " and ".join(end.rpartition("/")[2] or end for end in ends)
+
+
+def _measure(value: float, angular: bool) -> str:
+    if math.isinf(value):
+        return "-∞" if value < 0 else "∞"
+    return f"{math.degrees(value):.4g}°" if angular else f"{value:.4g} m"
+
+
+def _drive(drive: Any) -> str:
+    if drive is None:
+        return "none"
+    most = drive.decided("max_force")
+    parts = [f"stiffness {drive.resolved('stiffness'):.4g}", f"damping {drive.resolved('damping'):.4g}"]
+    parts += [f"largest force {most:.4g}"] if most is not None and math.isfinite(most) else []
+    return ", ".join(parts) + " (SI, radians)"
+
+
+def _response(proof: Proof, path: str) -> _Html | str:
+    found = [outcome for outcome in proof.outcomes if outcome.joint == path]
+    lines = []
+    for outcome in found:
+        name = ENGINES[outcome.engine].name
+        lost = f", without its {outcome.lost}" if outcome.lost else ""
+        kind = "pass" if outcome.is_kept else "differs"
+        lines.append(f'<span class="{kind}">{_text(outcome.experiment)}, {_text(name)}: '
+                     f"{_vector((outcome.wanted,))} and {_vector((outcome.got,))}{_text(lost)}</span>")  # fmt: skip
+    return _Html("<br>".join(lines)) if lines else NONE
+
+
+def _issues(model: PhysicsModel) -> str:
+    with np.errstate(all="ignore"):
+        found = validate(model)
+    rows = [(issue.severity, issue.code, issue.message, issue.fix) for issue in found]
+    table = _table(("Severity", "Code", "What", "What to do"), rows, none="The checks find nothing.")
+    return f'<section id="issues"><h2>Issues</h2>{table}</section>'
+
+
+# --------------------------------------------------------------------------- plots
+
+
+def _plots(proof: Proof) -> str:
+    plots = []
+    bodies = [path for part in proof.subject.parts for path in part.bodies]
+    curves = {}
+    for key, motion in proof.motions.items():
+        if motion.velocities.size and all(path in motion.paths for path in bodies) and bodies:
+            energies = plain.energies_of(proof.subject, bodies, motion).sum(axis=1)
+            curves[ENGINES[key].name] = energies - energies[0]
+    plots.append(_plot("Kinetic energy and that of height, since the start", "J", curves))
+    apart = {}
+    reference = next(iter(proof.motions.values()), None)
+    for key, motion in list(proof.motions.items())[1:]:
+        if reference is not None:
+            apart[f"{ENGINES[key].name} and the preview"] = _largest(reference, motion)
+    plots.append(_plot("Largest distance of a body between two engines", "m", apart))
+    return f'<section id="plots"><h2>Plots</h2>{"".join(filter(None, plots))}</section>'
+
+
+def _largest(one: Motion, other: Motion) -> NDArray[np.float64]:
+    """(f,), m."""
+    both = [path for path in one.paths if path in other.paths]
+    count = min(len(one.positions), len(other.positions))
+    if not both:
+        return np.zeros(count)
+    rows = [[motion.paths.index(path) for path in both] for motion in (one, other)]
+    apart = np.linalg.norm(one.positions[:count, rows[0]] - other.positions[:count, rows[1]], axis=2)
+    return np.asarray(apart.max(axis=1))
+
+
+def _plot(title: str, unit: str, curves: dict[str, NDArray[np.float64]]) -> str:
+    """A picture as SVG, with a table of the ends for those who do not see it."""
+    curves = {name: values for name, values in curves.items() if len(values) > 1 and np.isfinite(values).all()}
+    if not curves:
+        return ""
+    low = min(0.0, *(float(values.min()) for values in curves.values()))
+    high = max(0.0, *(float(values.max()) for values in curves.values()))
+    room = (high - low) or 1.0
+    width, height, left, top = 640, 220, 70, 12
+    inner, tall = width - left - 12, height - top - 36
+    longest = max(len(values) for values in curves.values())
+
+    def x(frame: float) -> float:
+        return left + inner * frame / max(1, longest - 1)
+
+    def y(value: float) -> float:
+        return top + tall * (1.0 - (value - low) / room)
+
+    lines = []
+    for share in (0.0, 0.5, 1.0):
+        value = low + share * room
+        lines.append(f'<line class="grid" x1="{left}" x2="{width - 12}" y1="{y(value):.1f}" y2="{y(value):.1f}"/>'
+                     f'<text x="{left - 6}" y="{y(value) + 4:.1f}" text-anchor="end">{value:.3g}</text>')  # fmt: skip
+    for share in (0.0, 0.5, 1.0):
+        frame = share * (longest - 1)
+        lines.append(f'<text x="{x(frame):.1f}" y="{height - 16}" text-anchor="middle">{frame * STEP:.3g} s</text>')
+    legend = []
+    for number, (name, values) in enumerate(curves.items()):
+        colour = _COLOURS[number % len(_COLOURS)]
+        points = " ".join(f"{x(frame):.1f},{y(float(value)):.1f}" for frame, value in enumerate(values))
+        lines.append(f'<polyline fill="none" stroke="{colour}" stroke-width="2" points="{points}"/>')
+        legend.append(f'<span><i style="background:{colour}"></i>{_text(name)}: at the end {values[-1]:.3g} {unit}'
+                      f", at most {values.max():.3g} {unit}</span>")  # fmt: skip
+    lines.append(f'<line class="now" x1="{left}" x2="{left}" y1="{top}" y2="{top + tall}" data-left="{left}" '
+                 f'data-inner="{inner}"/>')  # fmt: skip
+    return (
+        f'<figure><figcaption>{_text(title)} ({unit})</figcaption><svg viewBox="0 0 {width} {height}" role="img" '
+        f'aria-label="{_text(title)}">{"".join(lines)}</svg><p class="legend">{"".join(legend)}</p></figure>'
+    )
+
+
+# --------------------------------------------------------------------------- the viewer
+
+
+def _viewer(proof: Proof) -> str:
+    engines = "".join(
+        f'<label><input type="checkbox" data-engine="{_text(key)}" checked> '
+        f'<i style="background:{_COLOURS[number % len(_COLOURS)]}"></i>{_text(ENGINES[key].name)}</label>'
+        for number, key in enumerate(proof.motions)
+    )
+    overlays = "".join(
+        f'<label><input type="checkbox" data-overlay="{name}" checked> {words}</label>'
+        for name, words in (
+            ("colliders", "Colliders"), ("joints", "Joints and limits"), ("centers", "Centres of mass"),
+            ("names", "Names"),
+        )
+    )  # fmt: skip
+    return f"""<section id="viewer"><h2>Motion</h2>
+<div class="stage"><canvas id="canvas" tabindex="0" role="img" \
+aria-label="The asset in 3D. Arrow keys turn it, plus and minus zoom, the space bar plays."></canvas></div>
+<noscript><p>The tables and plots of this page need no script; the picture does.</p></noscript>
+<div class="controls"><button id="play" type="button">Play</button>
+<input id="time" type="range" min="0" max="0" value="0" step="1" aria-label="Time"><output id="now">0 s</output></div>
+<fieldset><legend>Show</legend>{overlays}</fieldset>
+<fieldset><legend>Engines</legend>{engines}</fieldset>
+</section>"""
+
+
+def _scene(proof: Proof, wish: Wish) -> dict[str, Any]:
+    """What `page.js` draws: metres, Z up."""
+    model, layout = proof.subject.model, proof.subject.layout
+    shapes, room = [], MOST_TRIANGLES
+    for path, prim in model.colliders.items():
+        if path == FLOOR:
+            continue
+        surface = _surface(prim, room)
+        if surface is None:
+            continue
+        room -= len(surface[1])
+        owner = layout.body_of(path)
+        pose = owner.pose if owner is not None else np.eye(4)
+        back = np.asarray(np.linalg.inv(pose))
+        points = surface[0] @ back[:3, :3].T + back[:3, 3]
+        shapes.append({
+            "path": path, "body": owner.prim.path if owner is not None else "",
+            "points": _rounded(points), "triangles": surface[1].tolist(),
+        })  # fmt: skip
+    bodies = {}
+    for path, body in layout.bodies.items():
+        found = mass.mass_properties(model, path)
+        bodies[path] = {"center": _rounded(found.center_of_mass), "pose": _pose(body.position, body.rotation)}
+    return {
+        "step": 1.0 / RATE, "bodies": bodies, "shapes": shapes, "joints": list(_drawn_joints(proof)),
+        "engines": [
+            {
+                "key": key, "name": ENGINES[key].name, "colour": _COLOURS[number % len(_COLOURS)],
+                "motion": _motion(motion),
+            }
+            for number, (key, motion) in enumerate(proof.motions.items())
+        ],
+        "seconds": wish.seconds,
+    }  # fmt: skip
+
+
+def _rounded(values: Any) -> Any:
+    return np.round(np.asarray(values, float), 5).tolist()
+
+
+def _pose(position: Any, rotation: Any) -> list[float]:
+    """x, y, z, then w, x, y, z of the rotation."""
+    return [*_rounded(position), *_rounded(frames.quaternion_of(rotation))]
+
+
+def _motion(motion: Motion) -> dict[str, list[list[float]]]:
+    """By path of body: a pose for each frame of the page."""
+    every = max(1, round(1.0 / (RATE * STEP)))
+    return {
+        path: np.round(np.hstack([motion.positions[::every, row], motion.rotations[::every, row]]), 5).tolist()
+        for row, path in enumerate(motion.paths)
+    }
+
+
+def _surface(prim: Prim, room: int) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+    """(points (n, 3) in the world, triangles (m, 3)) of a collider; its bounds where it has too many for the room."""
+    gprim: Any = prim.get(usd_geom.Gprim)
+    if isinstance(gprim, usd_geom.Plane):
+        return None
+    if gprim is None and prim.mesh is not None:
+        mesh = prim.mesh()
+        if isinstance(mesh, Mesh) and 0 < len(mesh.triangles) <= min(room, 2000):
+            points = np.asarray(mesh.points) @ prim.world[:3, :3].T + prim.world[:3, 3]
+            return points, np.asarray(mesh.triangles)
+    if gprim is not None and not isinstance(gprim, usd_geom.Cube):
+        round_one = _round(gprim, prim)
+        if round_one is not None and len(round_one[1]) <= room:
+            return round_one
+    corners = corners_of(prim)
+    if corners is None or not np.isfinite(corners).all():
+        return None
+    faces = [(0, 2, 1), (1, 2, 3), (4, 5, 6), (5, 7, 6), (0, 1, 4), (1, 5, 4), (2, 6, 3), (3, 6, 7), (0, 4, 2),
+             (2, 4, 6), (1, 3, 5), (3, 7, 5)]  # fmt: skip
+    return corners, np.array(faces)
+
+
+def _round(gprim: Any, prim: Prim) -> tuple[NDArray[np.float64], NDArray[np.int64]] | None:
+    """The surface of a sphere, cylinder, cone or capsule, turned from a profile."""
+    sizes = gprims.sizes(gprim, np.ones(3))
+    count, radius, half = 16, sizes.radius, sizes.height / 2.0
+    arc = np.linspace(0.0, math.pi / 2.0, 5)
+    if sizes.kind is usd_geom.Sphere:
+        profile = [(radius * math.cos(a), radius * math.sin(a)) for a in np.linspace(-math.pi / 2, math.pi / 2, 9)]
+    elif sizes.kind is usd_geom.Capsule:
+        upper = [(radius * math.cos(a), half + radius * math.sin(a)) for a in arc]
+        profile = [(r, -z) for r, z in upper[::-1]] + upper
+    elif sizes.kind is usd_geom.Cylinder:
+        profile = [(0.0, -half), (radius, -half), (radius, half), (0.0, half)]
+    elif sizes.kind is usd_geom.Cone:
+        profile = [(0.0, -half), (radius, -half), (0.0, half)]
+    else:
+        return None
+    around = 2.0 * math.pi * np.arange(count) / count
+    points = np.array([(r * math.cos(a), r * math.sin(a), z) for r, z in profile for a in around])
+    triangles = []
+    for row in range(len(profile) - 1):
+        for number in range(count):
+            a, b = row * count + number, row * count + (number + 1) % count
+            triangles += [(a, b, a + count), (b, b + count, a + count)]
+    order = {"Z": [0, 1, 2], "X": [2, 0, 1], "Y": [1, 2, 0]}[sizes.axis]
+    turned = points[:, order]
+    return turned @ prim.world[:3, :3].T + prim.world[:3, 3], np.array(triangles)
+
+
+def _drawn_joints(proof: Proof) -> Iterator[dict[str, Any]]:
+    """Where a joint is on its second body, or on its first one; its axis, and its range about or along that."""
+    for facts in proof.subject.joints:
+        body, frame = (facts.body1, facts.frame1) if facts.body1 else (facts.body0, facts.frame0)
+        free = [axis for axis, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
+        row: dict[str, Any] = {"path": facts.path, "body": body, "place": _rounded(frame[:3, 3])}
+        if free in ([0], [3]):
+            freedom = facts.freedoms[free[0]]
+            row |= {"axis": _rounded(frame[:3, 0]), "across": _rounded(frame[:3, 1]), "turns": free == [3]}
+            if freedom.is_limited and max(abs(freedom.low), abs(freedom.high)) < 1e6:
+                row["range"] = _rounded((freedom.low, freedom.high))
+                fixed = facts.frame0 if facts.body1 else facts.frame1
+                other = facts.body0 if facts.body1 else facts.body1
+                row |= {"base": other, "base_place": _rounded(fixed[:3, 3]), "base_axis": _rounded(fixed[:3, 0]),
+                        "base_across": _rounded(fixed[:3, 1])}  # fmt: skip
+        yield row

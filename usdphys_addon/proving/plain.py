@@ -1,0 +1,469 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What every asset is to do by itself: rest, gain no energy, hold together, hold its pose, and do it again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import frames, mass
+from ..core.errors import UsdPhysError
+from ..core.model import PhysicsModel
+from ..core.schemas import usd_physics
+from ..core.validate import validate
+from ..simulation.joint_facts import NO_LIMIT
+from ..simulation.joint_poses import position_of, relative_pose
+from . import opinions
+from .certificate import Check
+from .opinions import Cause, Opinion
+from .runs import (
+    STEP,
+    Budget,
+    Motion,
+    Part,
+    Subject,
+    corners_of,
+    radius_of,
+    simulated,
+    subject_of,
+    subset,
+    with_floor,
+)  # fmt: skip
+
+SECTION = "asset"
+#: Seconds after which an asset rests.
+REST = 5.0
+#: Part of the energy that moves, by which it may grow; J.
+GROWTH, LEAST_ENERGY = 0.04, 1e-6
+#: m and rad by which a joint may be apart, and as a part of the radius of its bodies.
+APART, TURNED, SHARE = 1e-3, 0.02, 0.02
+#: rad, and part of the radius, by which a drive may sag.
+SAG, SAG_SHARE = 0.1, 0.1
+#: kg/m3 of what is made: aerogel and osmium have less and more than these.
+DENSITIES = (1.0, 25000.0)
+#: By how much a moment of inertia may be more or less than that of the shapes.
+INERTIA = 30.0
+#: Code of the rule about bodies that start inside others.
+INSIDE = "BodiesOverlap"
+_HEAL_TRIES = 60
+
+
+class Found(NamedTuple):
+    """What is wrong: a body or joint, and a sentence."""
+
+    path: str
+    message: str
+    data: dict[str, Any]
+
+
+def checks_of(subject: Subject, budget: Budget, share: float, seconds: float = REST) -> Iterator[Check]:
+    """The checks of an asset, in the preview's engine. share: of the budget that may be used by then."""
+    insides = list(_inside(subject))
+    yield from insides
+    yield from _matter(subject)
+    yield from _limits(subject)
+    if not subject.parts:
+        yield Check(SECTION, "rest", "skipped", "Nothing is dynamic, so nothing can be simulated.")
+        return
+    model = with_floor(subject)
+    motion = simulated(model, seconds)
+    if motion.problem:
+        yield Check(SECTION, "simulation", "fail", f"The asset cannot be simulated: {motion.problem}")
+        return
+    tests: dict[str, Callable[[Subject, Part, Motion], Found | None]] = {
+        "rest": _unrest,
+        "energy": _growth,
+        "joints": _apart,
+        "drives": _sag,
+    }
+    told = {
+        "rest": f"Every free part rests within {seconds:g} s.", "energy": "No energy comes from nowhere.",
+        "joints": "Joints stay together.", "drives": "Drives hold their pose.",
+    }  # fmt: skip
+    for name, test in tests.items():
+        if name == "energy" and (why := _gives_energy(subject, insides, motion)):
+            yield Check(SECTION, name, "skipped", why)
+            continue
+        failed = False
+        for part in subject.parts:
+            found = test(subject, part, motion)
+            if found is not None:
+                failed = True
+                fails = partial(_fails, test, name)
+                causes = _causes(subject, part, found.path, fails, seconds, partial(budget.has, share))
+                yield Check(SECTION, name, "fail", found.message, found.path, causes, _FIXES[name], found.data)
+        if not failed:
+            yield Check(SECTION, name, "pass", told[name])
+    yield _same_again(model, motion, min(seconds, 2.0))
+
+
+_FIXES = {
+    "rest": "Correct the attribute, or say what is meant in a file of expectations.",
+    "energy": "Correct the attribute: nothing may get energy from nowhere.",
+    "joints": "Make the masses of the bodies more alike, or correct the attribute.",
+    "drives": "Give the drive more stiffness or a larger force, or correct the attribute.",
+}
+
+
+def _gives_energy(subject: Subject, insides: Sequence[Check], motion: Motion) -> str:
+    """Why the start gives energy, which another check tells; empty where it does not."""
+    if any(check.status == "fail" for check in insides):
+        return "Bodies that start inside others are pushed apart, which gives energy."
+    found = [_apart(subject, part, motion) for part in subject.parts]
+    if any(one is not None and one.data["at_start"] for one in found):
+        return "Joints that start apart are closed, which gives energy."
+    return ""
+
+
+# --------------------------------------------------------------------------- without a run
+
+
+def _inside(subject: Subject) -> Iterator[Check]:
+    with np.errstate(all="ignore"):
+        found = [issue for issue in validate(subject.model) if issue.code == INSIDE]
+    for issue in found:
+        words = {word.strip("'().,;") for word in issue.message.split()}
+        ends = [path for path in subject.model.prims if path in words] or [issue.path]
+        causes = tuple(Cause(path, "physics:filteredPairs, xformOp", "no pair with the other") for path in ends)
+        yield Check(SECTION, "inside", "fail", issue.message, issue.path, causes, issue.fix)
+    if not found:
+        yield Check(SECTION, "inside", "pass", "Nothing starts inside another body.")
+
+
+def _matter(subject: Subject) -> Iterator[Check]:
+    """Masses, centres and moments that no thing of this shape has."""
+    failed = False
+    for path, body in subject.layout.bodies.items():
+        if body.is_kinematic:
+            continue
+        for field, message, data in _odd_matter(subject.model, path):
+            failed = True
+            cause = opinions.cause_alone(subject.model, Opinion(path, "PhysicsMassAPI", field))
+            yield Check(SECTION, "matter", "fail", message, path, (cause,), "Correct it, or leave it out: it is then "
+                        "computed from the colliders.", data)  # fmt: skip
+    if not failed:
+        yield Check(SECTION, "matter", "pass", "Masses, centres of mass and inertias fit the shapes.")
+
+
+def _odd_matter(model: PhysicsModel, path: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    api = model.prims[path].get(usd_physics.MassAPI)
+    if api is None:
+        return
+    own = mass.mass_properties(model, path)
+    shapes = [mass.collider_shape(prim) for prim in model.colliders_of(path)]
+    volume = sum(shape.volume for shape in shapes)
+    name = model.prims[path].display
+    density = own.mass / volume if volume > 0.0 else 0.0
+    if api.mass and density and not DENSITIES[0] <= density <= DENSITIES[1]:
+        yield "mass", f"{name} weighs {own.mass:.4g} kg, which is {density:.3g} kg/m3.", {"density": density}
+    moments = sorted(own.diagonal_inertia)
+    if own.inertia_source.kind == "authored":
+        if moments[2] > 1.02 * (moments[0] + moments[1]):
+            yield "diagonal_inertia", (
+                f"{name} has moments of inertia that no body has: the largest is more than the two others together."
+            ), {"moments": moments}  # fmt: skip
+        alike = subset(model, lambda _prim: True)
+        alike.prims[path].schemas["PhysicsMassAPI"] = api.copy(diagonal_inertia=None, principal_axes=None)
+        by_shape = mass.mass_properties(alike, path) if volume > 0.0 else None
+        if by_shape is not None and by_shape.inertia_source.kind != "fallback":
+            ratios = [
+                float(np.trace(own.inertia)) / max(float(np.trace(by_shape.inertia)), 1e-30)
+            ]  # fmt: skip
+            if not 1.0 / INERTIA <= ratios[0] <= INERTIA:
+                yield "diagonal_inertia", (
+                    f"{name} has {ratios[0]:.3g} times the moments of inertia that its shapes have."
+                ), {"ratio": ratios[0]}  # fmt: skip
+    if own.center_source.kind == "authored" and shapes:
+        found = [corners for prim in model.colliders_of(path) if (corners := corners_of(prim)) is not None]
+        if found:
+            points = np.concatenate(found)
+            body = model.prims[path].world
+            pose = frames.transform(body[:3, 3], frames.rotation_of(body))
+            center = (pose @ np.append(own.center_of_mass, 1.0))[:3]
+            outside = np.maximum(points.min(axis=0) - center, center - points.max(axis=0)).max()
+            if outside > 0.5 * float(np.ptp(points, axis=0).max()):
+                yield "center_of_mass", (
+                    f"{name} has its centre of mass {outside:.3g} m outside of its colliders."
+                ), {"outside": float(outside)}  # fmt: skip
+
+
+def _limits(subject: Subject) -> Iterator[Check]:
+    """Joints that start outside of their limits, and drives whose targets are there."""
+    failed = False
+    for facts in subject.joints:
+        bodies = subject.layout.bodies
+        ends = [
+            frame if not path else bodies[path].pose @ frame
+            for path, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1))
+        ]
+        for name, freedom in facts.moving.items():
+            axis = facts.names[name]
+            if axis > 5 or not freedom.is_limited:
+                continue
+            place = position_of(facts, relative_pose(*ends), axis)
+            room = 0.01 * max(1.0, min(freedom.high - freedom.low, 10.0))
+            drive: Any = facts.prim.schemas.get(f"PhysicsDriveAPI:{name}")
+            target = drive.resolved("target_position") if drive is not None and drive.resolved("stiffness") else None
+            for what, value in (("starts", place), ("is driven to", target)):
+                if value is None or freedom.low - room <= value <= freedom.high + room:
+                    continue
+                failed = True
+                end = "low" if value < freedom.low else "high"
+                yield Check(
+                    SECTION, "limits", "fail",
+                    f"{facts.prim.display} {what} {_measure(value, axis)}, outside of its limits "
+                    f"({_measure(freedom.low, axis)} to {_measure(freedom.high, axis)}).",
+                    facts.path, _limit_causes(subject.model, facts.prim, name, end, what), "Correct the limit, or what "
+                    "is outside of it.", {"value": value, "low": freedom.low, "high": freedom.high},
+                )  # fmt: skip
+    if not failed:
+        yield Check(SECTION, "limits", "pass", "Joints start within their limits, and are driven to what is in them.")
+
+
+def _limit_causes(model: PhysicsModel, prim: Any, dof: str, end: str, what: str) -> tuple[Cause, ...]:
+    found = []
+    fields = {"low": ("lower_limit", "low"), "high": ("upper_limit", "high")}[end]
+    for name, value in prim.schemas.items():
+        for field in fields:
+            is_own = not name.startswith("PhysicsLimitAPI") or name.endswith(f":{dof}")
+            if is_own and getattr(value, field, None) is not None:
+                found.append(opinions.cause_alone(model, Opinion(prim.path, name, field)))
+    if what == "is driven to":
+        found.append(opinions.cause_alone(model, Opinion(prim.path, f"PhysicsDriveAPI:{dof}", "target_position")))
+    return tuple(found)
+
+
+def _measure(value: float, axis: int) -> str:
+    return f"{math.degrees(value):.4g} degrees" if axis >= 3 else f"{value:.4g} m"
+
+
+# --------------------------------------------------------------------------- of a run
+
+
+def _rows(part: Part, motion: Motion) -> list[int]:
+    return [motion.paths.index(path) for path in part.bodies]
+
+
+def _is_driven(part: Part) -> bool:
+    """True where a drive has a velocity to keep."""
+    return any(drive.target_velocity for facts in part.joints for drive in facts.drives)
+
+
+def _unrest(subject: Subject, part: Part, motion: Motion) -> Found | None:
+    """A free part that still moves, or falls, at the end."""
+    if part.is_held or _is_driven(part) or not np.linalg.norm(subject.gravity):
+        return None
+    rows = _rows(part, motion)
+    masses = np.array([mass.mass_properties(subject.model, path).mass for path in part.bodies])
+    centers = np.average(motion.positions[:, rows], axis=1, weights=masses)
+    last = round(0.5 / STEP)
+    way = float(np.linalg.norm(centers[-1] - centers[-1 - last]))
+    radius = max(radius_of(subject.model, path) for path in part.bodies)
+    heaviest = part.bodies[int(np.argmax(masses))]
+    name = subject.model.prims[heaviest].display
+    down = subject.gravity / np.linalg.norm(subject.gravity)
+    fallen = float((centers[-1] - centers[0]) @ down)
+    unstable = [path for path in part.bodies if path in motion.unstable]
+    if unstable:
+        return Found(unstable[0], f"{unstable[0]} is unstable: {motion.unstable[unstable[0]]}.", {})
+    if way <= 0.02 * radius + 2e-3:
+        return None
+    data = {"way_metres": way, "fallen_metres": fallen}
+    if float((centers[-1] - centers[-1 - last]) @ down) > 0.8 * way and fallen > 3.0 * radius:
+        return Found(heaviest, f"{name} falls and nothing stops it: {fallen:.3g} m so far.", data)
+    return Found(heaviest, f"{name} does not come to rest: it moves {way:.3g} m in the last half second.", data)
+
+
+def _growth(subject: Subject, part: Part, motion: Motion) -> Found | None:
+    """A part whose energy grows most, where the energy of all of them grows although nothing drives any."""
+    drives = [drive for facts in subject.joints for drive in facts.drives]
+    if any(not drive.is_friction and (drive.stiffness or drive.target_velocity) for drive in drives):
+        return None
+    if any(body.is_kinematic for body in subject.layout.bodies.values()):
+        return None
+    bodies = [path for one in subject.parts for path in one.bodies]
+    energies = energies_of(subject, bodies, motion)
+    own = energies.sum(axis=1)
+    moved = float(np.ptp(energies, axis=0).sum())
+    growth = own - np.minimum.accumulate(own)
+    # What is pushed apart, or closed, in the first moments is told by other checks.
+    late = growth[round(0.2 / STEP) :]
+    allowed = GROWTH * moved + LEAST_ENERGY + 1e-4 * sum(_scale(subject, one) for one in subject.parts)
+    if not len(late) or float(late.max()) <= allowed:
+        return None
+    gains = energies - np.minimum.accumulate(energies, axis=0)
+    body = bodies[int(np.argmax(gains.max(axis=0)))]
+    if body not in part.bodies:
+        return None
+    return Found(body, f"The part with {subject.model.prims[body].display} gains {late.max():.3g} J from no source.",
+                 {"gained_joules": float(late.max()), "moved_joules": moved})  # fmt: skip
+
+
+def _scale(subject: Subject, part: Part) -> float:
+    """J: the weight of a part times its radius."""
+    size = float(np.linalg.norm(subject.gravity))
+    return sum(
+        mass.mass_properties(subject.model, path).mass * size * radius_of(subject.model, path) for path in part.bodies
+    )
+
+
+def energies_of(subject: Subject, bodies: Sequence[str], motion: Motion) -> NDArray[np.float64]:
+    """(f, n), J: kinetic energy and that of height."""
+    rows = [motion.paths.index(path) for path in bodies]
+    found = [mass.mass_properties(subject.model, path) for path in bodies]
+    masses = np.array([one.mass for one in found])
+    turns = np.array([[frames.matrix_of(one) for one in motion.rotations[frame, rows]]
+                      for frame in range(len(motion.positions))])  # fmt: skip
+    centers = motion.positions[:, rows] + np.einsum(
+        "fnij,nj->fni", turns, np.array([one.center_of_mass for one in found])
+    )
+    spins = np.einsum("fnji,fnj->fni", turns, motion.velocities[:, rows, 3:])
+    spin = np.einsum("fni,nij,fnj->fn", spins, np.array([one.inertia for one in found]), spins)
+    speeds = (motion.velocities[:, rows, :3] ** 2).sum(axis=2)
+    return np.asarray(0.5 * (masses * speeds + spin) - masses * (centers @ subject.gravity))
+
+
+def _apart(subject: Subject, part: Part, motion: Motion) -> Found | None:
+    """A joint whose bodies leave each other where it locks them, or that was apart from the start."""
+    worst: tuple[float, Found] | None = None
+    for facts in part.joints:
+        if facts.distance is not None or facts.bond or facts.path in motion.broken:
+            continue
+        radius = min(radius_of(subject.model, path) for path in (facts.body0, facts.body1) if path)
+        moved, turned, frame = _gap(subject, facts, motion)
+        share = max(moved / (APART + SHARE * radius), turned / TURNED)
+        if share > 1.0 and (worst is None or share > worst[0]):
+            text = f"{facts.prim.display} comes apart by {moved:.3g} m and {math.degrees(turned):.3g} degrees"
+            text += " at the start." if frame == 0 else f" after {frame * STEP:.2f} s."
+            worst = share, Found(facts.path, text, {"metres": moved, "radians": turned, "at_start": frame == 0})
+    return worst[1] if worst else None
+
+
+def _gap(subject: Subject, facts: Any, motion: Motion) -> tuple[float, float, int]:
+    """(m, rad) by which a joint is apart along and about what it locks, at most, and the frame of that."""
+    worst = (0.0, 0.0, 0)
+    bodies = subject.layout.bodies
+    for frame in range(0, len(motion.positions), 3):
+        ends = []
+        for path, own in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
+            pose = np.eye(4)
+            if path in motion.paths:
+                row = motion.paths.index(path)
+                turn = frames.matrix_of(motion.rotations[frame, row])
+                pose = frames.transform(motion.positions[frame, row], turn)
+            elif path:
+                pose = bodies[path].pose
+            ends.append(pose @ own)
+        relative = relative_pose(*ends)
+        locked = [freedom.is_locked for freedom in facts.freedoms]
+        moved = float(np.linalg.norm(relative[:3, 3][locked[:3]]))
+        turned = 0.0
+        if all(locked[3:]):
+            turned = float(np.linalg.norm(frames.rotation_vector(relative[:3, :3])))
+        elif locked[3:] == [False, True, True]:
+            turned = math.acos(min(1.0, max(-1.0, float(relative[0, 0]))))
+        if moved + turned > worst[0] + worst[1]:
+            worst = (moved, turned, frame)
+    return worst
+
+
+def _sag(subject: Subject, part: Part, motion: Motion) -> Found | None:
+    """A drive that does not hold its target."""
+    for facts in part.joints:
+        free = [axis for axis, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
+        if free not in ([0], [3]):
+            continue
+        freedom = facts.freedoms[free[0]]
+        drive = freedom.drive
+        if drive is None or drive.is_friction or drive.stiffness <= 0.0 or drive.target_velocity:
+            continue
+        ends = []
+        for path, own in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
+            pose = np.eye(4)
+            if path:
+                row = motion.paths.index(path)
+                pose = frames.transform(motion.positions[-1, row], frames.matrix_of(motion.rotations[-1, row]))
+            ends.append(pose @ own)
+        place = position_of(facts, relative_pose(*ends), free[0])
+        error = place - min(max(drive.target_position, freedom.low), freedom.high)
+        if free[0] == 3:
+            error = (error + math.pi) % (2.0 * math.pi) - math.pi
+        radius = max(radius_of(subject.model, path) for path in (facts.body0, facts.body1) if path)
+        if abs(error) > (SAG if free[0] == 3 else max(SAG_SHARE * radius, 2e-3)):
+            text = f"The drive of {facts.prim.display} is {_measure(abs(error), free[0])} from its target after "
+            text += f"{(len(motion.positions) - 1) * STEP:g} s."
+            if drive.max_force < NO_LIMIT:
+                text += f" Its largest force is {drive.max_force:.4g}."
+            return Found(facts.path, text, {"error": error})
+    return None
+
+
+def _same_again(model: PhysicsModel, motion: Motion, seconds: float) -> Check:
+    other = simulated(model, seconds)
+    count = len(other.positions)
+    is_same = np.array_equal(other.positions, motion.positions[:count]) and np.array_equal(
+        other.rotations, motion.rotations[:count]
+    )
+    if is_same:
+        return Check(SECTION, "determinism", "pass", "A second run is the same, bit for bit.")
+    return Check(SECTION, "determinism", "fail", "A second run is not the same as the first.")
+
+
+# --------------------------------------------------------------------------- causes
+
+
+def _fails(
+    test: Callable[[Subject, Part, Motion], Found | None], name: str, first: Sequence[str], model: PhysicsModel,
+    seconds: float,
+) -> bool:  # fmt: skip
+    """Whether a model has a part with one of these bodies that fails a test."""
+    subject = subject_of(model)
+    parts = [part for part in subject.parts if set(part.bodies) & set(first)]
+    if not parts:
+        return True
+    motion = simulated(with_floor(subject), seconds)
+    if motion.problem:
+        return True
+    # A cause is none if its removal makes another test fail.
+    others = (_unrest, _growth, _apart) if name != "energy" else (_growth,)
+    return any(one(subject, part, motion) for one in {test, *others} for part in parts)
+
+
+def _causes(
+    subject: Subject, part: Part, path: str, fails: Callable[[Sequence[str], PhysicsModel, float], bool],
+    seconds: float, has_time: Callable[[], bool],
+) -> tuple[Cause, ...]:  # fmt: skip
+    """The opinions of a part without each of which it does not fail: those nearest to a prim, else any."""
+    model = subject.model
+    others = {body for other in subject.parts if other is not part for body in other.bodies}
+    gone = {prim.path for body in others for prim in model.colliders_of(body)} | others
+    gone |= {facts.path for facts in subject.joints if {facts.body0, facts.body1} & others}
+    # Alone, if it fails alone, and as soon as it fails: much faster.
+    lone = subset(model, lambda prim: prim.path not in gone)
+    trials = [(one, time) for one in (lone, model) for time in (0.3 * seconds, seconds)]
+    trial = next((trial for trial in trials if fails(part.bodies, *trial)), None)
+    if trial is None:
+        return ()
+    model, seconds = trial
+
+    def heals(chosen: Sequence[Opinion]) -> bool:
+        try:
+            return not fails(part.bodies, opinions.removed(model, chosen), seconds)
+        except (UsdPhysError, ValueError, KeyError, ArithmeticError, np.linalg.LinAlgError):
+            return False
+
+    ends = [body for facts in part.joints if facts.path == path for body in (facts.body0, facts.body1)]
+    near = [one for one in (path, *ends) if one in model.prims]
+    near += [prim.path for one in near for prim in model.colliders_of(one)] if path in part.bodies else []
+    every = [one for one in part.prims(subject.model) if one in model.prims]
+    for prims in (near, [one for one in every if one not in near]):
+        candidates = opinions.removable(model, prims)[:_HEAL_TRIES]
+        found = opinions.alone(candidates, heals, has_time)
+        if found:
+            return tuple(opinions.cause_alone(model, one) for one in found)
+    return ()

@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The whole certificate of an asset, within a budget of seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core.errors import UsdPhysError
+from ..core.model import PhysicsModel
+from ..core.units import SI, StageUnits
+from ..simulation.engine import ENGINES, PREVIEW, solvers
+from ..system.files import work_folder
+from . import compared, expectations, joints, opinions, plain
+from .certificate import Certificate, Check, digest_of
+from .compared import Rewrite, Statements
+from .expectations import Expectation
+from .opinions import Cause, Opinion
+from .runs import FLOOR, STEP, Budget, Experiment, Motion, Subject, simulated, subject_of, with_floor
+
+if TYPE_CHECKING:
+    from ..simulation.engines.external import Poses
+
+#: Where the seconds go: the part of them that is used when a section ends, at the latest.
+SHARES = {"asset": 0.35, "words": 0.45, "joints": 0.55, "rewrites": 0.65, "engines": 0.8, "against": 0.95}
+#: Units that an asset is said in.
+UNITS = (StageUnits(0.01, 1.0, "Y"), StageUnits(1.0, 0.001, "Z"))
+
+
+@dataclass(slots=True)
+class Wish:
+    """What is to be proven. stage: opened stage of the file, or None. pythons: of other engines, by their key.
+    against: another model of the same asset, with words for it. sections: keys of SHARES and "expectations"; what is
+    not asked for is not in the certificate.
+    """
+
+    file: str
+    model: PhysicsModel
+    stage: Any = None
+    budget: float = 120.0
+    seconds: float = compared.SECONDS
+    pythons: Mapping[str, str] = field(default_factory=dict)
+    expected: Sequence[Expectation] = ()
+    against: PhysicsModel | None = None
+    against_words: str = ""
+    sections: frozenset[str] = frozenset({*SHARES, "expectations"})
+
+
+@dataclass(slots=True)
+class Proof:
+    """The certificate, and what a report shows of it. motions: of the engines, by their key. outcomes: of joints."""
+
+    certificate: Certificate
+    subject: Subject
+    motions: dict[str, Motion]
+    outcomes: list[joints.Outcome]
+
+
+def prove(wish: Wish) -> Proof:
+    """All checks of an asset. What does not fit into the budget is a check that was skipped."""
+    budget = Budget(wish.budget)
+    subject = subject_of(wish.model)
+    proof = Proof(Certificate(wish.file, physics=digest_of(wish.model)), subject, {}, [])
+    add, wanted = proof.certificate.checks.extend, wish.sections
+    with np.errstate(all="ignore"):
+        add(_still_checks(wish))
+        if "asset" in wanted:
+            add(plain.checks_of(subject, budget, SHARES["asset"]))
+        if "expectations" in wanted:
+            add(expectations.checks_of(subject, wish.expected, budget, SHARES["words"]))
+        if "words" in wanted:
+            add(compared.reading_checks(wish.model, budget, SHARES["words"]))
+        if "joints" in wanted:
+            add(_joint_checks(wish, proof, budget))
+        if subject.parts and wanted & {"rewrites", "engines", "against"}:
+            _add_comparisons(wish, proof, budget)
+    proof.certificate.seconds = budget.used
+    return proof
+
+
+def _still_checks(wish: Wish) -> Iterator[Check]:
+    """What is animated, or deforms, is not what these experiments are about."""
+    moved = [key.path for key in wish.model.animated]
+    if wish.stage is not None:
+        from ..usd import time_samples
+
+        moved += time_samples.animated(wish.stage, tuple(wish.model.prims))
+    if moved:
+        message = f"What is animated stands still in all experiments, such as {moved[0]}."
+        yield Check("asset", "animation", "skipped", message, moved[0])
+    soft = wish.model.deformables()[0] if wish.model.deformables is not None else []
+    if soft:
+        yield Check(
+            "asset", "deformables", "skipped", f"Deformables are left out, such as {soft[0].path}.", soft[0].path
+        )
+
+
+def _add_comparisons(wish: Wish, proof: Proof, budget: Budget) -> None:
+    """What needs the motion of the whole asset."""
+    add, wanted = proof.certificate.checks.extend, wish.sections
+    experiment = Experiment(with_floor(proof.subject), wish.seconds)
+    proof.motions[PREVIEW] = experiment.motion
+    if "rewrites" in wanted:
+        add(_rewrite_checks(wish, experiment, budget))
+    if "engines" in wanted:
+        share = SHARES["engines"]
+        for check, key, motion in compared.engine_checks(wish.model, experiment, _engines(wish, proof), budget, share):
+            add([check])
+            if motion is not None:
+                proof.motions[key] = motion
+    if "against" in wanted and wish.against is not None:
+        said = Statements(wish.model, wish.against, wish.against_words, "against", wish.against_words)
+        add(compared.statement_checks(said, experiment, budget, SHARES["against"]))
+
+
+def _rewrite_checks(wish: Wish, experiment: Experiment, budget: Budget) -> Iterator[Check]:
+    model = experiment.model
+    ways: list[tuple[str, Callable[[], Rewrite]]] = [
+        (rewrite.name, partial(_same, rewrite)) for rewrite in compared.rewrites_of(model)
+    ]
+    if wish.stage is not None:
+        ways += [(f"units {number}", partial(_in_units, wish, units, number)) for number, units in enumerate(UNITS, 1)]
+    for name, make in ways:
+        if not budget.has(SHARES["rewrites"]):
+            yield Check("rewrites", name, "skipped", "There was no time for this rewrite.")
+            continue
+        try:
+            yield compared.rewrite_check(experiment, model, make())
+        except UsdPhysError as error:
+            yield Check("rewrites", name, "skipped", f"It cannot be said so: {error}")
+    if wish.stage is None:
+        yield Check("rewrites", "units", "skipped", "Other units are tried with USD files only.")
+
+
+def _same(rewrite: Rewrite) -> Rewrite:
+    return rewrite
+
+
+def _in_units(wish: Wish, units: StageUnits, number: int) -> Rewrite:
+    from ..usd import read, restated
+
+    own = wish.stage
+    stage = restated.in_units(own, units)
+    model = read.read_stage(stage)
+    # It goes on with the meshes of its stage, which closes with it.
+    for prim in model.prims.values():
+        if prim.mesh is not None:
+            prim.mesh = partial(_held, prim.mesh, stage)
+    words = f"in units of {units.meters_per_unit:g} m and {units.kilograms_per_unit:g} kg with {units.up_axis} up"
+    return Rewrite(f"units {number}", words, with_floor(subject_of(model)))
+
+
+def _held(mesh: Callable[[], Any], _stage: Any) -> Any:
+    return mesh()
+
+
+# --------------------------------------------------------------------------- engines
+
+
+def _engines(wish: Wish, proof: Proof) -> dict[str, Callable[[], Motion]]:
+    """What runs the asset in each engine that is here, beside the preview."""
+    found: dict[str, Callable[[], Motion]] = {
+        key: partial(simulated, with_floor(proof.subject), wish.seconds, engine=key)
+        for key, row in solvers().items() if key != PREVIEW and row.is_here()
+    }  # fmt: skip
+    if wish.stage is not None:
+        found |= {key: partial(_in_program, wish, proof, key) for key in wish.pythons}
+    return found
+
+
+def _in_program(wish: Wish, proof: Proof, engine: str) -> Motion:
+    """The asset in a program, with the floor that the preview has."""
+    from ..usd import restated
+
+    floored = with_floor(proof.subject)
+    extra = [floored.prims[FLOOR]] if FLOOR in floored.prims else []
+    with work_folder() as folder:
+        file = folder / "asset.usda"
+        restated.write_with(wish.stage, extra, file)
+        return _run_program(engine, wish.pythons[engine], file, wish.seconds, wish.model.units)
+
+
+def _run_program(engine: str, python: str, file: Path, seconds: float, units: StageUnits) -> Motion:
+    from ..simulation.engines import external
+
+    none = np.zeros((0, 0, 0))
+    try:
+        with external.Run(engine, python, file, round(seconds / STEP), STEP) as run:
+            run.wait()
+            poses: Poses = run.poses(units)
+    except UsdPhysError as error:
+        return Motion((), none, none, none, problem=str(error))
+    return Motion(poses.names, poses.positions, poses.rotations, none)
+
+
+# --------------------------------------------------------------------------- joints
+
+
+def _joint_checks(wish: Wish, proof: Proof, budget: Budget) -> Iterator[Check]:
+    """Each joint in each experiment and engine, against the answer."""
+    subject = proof.subject
+    probes, left_out = joints.probes_of(subject)
+    for path, why in left_out.items():
+        yield Check("joints", "experiments", "skipped", f"{path} is tried with the whole asset only: {why}.", path)
+    yield from _drive_checks(subject, probes)
+    engines = [key for key, row in solvers().items() if row.is_here()] + list(wish.pythons)
+    tried = 0
+    for experiment, (seconds, words) in joints.EXPERIMENTS.items():
+        own = [probe for probe in probes if joints.applies(probe, experiment)]
+        model = joints.bench(subject, own, experiment) if own else None
+        for engine in engines if model is not None else ():
+            assert model is not None
+            if not budget.has(SHARES["joints"]):
+                yield Check("joints", experiment, "skipped", f"There was no time for the {words} in {engine}.")
+                continue
+            motion = _bench_motion(wish, engine, model, seconds)
+            if motion.problem:
+                yield Check("joints", experiment, "skipped", f"{engine}: {motion.problem}")
+                continue
+            for probe in own:
+                if probe.path not in motion.paths:
+                    yield Check("joints", experiment, "skipped", f"{engine} reports nothing of {probe.facts.path}.")
+                    continue
+                tried += 1
+                outcome = joints.judged(probe, experiment, engine, model, motion)
+                proof.outcomes.append(outcome)
+                if not outcome.is_kept:
+                    yield _outcome_check(subject.model, probe, outcome, words)
+    kept = sum(outcome.is_kept for outcome in proof.outcomes)
+    if tried and kept == tried:
+        yield Check("joints", "experiments", "pass", f"All {tried} experiments with joints have the right answer.")
+
+
+def _bench_motion(wish: Wish, engine: str, model: PhysicsModel, seconds: float) -> Motion:
+    if engine in solvers():
+        return simulated(model, seconds, engine=engine)
+    from ..usd import restated
+
+    with work_folder() as folder:
+        file = folder / "joints.usda"
+        restated.write_alone(model, file)
+        return _run_program(engine, wish.pythons[engine], file, seconds, SI)
+
+
+def _outcome_check(model: PhysicsModel, probe: joints.Probe, outcome: joints.Outcome, words: str) -> Check:
+    name = ENGINES[outcome.engine].name
+    said = joints.said_at(probe, outcome.lost)
+    causes: tuple[Cause, ...] = ()
+    message = f"{probe.facts.prim.display} does not move in {name} as its numbers say, in its {words}."
+    if outcome.lost:
+        message += f" It moves as if there were no {outcome.lost}."
+    if said is not None:
+        causes = (opinions.cause_alone(model, Opinion(probe.facts.path, *said)),)
+    data = {"engine": outcome.engine, "experiment": outcome.experiment, "wanted": outcome.wanted, "got": outcome.got,
+            "seconds": outcome.time, "lost": outcome.lost}  # fmt: skip
+    fix = f"Do without it, or choose an engine that has it: {name} does not." if outcome.lost else ""
+    return Check("joints", outcome.experiment, "differs", message, probe.facts.path, causes, fix, data)
+
+
+def _drive_checks(subject: Subject, probes: Sequence[joints.Probe]) -> Iterator[Check]:
+    """Whether the drive of each joint can move it at all, by its own numbers."""
+    failed, tried = False, False
+    for probe in probes:
+        drive: Any = probe.facts.prim.schemas.get(f"PhysicsDriveAPI:{probe.dof}")
+        if drive is None or not drive.resolved("stiffness") > 0.0:
+            continue
+        tried = True
+        terms = joints.terms_of(probe, joints.bench(subject, [probe], "step"), "step")
+        if abs(terms.target - probe.start) < 1e-6 or joints.arrives(probe, terms):
+            continue
+        failed = True
+        words = joints.blocking(probe, terms)
+        said = joints.said_at(probe, words or "stiffness of the drive")
+        causes = (opinions.cause_alone(subject.model, Opinion(probe.facts.path, *said)),) if said else ()
+        message = f"The drive of {probe.facts.prim.display} does not move its body to a target within "
+        message += f"{joints.PATIENCE:g} s"
+        message += f", because of the {words}." if words else ", even without gravity."
+        yield Check("joints", "drive moves", "fail", message, probe.facts.path, causes, "Correct the attribute.")
+    if tried and not failed:
+        yield Check("joints", "drive moves", "pass", "Every drive can move its joint.")

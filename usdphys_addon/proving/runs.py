@@ -1,0 +1,367 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Motions of a model in an engine, how much they depend on rounding, and where two of them part.
+
+All numbers are SI, radians, Z up. A deviation of a body counts in metres: of its place, and of its edge as it turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..core import clock, frames, gprims
+from ..core.errors import UsdPhysError
+from ..core.frames import Matrix
+from ..core.model import Mesh, PhysicsModel, Prim
+from ..core.qualities import NORMAL
+from ..core.rules.base import Issue
+from ..core.schemas import usd_geom, usd_physics
+from ..simulation.engine import PREVIEW
+from ..simulation.joint_facts import JointFacts, read_joints
+from ..simulation.layout import Layout, layout
+from ..simulation.notices import Notices
+from ..simulation.record import engine_silenced
+from ..simulation.world import World
+
+Floats = NDArray[np.float64]
+STEP = 1.0 / 60.0
+#: Distances (m) of starts that measure how sensitive a motion is. Single precision does not see the first one.
+ASIDE = (1e-9, 1e-6, 1e-5)
+#: m: a motion that depends so much on its start is chaos, and is compared no further.
+CHAOS = 0.005
+#: A deviation counts above so many times that of the starts aside, and above this share of the radius of the body.
+TIMES, LEAST = 20.0, 2e-3
+#: m/s by which single precision moves a slow body, whose place is rounded in every step of the solver.
+ROUNDING = 1e-4
+FLOOR = "/UsdPhysProvingFloor"
+
+
+class Budget:
+    """Seconds that may be used. What does not fit is left out, and named."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._start = clock.now()
+
+    @property
+    def used(self) -> float:
+        """Seconds since the start."""
+        return clock.now() - self._start
+
+    def has(self, share: float = 1.0) -> bool:
+        """True until this share of the seconds is used."""
+        return self.used < share * self.seconds
+
+
+@dataclass(slots=True)
+class Motion:
+    """positions (f, n, 3), rotations (f, n, 4), velocities (f, n, 6) of all bodies; empty velocities from a program.
+
+    frames are STEP apart. problem: why there is none.
+    """
+
+    paths: tuple[str, ...]
+    positions: Floats
+    rotations: Floats
+    velocities: Floats
+    notices: list[Issue] = field(default_factory=list)
+    unstable: dict[str, str] = field(default_factory=dict)
+    broken: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def simulated(model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, quality: str = NORMAL) -> Motion:
+    """The motion of a model in an engine of this process. An engine that refuses says so in `problem`."""
+    count = max(1, round(seconds / STEP))
+    try:
+        with engine_silenced(), np.errstate(all="ignore"):
+            world = World(model.copied(), time_step=STEP, engine=engine, quality=quality)
+            shape = (count + 1, len(world.paths))
+            motion = Motion(world.paths, np.empty((*shape, 3)), np.empty((*shape, 4)), np.empty((*shape, 6)))
+            for frame in range(count + 1):
+                if frame:
+                    world.step()
+                motion.positions[frame], motion.rotations[frame] = world.positions, world.rotations
+                motion.velocities[frame] = np.hstack(world.velocities())
+    except UsdPhysError as error:
+        none = np.zeros((0, 0, 0))
+        return Motion((), none, none, none, problem=str(error))
+    motion.notices, motion.unstable, motion.broken = world.notices, dict(world.unstable), world.broken_joints
+    return motion
+
+
+def displaced(model: PhysicsModel, distance: float) -> PhysicsModel:
+    """A copy whose dynamic bodies start elsewhere, each moved (m) and turned (rad) in its own direction."""
+    result = model.copied()
+    moved: set[str] = set()
+    for number, path in enumerate(model.bodies):
+        if path in moved:
+            continue
+        place = model.prims[path].world[:3, 3]
+        change = np.eye(4)
+        change[:3, :3] = frames.matrix_of(frames.turn_by(distance * np.eye(3)[number % 3]))
+        away = distance * np.array((np.cos(number), np.sin(number), np.cos(3 * number)))
+        change[:3, 3] = place + away - change[:3, :3] @ place
+        for prim in (result.prims[path], *(result.prims[one.path] for one in model.colliders_of(path))):
+            if prim.path not in moved:
+                moved.add(prim.path)
+                prim.world = change @ prim.world
+    return result
+
+
+def radius_of(model: PhysicsModel, path: str) -> float:
+    """About the radius of a body, m, by its colliders; 0.05 without any."""
+    found = 0.0
+    for prim in model.colliders_of(path):
+        corners = corners_of(prim)
+        if corners is not None:
+            found = max(found, 0.5 * float(np.ptp(corners, axis=0).max()))
+    return found or 0.05
+
+
+def corners_of(prim: Prim) -> Matrix | None:
+    """Corners (8, 3) of the bounds of a collider along its own axes, in the world; None where it has none."""
+    gprim: Any = prim.get(usd_geom.Gprim)
+    if gprim is not None and not isinstance(gprim, usd_geom.Plane):
+        half = 0.5 * np.asarray(gprims.sizes(gprim, np.ones(3)).extent)
+        low, high = -half, half
+    elif prim.mesh is not None and isinstance(mesh := prim.mesh(), Mesh) and len(mesh.points):
+        low, high = np.min(mesh.points, axis=0), np.max(mesh.points, axis=0)
+    else:
+        return None
+    corners = np.array([[(low, high)[i >> axis & 1][axis] for axis in range(3)] for i in range(8)])
+    result: Matrix = corners @ prim.world[:3, :3].T + prim.world[:3, 3]
+    return result
+
+
+def angles(one: Any, other: Any) -> Floats:
+    """Between rotations (..., 4), radians; without the rounding of an arc cosine."""
+    sign = np.where((one * other).sum(axis=-1) < 0, -1.0, 1.0)[..., None]
+    return np.asarray(2.0 * np.linalg.norm(one - sign * other, axis=-1))
+
+
+# --------------------------------------------------------------------------- what hangs together
+
+
+@dataclass(slots=True)
+class Part:
+    """Dynamic bodies that joints hold together. is_held: by the world, or by what is not moved by physics."""
+
+    bodies: list[str]
+    joints: list[JointFacts]
+    is_held: bool
+
+    def prims(self, model: PhysicsModel) -> list[str]:
+        """Paths of its bodies, their colliders and joints, and of the materials, filters and groups there are."""
+        own = dict.fromkeys(self.bodies)
+        own |= dict.fromkeys(prim.path for body in self.bodies for prim in model.colliders_of(body))
+        own |= dict.fromkeys(facts.path for facts in self.joints)
+        own |= dict.fromkeys(name for path in tuple(own) for name in model.prims[path].materials)
+        own |= dict.fromkeys(
+            path for path, prim in model.prims.items()
+            if prim.get(usd_physics.CollisionGroup) or prim.get(usd_physics.FilteredPairsAPI)
+            or prim.get(usd_physics.ArticulationRootAPI)
+        )  # fmt: skip
+        return [path for path in own if path in model.prims]
+
+
+@dataclass(slots=True)
+class Subject:
+    """A model with what is known of it before any run."""
+
+    model: PhysicsModel
+    layout: Layout
+    joints: list[JointFacts]
+    parts: list[Part]
+    gravity: Matrix
+
+    @property
+    def free(self) -> list[Part]:
+        """The parts that nothing holds."""
+        return [part for part in self.parts if not part.is_held]
+
+
+def subject_of(model: PhysicsModel) -> Subject:
+    """What hangs together in a model."""
+    found = layout(model, Notices())
+    joints = [facts for facts in read_joints(found, Notices()) if facts.enabled]
+    dynamic = [path for path, body in found.bodies.items() if not body.is_kinematic]
+    above = {path: path for path in dynamic}
+
+    def root(path: str) -> str:
+        while above[path] != path:
+            above[path] = path = above[above[path]]
+        return path
+
+    for facts in joints:
+        if facts.body0 in above and facts.body1 in above:
+            above[root(facts.body0)] = root(facts.body1)
+    parts: dict[str, Part] = {}
+    for path in dynamic:
+        parts.setdefault(root(path), Part([], [], False)).bodies.append(path)
+    for facts in joints:
+        ends = [path for path in (facts.body0, facts.body1) if path in above]
+        if ends:
+            part = parts[root(ends[0])]
+            part.joints.append(facts)
+            part.is_held |= len(ends) < 2
+    gravity = next(iter(found.gravity.values()))
+    return Subject(model, found, joints, list(parts.values()), gravity)
+
+
+def with_floor(subject: Subject) -> PhysicsModel:
+    """The model, with a floor below its lowest point where it has parts that would fall and nothing that stands."""
+    model = subject.model
+    colliders = [prim for part in subject.free for body in part.bodies for prim in model.colliders_of(body)]
+    if not colliders or subject.layout.statics or any(body.is_kinematic for body in subject.layout.bodies.values()):
+        return model
+    found = [corners for prim in model.colliders.values() if (corners := corners_of(prim)) is not None]
+    if not found or not np.isfinite(found).all() or subject.gravity[2] >= 0.0:
+        return model
+    low, center = np.min(np.concatenate(found), axis=0), np.mean(np.concatenate(found), axis=0)
+    result = model.copied()
+    size = 50.0 + 20.0 * float(np.ptp(np.concatenate(found), axis=0).max())
+    place = frames.transform((center[0], center[1], low[2] - 0.5e0), None, (size, size, 1.0))
+    floor = Prim(FLOOR, "Cube", place)
+    floor.add(usd_geom.Cube(size=1.0))
+    floor.add(usd_physics.CollisionAPI())
+    result.add(floor)
+    return result
+
+
+# --------------------------------------------------------------------------- comparing
+
+
+class Parting(NamedTuple):
+    """Where two motions part: the body, the first time (s), the deviation there and what was allowed (m), and the
+    largest share of what is allowed at any time."""
+
+    body: str
+    time: float
+    apart: float
+    allowed: float
+    times: float
+
+
+class Experiment:
+    """A motion with its sensitivity, which others are compared with."""
+
+    def __init__(self, model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, is_cheap: bool = False) -> None:
+        """is_cheap: one start aside."""
+        self.model, self.seconds, self.engine = model, seconds, engine
+        self.motion = simulated(model, seconds, engine=engine)
+        self.radii = np.array([radius_of(model, path) for path in self.motion.paths])
+        count = len(self.motion.positions)
+        self.sensitivity = np.zeros((count, len(self.radii)))
+        for distance in ASIDE[1:2] if is_cheap else ASIDE:
+            other = simulated(displaced(model, distance), seconds, engine=engine)
+            if not other.problem and not self.motion.problem:
+                self.sensitivity = np.maximum(self.sensitivity, self.apart(other))
+        self.sensitivity = np.maximum.accumulate(self.sensitivity, axis=0)
+        if self.motion.problem:
+            self.ways = self.sensitivity
+            return
+        steps = np.linalg.norm(np.diff(self.motion.positions, axis=0), axis=2)
+        steps = steps + self.radii * angles(self.motion.rotations[1:], self.motion.rotations[:-1])
+        self.ways = np.vstack([np.zeros(len(self.radii)), np.cumsum(steps, axis=0)])
+
+    def apart(self, other: Motion, names: dict[str, str] | None = None) -> Floats:
+        """Deviations (f, n), m. names: of bodies with other paths there, by the path here. Missing ones: infinite."""
+        index = {path: row for row, path in enumerate(other.paths)}
+        rows = [index.get((names or {}).get(path, path), -1) for path in self.motion.paths]
+        count = min(len(self.motion.positions), len(other.positions))
+        result = np.full((len(self.motion.positions), len(rows)), np.inf)
+        here = [number for number, row in enumerate(rows) if row >= 0]
+        there = [rows[number] for number in here]
+        own, others = self.motion.positions[:count, here], other.positions[:count, there]
+        turned = angles(self.motion.rotations[:count, here], other.rotations[:count, there])
+        result[:count, here] = np.linalg.norm(own - others, axis=2) + self.radii[here] * turned
+        return result
+
+    def allowed(self, slack: float) -> Floats:
+        """(f, n), m. slack: share of the way of a body by which another solver, or other steps of it, may differ."""
+        seconds = np.arange(len(self.ways))[:, None] * STEP
+        found = LEAST * self.radii + TIMES * self.sensitivity + slack * self.ways + ROUNDING * seconds
+        if len(self.ways) > 1:
+            # An impact may come earlier or later by steps of the solver.
+            found = found + STEP / 2 * np.maximum.accumulate(np.gradient(self.ways, STEP, axis=0), axis=0)
+        return np.asarray(found)
+
+    def parting(
+        self, other: Motion, slack: float, names: dict[str, str] | None = None, *, more: Floats | None = None
+    ) -> list[Parting]:
+        """Of each body that parts, the first first. more: (f, n), m, that is allowed besides."""
+        if other.problem or self.motion.problem:
+            return []
+        apart, allowed = self.apart(other, names), self.allowed(slack)
+        if more is not None:
+            allowed = allowed + more
+        wrong = (apart > allowed) & (self.sensitivity < CHAOS)
+        found = []
+        for row, path in enumerate(self.motion.paths):
+            at = np.flatnonzero(wrong[:, row])
+            if len(at):
+                times = float(np.max(np.where(self.sensitivity[:, row] < CHAOS, apart[:, row] / allowed[:, row], 0)))
+                frame = int(at[0])
+                found.append(Parting(path, frame * STEP, float(apart[frame, row]), float(allowed[frame, row]), times))
+        return sorted(found, key=lambda one: one.time)
+
+
+def place_of(subject: Subject, motion: Motion, parting: Parting) -> str:
+    """In words, at which contact or joint a body is when it parts."""
+    frame, row = round(parting.time / STEP), motion.paths.index(parting.body)
+    touching = _touching(subject.model, motion, frame, row)
+    if touching:
+        return f"at the contact with {touching}"
+    joints = [facts.path for facts in subject.joints if parting.body in (facts.body0, facts.body1)]
+    return f"at the joint {joints[0]}" if joints else "in free motion"
+
+
+def _touching(model: PhysicsModel, motion: Motion, frame: int, row: int) -> str:
+    """The collider of another body, or a static one, whose bounds are closest to those of a body; "" if none is."""
+    here = _bounds_at(model, motion, frame, motion.paths[row])
+    if here is None:
+        return ""
+    tied = {motion.paths[row]}
+    for prim in model.joints.values():
+        ends = {target for side in ("body0", "body1") for target in getattr(prim.get(usd_physics.Joint), side) or ()}
+        tied |= ends if motion.paths[row] in ends else set()
+    best, margin = "", 0.02 * float((here[1] - here[0]).max()) + 1e-3
+    others = [path for path in motion.paths if path not in tied]
+    others += [path for path in model.colliders if model.body_of(path) is None]
+    for path in others:
+        there = _bounds_at(model, motion, frame, path)
+        if there is None:
+            continue
+        gap = float(np.maximum(there[0] - here[1], here[0] - there[1]).max())
+        if gap < margin:
+            best, margin = path, gap
+    return best
+
+
+def _bounds_at(model: PhysicsModel, motion: Motion, frame: int, path: str) -> tuple[Matrix, Matrix] | None:
+    """(low, high) of a body or static collider at a frame, in the world."""
+    if path in motion.paths:
+        row = motion.paths.index(path)
+        prim = model.prims[path]
+        start = frames.transform(prim.world[:3, 3], frames.rotation_of(prim.world))
+        now = frames.transform(motion.positions[frame, row], frames.matrix_of(motion.rotations[frame, row]))
+        change = now @ np.linalg.inv(start)
+        shapes = model.colliders_of(path)
+    else:
+        change, shapes = np.eye(4), [model.prims[path]]
+    found = [corners for prim in shapes if (corners := corners_of(prim)) is not None]
+    if not found:
+        return None
+    points = np.concatenate(found) @ change[:3, :3].T + change[:3, 3]
+    return points.min(axis=0), points.max(axis=0)
+
+
+def subset(model: PhysicsModel, keep: Callable[[Prim], bool]) -> PhysicsModel:
+    """A copy with some of the prims."""
+    copied = model.copied()
+    return replace(copied, prims={path: prim for path, prim in copied.prims.items() if keep(prim)})

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Stages that say the same in other units, have more prims, or hold a model alone; and the proof that one carries."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pxr import Sdf, Usd
+
+from ..core.errors import InputError, OutputError
+from ..core.model import PhysicsModel, Prim
+from ..core.units import SI, StageUnits
+from . import unit_conversion, write
+from .read import open_stage, stage_units
+
+#: Key in the customData of a default prim.
+PROOF_KEY = "usdphysProof"
+
+
+def in_units(stage: Usd.Stage, units: StageUnits) -> Usd.Stage:
+    """A flat copy of a stage, in memory, in other units."""
+    layer = stage.Flatten()
+    flat = Usd.Stage.Open(layer)
+    unit_conversion.convert(flat, units)
+    return flat
+
+
+def write_alone(model: PhysicsModel, target: Path) -> None:
+    """Write a model without meshes to a file, in SI. Its prims are where their `world` says, below no other place."""
+    stage = Usd.Stage.CreateInMemory(target.name)
+    write.write_units(stage, SI)
+    placed = model.copied()
+    for prim in placed.prims.values():
+        prim.local = prim.world if prim.is_xformable and prim.type_name == "Xform" else None
+    write.write_model(stage, placed, SI)
+    stage.SetDefaultPrim(stage.GetPrimAtPath(next(iter(stage.GetPseudoRoot().GetChildren())).GetPath()))
+    if not stage.GetRootLayer().Export(str(target)):
+        raise OutputError(f"'{target}' could not be written.")
+
+
+def write_with(stage: Usd.Stage, prims: Iterable[Prim], target: Path) -> None:
+    """Write a flat copy of a stage with further prims at its root to a file. world of the prims: SI, Z up."""
+    stage.Flatten().Export(str(target))
+    flat = open_stage(target)
+    units = stage_units(flat)
+    model = PhysicsModel()
+    for prim in prims:
+        copied = Prim(prim.path, prim.type_name, prim.world, dict(prim.schemas))
+        local = prim.world.copy()
+        local[:3] = units.to_z_up.T @ local[:3]
+        copied.local = local
+        model.add(copied)
+    write.write_model(flat, model, units)
+    flat.GetRootLayer().Save()
+
+
+def stamp(source: Path, target: Path, proof: Mapping[str, Any]) -> None:
+    """Write a layer over a file whose default prim has a proof in its customData. Raises InputError, OutputError."""
+    root = open_stage(source).GetRootLayer()
+    if not root.defaultPrim:
+        raise InputError(f"'{source.name}' has no default prim, which could hold the digest; set one.")
+    layer = Sdf.Layer.CreateAnonymous(".usda")
+    layer.subLayerPaths.append(_beside(source, target))
+    for name in ("metersPerUnit", "kilogramsPerUnit", "upAxis", "timeCodesPerSecond", "framesPerSecond"):
+        if root.pseudoRoot.HasInfo(name):
+            layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
+    layer.defaultPrim = root.defaultPrim
+    spec = Sdf.CreatePrimInLayer(layer, Sdf.Path.absoluteRootPath.AppendChild(root.defaultPrim))
+    spec.customData = {PROOF_KEY: dict(proof)}
+    if not layer.Export(str(target)):
+        raise OutputError(f"'{target}' could not be written.")
+
+
+def _beside(source: Path, target: Path) -> str:
+    """How a layer names another one; by its whole path on another drive."""
+    try:
+        found = Path(os.path.relpath(source, target.parent)).as_posix()
+    except ValueError:
+        return str(source)
+    return found if found.startswith("../") else f"./{found}"
+
+
+def proof_of(source: Path) -> dict[str, Any]:
+    """The proof in the customData of the default prim of a file; empty without one."""
+    stage = open_stage(source)
+    prim = stage.GetDefaultPrim()
+    return dict(prim.GetCustomDataByKey(PROOF_KEY) or {}) if prim else {}
