@@ -488,6 +488,17 @@ def test_native_export(tmp_path, hook, suffix):
     check_robot(native_export(tmp_path / f"robot{suffix}", evaluation_mode="VIEWPORT"))
 
 
+def test_native_export_names_the_colliders_that_renders_do_not_show(tmp_path, hook, capfd):
+    body = scenes.make_body(scenes.add("Body"))
+    scenes.make_collider(scenes.add_box("Guide", parent=body, hide_render=True))
+    assert not prims_of(native_export(tmp_path / "renders.usda")).get("Guide")
+    printed = capfd.readouterr().out
+    assert "'Guide' is hidden in renders" in printed and "Choose Viewport in Use Settings For" in printed
+    stage = native_export(tmp_path / "viewport.usda", evaluation_mode="VIEWPORT")
+    assert any("PhysicsCollisionAPI" in applied(prim) for prim in Usd.PrimRange(prim_of(stage, "Guide")))
+    assert "hidden in renders" not in capfd.readouterr().out
+
+
 def test_native_export_without_the_hook(tmp_path, no_hook):
     robot()
     stage = native_export(tmp_path / "robot.usda")

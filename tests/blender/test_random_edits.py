@@ -57,6 +57,49 @@ def test_what_a_hidden_object_moves_is_where_it_is_shown(tmp_path, name, above):
     assert random_edits.faults(tmp_path) == []
 
 
+def lay(child, parent):
+    """Parent an object to another, and keep its place."""
+    child, parent = bpy.data.objects[child], bpy.data.objects[parent]
+    place = child.matrix_world.copy()
+    child.parent, child.matrix_parent_inverse = parent, parent.matrix_world.inverted()
+    child.matrix_world = place
+    bpy.context.view_layer.update()
+
+
+@pytest.mark.parametrize("child", ["Skin", "Wedge"])
+def test_what_gets_a_parent_inside_an_instance_leaves_it_the_shape_it_has(tmp_path, child):
+    lay(child, "Shape")
+    assert random_edits.faults(tmp_path) == []
+
+
+def test_an_object_whose_transform_becomes_none_leaves_the_place_of_the_source(tmp_path):
+    chosen("Crate")
+    bpy.ops.object.transform_apply()
+    assert random_edits.faults(tmp_path, ("copy", "layer")) == []
+
+
+def test_what_was_below_a_deleted_object_keeps_its_references(tmp_path):
+    bpy.data.objects.remove(bpy.data.objects["Copies"])
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
+def test_a_prim_that_leaves_a_moved_one_is_where_it_went(tmp_path):
+    for name in ("World", "Wedge"):
+        holder = bpy.data.objects.new("Holder", None)
+        bpy.context.collection.objects.link(holder)
+        bpy.context.view_layer.update()
+        lay(name, holder.name)
+    assert random_edits.faults(tmp_path) == []
+
+
+@pytest.mark.parametrize(("name", "other"), [("Ball", "Skin"), ("Ball", "Box"), ("Ball", "Wedge"), ("Disk", "Skin")])
+def test_a_round_collider_with_the_mesh_of_a_box_is_that_mesh(tmp_path, name, other):
+    bpy.data.objects[name].data = bpy.data.objects[other].data
+    bpy.context.view_layer.update()
+    assert random_edits.faults(tmp_path) == []
+
+
 @pytest.mark.parametrize("seed", range(10))
 def test_two_operations_at_random_are_in_the_files(tmp_path, seed):
     edits = random_edits.Edits(seed)

@@ -76,3 +76,10 @@ def test_other_points_are_none(kind, bend):
     if kind is usd_geom.Plane and bend == "stretched":
         pytest.skip("a stretched plane is a plane")
     assert gprims.of_points(kind, BENDS[bend](points), "Z") is None
+
+
+@pytest.mark.parametrize("kind", [usd_geom.Sphere, usd_geom.Cylinder, usd_geom.Capsule])
+def test_the_corners_of_a_box_are_no_round_gprim(kind):
+    half = np.array([0.5, 0.5, 0.1])
+    corners = half * np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    assert gprims.of_points(kind, corners, "Z") is None

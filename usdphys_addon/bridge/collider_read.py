@@ -56,6 +56,7 @@ class ColliderReader:
                 f"The collider of '{placement.obj.name}' is scaled to nothing by the object or one of its parents.",
                 f"Give '{placement.obj.name}' and its parents a scale that is not zero.",
             )  # fmt: skip
+            self.context.model.unread |= {placement.path, placement.geometry}
             return
         self.name_deformation(placement)
         own_mesh_used = False

@@ -208,6 +208,14 @@ class SceneReader:
                 f"Show '{obj.name}' to write its edits.",
             )  # fmt: skip
             return
+        if obj.hide_render and obj.visible_get():
+            # Only a depsgraph for renders is without it: that of Blender's own export with its default settings.
+            self.context.issue(
+                "NotExported", "warning", "", obj.name,
+                f"'{obj.name}' is hidden in renders, so an export with the settings for renders leaves it out.",
+                "Choose Viewport in Use Settings For, or File > Export > USD Physics.",
+            )  # fmt: skip
+            return
         self.context.issue(
             "NotExported", "warning", "", obj.name, f"'{obj.name}' is hidden, so its physics is left out.",
             f"Show '{obj.name}', or remove its physics.",

@@ -85,11 +85,13 @@ def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
             found.added[path] = prim
             continue
         edit = _edit(before or Prim(path, prim.type_name, purpose=prim.purpose), prim)
+        if path in new.unread:
+            edit.removed = ()
         if edit:
             found.edits[path] = edit
     removed: set[str] = set()
     for path, prim in old.prims.items():
-        if path in new.prims or not prim.schemas:
+        if path in new.prims or path in new.unread or not prim.schemas:
             continue
         if _is_gone(prim, new):
             removed.add(path)
@@ -238,6 +240,8 @@ def _edit(before: Prim, prim: Prim) -> PrimEdit:
             now = getattr(value, attribute.field)
             if same_value(attribute, was, now) or _same_in_world(attribute, old, value):
                 continue
+            if _is_as_before(attribute, was, now) and old is not None:
+                continue
             if now is None and was is not None and not attribute.is_relationship and not attribute.allows(was):
                 # Blender cannot hold such a value, so nobody can have cleared it.
                 continue
@@ -251,6 +255,13 @@ def _edit(before: Prim, prim: Prim) -> PrimEdit:
         edit.purpose = prim.purpose
     edit.binding = _new_binding(before, prim)
     return edit
+
+
+def _is_as_before(attribute: Attribute, was: Any, now: Any) -> bool:
+    """True for a switch that was clicked and clicked back, and for the first of many bodies: a joint holds no more."""
+    if any(attribute.field == side[0] for side in _SIDES.values()):
+        return len(was or ()) > 1 and tuple(now or ()) == tuple(was)[:1]
+    return was is None and isinstance(now, bool) and now == attribute.fallback
 
 
 def _add_dependents(edit: PrimEdit, name: str, value: Schema, cleared: list[tuple[str, str]]) -> None:

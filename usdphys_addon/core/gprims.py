@@ -22,6 +22,8 @@ PLANE_AXES = ((2, 1), (0, 2), (0, 1))
 LARGEST = 1e15
 #: Share of its size by which a point may be off the surface of a gprim: Blender holds 32 bits.
 _SAME = 1e-4
+#: Points of a box.
+_CORNERS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +131,9 @@ def of_points(kind: type[usd_geom.Gprim], points: NDArray[np.float64], axis: str
         rim = radius * (half - along) / (2.0 * half) if is_cone and half else np.full(len(points), radius)
         to_end = np.abs(half + along) if is_cone else half - sides[:, spine]
         off = np.minimum(np.abs(rim - away), np.maximum(to_end, away))
+    # The corners of any box lie on a sphere, and those of a square one on a cylinder.
+    if kind in (usd_geom.Sphere, usd_geom.Capsule, usd_geom.Cylinder) and len(points) <= _CORNERS:
+        return None
     is_it = size > 0.0 and max(np.abs(off).max(), np.abs(balance).max()) <= _SAME * size
     return lengths.gprim() if is_it else None
 

@@ -143,6 +143,8 @@ class PhysicsModel:
     other_paths: frozenset[str] | None = None
     #: USD types of the prims in `other_paths`.
     other_types: dict[str, str] = field(default_factory=dict)
+    #: Paths of prims whose colliders a scene has and cannot say, as they have no volume.
+    unread: set[str] = field(default_factory=set)
     #: Index of every prim in stage order.
     order: dict[str, int] = field(default_factory=dict)
     source: str = ""

@@ -473,7 +473,9 @@ def _restore_transforms(stage: Usd.Stage, frame: float) -> set[str]:
         # In the world, the rounding of all transforms above adds up.
         is_here = _same(before, after, 1e-5 if origin.resets else 2e-6)
         # Blender's exporter loses rotations by less than 4e-4 radians.
-        if not is_here and (import_notes.is_moved(obj) or not _same(before, after, 1e-3)):
+        # Nor does Blender hold a sheared place.
+        is_lost = not _same(before, after, 1e-3) and not frames.is_sheared(np.array(before).T)
+        if not is_here and (import_notes.is_moved(obj) or is_lost):
             continue
         copies.append((origin, spec))
         if origin.varies:

@@ -163,7 +163,8 @@ def _is_moved(layer: Sdf.Layer, old: str, new: str) -> bool:
 
 
 def _make_scopes(layer: Sdf.Layer, path: str) -> None:
-    spec = Sdf.CreatePrimInLayer(layer, path)
-    while spec is not None and spec.specifier == Sdf.SpecifierOver:
-        spec.specifier, spec.typeName = Sdf.SpecifierDef, "Scope"
-        spec = spec.nameParent
+    """Define the prims of a path that are missing; an `over` that is there may be of a prim of another layer."""
+    for prefix in Sdf.Path(path).GetPrefixes():
+        if layer.GetPrimAtPath(prefix) is None:
+            spec = Sdf.CreatePrimInLayer(layer, prefix)
+            spec.specifier, spec.typeName = Sdf.SpecifierDef, "Scope"

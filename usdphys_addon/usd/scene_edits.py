@@ -110,16 +110,20 @@ def apply_last(editor: Editor, edits: SceneEdits) -> None:
     for path, material in edits.bindings.items():
         _bind(editor, path, material)
     done: dict[str, str] = {}
+    referenced: list[str] = []
     # New parents first, or a scope would take their paths.
     for old, new in sorted(edits.moves.items(), key=lambda move: move[1].count("/")):
-        _Mover(editor, old, paths.followed(old, done), new).move()
+        if not _Mover(editor, old, paths.followed(old, done), new).move():
+            referenced.append(old)
         done[old], editor.moved[new] = new, old
     default = editor.layer.defaultPrim
     moved = paths.followed(f"/{default}", edits.moves) if default and not default.startswith("/") else ""
     if moved and moved != f"/{default}":
         editor.layer.defaultPrim = moved[1:] if moved.count("/") == 1 else moved
     for path in edits.removed:
-        if _loses_moved(edits, path):
+        if any(paths.is_below(old, path) for old in referenced):
+            editor.spec(path).active = False  # its prims are what the new ones refer to
+        elif _loses_moved(edits, path):
             editor.remove(path)
 
 
@@ -145,6 +149,10 @@ def write_transform(
     if values is None:
         place = home(spec, "xformOpOrder")
         usd_write.write_local(place, local, 1.0, reset=bool(xformable and xformable.GetResetXformStack()))
+        if ops and "xformOpOrder" not in place.properties:
+            # No operations are an opinion, too: those of a weaker layer would stay.
+            order = Sdf.AttributeSpec(place, "xformOpOrder", Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
+            order.default = []
         return
     for op, value in zip(ops, values, strict=True):
         attribute = op.GetAttr()
@@ -558,13 +566,17 @@ class _Mover:
                 return path.ReplacePrefix(before, self.new)
         return path
 
-    def move(self) -> None:
+    def move(self) -> bool:
+        """Move the prim. False if the new one references the old one."""
         usd_prim = self.editor.stage.GetPrimAtPath(self.old)
         layer = self.editor.layer
-        if self.is_own(usd_prim):
-            self.editor.make_unique_above(str(self.new))
+        # Below a moved prim that references its old place there is nothing to move.
+        if self.is_own(usd_prim) and layer.GetPrimAtPath(self.now) is not None:
+            if not self.new.IsRootPrimPath():
+                parent = self.editor.spec(str(self.new.GetParentPath()))
+                self.editor.define_parents(parent, itself=True)
             hierarchy.move_prims(layer, {str(self.now): str(self.new)})
-            return
+            return True
         for item in properties_of(layer):
             if not item.path.HasPrefix(self.old):
                 retarget(item, self.follow)
@@ -575,6 +587,7 @@ class _Mover:
         spec.referenceList.prependedItems = [Sdf.Reference("", self.old)]
         spec.active = True
         Sdf.CreatePrimInLayer(layer, self.now).active = False
+        return False
 
     def is_own(self, usd_prim: Usd.Prim) -> bool:
         """True if all opinions about the prim and all below it are in the layer that is edited."""
