@@ -235,9 +235,9 @@ class USDPHYS_OT_choose_variation(bpy.types.Operator):
     poll = needs.poll(VARIATIONS)
 
     def execute(self, _context: bpy.types.Context) -> set[Any]:
-        found = ghosts.variations()
-        assert found is not None
-        found.choose(self.step)
+        variations = ghosts.variations()
+        assert variations is not None
+        variations.choose(self.step)
         return {"FINISHED"}
 
 

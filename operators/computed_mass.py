@@ -35,11 +35,11 @@ class USDPHYS_OT_author_computed(bpy.types.Operator):
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         bodies = [obj for obj in needs.chosen(context) if is_body(obj) and obj.is_editable]
-        found = [(obj, readout.compute_mass(context, obj.name)) for obj in bodies]
-        for obj, mass in found:
+        masses = [(obj, readout.compute_mass(context, obj.name)) for obj in bodies]
+        for obj, mass in masses:
             if mass.problem:
                 raise InputError(phrase("'{name}': {problem}", name=obj.name, problem=phrase(mass.problem)))
-        for obj, mass in found:
+        for obj, mass in masses:
             group = obj.usdphys.mass
             group.is_applied = True
             setattr(group, self.field, getattr(mass, self.field))

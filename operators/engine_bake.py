@@ -72,8 +72,8 @@ def _export(context: bpy.types.Context, file: Path) -> Any:
     options = usd_export.ExportOptions(root=DEFAULT_ROOT)
     usd_export.export_usd(context, file, options)
     stage = read.open_stage(file)
-    found = read.read_stage(stage).deformables
-    return Handed(options.units, found()[0] if found is not None else [])
+    deformables_read = read.read_stage(stage).deformables
+    return Handed(options.units, deformables_read()[0] if deformables_read is not None else [])
 
 
 CLASSES = (USDPHYS_OT_engine_bake,)

@@ -105,9 +105,9 @@ class USDPHYS_OT_group_select(_Members):
     bl_label = "Select Members"
 
     def edit_group(self, context: bpy.types.Context, name: str) -> set[Any]:
-        found = {obj.name for obj in group_edits.members(name)}
+        members = {obj.name for obj in group_edits.members(name)}
         for obj in context.view_layer.objects:
-            obj.select_set(obj.name in found)
+            obj.select_set(obj.name in members)
         return {"FINISHED"}
 
 

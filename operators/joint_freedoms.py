@@ -135,9 +135,9 @@ computed from the masses that the joint moves"""
             raise InputError("Reset the preview first")
         self.inertia, is_angular = joint_freedoms.inertia_of(context, context.object, self.dof)
         drive = getattr(context.object.usdphys.joint.drives, self.dof)
-        found = joint_freedoms.tuning_of(drive, self.inertia, is_angular).oscillator
-        if found is not None:
-            self.frequency, self.ratio = found
+        oscillator = joint_freedoms.tuning_of(drive, self.inertia, is_angular).oscillator
+        if oscillator is not None:
+            self.frequency, self.ratio = oscillator
         done = self.execute(context)
         if bpy.app.background or done != {"FINISHED"}:
             return done

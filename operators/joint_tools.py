@@ -95,10 +95,10 @@ class _JointOperator:
         """The joints to change; reports a warning for each that cannot be changed."""
         from ..usdphys_addon.authoring import joint_maker
 
-        found, notes = joint_maker.without_linked(joint_maker.joints_of(context))
+        joints, notes = joint_maker.without_linked(joint_maker.joints_of(context))
         for note in notes:
             self.report({"WARNING"}, tr(note))
-        return found
+        return joints
 
 
 def _count(made: list[Any]) -> str:

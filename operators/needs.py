@@ -37,10 +37,10 @@ def selected(least: int, text: str) -> Need:
 
 def chosen(context: bpy.types.Context) -> list[Any]:
     """The selected objects, and the active one, which the panel shows."""
-    found = list(context.selected_objects)
-    if context.object is not None and context.object not in found:
-        found.append(context.object)
-    return found
+    objects = list(context.selected_objects)
+    if context.object is not None and context.object not in objects:
+        objects.append(context.object)
+    return objects
 
 
 ONE_OBJECT = selected(1, "Select one or more objects first")

@@ -159,10 +159,10 @@ class Listener:
         """Grab the body under the mouse."""
         from bpy_extras import view3d_utils
 
-        found = _view_under(context, event)
-        if found is None:
+        view_under = _view_under(context, event)
+        if view_under is None:
             return False
-        region, view, place = found
+        region, view, place = view_under
         origin = view3d_utils.region_2d_to_origin_3d(region, view, place)
         direction = view3d_utils.region_2d_to_vector_3d(region, view, place)
         hit, point, _, _, obj, _ = context.scene.ray_cast(context.evaluated_depsgraph_get(), origin, direction)

@@ -32,13 +32,13 @@ def table(locale: str) -> dict[tuple[str, str], str]:
     column = LANGUAGES.get(locale[:2])
     if column is None:
         return {}
-    found = {}
+    translations = {}
     for name, contexts in FILES.items():
         for english, *others in lines(name):
             # Without a translation Blender shows the English text.
             text = others[column - 1] if column <= len(others) else ""
-            found.update({(context, english): text for context in contexts if text})
-    return found
+            translations.update({(context, english): text for context in contexts if text})
+    return translations
 
 
 def lines(name: str) -> list[list[str]]:

@@ -57,8 +57,8 @@ class USDPHYS_OT_concept_add(_ConceptOperator, bpy.types.Operator):
     def description(cls, _context: bpy.types.Context, properties: bpy.types.OperatorProperties) -> str:
         from ..usdphys_addon.core.concepts import concepts
 
-        found = concepts().get(properties.concept)
-        return ". ".join(tr(text) for text in (found.doc if found is not None else "", str(cls.__doc__)) if text)
+        concept = concepts().get(properties.concept)
+        return ". ".join(tr(text) for text in (concept.doc if concept is not None else "", str(cls.__doc__)) if text)
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
         from ..usdphys_addon.authoring import vendor_edits

@@ -44,10 +44,10 @@ class _Material(Part):
 
 def _material(context: Context) -> Any:
     """The material of the Material tab; in the 3D view the active material of the active object."""
-    found = getattr(context, "material", None)
-    if found is None and context.object is not None:
-        found = context.object.active_material
-    return found
+    material = getattr(context, "material", None)
+    if material is None and context.object is not None:
+        material = context.object.active_material
+    return material
 
 
 CLASSES = (*in_properties((_Material,), "material"), *in_sidebar((_Material,)))

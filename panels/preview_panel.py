@@ -202,12 +202,12 @@ class USDPHYS_PT_preview_aims(Sidebar, bpy.types.Panel):
         if target is not None and "land_here" in target.usdphys and target.usdphys.land_here.is_applied:
             _draw_target(layout.box().column(), target)
         fitting.button(layout, "usdphys.vary", "PARTICLE_PATH")
-        found = ghosts.variations()
-        if found is None:
+        variations = ghosts.variations()
+        if variations is None:
             return
         row = layout.row(align=True)
         row.operator("usdphys.choose_variation", text="", icon="TRIA_LEFT").step = -1
-        number = phrase("{number} of {count}", number=found.best + 1, count=len(found.ways))
+        number = phrase("{number} of {count}", number=variations.best + 1, count=len(variations.ways))
         row.operator("usdphys.use_variation", text=tr(phrase("Use {number}", number=number)), icon="CHECKMARK")
         row.operator("usdphys.choose_variation", text="", icon="TRIA_RIGHT").step = 1
         row.operator("usdphys.drop_variations", text="", icon="X")

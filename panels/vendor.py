@@ -72,17 +72,17 @@ def _rows_of(thing: Any) -> Any:
 
 def _by_runtime(thing: Any, places: tuple[Place, ...]) -> dict[str, list[Any]]:
     """The rows of an owner by runtime; those of unknown vendors under "Other"."""
-    found: dict[str, list[Any]] = {}
+    rows: dict[str, list[Any]] = {}
     for row in _rows_of(thing):
         cls = vendor_rows.class_of(row)
         if cls is None:
             # An object has several panels; one of them shows what nobody knows.
             home = "joint" if vendor_rows.joint_type(thing.id_data) else "body"
             if places[0] == home or places[0] in ("collider", "material", "scene"):
-                found.setdefault("Other", []).append(row)
+                rows.setdefault("Other", []).append(row)
         elif cls.on in places:
-            found.setdefault(cls.family, []).append(row)
-    return found
+            rows.setdefault(cls.family, []).append(row)
+    return rows
 
 
 def _draw_concepts(

@@ -144,18 +144,18 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         known = [issue for issue in errors if (issue.code, issue.name) in self.errors_of_source]
         new = [issue for issue in errors if issue not in known]
         outcome = phrase("nothing is written") if self.strict and new else phrase("written anyway")
-        for found, title in (
+        for listed, title in (
             (new, joined(": ", (counted(len(new), "error"), outcome))),
             (known, phrase("{errors} came with the imported file", errors=counted(len(known), "error"))),
         ):
-            if not found:
+            if not listed:
                 continue
             column = layout.box().column(align=True)
-            draw_text(column, title, "CANCEL" if found is new else "INFO", BOX)
-            for issue in found[:MAX_ERRORS]:
+            draw_text(column, title, "CANCEL" if listed is new else "INFO", BOX)
+            for issue in listed[:MAX_ERRORS]:
                 draw_text(column, issue.short, "DOT", BOX)
-            if len(found) > MAX_ERRORS:
-                column.label(text=tr(phrase("and {count} more", count=len(found) - MAX_ERRORS)), icon="BLANK1")
+            if len(listed) > MAX_ERRORS:
+                column.label(text=tr(phrase("and {count} more", count=len(listed) - MAX_ERRORS)), icon="BLANK1")
 
     def find_errors_of_source(self, context: bpy.types.Context) -> None:
         """Note which errors of the last check the imported file has itself."""

@@ -74,8 +74,8 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
         # A dropped file comes with its path: show the options instead of the file browser.
         if self.filepath and Path(self.filepath).is_file():
             self.fill_arguments()
-            found: set[Any] = context.window_manager.invoke_props_dialog(self, width=400)
-            return found
+            answer: set[Any] = context.window_manager.invoke_props_dialog(self, width=400)
+            return answer
         return super().invoke(context, event)
 
     def check(self, _context: bpy.types.Context) -> bool:
@@ -93,10 +93,10 @@ class USDPHYS_OT_import_urdf(SteppedImport, bpy.types.Operator, ImportHelper):
 
         self.arguments = ""
         try:
-            found = robot_files.arguments_of(Path(self.filepath))
+            defaults = robot_files.arguments_of(Path(self.filepath))
         except UsdPhysError:
             return  # execute says why
-        self.arguments = "; ".join(f"{name}:={value}" for name, value in found.items())
+        self.arguments = "; ".join(f"{name}:={value}" for name, value in defaults.items())
 
     def done(self, result: Any) -> set[Any]:
         if self.drives != "hold":

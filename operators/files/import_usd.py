@@ -186,11 +186,11 @@ class USDPHYS_OT_import_usd(SteppedImport, bpy.types.Operator, ImportHelper):
         if not any(overview.counts.values()):
             column.label(text="No physics in this file", icon="INFO")
         for severity, icon in (("error", "CANCEL"), ("warning", "ERROR")):
-            found = overview.problems(severity)
-            if found:
+            messages = overview.problems(severity)
+            if messages:
                 column.separator()
-                column.label(text=tr(counted(len(found), severity)), icon=icon)
-                for issue in found[:3]:
+                column.label(text=tr(counted(len(messages), severity)), icon=icon)
+                for issue in messages[:3]:
                     draw_text(column, f"{issue.path or issue.label}: {issue.code}", "BLANK1")
 
     def chosen(self) -> tuple[str, ...]:

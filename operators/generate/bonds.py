@@ -46,8 +46,8 @@ class USDPHYS_OT_break_apart(Generator, bpy.types.Operator):
         from ...usdphys_addon.generators import bonds
 
         options = bonds.BondOptions(self.material, self.strength, self.gap)
-        found = bonds.bond(context, list(context.selected_objects), options)
-        return f"Joined {len(found.pieces)} pieces by {len(found.joints)} bonds that break", []
+        bonded = bonds.bond(context, list(context.selected_objects), options)
+        return f"Joined {len(bonded.pieces)} pieces by {len(bonded.joints)} bonds that break", []
 
 
 CLASSES = (USDPHYS_OT_break_apart,)

@@ -178,6 +178,8 @@ def test_includes_are_put_in_place_and_stay_near_the_model(tmp_path: Path) -> No
     ("<robot/>", "no model of MuJoCo"), ("<mujoco", "not XML"), ("<mujoco/>", "no body"),
     ('<mujoco><worldbody><geom size="a"/></worldbody></mujoco>', "no list of numbers"),
     ('<mujoco><worldbody><geom size="nan"/></worldbody></mujoco>', "not finite"),
+    ('<mujoco><worldbody><body pos="1e308 0 0"><freejoint/><geom size="1e308"/></body></worldbody></mujoco>',
+     "beyond 1e\\+15"),
     ('<mujoco><worldbody><body><joint type="screw"/></body></worldbody></mujoco>', "no type of joint"),
     ('<mujoco><worldbody><replicate count="99999999"><geom size="1"/></replicate></worldbody></mujoco>', "more than"),
     ("<!DOCTYPE x><mujoco/>", "model.xml"),

@@ -246,7 +246,7 @@ def _throws(
 ) -> list[Floats]:  # fmt: skip
     """Points (d,) with which bodies fly to the places of their targets, and are there at the frame or earlier."""
     world = layout(setup.model, Notices())
-    found = []
+    points = []
     for share in _SHARES:
         point = start.copy()
         for target in targets:
@@ -261,8 +261,8 @@ def _throws(
                 if (one.path, one.field) == (target.path, "velocity") and one.high > one.low:
                     point[column] = np.clip((authored[one.index] - one.low) / (one.high - one.low), 0.0, 1.0)
         if not np.array_equal(point, start):
-            found.append(point)
-    return found
+            points.append(point)
+    return points
 
 
 def _tried(

@@ -73,7 +73,7 @@ class BesideSearch:
 
     def runs(self) -> list[Run]:
         """The runs since the last call."""
-        found = []
+        finished = []
         with suppress(OSError), self._runs.open("rb") as stream:
             stream.seek(self._offset)
             while True:
@@ -85,8 +85,8 @@ class BesideSearch:
                 if run is None:
                     self.is_done = True
                 else:
-                    found.append(run)
-        return found
+                    finished.append(run)
+        return finished
 
     def close(self) -> None:
         """End it, and delete its files."""
@@ -135,10 +135,10 @@ def _portable(model: PhysicsModel) -> PhysicsModel:
         known = {name: value for name, value in prim.schemas.items() if _class_of(type(value).usd_name) is type(value)}
         mesh = prim.mesh
         if mesh is not None and id(mesh) not in loaded:
-            found = mesh()
-            if isinstance(found, Mesh):
-                found = Mesh(found.points, found.triangles)  # without what was derived from it
-            loaded[id(mesh)] = partial(_same, found)
+            mesh_loaded = mesh()
+            if isinstance(mesh_loaded, Mesh):
+                mesh_loaded = Mesh(mesh_loaded.points, mesh_loaded.triangles)  # without what was derived from it
+            loaded[id(mesh)] = partial(_same, mesh_loaded)
         prims[path] = replace(prim, schemas=known, mesh=None if mesh is None else loaded[id(mesh)])
     return replace(model, prims=prims, locate=None)
 

@@ -48,8 +48,8 @@ class Freedom:
         prim = model.prims[self.path]
         if self.field == PLACE:
             return float(prim.world[self.index, 3])
-        found = prim.schemas[self.name].resolved(self.field)
-        return float(found if self.index < 0 else found[self.index])
+        current = prim.schemas[self.name].resolved(self.field)
+        return float(current if self.index < 0 else current[self.index])
 
 
 def with_values(model: PhysicsModel, freedoms: Sequence[Freedom], values: Floats) -> PhysicsModel:
@@ -85,7 +85,7 @@ def varied(model: PhysicsModel, texts: Iterable[str]) -> list[list[Freedom]]:
     A text is `[/path:]name[.axis]=low..high`; without a path all prims that have the value are meant.
     Raises UsageError.
     """
-    found: list[list[Freedom]] = []
+    groups_of_freedoms: list[list[Freedom]] = []
     for text in texts:
         match = _VARIED.fullmatch(text.strip())
         if match is None:
@@ -101,8 +101,8 @@ def varied(model: PhysicsModel, texts: Iterable[str]) -> list[list[Freedom]]:
         if not groups:
             name, where = match["name"], match["path"] or "the file"
             raise UsageError(f"'{text}': '{name}' is no number of a schema that is applied in {where}; nothing varies.")
-        found += groups
-    return found
+        groups_of_freedoms += groups
+    return groups_of_freedoms
 
 
 def _meant(
@@ -128,11 +128,11 @@ def _size(value: schema.Schema, field: str) -> int | None:
     """Numbers of a field: 0 for a plain number, None for what cannot be varied."""
     if field not in {item.field for item in value.attributes}:
         return None
-    found = value.resolved(field)
-    if isinstance(found, bool) or found is None:
+    current = value.resolved(field)
+    if isinstance(current, bool) or current is None:
         return None
-    if isinstance(found, int | float):
+    if isinstance(current, int | float):
         return 0
-    if isinstance(found, tuple) and found and all(isinstance(part, int | float) for part in found):
-        return len(found)
+    if isinstance(current, tuple) and current and all(isinstance(part, int | float) for part in current):
+        return len(current)
     return None

@@ -47,10 +47,10 @@ class _Ties:
             self._parents[self.root(other)] = self.root(first)
 
     def groups(self) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
+        by_top: dict[str, set[str]] = {}
         for path in self._parents:
-            found.setdefault(self.root(path), set()).add(path)
-        return found
+            by_top.setdefault(self.root(path), set()).add(path)
+        return by_top
 
 
 def connected(model: PhysicsModel, bodies: Iterable[str]) -> Connected:
@@ -62,8 +62,8 @@ def connected(model: PhysicsModel, bodies: Iterable[str]) -> Connected:
         if ends:
             ties.tie(ends)
     wanted = {ties.root(path) for path in bodies}
-    found = [group for top, group in ties.groups().items() if top in wanted]
-    return Connected(frozenset().union(*found), joints)
+    groups = [group for top, group in ties.groups().items() if top in wanted]
+    return Connected(frozenset().union(*groups), joints)
 
 
 def parts_of(model: PhysicsModel, freedoms: Sequence[Freedom], targets: Sequence[str]) -> list[Part]:

@@ -56,9 +56,9 @@ def searcher(start: Floats, seed: int, likely: Sequence[Floats] = ()) -> Searche
         tried.append(_Tried(point, residual))
     if likely:
         at = min(tried, key=lambda one: one.size)
-        found = yield from _descent(at)
-        used += [at, min([at, *found], key=lambda one: one.size)]
-        tried += found
+        descent = yield from _descent(at)
+        used += [at, min([at, *descent], key=lambda one: one.size)]
+        tried += descent
     # Looks near the best point since it became much better; a kink may hold it.
     looks, known = 0, np.inf
     while True:
@@ -77,9 +77,9 @@ def searcher(start: Floats, seed: int, likely: Sequence[Floats] = ()) -> Searche
         fresh = [one for one in tried if not any(_is_used_up(one, other) for other in used)]
         # The best point often lies at a kink that holds it: every second descent begins at the new sample.
         at = min(fresh, key=lambda one: one.size) if fresh and number % 2 and looks < _LOOKS else sample
-        found = yield from _descent(at)
-        used += [at, min([at, *found], key=lambda one: one.size)]
-        tried += found
+        descent = yield from _descent(at)
+        used += [at, min([at, *descent], key=lambda one: one.size)]
+        tried += descent
 
 
 def _is_used_up(one: _Tried, other: _Tried) -> bool:
@@ -121,11 +121,11 @@ def _descent(at: _Tried) -> Generator[Floats, Floats, list[_Tried]]:
 
 def _slopes(at: _Tried, difference: float, tried: list[_Tried]) -> Generator[Floats, Floats, Floats]:
     """Derivatives (m, d) of the residual, by one run for each number."""
-    found = np.empty((len(at.residual), len(at.point)))
+    slopes = np.empty((len(at.residual), len(at.point)))
     for column in range(len(at.point)):
         point = at.point.copy()
         point[column] += difference if point[column] < 0.5 else -difference
         residual = yield point
         tried.append(_Tried(point, residual))
-        found[:, column] = (residual - at.residual) / (point[column] - at.point[column])
-    return found
+        slopes[:, column] = (residual - at.residual) / (point[column] - at.point[column])
+    return slopes

@@ -51,11 +51,11 @@ def tag(objects: Objects, role: Role, *, separate: bool = False) -> Report:
     """
     context = blender.require("tag")
     wanted = chosen(role, _ROLES, "role")
-    found = blender.objects_of(objects, context.scene)
+    targets = blender.objects_of(objects, context.scene)
     from ..authoring import tagging
 
     context.view_layer.update()
-    return report_of(tagging.tag(context, found, wanted, separate=separate))
+    return report_of(tagging.tag(context, targets, wanted, separate=separate))
 
 
 def join(
@@ -97,20 +97,20 @@ def group(objects: Objects, name: str, *, ignores_itself: bool = False) -> Repor
     ignores_itself: members pass through each other; of a new group only, see `ignore_groups`. Raises InputError.
     """
     context = blender.require("group")
-    found = blender.objects_of(objects, context.scene)
+    targets = blender.objects_of(objects, context.scene)
     if not isinstance(name, str) or not name.strip():
         raise InputError("A collision group needs a name.")
     from ..authoring import group_edits
 
     if name in context.scene.usdphys.collision_groups:
-        linked = next((obj for obj in found if not obj.is_editable), None)
+        linked = next((obj for obj in targets if not obj.is_editable), None)
         if linked is not None:
             raise InputError(f"'{linked.name}' is linked from a library; make a library override of it first.")
-        number = group_edits.add_members(name, found)
+        number = group_edits.add_members(name, targets)
         if ignores_itself:
             group_edits.set_ignored(context.scene, name, name, True)
-        return Report(f"Added {counted(number, 'object')} to '{name}'", (), tuple(obj.name for obj in found))
-    return report_of(group_edits.add_group(context.scene, found, name, ignores_itself=ignores_itself))
+        return Report(f"Added {counted(number, 'object')} to '{name}'", (), tuple(obj.name for obj in targets))
+    return report_of(group_edits.add_group(context.scene, targets, name, ignores_itself=ignores_itself))
 
 
 def ignore_groups(one: str, other: str, *, ignored: bool = True) -> None:
@@ -128,23 +128,23 @@ def set_material(objects: Objects, material: bpy.types.Material | str) -> Report
     "steel", "oak", "rubber" or "concrete", whose values the material of each object gets. Raises InputError.
     """
     context = blender.require("set_material")
-    found = blender.objects_of(objects, context.scene)
-    names = tuple(obj.name for obj in found)
+    targets = blender.objects_of(objects, context.scene)
+    names = tuple(obj.name for obj in targets)
     from ..authoring import material_presets
     from ..core.common_materials import BY_KEY
 
     if isinstance(material, str):
         key = chosen(material, tuple(each.lower() for each in BY_KEY), "preset of a material")
-        done = material_presets.apply_material_preset(found, key)
+        done = material_presets.apply_material_preset(targets, key)
         text = f"Gave the material {BY_KEY[key].name} to {counted(done.count, 'object')}"
         return Report(text, tuple(done.notes), names)
     if getattr(material, "id_type", "") != "MATERIAL":
         raise InputError(f"{material!r} is no material; give one of Blender or the name of a preset.")
-    linked = next((obj for obj in found if not obj.is_editable), None)
+    linked = next((obj for obj in targets if not obj.is_editable), None)
     if linked is not None:
         raise InputError(f"'{linked.name}' is linked from a library; make a library override of it first.")
-    for obj in found:
+    for obj in targets:
         obj.usdphys.physics_material = material
     if material.is_editable and not material.usdphys.physics_material.is_applied:
         material.usdphys.physics_material.is_applied = True
-    return Report(f"Gave the material {material.name} to {counted(len(found), 'object')}", (), names)
+    return Report(f"Gave the material {material.name} to {counted(len(targets), 'object')}", (), names)

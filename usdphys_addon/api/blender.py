@@ -50,27 +50,27 @@ def object_of(obj: Any, scene: Any) -> Any:
         return obj
     if not isinstance(obj, str):
         raise InputError(f"{obj!r} is no object; give an object of Blender or the name of one.")
-    found = scene.objects.get(obj)
-    if found is None:
+    named = scene.objects.get(obj)
+    if named is None:
         raise InputError(f"The scene has no object '{obj}'{did_you_mean(obj, scene.objects.keys())}")
-    return found
+    return named
 
 
 def objects_of(objects: Any, scene: Any) -> list[Any]:
     """The objects of an argument of type `Objects`, each once. Raises InputError where there are none."""
     if isinstance(objects, str):
         exact = scene.objects.get(objects)
-        found = [exact] if exact is not None else [obj for obj in scene.objects if fnmatchcase(obj.name, objects)]
-        if not found and not set(objects) & set("*?["):
+        matching = [exact] if exact is not None else [obj for obj in scene.objects if fnmatchcase(obj.name, objects)]
+        if not matching and not set(objects) & set("*?["):
             return [object_of(objects, scene)]
-        if not found:
+        if not matching:
             raise InputError(f"No object of the scene has a name like '{objects}'.")
-        return found
+        return matching
     chosen = list(objects) if isinstance(objects, Iterable) else [objects]
-    found = [object_of(obj, scene) for obj in chosen]
-    if not found:
+    matching = [object_of(obj, scene) for obj in chosen]
+    if not matching:
         raise InputError("There are no objects to work on; the list is empty.")
-    return list({obj.name_full: obj for obj in found}.values())
+    return list({obj.name_full: obj for obj in matching}.values())
 
 
 @contextmanager

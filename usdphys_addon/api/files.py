@@ -101,9 +101,9 @@ def import_file(
         from ..exchange import gltf_import
 
         before = set(context.scene.objects.keys())
-        found = gltf_import.import_gltf(file)
+        imported = gltf_import.import_gltf(file)
         made = tuple(name for name in context.scene.objects.keys() if name not in before)
-        return FileReport(Path(file).absolute(), tuple(found.issues), dict(found.counts), made)
+        return FileReport(Path(file).absolute(), tuple(imported.issues), dict(imported.counts), made)
     if kind is formats.USD:
         from ..exchange import usd_import
 
@@ -248,8 +248,8 @@ def fix_scene() -> FixReport:
     from ..checks import live
     from ..checks.fixes import apply_safe
 
-    found = live.check(context.scene, context.view_layer)
-    fixed, refused = apply_safe(context.scene, found.issues)
+    report = live.check(context.scene, context.view_layer)
+    fixed, refused = apply_safe(context.scene, report.issues)
     return FixReport(fixed, tuple(refused), tuple(validate_scene()))
 
 

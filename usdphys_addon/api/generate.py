@@ -94,14 +94,14 @@ def settle(
     copies are scattered above the 3D cursor, m. turns: turn copies at random. seed: of the random numbers.
     """
     context, meters = _start("settle")
-    found = blender.objects_of(objects, context.scene)
+    targets = blender.objects_of(objects, context.scene)
     from ..generators import fitting
     from ..generators import settle as settling
 
-    with blender.selected(context, found):
+    with blender.selected(context, targets):
         width = _units(spread, lambda: fitting.spread(context) if copies else 0.0, meters)
         options = settling.SettleOptions(seconds, copies, width, turns, seed, keep_physics)
-        done = settling.settle(context, found, options)
+        done = settling.settle(context, targets, options)
     return Report(done.text, tuple(done.notes), tuple(done.objects))
 
 
@@ -195,11 +195,11 @@ def break_apart(
     from ..generators import bonds
 
     key = chosen(material, tuple(each.lower() for each in BY_KEY), "preset of a material")
-    found = blender.objects_of(objects, context.scene)
-    with _making(context, "Break Apart", found, keeps_meshes=True):
+    targets = blender.objects_of(objects, context.scene)
+    with _making(context, "Break Apart", targets, keeps_meshes=True):
         # Cell Fracture leaves 0.002 between its pieces, in scenes of any unit.
         width = _units(gap, lambda: 0.0025 / min(meters, 1.0), meters)
-        done = bonds.bond(context, found, bonds.BondOptions(key, strength, width))
+        done = bonds.bond(context, targets, bonds.BondOptions(key, strength, width))
     return Report(f"Joined {len(done.pieces)} pieces by {len(done.joints)} bonds", (), _names(done.pieces))
 
 
@@ -282,23 +282,23 @@ def mechanism(
     context, meters = _start("mechanism")
     kinds = ("door", "drawer", "lid", "wheel", "lever", "button", "turntable", "conveyor")
     wanted = chosen(kind, kinds, "mechanism")
-    found = blender.objects_of(objects, context.scene)
+    targets = blender.objects_of(objects, context.scene)
     base = None if holder is None else blender.object_of(holder, context.scene)
-    if base is not None and base in found:
+    if base is not None and base in targets:
         raise InputError(f"'{base.name}' cannot hold itself; leave it out of the objects.")
     if base is None and wanted not in ("BUTTON", "TURNTABLE", "CONVEYOR"):
         raise InputError(f"A {kind} needs an object that holds it; give one as `holder`.")
-    if base is None and len(found) > 1 and wanted != "CONVEYOR":
+    if base is None and len(targets) > 1 and wanted != "CONVEYOR":
         raise InputError("Several objects need a holder; give one, or call mechanism() for each of them.")
     from ..generators import fitting, mechanisms
 
-    with _making(context, "Mechanism", [*found, *([base] if base is not None else [])], base or found[0]):
+    with _making(context, "Mechanism", [*targets, *([base] if base is not None else [])], base or targets[0]):
         if wanted == "CONVEYOR":
             pace = _units(speed, lambda: fitting.run(context), meters)
         else:
             pace = math.radians(60.0 if speed is None else speed)
         made = mechanisms.make_mechanism(context, wanted, pace, articulation=articulation)
-    return Report(f"Made a {kind} of {counted(len(found), 'object')}", (), _names(made))
+    return Report(f"Made a {kind} of {counted(len(targets), 'object')}", (), _names(made))
 
 
 def pulley(wheel: Obj, loads: tuple[Obj, Obj]) -> Report:
@@ -342,5 +342,5 @@ def sample(kind: str) -> bpy.types.Scene:
     from ..authoring.generator_kinds import SAMPLES
     from ..generators import samples
 
-    found: Any = samples.make(context, chosen(kind, tuple(name.lower() for name, *_ in SAMPLES), "sample"))
-    return found  # type: ignore[no-any-return]
+    sample_scene: Any = samples.make(context, chosen(kind, tuple(name.lower() for name, *_ in SAMPLES), "sample"))
+    return sample_scene  # type: ignore[no-any-return]

@@ -81,41 +81,41 @@ class Declared:
 @vendor_data.follows
 @cache
 def _index() -> dict[str, tuple[Declared, ...]]:
-    found: dict[str, list[Declared]] = {}
+    index: dict[str, list[Declared]] = {}
     own = [cls for cls in schema.SCHEMAS.values() if cls.family == "UsdPhysics"]
     for cls in (*own, *vendor_schemas.all_schemas(*_PLACES)):
         instances = (cls.instances or ("default",)) if cls.kind == "multiple" else ("",)
         for instance in instances:
             for attribute in cls.attributes:
                 one = Declared(cls, attribute, instance)
-                found.setdefault(one.name, []).append(one)
-    return {name: tuple(some) for name, some in found.items()}
+                index.setdefault(one.name, []).append(one)
+    return {name: tuple(some) for name, some in index.items()}
 
 
 def declared(name: str) -> tuple[Declared, ...]:
     """All attributes with a name: several schemas have a "physics:density". Raises InputError with the nearest name."""
     if not isinstance(name, str):
         raise InputError(f"{name!r} is no name of an attribute; give a text such as 'physics:mass'.")
-    found = _index().get(name) or _of_free_instance(name)
-    if not found:
+    attributes = _index().get(name) or _of_free_instance(name)
+    if not attributes:
         leaf = name.rpartition(":")[2].lower()
         alike = [known for known in _index() if known.rpartition(":")[2].lower() == leaf]
         meant = nearest(name, alike) or next(iter(alike), "") or nearest(name, _index())
         hint = f"did you mean '{meant}'?" if meant else "attributes() lists those that there are."
         raise InputError(f"No schema has an attribute '{name}'; {hint}")
-    return found
+    return attributes
 
 
 def _of_free_instance(name: str) -> tuple[Declared, ...]:
     """Attributes of schemas whose instances may have any name, such as those of tendons."""
-    found = []
+    attributes = []
     for some in _index().values():
         for one in some:
             before, mark, after = one.attribute.usd.partition(INSTANCE)
             middle = name[len(before) : len(name) - len(after)]
             if mark and not one.cls.instances and name == before + middle + after and middle.isidentifier():
-                found.append(Declared(one.cls, one.attribute, middle))
-    return tuple(found)
+                attributes.append(Declared(one.cls, one.attribute, middle))
+    return tuple(attributes)
 
 
 def attributes(schema_name: str = "") -> tuple[AttributeInfo, ...]:

@@ -165,13 +165,13 @@ class Stage:
         return formats.format_of(str(self.path))
 
     def _prim(self, path: str) -> Prim:
-        found = self._edited.get(path) or self._model.prims.get(path)
-        if found is None:
+        prim = self._edited.get(path) or self._model.prims.get(path)
+        if prim is None:
             if path in (self._model.other_paths or ()):
                 raise InputError(f"'{path}' of '{self.path}' has no physics.")
             hint = did_you_mean(path, self._model.prims)
             raise InputError(f"'{self.path}' has no prim '{path}' with physics{hint}")
-        return found
+        return prim
 
     def _meant(self, prim: Prim, name: str) -> Declared:
         """The attribute of a prim that has a name, of a schema that the prim has or could get."""
@@ -204,9 +204,9 @@ class Stage:
 
     def _now(self) -> PhysicsModel:
         """The model with the edits."""
-        found = copy.copy(self._model)
-        found.prims = {**self._model.prims, **self._edited}
-        return found
+        model = copy.copy(self._model)
+        model.prims = {**self._model.prims, **self._edited}
+        return model
 
     def validate(self, target: Target = "usd") -> list[Issue]:
         """What is wrong with the file and its edits, errors first. target: "usd", or the simulator that will read it.
@@ -253,14 +253,14 @@ def open_stage(path: str | Path, *, packages: Mapping[str, str | Path] | None = 
     a .blend, which `open_scene` opens.
     """
     file = str(path)
-    found = formats.format_of(file)
-    if found.is_scene:
+    row = formats.format_of(file)
+    if row.is_scene:
         raise InputError(f"'{file}' is a .blend file; open it with open_scene(), in Blender.")
     _, load = read_as(file, choices_of((), packages))
     opened = ExitStack()
     with ExitStack() as until_read:
         until_read.push(opened)
-        model, issues = opened.enter_context(found.read(file, load))
+        model, issues = opened.enter_context(row.read(file, load))
         until_read.pop_all()
     return Stage(Path(file).absolute(), model, issues, opened)
 
@@ -282,5 +282,5 @@ def variants(path: str | Path) -> dict[tuple[str, str], tuple[str, ...]]:
     from ..usd import read as usd_read
 
     with usd_read.damage_refused(str(path)):
-        found = composition.variant_sets(usd_read.open_stage(str(path)))
-    return {(one.prim_path, one.name): one.choices for one in found}
+        sets = composition.variant_sets(usd_read.open_stage(str(path)))
+    return {(one.prim_path, one.name): one.choices for one in sets}

@@ -41,11 +41,11 @@ def read_unit(text: str) -> Unit | None:
     above, _, below = text.replace(" ", "·").partition("/")
     for side, sign in ((above, 1), (below, -1)):
         for part in re.split(r"[·*/]", side.strip("()")) if side else ():
-            found = _PART.fullmatch(part)
-            if found is None or found[1] not in _SYMBOLS:
+            match = _PART.fullmatch(part)
+            if match is None or match[1] not in _SYMBOLS:
                 return None
-            power = sign * (_POWERS.get(found[2]) or int(found[2] or 1))
-            own, size = _SYMBOLS[found[1]]
+            power = sign * (_POWERS.get(match[2]) or int(match[2] or 1))
+            own, size = _SYMBOLS[match[1]]
             dimension = Dimension(*(one + power * other for one, other in zip(dimension, own, strict=True)))
             factor *= size**power
     return Unit(dimension, factor) if text.strip() else None

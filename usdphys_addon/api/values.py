@@ -61,7 +61,7 @@ def _owner(thing: Any, context: Any, *, edits: bool) -> _Owner:
 
     scene = context.scene
     if isinstance(thing, bpy.types.Material):
-        found = _Owner("material", thing, thing.usdphys, scene)
+        owner = _Owner("material", thing, thing.usdphys, scene)
     elif isinstance(thing, bpy.types.Scene):
         scenes = thing.usdphys.physics_scenes
         if len(scenes) > 1:
@@ -70,18 +70,18 @@ def _owner(thing: Any, context: Any, *, edits: bool) -> _Owner:
             )
         if not scenes and edits:
             scenes.add().name = "PhysicsScene"
-        found = _Owner("scene", thing, scenes[0] if scenes else None, thing)
+        owner = _Owner("scene", thing, scenes[0] if scenes else None, thing)
     elif isinstance(thing, bpy.types.PropertyGroup):
         kind = _KINDS.get(type(thing).__name__)
         if kind is None:
             raise InputError(f"{type(thing).__name__} has no attributes; give an object, a material or a scene.")
-        found = _Owner(kind, thing.id_data, thing, scene)
+        owner = _Owner(kind, thing.id_data, thing, scene)
     else:
         obj = blender.object_of(thing, scene)
-        found = _Owner("object", obj, obj.usdphys, scene)
-    if edits and not found.thing.is_editable:
-        raise InputError(f"'{found.thing.name}' is linked from a library; make a library override of it first.")
-    return found
+        owner = _Owner("object", obj, obj.usdphys, scene)
+    if edits and not owner.thing.is_editable:
+        raise InputError(f"'{owner.thing.name}' is linked from a library; make a library override of it first.")
+    return owner
 
 
 # --------------------------------------------------------------------------- which attribute is meant
@@ -202,8 +202,8 @@ def get_value(thing: Thing, name: str) -> Any:
     value = reader.read(group, one.cls, angular=one.instance in schema.ANGULAR_DOFS, keys=keys)
     if reader.unreadable:
         raise InputError(f"'{name}' of {owner.name} cannot be read: {reader.unreadable[0][1]}.")
-    found = getattr(value, one.attribute.field)
-    return from_model(one, found, one.dimension(value.unit_mode))
+    authored = getattr(value, one.attribute.field)
+    return from_model(one, authored, one.dimension(value.unit_mode))
 
 
 def _get_vendors(owner: _Owner, one: Declared) -> Any:
@@ -434,23 +434,23 @@ def applied(thing: Thing) -> tuple[str, ...]:
     from ..bridge import vendor_rows
 
     owner = _owner(thing, blender.require("applied"), edits=False)
-    group, found = owner.group, []
+    group, schemas = owner.group, []
     if group is None:
         return ()
     if owner.kind == "material":
-        found += ["PhysicsMaterialAPI"] if group.physics_material.is_applied else []
+        schemas += ["PhysicsMaterialAPI"] if group.physics_material.is_applied else []
     elif owner.kind == "object":
-        found += [cls.usd_name for cls, part in _PARTS.items() if _is_on(group, part)]
-        found += ["PhysicsCollisionAPI"] if len(group.colliders) else []
+        schemas += [cls.usd_name for cls, part in _PARTS.items() if _is_on(group, part)]
+        schemas += ["PhysicsCollisionAPI"] if len(group.colliders) else []
         if owner.joint is not None:
-            found.append(owner.joint_type)
-            found += [name for name, _ in _dofs(owner) if _dof(owner, name).is_applied]
+            schemas.append(owner.joint_type)
+            schemas += [name for name, _ in _dofs(owner) if _dof(owner, name).is_applied]
     elif owner.kind == "collider":
-        found.append("PhysicsCollisionAPI")
-        found += [name for name, part in (("PhysicsMassAPI", "mass"),) if _is_on(group, part)]
+        schemas.append("PhysicsCollisionAPI")
+        schemas += [name for name, part in (("PhysicsMassAPI", "mass"),) if _is_on(group, part)]
     else:
-        found.append("PhysicsScene" if owner.kind == "scene" else "PhysicsCollisionGroup")
-    return (*found, *(vendor_rows.applied_names(group) if "vendor" in group.bl_rna.properties else ()))
+        schemas.append("PhysicsScene" if owner.kind == "scene" else "PhysicsCollisionGroup")
+    return (*schemas, *(vendor_rows.applied_names(group) if "vendor" in group.bl_rna.properties else ()))
 
 
 def _is_on(group: Any, part: str) -> bool:
@@ -460,8 +460,8 @@ def _is_on(group: Any, part: str) -> bool:
 def _dofs(owner: _Owner) -> list[tuple[str, str]]:
     """(name of a schema with its instance, degree of freedom) of all limits and drives that a joint can have."""
     kind = joint_kinds.BY_TYPE_NAME[owner.joint_type]
-    found = [(f"PhysicsLimitAPI:{dof}", dof) for dof in kind.limits]
-    return found + [(f"PhysicsDriveAPI:{dof}", dof) for dof in kind.drives]
+    dofs = [(f"PhysicsLimitAPI:{dof}", dof) for dof in kind.limits]
+    return dofs + [(f"PhysicsDriveAPI:{dof}", dof) for dof in kind.drives]
 
 
 def _dof(owner: _Owner, name: str) -> Any:

@@ -551,12 +551,12 @@ def _constraint(obj: Object) -> Any:
 
 def _compound_of(obj: Object) -> Object | None:
     """The outermost compound that an object is a shape of."""
-    found = None
+    compound = None
     for above in parents_of(obj):
         if above.rigid_body is None or above.rigid_body.collision_shape != "COMPOUND":
             break
-        found = above
-    return found
+        compound = above
+    return compound
 
 
 def _scale(matrix: mathutils.Matrix) -> list[float]:

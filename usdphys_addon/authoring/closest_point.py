@@ -31,15 +31,15 @@ def closest(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Array
     """
     corners = np.concatenate([one[0], other[0]])
     tie = _TIE * max(float(np.linalg.norm(np.ptp(corners, axis=0))), 1e-9)
-    found: list[tuple[Array, Array]] = [_crossings(one, other)]
-    best = 0.0 if len(found[0][0]) else math.inf
+    candidates: list[tuple[Array, Array]] = [_crossings(one, other)]
+    best = 0.0 if len(candidates[0][0]) else math.inf
     for first, second in ((one, other), (other, one)):
         pairs = _vertex_pairs(first[0], second, best + tie)
-        found.append(pairs)
+        candidates.append(pairs)
         best = min(best, float(pairs[1].min(initial=math.inf)))
-    found.append(_edge_pairs(one, other, best + tie))
-    places = np.concatenate([pair[0] for pair in found])
-    distances = np.concatenate([pair[1] for pair in found])
+    candidates.append(_edge_pairs(one, other, best + tie))
+    places = np.concatenate([pair[0] for pair in candidates])
+    distances = np.concatenate([pair[1] for pair in candidates])
     least = float(distances.min())
     chosen = places[distances <= least + tie]
     return np.asarray((chosen.min(axis=0) + chosen.max(axis=0)) / 2), least if least > tie else 0.0
@@ -130,13 +130,13 @@ def _crossings(one: tuple[Array, Array], other: tuple[Array, Array]) -> tuple[Ar
     if not len(one[1]) or not len(other[1]):
         return np.zeros((0, 3)), np.zeros(0)
     pairs = np.array(_tree(one).overlap(_tree(other)), np.int64).reshape(-1, 2)
-    found = [np.zeros((0, 3))]
+    crossings = [np.zeros((0, 3))]
     for edges_of, faces_of, order in ((one, other, pairs), (other, one, pairs[:, ::-1])):
         corners = edges_of[0][edges_of[1][order[:, 0]]]
         faces = faces_of[0][faces_of[1][order[:, 1]]]
         for start, end in ((0, 1), (1, 2), (2, 0)):
-            found.append(_through(corners[:, start], corners[:, end], faces))
-    points = np.concatenate(found)
+            crossings.append(_through(corners[:, start], corners[:, end], faces))
+    points = np.concatenate(crossings)
     return points, np.zeros(len(points))
 
 

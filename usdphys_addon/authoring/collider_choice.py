@@ -138,13 +138,13 @@ def _form_of(evaluated: Object) -> Form | None:
     digest = hashlib.blake2b(coordinates.tobytes())
     digest.update(corners.tobytes() + sizes.tobytes())
     key = digest.digest()
-    found = _KNOWN.get(key)
-    if found is None:
-        found = _KNOWN[key] = _form(coordinates.reshape(-1, 3).astype(float), corners, sizes)
+    form = _KNOWN.get(key)
+    if form is None:
+        form = _KNOWN[key] = _form(coordinates.reshape(-1, 3).astype(float), corners, sizes)
         if len(_KNOWN) > _KNOWN_MESHES:
             _KNOWN.popitem(last=False)
     _KNOWN.move_to_end(key)
-    return found
+    return form
 
 
 def _is_dense(corners: int, faces: int) -> bool:
@@ -152,9 +152,9 @@ def _is_dense(corners: int, faces: int) -> bool:
 
 
 def _form(points: Floats, corners: NDArray[np.int32], sizes: NDArray[np.int32]) -> Form:
-    found = primitives.recognise(points)
-    if found is not None and primitives.is_closed(points, corners, sizes):
-        return Form(found, 1.0)
+    primitive = primitives.recognise(points)
+    if primitive is not None and primitives.is_closed(points, corners, sizes):
+        return Form(primitive, 1.0)
     used = np.unique(corners)
     hull = _hull_volume(points[used])
     if hull <= 0.0:

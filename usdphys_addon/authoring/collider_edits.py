@@ -71,7 +71,7 @@ def _with_surface(
     """
     context.view_layer.update()
     depsgraph = context.evaluated_depsgraph_get()
-    found = []
+    surfaces = []
     chosen = editable(objects, outcome)
     for obj in chosen:
         made = None
@@ -85,10 +85,10 @@ def _with_surface(
             raise InputError(f"'{obj.name}' is scaled to nothing; give it and its parents a scale that is not zero.")
         if not np.isfinite(made.points).all():
             raise InputError(f"'{obj.name}' has vertices at NaN or infinity; repair the mesh.")
-        found.append((obj, Surface(made.points, made.triangles), world))
-    if not found:
+        surfaces.append((obj, Surface(made.points, made.triangles), world))
+    if not surfaces:
         raise InputError(f"'{chosen[0].name}' has no faces; select mesh objects.")
-    return found
+    return surfaces
 
 
 # --------------------------------------------------------------------------- properties as values
@@ -328,8 +328,8 @@ def _volume(obj: Object, item: PropertyGroup, depsgraph: Depsgraph) -> float:
     if item.shape in props.GPRIM_SHAPES:
         shape = _as_written(item, meshes.vertices_of(evaluated), np.array(obj.matrix_world))
         return fitting.volume(shape)
-    found = fitting.hull(meshes.vertices_of(evaluated))
-    return found.volume if found is not None else 0.0
+    hull = fitting.hull(meshes.vertices_of(evaluated))
+    return hull.volume if hull is not None else 0.0
 
 
 def _retarget_joints(scene: Scene, removed: set[str], body: Object, outcome: EditCounts) -> None:
@@ -407,10 +407,10 @@ def _parts_of(obj: Object, seen: Surface, kind: str, margin: float, axis: str, t
                 "the extension for this platform."
             ) from error
         try:
-            found = engine.decompose(seen, most)
+            pieces = engine.decompose(seen, most)
         except InputError as error:
             raise InputError(f"'{obj.name}' cannot be decomposed: {error}.") from error
-        hulls = [fitting.hull(part.points, margin) or part for part in found]
+        hulls = [fitting.hull(part.points, margin) or part for part in pieces]
         return [_Part(surface=part) for part in hulls]
     whole = fitting.hull(seen.points, margin)
     if whole is None:
@@ -633,18 +633,18 @@ def fit_colliders(
             planned.append((item, shape if explicit or item.is_geometry else None))
     if not planned:
         raise InputError(outcome.notes[-1])
-    for item, found in planned:
+    for item, primitive in planned:
         for name in _PLACED:
-            if found is None or not item.is_geometry:
+            if primitive is None or not item.is_geometry:
                 item.property_unset(name)
-        if found is None:
+        if primitive is None:
             pass
         elif item.is_geometry:
-            for name, value in fitting.sizes_of(found).items():
+            for name, value in fitting.sizes_of(primitive).items():
                 setattr(item, name, value)
         else:
-            item.location = found.center.tolist()
-            for name, value in fitting.sizes_of(found).items():
+            item.location = primitive.center.tolist()
+            for name, value in fitting.sizes_of(primitive).items():
                 if name != "axis":
                     setattr(item, name, value)
         outcome.count += 1
@@ -681,7 +681,7 @@ def to_primitives(
             outcome.notes.append(f"'{obj.name}' has several colliders of its own mesh; the first is replaced.")
     if not planned:
         raise InputError(outcome.notes[-1])
-    for item, found in planned:
-        _set_primitive(item, found)
+    for item, primitive in planned:
+        _set_primitive(item, primitive)
         outcome.count += 1
     return outcome

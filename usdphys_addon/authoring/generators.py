@@ -146,7 +146,7 @@ def _bond_energy(context: Context, bodies: Sequence[Object], aim: Any, across: i
 
     across: the axis along which it flies.
     """
-    chosen, meters, found = set(bodies), unit_length(context.scene), 0.0
+    chosen, meters, energy = set(bodies), unit_length(context.scene), 0.0
     reach = radius + float(np.median([max(obj.dimensions) for obj in bodies]))
     for obj in context.scene.objects:
         joint = obj.usdphys.joint
@@ -154,8 +154,8 @@ def _bond_energy(context: Context, bodies: Sequence[Object], aim: Any, across: i
             continue
         apart = np.delete(np.array(obj.matrix_world.translation) - aim, across)
         if np.linalg.norm(apart) <= reach and joint.drives.transX.max_force < LARGEST_FORCE:
-            found += joint.drives.transX.max_force * abs(joint.limits.transY.high) * meters
-    return MORE_THAN_BONDS * found
+            energy += joint.drives.transX.max_force * abs(joint.limits.transY.high) * meters
+    return MORE_THAN_BONDS * energy
 
 
 def _reach(context: Context) -> float:

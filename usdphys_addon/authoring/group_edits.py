@@ -71,10 +71,10 @@ def _free_group_name(name: str) -> str:
 
 def group_named(scene: Scene, name: str) -> Any:
     """The collision group with this name. Raises InputError if there is none."""
-    found = next((group for group in scene.usdphys.collision_groups if group.name == name), None)
-    if found is None:
+    named = next((group for group in scene.usdphys.collision_groups if group.name == name), None)
+    if named is None:
         raise InputError(f"The scene has no collision group '{name}'; add one in the scene's physics.")
-    return found
+    return named
 
 
 def merged_groups(scene: Scene) -> MergedGroups:
@@ -161,9 +161,9 @@ def remove_members(name: str, objects: Iterable[Object]) -> int:
 
 def _remove(memberships: PropertyGroup, name: str, *, exclude: bool) -> bool:
     """Remove an object's memberships in a group, or its exclusions from it. True if there were any."""
-    found = [
+    matching = [
         index for index, item in enumerate(memberships) if item.name == name and bool(item.exclude) == exclude
     ]  # fmt: skip
-    for index in reversed(found):
+    for index in reversed(matching):
         remove_item(memberships, index)
-    return bool(found)
+    return bool(matching)

@@ -237,15 +237,15 @@ def drivable(objects: Sequence[Object], dof: str) -> tuple[list[tuple[Any, str]]
 
     Raises InputError if none can be driven.
     """
-    found, notes = [], []
+    drives, notes = [], []
     for obj in objects:
         try:
-            found.append((obj, driven_dof(obj, dof)))
+            drives.append((obj, driven_dof(obj, dof)))
         except InputError as error:
             notes.append(str(error))
-    if not found and notes:
+    if not drives and notes:
         raise InputError(notes[0])
-    return found, notes
+    return drives, notes
 
 
 class DrivenKinds(NamedTuple):
@@ -421,16 +421,16 @@ def add_servos(
         if not root or not own:
             continue
         authored = _authored_iterations(model.prims[root])
-        found = drive_design.fit(arm, own, response, latest, may_add=may_add, least=authored or arm_motion.ITERATIONS)
-        if found.iterations > (authored or arm_motion.ITERATIONS):
+        fitted = drive_design.fit(arm, own, response, latest, may_add=may_add, least=authored or arm_motion.ITERATIONS)
+        if fitted.iterations > (authored or arm_motion.ITERATIONS):
             attribute = vendor_schemas.attribute_named("PhysxArticulationAPI", _ITERATIONS)
             obj = context.scene.objects[model.prims[root].label]
-            vendor_edits.apply_row(obj.usdphys, "PhysxArticulationAPI", attribute, found.iterations)
-        for path, armature in found.armatures.items():
+            vendor_edits.apply_row(obj.usdphys, "PhysxArticulationAPI", attribute, fitted.iterations)
+        for path, armature in fitted.armatures.items():
             joint, dof = chosen[path]
             before = axis_settings(model.prims[path], dof).armature
             vendor_edits.put_concept(context.scene, joint.usdphys, "joint_armature", before + armature, dof)
-        outlooks.append(Outlook(found.motion, found.keeps, bool(found.armatures)))
+        outlooks.append(Outlook(fitted.motion, fitted.keeps, bool(fitted.armatures)))
     _keep_awake(context, model, motors, roots, chosen)
     if any(outlook.armature for outlook in outlooks):
         motors, notes = add_motors(context, targets, holds=True, response=response)

@@ -100,14 +100,14 @@ def joints_of(context: Context) -> list[Any]:
     Raises InputError if there are none.
     """
     chosen = list(context.selected_objects)
-    found = [obj for obj in chosen if is_joint(obj)]
-    if found:
-        return found
+    joints = [obj for obj in chosen if is_joint(obj)]
+    if joints:
+        return joints
     held: list[Any] = [obj for obj in context.scene.objects if is_joint(obj)]
     for side in (1, 0):
-        found = [obj for obj in held if getattr(obj.usdphys.joint, f"body{side}") in chosen]
-        if found:
-            return found
+        joints = [obj for obj in held if getattr(obj.usdphys.joint, f"body{side}") in chosen]
+        if joints:
+            return joints
     raise InputError("Neither a joint nor a body of one is selected; select a joint.")
 
 
@@ -200,13 +200,13 @@ class JointMaker:
 
     def parts(self, body: Object) -> list[Any]:
         """An object and all below it, except joints and other rigid bodies with what is below them."""
-        found = [body]
-        for obj in found:
-            found += [
+        objects = [body]
+        for obj in objects:
+            objects += [
                 child for child in self.below.get(obj.name_full, ())
                 if not is_joint(child) and not self.is_body(child)
             ]  # fmt: skip
-        return found
+        return objects
 
     def is_body(self, obj: Object) -> bool:
         """True if an object is a rigid body or is planned to become one."""
@@ -350,13 +350,13 @@ class JointMaker:
         # What the boxes leave between them is the least that the surfaces can.
         least = [float(np.linalg.norm(np.maximum(0.0, np.maximum(one[0] - box[1], box[0] - one[1]))))
                  for one in map(self.box, others)]  # fmt: skip
-        found, best = [math.inf] * len(others), math.inf
+        distances, best = [math.inf] * len(others), math.inf
         for at in sorted(range(len(others)), key=least.__getitem__):
             if least[at] > best:
                 break
-            found[at] = closest(self.surface(body), self.surface(others[at]))[1]
-            best = min(best, found[at])
-        return found
+            distances[at] = closest(self.surface(body), self.surface(others[at]))[1]
+            best = min(best, distances[at])
+        return distances
 
     def box(self, body: Object) -> tuple[Array, Array]:
         """Least and largest corner (3,), (3,) of the surface of a body."""
@@ -459,8 +459,8 @@ def frame_along(axis: Array) -> tuple[Matrix, str]:
 
 def joint_name(body1: Object, parent: Object) -> str:
     """Name for a joint of a body; "Arm Joint.L" for "Arm.L", so that Blender can flip its side."""
-    found = _SIDE.match(body1.name)
-    name = f"{found['stem']} Joint{found['side']}" if found else f"{body1.name} Joint"
+    side = _SIDE.match(body1.name)
+    name = f"{side['stem']} Joint{side['side']}" if side else f"{body1.name} Joint"
     if parent.data is not None and prim_name(parent.data.name) == prim_name(name):
         # The mesh of the parent would become a sibling prim of the same name.
         name = f"{name} Frame"

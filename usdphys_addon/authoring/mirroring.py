@@ -179,10 +179,10 @@ class _Mirror:
         name = flip_name(obj.name)
         if name == obj.name:
             return obj
-        found = self.objects.get(name)
-        if found is None:
+        mirrored = self.objects.get(name)
+        if mirrored is None:
             raise InputError(f"'{obj.name}' has no counterpart '{name}' in the scene; make it first.")
-        return found
+        return mirrored
 
     def check_scale(self, obj: Object) -> None:
         if frames.is_flat(frames.determinant(self.world(obj))):
@@ -249,7 +249,7 @@ class _Mirror:
     def joints_to_mirror(self, parts: list[Object]) -> list[Any]:
         """The joints among the selected objects, and those that hold a selected part."""
         chosen = {*parts, *(obj for obj in self.selected if joint_frames.is_joint(obj))}
-        found = []
+        joints = []
         for obj in self.scene.objects:
             if not joint_frames.is_joint(obj):
                 continue
@@ -261,8 +261,8 @@ class _Mirror:
             # A joint between the two sides, or between middle parts, is its own mirror image.
             is_named = obj in chosen and flip_name(obj.name) != obj.name
             if names != flipped or is_named:
-                found.append(obj)
-        return found
+                joints.append(obj)
+        return joints
 
     def plan_joint(self, obj: Object, claimed: Sequence[Object | None]) -> _JointPlan | None:
         joint = obj.usdphys.joint
@@ -296,9 +296,13 @@ class _Mirror:
         self, obj: Object, bodies: list[Any], place: Matrix, claimed: Sequence[Object | None]
     ) -> Any | None:
         """The joint of the flipped name, else the nearest one of the same type between the mirrored bodies, or None."""
-        found = self.objects.get(self.joint_name(obj))
-        if found is not None and found != obj and (joint_frames.is_joint(found) or is_bare(found, self.parents)):
-            return found
+        existing = self.objects.get(self.joint_name(obj))
+        if (
+            existing is not None
+            and existing != obj
+            and (joint_frames.is_joint(existing) or is_bare(existing, self.parents))
+        ):
+            return existing
         alike = []
         for other in self.scene.objects:
             if other == obj or other in claimed or not joint_frames.is_joint(other):

@@ -92,8 +92,8 @@ def at(need: str, path: str, name: str) -> Value:
 
     def read(obj: Object) -> Any:
         group = group_at(obj, path)
-        found: Any = None if group is None else getattr(group, name)
-        return tuple(found) if hasattr(found, "__len__") and not isinstance(found, str) else found
+        value: Any = None if group is None else getattr(group, name)
+        return tuple(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
 
     def write(_context: Context, objects: list[Any], value: Any) -> None:
         for obj in objects:

@@ -131,25 +131,25 @@ class Tagging:
 
     def _below(self, obj: Object) -> list[Any]:
         """An object and the visible or chosen objects below it, down to other bodies."""
-        found = [obj]
+        objects = [obj]
         for child in self._children.get(obj.name_full, ()):
             if not self._will_be_body(child) and (child.name_full in self._chosen or child.visible_get()):
-                found += self._below(child)
-        return found + self._instanced(obj)
+                objects += self._below(child)
+        return objects + self._instanced(obj)
 
     def _instanced(self, obj: Object) -> list[Any]:
         """The objects that a collection instance shows, except other bodies, what is below them, and joints."""
         if obj.type != "EMPTY" or obj.instance_type != "COLLECTION" or obj.instance_collection is None:
             return []
-        found = []
+        objects = []
         for part in obj.instance_collection.all_objects:
             above: Any = part
             while above is not None and not is_body(above):
                 above = above.parent
             if above is None and not applies(part, "joint"):
                 self._instancers[part.name_full] = obj
-                found.append(part)
-        return found
+                objects.append(part)
+        return objects
 
     def _will_be_body(self, obj: Object) -> bool:
         if obj.name_full in self._owners and self.role != "COLLIDER":
@@ -266,7 +266,7 @@ class Tagging:
 
     def _triangles(self) -> list[tuple[Any, int, str]]:
         """(object, index, approximation) of the colliders whose triangles no solver should move."""
-        found = []
+        triangle_colliders = []
         for step in self.steps:
             for part in step.below:
                 if part.library is not None:
@@ -276,8 +276,8 @@ class Tagging:
                     if collides and not item.is_geometry and item.approximation in _TRIANGLES:
                         choice = choose(part, "DYNAMIC", self.depsgraph, forms=self._forms)
                         if choice is not None:
-                            found.append((part, index, choice.approximation or "convexHull"))
-        return found
+                            triangle_colliders.append((part, index, choice.approximation or "convexHull"))
+        return triangle_colliders
 
     def _write_body(self, obj: Object) -> None:
         if self.role == "COLLIDER":
@@ -378,11 +378,11 @@ def tag_by_name(
         raise InputError("No name is given; type one, with * for any text")
     candidates = _objects_of(collection) if collection else list(context.scene.objects)
     wanted = pattern if match_case else pattern.lower()
-    found = [obj for obj in candidates if fnmatchcase(obj.name if match_case else obj.name.lower(), wanted)]
-    if not found:
+    matching = [obj for obj in candidates if fnmatchcase(obj.name if match_case else obj.name.lower(), wanted)]
+    if not matching:
         raise InputError(phrase(_NO_MATCH_IN if collection else _NO_MATCH, collection=collection, pattern=pattern))
-    outcome = tag(context, found, role)
-    found_text = phrase("{objects} like '{pattern}'", objects=counted(len(found), "object"), pattern=pattern)
+    outcome = tag(context, matching, role)
+    found_text = phrase("{objects} like '{pattern}'", objects=counted(len(matching), "object"), pattern=pattern)
     outcome.text = joined(". ", (found_text, outcome.text))
     return outcome
 
@@ -391,20 +391,20 @@ def tag_collection(context: Context, name: str, role: str) -> EditReport:
     """Give a role to all objects of a collection and of its child collections. Raises InputError."""
     if not name:
         raise InputError("No collection is chosen; choose one")
-    found = _objects_of(name)
-    if not found:
+    objects = _objects_of(name)
+    if not objects:
         raise InputError(phrase("There are no objects in the collection '{name}'; choose another", name=name))
-    outcome = tag(context, found, role)
-    found_text = phrase("{objects} in '{name}'", objects=counted(len(found), "object"), name=name)
+    outcome = tag(context, objects, role)
+    found_text = phrase("{objects} in '{name}'", objects=counted(len(objects), "object"), name=name)
     outcome.text = joined(". ", (found_text, outcome.text))
     return outcome
 
 
 def _objects_of(collection: str) -> list[Any]:
-    found = bpy.data.collections.get(collection)
-    if found is None:
+    source = bpy.data.collections.get(collection)
+    if source is None:
         raise InputError(phrase("There is no collection '{name}'; choose one of the file", name=collection))
-    return list(found.all_objects)
+    return list(source.all_objects)
 
 
 def describe(context: Context, role: str) -> str:

@@ -35,19 +35,19 @@ def make(context: Context, objects: Sequence[Object], across: int) -> TetMeshes:
     result = TetMeshes()
     depsgraph = context.evaluated_depsgraph_get()
     sources: list[Any] = [obj for obj in objects if not tet_meshes.has_tets(obj.data)]
-    found: list[tuple[Any, tet_lattice.TetLattice]] = []
+    lattices: list[tuple[Any, tet_lattice.TetLattice]] = []
     for obj in sources:
         mesh = bridge_mesh.read_mesh(obj.evaluated_get(depsgraph), 1.0)
         try:
             if mesh is None:
                 raise InputError("The mesh has no faces; choose one with a volume.")
             cell = tet_lattice.cell_of(mesh.points, mesh.triangles, across)
-            found.append((obj, tet_lattice.fill(mesh.points, mesh.triangles, cell)))
+            lattices.append((obj, tet_lattice.fill(mesh.points, mesh.triangles, cell)))
         except InputError as error:
             result.notes.append(phrase("'{name}': {reason}", name=obj.name, reason=str(error)))
-    if not found:
+    if not lattices:
         raise InputError(result.notes[0] if result.notes else "Select objects with closed meshes.")
-    for obj, lattice in found:
+    for obj, lattice in lattices:
         _remove_earlier(obj)
         name = f"{obj.name}{tet_lattice.SUFFIX}"
         data = tet_meshes.new_mesh(name, lattice.points, lattice.tets, lattice.surface)

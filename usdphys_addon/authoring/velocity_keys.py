@@ -61,12 +61,12 @@ def _worlds(motion: Coasting, start: Any, moments: list[float], meters: float) -
     """World matrices in Blender units at moments, s, after the start. start (4, 4): metres."""
     position, rotation = start[:3, 3], frames.rotation_of(start)
     back = np.linalg.inv(frames.transform(position, rotation)) @ start
-    found = []
+    matrices = []
     for moment in moments:
         world = frames.transform(*motion.after(moment, position, rotation)) @ back
         world[:3, 3] /= meters
-        found.append(Matrix(world.tolist()))
-    return found
+        matrices.append(Matrix(world.tolist()))
+    return matrices
 
 
 def _key(obj: Any, numbers: list[int], worlds: list[Matrix], spins: bool) -> None:

@@ -63,12 +63,12 @@ def rows_of(thing: Any, concept: Concept, dof: str = "") -> list[Any]:
     """The rows that an owner has of a concept."""
     if "vendor" not in thing.keys():
         return []
-    found = []
+    rows = []
     for row in thing.vendor:
         known = concepts.concept_of(row.applied, row.name)
         if known is not None and known[0] is concept and (not dof or known[1] == dof):
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def add_concept(scene: Scene, thing: PropertyGroup, concept: Concept, dof: str = "") -> list[Any]:
@@ -131,9 +131,9 @@ def add_attribute(thing: PropertyGroup, applied: str, name: str, scene: Scene) -
     attribute = vendor_schemas.attribute_named(applied, name)
     if attribute is None:
         return apply_row(thing, applied)
-    found = vendor_rows.row_of(thing, name)
-    if found is not None and found.applied == applied:
-        return found
+    row = vendor_rows.row_of(thing, name)
+    if row is not None and row.applied == applied:
+        return row
     value = start_value(thing, applied, attribute, unit_length(scene))
     return apply_row(thing, applied, attribute, value)
 
@@ -180,14 +180,14 @@ def convert_deprecated(scene: Scene, thing: PropertyGroup) -> bool:
 
     False where there is nothing to convert. Values that Newton's schemas have already stay.
     """
-    found = []
+    deprecated = []
     for row in thing.vendor if "vendor" in thing.keys() else ():
         attribute = vendor_rows.attribute_of(row)
         if isinstance(attribute, vendor_schemas.VendorAttribute) and attribute.is_deprecated:
             wanted = concepts.replacement(row.applied, row.name, dofs_of(thing))
             if wanted is not None and not row.applied.startswith("PhysxJointAPI"):
-                found.append((row.applied, row.name, wanted))
-    for applied, name, wanted in found:
+                deprecated.append((row.applied, row.name, wanted))
+    for applied, name, wanted in deprecated:
         source = next(row for row in thing.vendor if (row.applied, row.name) == (applied, name))
         value = vendor_rows.value_of(source)
         # PhysX writes "automatic" as -inf, for which Newton has no number: it is its fallback.
@@ -204,7 +204,7 @@ def convert_deprecated(scene: Scene, thing: PropertyGroup) -> bool:
     ]  # fmt: skip
     for applied in mimics:
         _convert_mimic(scene, thing, applied)
-    return bool(found or mimics)
+    return bool(deprecated or mimics)
 
 
 def _convert_mimic(scene: Scene, thing: PropertyGroup, applied: str) -> None:
@@ -341,7 +341,7 @@ def choices(places: Collection[Place], runtime: str, thing: PropertyGroup) -> li
     Attributes that it has are left out. Without an attribute: the schema alone, of those that have none.
     """
     has = {(row.applied, row.name) for row in thing.vendor} if thing is not None and "vendor" in thing.keys() else set()
-    found: list[tuple[str, Attribute | None]] = []
+    choosable: list[tuple[str, Attribute | None]] = []
     typed = vendor_rows.typed_schema(thing) if thing is not None else ""
     for cls in vendor_schemas.all_schemas(*places):
         if runtime and cls.family != runtime:
@@ -352,10 +352,10 @@ def choices(places: Collection[Place], runtime: str, thing: PropertyGroup) -> li
         for applied in applied_to(cls, thing):
             _, instance = schema.split_applied(applied)
             editable = [one for one in cls.attributes if one.is_editable or one.is_relationship]
-            found += [(applied, one) for one in editable if (applied, one.usd_name(instance)) not in has]
+            choosable += [(applied, one) for one in editable if (applied, one.usd_name(instance)) not in has]
             if not editable and (applied, "") not in has:
-                found.append((applied, None))
-    return found
+                choosable.append((applied, None))
+    return choosable
 
 
 def applied_to(cls: Any, thing: PropertyGroup) -> list[str]:
@@ -387,22 +387,22 @@ def apply_row(thing: PropertyGroup, applied: str, attribute: Attribute | None = 
     if attribute is None:
         return next(row for row in thing.vendor if row.applied == applied)
     name = attribute.usd_name(schema.split_applied(applied)[1])
-    found = next((row for row in thing.vendor if row.applied == applied and row.name == name), None)
-    if found is None:
-        found = vendor_rows.add_row(thing, applied, name, attribute.type, "")
+    existing = next((row for row in thing.vendor if row.applied == applied and row.name == name), None)
+    if existing is None:
+        existing = vendor_rows.add_row(thing, applied, name, attribute.type, "")
     if value is not None:
-        found.text = text_of(attribute.value, value)
-    elif not found.text:
-        found.text = text_of(attribute.value, _start(attribute))
-    return found
+        existing.text = text_of(attribute.value, value)
+    elif not existing.text:
+        existing.text = text_of(attribute.value, _start(attribute))
+    return existing
 
 
 def add_unknown(thing: PropertyGroup, applied: str, name: str, kind: ValueType, value: Any) -> Any:
     """Give an attribute that no table has a value. Returns its row."""
     if applied not in vendor_rows.applied_names(thing):
         vendor_rows.add_row(thing, applied, "", "", "")
-    found = next((row for row in thing.vendor if row.applied == applied and row.name == name), None)
-    row = found or vendor_rows.add_row(thing, applied, name, kind.name, "")
+    existing = next((row for row in thing.vendor if row.applied == applied and row.name == name), None)
+    row = existing or vendor_rows.add_row(thing, applied, name, kind.name, "")
     row.type, row.text = kind.name, text_of(kind, value)
     return row
 

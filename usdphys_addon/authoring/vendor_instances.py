@@ -68,13 +68,13 @@ def rename(things: Iterable[Any], applied: str, name: str) -> int:
         raise InputError(f"'{applied}' has no name of its own; only tendons and their like have one")
     if not _NAME.fullmatch(name):
         raise InputError(f"'{name}' is no name that USD takes; use letters, digits and underscores")
-    found = [thing for thing in things if old in _instances(thing, family)]
+    renamed = [thing for thing in things if old in _instances(thing, family)]
     if name == old:
         return 0
-    for thing in found:
+    for thing in renamed:
         if name in _instances(thing, family):
             raise InputError(f"'{thing.id_data.name}' has '{name}' already; choose another name")
-    for thing in found:
+    for thing in renamed:
         for row in thing.vendor:
             kind, instance = schema.split_applied(row.applied)
             if kind not in family or instance != old:
@@ -83,8 +83,8 @@ def rename(things: Iterable[Any], applied: str, name: str) -> int:
             row.applied = f"{kind}:{name}"
             if attribute is not None:
                 row.name = attribute.usd_name(name)
-    _follow_parents(found, old, name)
-    return len(found)
+    _follow_parents(renamed, old, name)
+    return len(renamed)
 
 
 def _follow_parents(things: list[Any], old: str, name: str) -> None:

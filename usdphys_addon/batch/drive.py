@@ -44,10 +44,10 @@ def run(jobs: Iterable[Job], crew: Crew, results: Path, told: Told) -> Counter[s
                 futures[crew.executor.submit(crew.work, job.as_table())] = job
             for future in as_completed(futures):
                 job = futures.pop(future)
-                found = _result(job, future, stamps.pop(job.id))
-                book.add(found)
-                counts[found["status"]] += 1
-                told(job, found)
+                line = _result(job, future, stamps.pop(job.id))
+                book.add(line)
+                counts[line["status"]] += 1
+                told(job, line)
         except BaseException:
             crew.close()
             raise
@@ -57,21 +57,21 @@ def run(jobs: Iterable[Job], crew: Crew, results: Path, told: Told) -> Counter[s
 def _result(job: Job, future: Future[dict[str, Any]], stamp: list[int] | None) -> dict[str, Any]:
     """The line for a finished job. Raises InputError where it was not done for want of a worker."""
     try:
-        found = future.result()
+        outcome = future.result()
     except UsdPhysError:
         raise
     except Exception as error:
         # Dask gives up a job whose worker processes have died several times.
-        found = {"status": "crashed", "error": f"The worker was lost ({type(error).__name__})."}
-    if found["status"] == "no worker":
-        raise InputError(f"No process with Blender can be started: {found['error']}.")
-    line = {"id": job.id, "op": job.op, "in": job.source, **found}
+        outcome = {"status": "crashed", "error": f"The worker was lost ({type(error).__name__})."}
+    if outcome["status"] == "no worker":
+        raise InputError(f"No process with Blender can be started: {outcome['error']}.")
+    line = {"id": job.id, "op": job.op, "in": job.source, **outcome}
     faults, number = str(line.pop("faults", "")), int(line.pop("signal", 0))
-    if found["status"] in ("crashed", "timeout"):
-        line.setdefault("error", _ended(job, found["status"], number, faults))
+    if outcome["status"] in ("crashed", "timeout"):
+        line.setdefault("error", _ended(job, outcome["status"], number, faults))
     if exceeded := line.pop("exceeded", ""):
         line["error"] = f"'{job.source}' could not be done: {exceeded}; no output was written."
-    if line.get("attempts", 1) > 1 or exceeded or found["status"] in ("crashed", "timeout"):
+    if line.get("attempts", 1) > 1 or exceeded or outcome["status"] in ("crashed", "timeout"):
         _clean(job)
     return {**line, "job": job.digest, "input": stamp}
 

@@ -59,10 +59,10 @@ class Job:
             return None
         try:
             # A Path costs more than the call, ten thousand times.
-            found = [os.stat(name) for name in self.inputs if not is_url(name)]  # noqa: PTH116
+            stats = [os.stat(name) for name in self.inputs if not is_url(name)]  # noqa: PTH116
         except OSError:
             return None
-        return [number for state in found for number in (state.st_size, state.st_mtime_ns)]
+        return [number for state in stats for number in (state.st_size, state.st_mtime_ns)]
 
 
 def read(file: Path) -> list[Job]:
@@ -73,21 +73,21 @@ def read(file: Path) -> list[Job]:
     except (OSError, UnicodeDecodeError) as error:
         reason = (error.strerror if isinstance(error, OSError) else "") or "it is no text in UTF-8"
         raise InputError(f"'{file}' cannot be read ({reason}).") from error
-    found: list[Job] = []
+    listed: list[Job] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
             value = json.loads(line)
-            found.append(job_of(value))
+            listed.append(job_of(value))
         except ValueError as error:
             raise InputError(f"Line {number} of '{file}' is no JSON ({error}).") from error
         except RecursionError as error:
             raise InputError(f"Line {number} of '{file}' is nested too deeply.") from error
         except InputError as error:
             raise InputError(f"Line {number} of '{file}': {error}") from error
-    _refuse_twins(file, found)
-    return found
+    _refuse_twins(file, listed)
+    return listed
 
 
 def job_of(value: object) -> Job:

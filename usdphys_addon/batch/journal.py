@@ -25,9 +25,9 @@ def results(file: Path) -> Iterator[dict[str, Any]]:
         raise InputError(f"'{file}' cannot be read ({error.strerror}).") from error
     for line in content.split(b"\n"):
         with suppress(ValueError, RecursionError):
-            found = json.loads(line)
-            if isinstance(found, dict) and isinstance(found.get("id"), str):
-                yield found
+            result = json.loads(line)
+            if isinstance(result, dict) and isinstance(result.get("id"), str):
+                yield result
 
 
 def done(file: Path) -> dict[str, dict[str, Any]]:

@@ -44,7 +44,7 @@ def of_folder(source: Path, target: Path, inputs: Sequence[str], suffix: str, *,
 
 def of_collections(scene: Path, names: Iterable[str], target: Path, suffix: str) -> list[dict[str, Any]]:
     """Jobs that export collections of a .blend, each to a file of its name."""
-    found, taken = [], set()
+    planned, taken = [], set()
     for name in names:
         stem = re.sub(r"[^\w.-]+", "_", name).strip("._") or "collection"
         number, unused = 1, stem
@@ -53,5 +53,5 @@ def of_collections(scene: Path, names: Iterable[str], target: Path, suffix: str)
         taken.add(unused.lower())
         place = target.absolute() / f"{unused}{suffix}"
         options = {"collection": name}
-        found.append({"op": "convert", "id": name, "in": str(scene), "out": str(place), "options": options})
-    return found
+        planned.append({"op": "convert", "id": name, "in": str(scene), "out": str(place), "options": options})
+    return planned

@@ -83,7 +83,7 @@ def duration(seconds: float) -> str:
 
 def summary(name: str, counts: Mapping[str, int], skipped: int) -> str:
     """The last line of a batch: how many jobs, and what became of them."""
-    found = [f"{counts[status]} {status}" for status in STATUSES if counts.get(status)]
+    parts = [f"{counts[status]} {status}" for status in STATUSES if counts.get(status)]
     if skipped:
-        found.append(f"{skipped} done before")
-    return f"{name}: {counted(sum(counts.values()) + skipped, 'job')}{': ' if found else ''}{', '.join(found)}"
+        parts.append(f"{skipped} done before")
+    return f"{name}: {counted(sum(counts.values()) + skipped, 'job')}{': ' if parts else ''}{', '.join(parts)}"

@@ -37,9 +37,9 @@ def fetch(main: str, names: Collection[str], get: Callable[[str], Path]) -> None
     waiting, left = [main], set(names) - {main}
     while waiting:
         file = get(waiting.pop())
-        found = set(named(file, left))
-        left -= found
-        waiting += sorted(found)
+        names_left = set(named(file, left))
+        left -= names_left
+        waiting += sorted(names_left)
 
 
 def named(file: Path, names: Collection[str]) -> Iterator[str]:

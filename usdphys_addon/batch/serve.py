@@ -38,11 +38,11 @@ def serve(perform: Callable[[list[str]], Mapping[str, Any]]) -> int:
         # that has started this one is gone.
         faulthandler.dump_traceback_later(job["seconds"], exit=True, file=log)
         began = clock.now()
-        found = dict(perform(job["arguments"]))
+        answer = dict(perform(job["arguments"]))
         faulthandler.cancel_dump_traceback_later()
         if _memory() > least + _KEPT:
             _give_back()
-        _answer(answers, {**found, "seconds": round(clock.now() - began, 4), "memory": _memory()})
+        _answer(answers, {**answer, "seconds": round(clock.now() - began, 4), "memory": _memory()})
         if is_first:
             # The modules that the first job has loaded stay: the collector need not look at them again.
             is_first = False

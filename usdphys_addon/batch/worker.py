@@ -224,8 +224,8 @@ class Child:
             for line in self._process.stdout:
                 text = line.decode("utf-8", "replace")
                 if text.startswith(MARK) and text.endswith("\n"):
-                    found: dict[str, Any] = json.loads(text.removeprefix(MARK))
-                    return found
+                    answer: dict[str, Any] = json.loads(text.removeprefix(MARK))
+                    return answer
             return None
         finally:
             alarm.cancel()
@@ -285,29 +285,29 @@ class Workers:
 
     def run(self, job: Mapping[str, Any]) -> dict[str, Any]:
         """What became of a job with the keys id, arguments, inputs and outputs: see `run_job`."""
-        found: dict[str, Any] = {}
+        result: dict[str, Any] = {}
         try:
             with _staged(job, self.settings.root) as (arguments, outputs):
                 for attempt in range(1, self.settings.retries + 2):
-                    found = self._attempt(arguments)
-                    found["attempts"] = attempt
-                    if found["status"] not in ("crashed", "timeout") or self._is_closed:
+                    result = self._attempt(arguments)
+                    result["attempts"] = attempt
+                    if result["status"] not in ("crashed", "timeout") or self._is_closed:
                         break
-                if found["status"] == "ok":
-                    found["outputs"] = [_described(name, path) for name, path in outputs]
+                if result["status"] == "ok":
+                    result["outputs"] = [_described(name, path) for name, path in outputs]
         except ChildError as error:
-            found |= {"status": "no worker", "error": str(error)}
+            result |= {"status": "no worker", "error": str(error)}
         except _StagingError as error:
-            found |= {"status": "failed", "exit": 1, "error": str(error)}
-        found["worker"] = platform.node()
-        return found
+            result |= {"status": "failed", "exit": 1, "error": str(error)}
+        result["worker"] = platform.node()
+        return result
 
     def _attempt(self, arguments: list[str]) -> dict[str, Any]:
         child = self._child()
         began = self._now() if self._now is not None else 0.0
-        found = child.run(arguments, self.settings.timeout)
-        if found is not None:
-            return {"pid": child.pid, "status": "failed" if found["exit"] else "ok", **found}
+        answer = child.run(arguments, self.settings.timeout)
+        if answer is not None:
+            return {"pid": child.pid, "status": "failed" if answer["exit"] else "ok", **answer}
         number, faults = child.end()
         if child.exceeded:
             self._drop()

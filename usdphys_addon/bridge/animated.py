@@ -67,13 +67,13 @@ def _channels(action: Any, slot: Any) -> Iterator[FCurve]:
 
 def animated_paths(owner: ID) -> dict[str, str]:
     """What animates each value of the physics of a data-block, by data path. A driver wins over curves."""
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for curve, by in curves_of(owner):
         path = curve.data_path
         is_physics = path.startswith(_PHYSICS) and not path.startswith(_SETTINGS)
         if is_physics or (path in _GRAVITY and isinstance(owner, bpy.types.Scene)):
-            found[path] = by
-    return found
+            sources[path] = by
+    return sources
 
 
 def is_of_transform(path: str) -> bool:
@@ -99,9 +99,9 @@ class Source(NamedTuple):
     def owner(self) -> Any:
         """The data-block; None if it is gone."""
         blocks = getattr(bpy.data, self.kind)
-        found = blocks.get(self.name)
-        if found is not None and found.session_uid == self.uid:
-            return found
+        data_block = blocks.get(self.name)
+        if data_block is not None and data_block.session_uid == self.uid:
+            return data_block
         return next((block for block in blocks if block.session_uid == self.uid), None)
 
 
@@ -119,8 +119,8 @@ class AnimatedGroups:
     def __init__(self, owners: Iterable[ID]) -> None:
         self.paths: dict[int, dict[str, str]] = {}
         for owner in owners:
-            if _animation_of(owner) is not None and (found := animated_paths(owner)):
-                self.paths[owner.session_uid] = found
+            if _animation_of(owner) is not None and (paths_of_owner := animated_paths(owner)):
+                self.paths[owner.session_uid] = paths_of_owner
         #: (schema, field, source) of values whose prims are not known yet.
         self._noted: list[tuple[Schema, str, Source]] = []
         self._read: set[tuple[int, str]] = set()
@@ -202,7 +202,7 @@ class AnimatedValues:
         """The values in SI. Those of data-blocks that are gone are left out."""
         reader = PropertyReader(self.meters)
         read: dict[Source, Any] = {}
-        found = {}
+        values = {}
         for key, source in self.sources.items():
             if source not in read:
                 read[source] = _values(source, reader, depsgraph)
@@ -210,8 +210,8 @@ class AnimatedValues:
             if isinstance(value, dict):
                 value = value.get(key.schema)
             if value is not None:
-                found[key] = getattr(value, key.field)
-        return {key: value for key, value in found.items() if value is not None}
+                values[key] = getattr(value, key.field)
+        return {key: value for key, value in values.items() if value is not None}
 
     def samples(self) -> dict[Key, Samples]:
         """The animated values, without what they are when."""

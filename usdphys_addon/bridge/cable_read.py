@@ -47,10 +47,10 @@ def read_cable(reading: ReadingContext, placement: Placement, world: frames.Matr
         reading.taken.add(prim.path)
         reading.model.add(prim)
     placed = points * reading.meters @ world[:3, :3].T + world[:3, 3]
-    found = cables.deformable(placement.geometry, placed, cable)
+    prims = cables.deformable(placement.geometry, placed, cable)
     pins = [deformables.Pin(f"{placement.path}/{end.name}", placement.geometry, end.holder) for end in ends]
     before = reading.model.deformables() if reading.model.deformables is not None else ([], [])
-    known = ([*before[0], found], [*before[1], *pins])
+    known = ([*before[0], prims], [*before[1], *pins])
     reading.model.deformables = lambda: known
 
 

@@ -13,11 +13,11 @@ Items = tuple[tuple[str, str, str], ...]
 
 @cache
 def _all() -> dict[str, Items]:
-    found: dict[str, Items] = {}
+    items: dict[str, Items] = {}
     for row in tables.rows(Path(__file__).with_suffix(".tsv")):
         item = (row["identifier"], row["label"], row["tooltip"])
-        found[row["choice"]] = (*found.get(row["choice"], ()), item)
-    return found
+        items[row["choice"]] = (*items.get(row["choice"], ()), item)
+    return items
 
 
 def items_of(choice: str) -> Items:

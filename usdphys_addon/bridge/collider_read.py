@@ -110,8 +110,8 @@ class ColliderReader:
         modifiers = placement.obj.modifiers
         if not modifiers:
             return
-        found = [modifier for modifier in modifiers if modifier.type in _DEFORMING]
-        shown = next((modifier for modifier in found if modifier.show_viewport), None)
+        deforming = [modifier for modifier in modifiers if modifier.type in _DEFORMING]
+        shown = next((modifier for modifier in deforming if modifier.show_viewport), None)
         if shown is not None:
             name = placement.obj.name
             self.context.issue(
@@ -190,8 +190,8 @@ class ColliderReader:
             shape = self.shapes.shape(item, placement)
             meters = self.context.meters
             self._places[key] = None if shape is None else placed_gprim(shape, world, meters, is_tapered=is_tapered)
-        found = self._places[key]
-        return None if found is None else (found[0].copy(), copy(found[1]))
+        place = self._places[key]
+        return None if place is None else (place[0].copy(), copy(place[1]))
 
     def own_prim(self, path: str, type_name: str, placement: Placement, world: frames.Matrix) -> Prim:
         """The prim of the object's own geometry, which may be the prim of the object itself."""

@@ -49,16 +49,16 @@ class ColliderShapes:
         axis = "XYZ".index(item.axis) if "axis" in touched else 2
         needs_fit = "location" not in touched or not all(name in touched for name in _PARAMETERS[kind])
         turn = tuple(item.rotation) if "rotation" in touched else None
-        found = self._fit(turn, placement, kind, axis, needs_fit=needs_fit)
+        primitive = self._fit(turn, placement, kind, axis, needs_fit=needs_fit)
         if "location" in touched:
-            found.center = np.array(item.location, float)
+            primitive.center = np.array(item.location, float)
         if "size" in touched:
-            found.size = np.array(item.size, float)
+            primitive.size = np.array(item.size, float)
         if "radius" in touched:
-            found.radius = item.radius
+            primitive.radius = item.radius
         if "height" in touched:
-            found.height = item.height
-        return found
+            primitive.height = item.height
+        return primitive
 
     def _fit(
         self, turn: tuple[float, ...] | None, placement: Placement, kind: Any, axis: int, *, needs_fit: bool
@@ -84,10 +84,10 @@ class ColliderShapes:
         key = placement.mesh_key
         if key not in self._recognised:
             finished(self.steps(placement))
-        found = self._recognised[key]
+        primitive = self._recognised[key]
         # Only shear from a parent could make an aligned box no box.
         is_unsheared = placement.parent is None and key in self._aligned_boxes
-        return found if found is not None and (is_unsheared or found.survives(placement.matrix)) else None
+        return primitive if primitive is not None and (is_unsheared or primitive.survives(placement.matrix)) else None
 
     def steps(self, placement: Placement) -> Steps[None]:
         """Look, in steps, which primitive the mesh is, so that `recognised` knows it."""
@@ -99,12 +99,12 @@ class ColliderShapes:
             content = (coordinates.tobytes(), corners.tobytes(), sizes.tobytes())
             if content not in self._recognised_points:
                 points = coordinates.reshape(-1, 3).astype(float)
-                found = primitives.recognise(points)
+                primitive = primitives.recognise(points)
                 yield 0.2
-                is_solid = found is not None and (yield from primitives.closed_steps(points, corners, sizes))
-                self._recognised_points[content] = found if is_solid else None
-            found = self._recognised[key] = self._recognised_points[content]
-            if found is not None and found.kind is usd_geom.Cube and found.is_aligned:
+                is_solid = primitive is not None and (yield from primitives.closed_steps(points, corners, sizes))
+                self._recognised_points[content] = primitive if is_solid else None
+            primitive = self._recognised[key] = self._recognised_points[content]
+            if primitive is not None and primitive.kind is usd_geom.Cube and primitive.is_aligned:
                 self._aligned_boxes.add(key)
 
     def bounding(self, placement: Placement) -> str:
@@ -112,12 +112,12 @@ class ColliderShapes:
 
         Then the mesh prim itself is the collider, which needs no second prim.
         """
-        found = self.recognised(placement)
-        if found is None:
+        primitive = self.recognised(placement)
+        if primitive is None:
             return ""
         if placement.mesh_key in self._aligned_boxes:
             return "boundingCube"
-        if found.kind is usd_geom.Sphere:
+        if primitive.kind is usd_geom.Sphere:
             return "boundingSphere"
         return ""
 

@@ -120,9 +120,9 @@ def new_curve(owner: ID, path: str, index: int = 0) -> FCurve:
     layer = action.layers[0] if len(action.layers) else action.layers.new("Layer")
     strip = layer.strips[0] if len(layer.strips) else layer.strips.new(type="KEYFRAME")
     curves: Any = strip.channelbag(data.action_slot, ensure=True).fcurves
-    found = curves.find(path, index=index)
-    if found is not None:
-        curves.remove(found)
+    curve = curves.find(path, index=index)
+    if curve is not None:
+        curves.remove(curve)
     made: FCurve = curves.new(path, index=index)
     return made
 
@@ -141,7 +141,7 @@ def sampled(context: Context, animated: AnimatedValues) -> dict[Key, Samples]:
     times = _Times(scene)
     wanted = {key: times.of(key, source) for key, source in animated.sources.items()}
     union = sorted({frame for frames in wanted.values() for frame in frames})
-    found = {
+    by_key = {
         key: Samples(by=source.by, times="frames" if wanted[key] is times.frames else "keys")
         for key, source in animated.sources.items()
     }
@@ -153,11 +153,11 @@ def sampled(context: Context, animated: AnimatedValues) -> dict[Key, Samples]:
             scene.frame_set(int(frame // 1), subframe=frame % 1)
             for key, value in animated.now(context.evaluated_depsgraph_get()).items():
                 if frame in asked[key]:
-                    found[key].moments.append(frame / rate)
-                    found[key].values.append(value)
+                    by_key[key].moments.append(frame / rate)
+                    by_key[key].values.append(value)
     finally:
         scene.frame_set(before, subframe=part)
-    return {key: _thinned(samples) for key, samples in found.items()}
+    return {key: _thinned(samples) for key, samples in by_key.items()}
 
 
 def in_time_codes(animated: dict[Key, Samples], scene: Scene, rate: float) -> dict[Key, Samples]:
@@ -181,7 +181,7 @@ class _Times:
         """The frames of a value."""
         curves = self._curves_of(source)
         if source.row:
-            own = [pair for path, found in curves.items() if path.startswith(f"{source.row}.") for pair in found]
+            own = [pair for path, pairs in curves.items() if path.startswith(f"{source.row}.") for pair in pairs]
         else:
             paths = ("gravity", "use_gravity") if not source.group else (f"{source.group}.{key.field}",)
             own = [pair for path in paths for pair in curves.get(path, ())]
@@ -192,11 +192,11 @@ class _Times:
     def _curves_of(self, source: Source) -> Mapping[str, list[tuple[FCurve, str]]]:
         known = self._curves.get((source.kind, source.uid))
         if known is None:
-            found: dict[str, list[tuple[FCurve, str]]] = defaultdict(list)
+            curves: dict[str, list[tuple[FCurve, str]]] = defaultdict(list)
             owner = source.owner()
             for curve, by in curves_of(owner) if owner is not None else ():
-                found[curve.data_path].append((curve, by))
-            known = self._curves[source.kind, source.uid] = found
+                curves[curve.data_path].append((curve, by))
+            known = self._curves[source.kind, source.uid] = curves
         return known
 
 

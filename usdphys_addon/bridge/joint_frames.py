@@ -101,19 +101,19 @@ def body_world(obj: Object, side: int, depsgraph: Depsgraph) -> Matrix | None:
 def side_frames(obj: Object, depsgraph: Depsgraph) -> tuple[Matrix, Matrix]:
     """World frames (4, 4) of both sides of a joint, Blender units, as an export would write them."""
     place = rigid(world_of(obj, depsgraph))
-    joint, found = obj.usdphys.joint, []
+    joint, frames_of_sides = obj.usdphys.joint, []
     for side in (0, 1):
         world = body_world(obj, side, depsgraph)
         if not is_fixed(joint, side):
-            found.append(place)
+            frames_of_sides.append(place)
             continue
         position, rotation = frames.local_frame(world, place)
         if joint.is_property_set(f"local_pos{side}"):
             position = tuple(getattr(joint, f"local_pos{side}"))
         if joint.is_property_set(f"local_rot{side}"):
             rotation = tuple(getattr(joint, f"local_rot{side}"))
-        found.append(frames.world_frame(world, position, rotation))
-    return found[0], found[1]
+        frames_of_sides.append(frames.world_frame(world, position, rotation))
+    return frames_of_sides[0], frames_of_sides[1]
 
 
 def rigid(matrix: Matrix) -> Matrix:
@@ -134,21 +134,21 @@ def imported_frames(obj: Object, depsgraph: Depsgraph) -> tuple[Matrix, Matrix] 
     joint = obj.usdphys.joint
     if not joint.has_remembered_frames or is_fixed(joint, 0):
         return None
-    place, found, is_in_place = rigid(world_of(obj, depsgraph)), [], False
+    place, frames_of_sides, is_in_place = rigid(world_of(obj, depsgraph)), [], False
     for side in (0, 1):
         texts = [getattr(joint, f"remembered_local_{what}{side}") for what in ("pos", "rot")]
         position = tuple(map(float, texts[0].split())) or (0.0, 0.0, 0.0)
         rotation = tuple(map(float, texts[1].split())) or frames.IDENTITY_ROTATION
         frame = frames.world_frame(body_world(obj, side, depsgraph), position, rotation)
-        found.append(frame)
+        frames_of_sides.append(frame)
         size = max(1.0, float(np.abs(frame[:3, 3]).max()))
         is_in_place |= bool(
             np.abs(frame[:3, 3] - place[:3, 3]).max() <= _IN_PLACE * size
             and np.abs(frame[:3, :3] - place[:3, :3]).max() <= _IN_PLACE
         )
     if is_fixed(joint, 1):
-        found[1] = side_frames(obj, depsgraph)[1]
-    return (found[0], found[1]) if is_in_place else None
+        frames_of_sides[1] = side_frames(obj, depsgraph)[1]
+    return (frames_of_sides[0], frames_of_sides[1]) if is_in_place else None
 
 
 def store_frame(obj: Object, side: int, frame: Matrix, depsgraph: Depsgraph) -> None:

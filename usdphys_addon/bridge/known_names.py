@@ -44,10 +44,10 @@ def _shown(rna: Any) -> list[str]:
 
 def _names_within(rna: Any) -> dict[str, str]:
     """Names of the properties of nested groups, with their paths: {"density": "physics_material.density"}."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for prop in rna.properties:
         base = prop.fixed_type.base if prop.type == "POINTER" else None
         if base is not None and base.identifier == "PropertyGroup" and not prop.is_hidden:
             for name in _shown(prop.fixed_type):
-                found.setdefault(name, f"{prop.identifier}.{name}")
-    return found
+                names.setdefault(name, f"{prop.identifier}.{name}")
+    return names

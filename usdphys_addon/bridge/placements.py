@@ -93,8 +93,8 @@ def _set_matrices(placements: list[Placement], depsgraph: bpy.types.Depsgraph) -
     turns: list[Any] = matrices[:, :3, :3].reshape(-1, 9).view(np.dtype((np.void, 72))).ravel().tolist()
     known = dict(zip(objects, zip(matrices, turns, strict=True), strict=True))
     for placement in placements:
-        if (found := known.get(placement.evaluated)) is not None:
-            placement._matrix, placement._turn = found
+        if (matrix := known.get(placement.evaluated)) is not None:
+            placement._matrix, placement._turn = matrix
 
 
 class ScenePlacements:
@@ -215,7 +215,7 @@ class ScenePlacements:
         Geometry nodes and particles count levels that are no objects.
         """
         levels = range(len(ids) + 1)
-        return next((found for start in levels if (found := self._instancers.get((top, ids[start:])))), None)
+        return next((instancer for start in levels if (instancer := self._instancers.get((top, ids[start:])))), None)
 
     def find(self, obj: bpy.types.Object | None, instance: tuple[str, tuple[int, ...]] | None) -> Placement | None:
         """Where an object is, seen from within an instance: its copy there or in an instance around it, else itself."""
@@ -223,9 +223,9 @@ class ScenePlacements:
             return None
         name = str(getattr(obj.original, "name_full", obj.name_full))
         while instance is not None:
-            found = self._by_key.get((instance, name))
-            if found is not None:
-                return found
+            placement = self._by_key.get((instance, name))
+            if placement is not None:
+                return placement
             top, ids = instance
             instance = (top, ids[1:]) if ids else None
         return self._by_key.get((None, name))

@@ -84,5 +84,5 @@ def _inner_edges(triangles: NDArray[Any], owners: NDArray[Any], sizes: NDArray[A
     np.minimum.at(lowest, inverse, of)
     np.maximum.at(highest, inverse, of)
     inside = (lowest == highest) & (counts == 2)
-    found = np.bincount(lowest[inside], minlength=len(sizes))
-    return unique[inside] if (found == sizes - 3).all() else None
+    numbers = np.bincount(lowest[inside], minlength=len(sizes))
+    return unique[inside] if (numbers == sizes - 3).all() else None

@@ -184,12 +184,12 @@ class PropertyWriter:
 
     def _rows_of(self, cls: type[Schema], instance: str, drive_type: str | None) -> list[_Row]:
         """A row for each attribute of a schema, in their order."""
-        found: list[_Row] = []
+        rows: list[_Row] = []
         for attribute in cls.attributes:
             kind, factor = attribute.value, None
             if kind.base == "float":
                 meters = self.local if attribute.space == "local" else self.meters
                 factor = 1.0 / property_factor(attribute.dimension_for(instance or "transX", drive_type), meters)
             plain = _PLAIN.get(kind.name) if not attribute.tokens else str if kind.name == "token" else None
-            found.append((attribute.field, attribute if attribute.is_editable else None, plain, factor))
-        return found
+            rows.append((attribute.field, attribute if attribute.is_editable else None, plain, factor))
+        return rows

@@ -31,19 +31,19 @@ def _is_no_value(item: Any) -> bool:
 
 def snapshot(group: PropertyGroup) -> dict[str, Any]:
     """All values that are set in a property group and in nested groups, by name."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for prop in group.bl_rna.properties:
         name = prop.identifier
         if _is_no_value(prop) or not group.is_property_set(name):
             continue
         value = getattr(group, name)
         if prop.type == "COLLECTION":
-            found[name] = [snapshot(item) for item in value]
+            values[name] = [snapshot(item) for item in value]
         elif isinstance(value, bpy.types.PropertyGroup):
-            found[name] = snapshot(value)
+            values[name] = snapshot(value)
         else:
-            found[name] = tuple(value) if getattr(prop, "array_length", 0) else value
-    return found
+            values[name] = tuple(value) if getattr(prop, "array_length", 0) else value
+    return values
 
 
 def restore(group: PropertyGroup, values: dict[str, Any]) -> None:

@@ -133,9 +133,9 @@ class SceneReader:
     def watch_animation(self) -> None:
         """Have the values noted that are animated, if any are."""
         objects = (placement.obj for placement in self.context.placements.all if placement.touched)
-        found = animated.AnimatedGroups((self.context.scene, *objects, *bpy.data.materials))
-        if found.paths:
-            self.context.animated, self.context.properties.note = found, found.note
+        groups = animated.AnimatedGroups((self.context.scene, *objects, *bpy.data.materials))
+        if groups.paths:
+            self.context.animated, self.context.properties.note = groups, groups.note
 
     def report_newer(self) -> None:
         """Report data-blocks that a newer version of the add-on has saved: this one may not know all of their data."""

@@ -34,9 +34,9 @@ def has_tets(mesh: Any) -> bool:
 
 def tets_of(mesh: Any, points: int) -> NDArray[np.int64] | None:
     """The tetrahedra (t, 4) of mesh data; None without any, or if the number of points is another one by now."""
-    found: Any = mesh.get(TETS) if has_tets(mesh) else None
-    if found is None or isinstance(found, str | int | float) or mesh.get(POINTS) != points:
+    tets: Any = mesh.get(TETS) if has_tets(mesh) else None
+    if tets is None or isinstance(tets, str | int | float) or mesh.get(POINTS) != points:
         return None
-    indices = np.array(found, dtype=np.int64)
+    indices = np.array(tets, dtype=np.int64)
     fits = indices.size and indices.size % 4 == 0 and indices.min() >= 0 and indices.max() < points
     return indices.reshape(-1, 4) if fits else None

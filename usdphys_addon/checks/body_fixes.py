@@ -26,8 +26,8 @@ from .report import FoundIssue
 def _masses(scene: Scene, issue: FoundIssue) -> list[Any]:
     """The applied mass properties of an object and of its colliders."""
     physics = object_of(scene, issue).usdphys
-    found = [physics.mass, *(item.mass for item in physics.colliders)]
-    return [mass for mass in found if mass.is_applied]
+    masses = [physics.mass, *(item.mass for item in physics.colliders)]
+    return [mass for mass in masses if mass.is_applied]
 
 
 @fix("MassInvalidValues", safe=True, label="Set the mass to automatic")
@@ -41,18 +41,18 @@ def _unset_negative_density(scene: Scene, issue: FoundIssue) -> None:
 
 
 def _unset_where(scene: Scene, issue: FoundIssue, name: str, is_wrong: Callable[[float], bool]) -> None:
-    found = [mass for mass in _masses(scene, issue) if mass.is_property_set(name) and is_wrong(getattr(mass, name))]
-    require(found, issue)
-    for mass in found:
+    masses = [mass for mass in _masses(scene, issue) if mass.is_property_set(name) and is_wrong(getattr(mass, name))]
+    require(masses, issue)
+    for mass in masses:
         mass.property_unset(name)
 
 
 @fix("InertiaInvalidValues", safe=True, label="Normalize the axes, or set the inertia to automatic")
 def _mend_inertia(scene: Scene, issue: FoundIssue) -> None:
     names = ("diagonal_inertia", "principal_axes")
-    found = [mass for mass in _masses(scene, issue) if any(map(mass.is_property_set, names))]
-    require(found, issue)
-    for mass in found:
+    masses = [mass for mass in _masses(scene, issue) if any(map(mass.is_property_set, names))]
+    require(masses, issue)
+    for mass in masses:
         axes, moments = tuple(mass.principal_axes), tuple(mass.diagonal_inertia)
         length = math.hypot(*axes)
         is_inertia = mass.is_property_set("diagonal_inertia") and min(moments) > 0
@@ -160,11 +160,11 @@ def _add_scene(scene: Scene, _issue: FoundIssue) -> None:
 @fix("GravityDirectionNotUnit", safe=True, label="Normalize the direction")
 def _normalize_gravity(scene: Scene, issue: FoundIssue) -> None:
     editable(scene)
-    found = next((item for item in scene.usdphys.physics_scenes if item.name == issue.name), None)
-    length = 0.0 if found is None else math.hypot(*found.gravity_direction)
-    if found is None or not math.isfinite(length) or not length:
+    scene_item = next((item for item in scene.usdphys.physics_scenes if item.name == issue.name), None)
+    length = 0.0 if scene_item is None else math.hypot(*scene_item.gravity_direction)
+    if scene_item is None or not math.isfinite(length) or not length:
         raise nothing_to_do(issue)
-    found.gravity_direction = [part / length for part in found.gravity_direction]
+    scene_item.gravity_direction = [part / length for part in scene_item.gravity_direction]
 
 
 @fix("NoFloor", safe=False, label="Add a ground at the lowest point")
@@ -175,9 +175,9 @@ def _add_ground(scene: Scene, issue: FoundIssue) -> None:
     if any(item.gravity_direction[2] > 0 or any(item.gravity_direction[:2]) for item in scene.usdphys.physics_scenes):
         raise InputError("Gravity is not along -Z here: add a box across the direction of gravity, and make it Static.")
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
-    found = scene_setup.moving_bounds(Facts(reading.model))
-    if found is None:
+    bounds = scene_setup.moving_bounds(Facts(reading.model))
+    if bounds is None:
         raise nothing_to_do(issue)
-    low, high = (bound / reading.model.units.meters_per_unit for bound in found)
+    low, high = (bound / reading.model.units.meters_per_unit for bound in bounds)
     middle = (low + high) / 2.0
     generators.ground(editable(scene), (middle[0], middle[1], low[2]), 2.0 * max((high - low)[:2]))

@@ -22,25 +22,25 @@ from .report import FoundIssue
 
 @fix("ColliderTriangleMeshDynamic", safe=True, label="Use the convex hull")
 def _use_hull(scene: Any, issue: FoundIssue) -> None:
-    found = [
+    items = [
         item for item in object_of(scene, issue).usdphys.colliders
         if item.shape in ("MESH", "AUTO") and item.approximation in TRIANGLES
         and (item.shape == "MESH" or item.is_property_set("approximation"))
     ]  # fmt: skip
-    require(found, issue)
-    for item in found:
+    require(items, issue)
+    for item in items:
         item.approximation = "convexHull"
 
 
 @fix("BoundsFittedAnew", safe=False, label="Use a primitive in place of the bounds")
 def _use_primitive(scene: Any, issue: FoundIssue) -> None:
     kinds = {"boundingCube": "CUBE", "boundingSphere": "SPHERE"}
-    found = [
+    items = [
         item for item in object_of(scene, issue).usdphys.colliders
         if item.shape in ("MESH", "AUTO") and item.approximation in kinds
     ]  # fmt: skip
-    require(found, issue)
-    for item in found:
+    require(items, issue)
+    for item in items:
         item.shape = kinds[item.approximation]
         unset(item, "approximation", "other_approximation")
 

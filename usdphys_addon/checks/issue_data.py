@@ -56,9 +56,9 @@ def _instanced(instancer: Any, name: str) -> Any:
     if instancer.instance_type != "COLLECTION" or instancer.instance_collection is None:
         return None
     for obj in instancer.instance_collection.all_objects:
-        found = obj if obj.name_full == name else _instanced(obj, name)
-        if found is not None:
-            return found
+        inside = obj if obj.name_full == name else _instanced(obj, name)
+        if inside is not None:
+            return inside
     return None
 
 
@@ -69,8 +69,8 @@ def object_of(scene: Scene, issue: FoundIssue, *, places: bool = False) -> Any:
     """
     obj = find_object(scene, issue.name) if issue.kind == "object" else None
     if obj is None and issue.kind == "object":
-        found = ((instancer, _instanced(instancer, issue.name)) for instancer in scene.objects)
-        instancer, obj = next((pair for pair in found if pair[1] is not None), (None, None))
+        pairs = ((instancer, _instanced(instancer, issue.name)) for instancer in scene.objects)
+        instancer, obj = next((pair for pair in pairs if pair[1] is not None), (None, None))
         if places and instancer is not None:
             raise InputError(
                 f"'{issue.name}' is in the collection that '{instancer.name}' and maybe others instance; move or scale "
@@ -88,10 +88,10 @@ def joint_of(scene: Scene, issue: FoundIssue) -> Any:
 
 def material_of(issue: FoundIssue) -> Any:
     """The physics of the material that an issue names."""
-    found = next((item for item in bpy.data.materials if item.name_full == issue.name), None)
-    if found is None or issue.kind != "material":
+    material = next((item for item in bpy.data.materials if item.name_full == issue.name), None)
+    if material is None or issue.kind != "material":
         raise InputError(f"The material '{issue.name}' is no longer in the file; check again.")
-    return editable(found).usdphys.physics_material
+    return editable(material).usdphys.physics_material
 
 
 def group_of(scene: Scene, issue: FoundIssue) -> tuple[int, Any]:

@@ -87,12 +87,12 @@ def _nearest(scene: Scene, joint: Object) -> Any:
 
     A static collider comes last: it is often the ground, which would fall as a body.
     """
-    found = [obj for obj in scene.objects if obj.visible_get() and obj.library is None and not is_joint(obj)]
-    meshes = [obj for obj in found if obj.type == "MESH"]
+    visible = [obj for obj in scene.objects if obj.visible_get() and obj.library is None and not is_joint(obj)]
+    meshes = [obj for obj in visible if obj.type == "MESH"]
     chosen = (
-        [obj for obj in found if is_body(obj)]
+        [obj for obj in visible if is_body(obj)]
         or [obj for obj in meshes if not len(obj.usdphys.colliders)]
-        or [obj for obj in found if len(obj.usdphys.colliders)]
+        or [obj for obj in visible if len(obj.usdphys.colliders)]
     )
     if not chosen:
         raise InputError(f"There is no object that the joint '{joint.name}' could hold; add one, or delete the joint.")
@@ -137,8 +137,8 @@ def _normalize_rotation(scene: Scene, issue: FoundIssue) -> None:
         is_text = name.startswith("remembered")
         if not joint.is_property_set(name):
             continue
-        found = getattr(joint, name)
-        value = tuple(map(float, found.split())) if is_text else tuple(found)
+        rotation = getattr(joint, name)
+        value = tuple(map(float, rotation.split())) if is_text else tuple(rotation)
         length = math.hypot(*value)
         if not math.isfinite(length) or length == 0:
             joint.property_unset(name)
@@ -161,8 +161,8 @@ def _set_start_positions(scene: Scene, issue: FoundIssue) -> None:
 
     reading = scene_read.read_scene(bpy.context.evaluated_depsgraph_get())
     groups = joint_frames.jumps(Facts(reading.model, "physx"))
-    found = next((group for group in groups if issue.name in (jump.prim.label for jump in group)), [])
-    settable = [(jump, find_object(scene, jump.prim.label)) for jump in found if jump.is_settable]
+    jumping = next((group for group in groups if issue.name in (jump.prim.label for jump in group)), [])
+    settable = [(jump, find_object(scene, jump.prim.label)) for jump in jumping if jump.is_settable]
     chosen = [(jump, editable(obj)) for jump, obj in settable if obj is not None]
     require(chosen, issue)
     for jump, obj in chosen:
@@ -216,8 +216,8 @@ def _remove_drives(scene: Scene, issue: FoundIssue) -> None:
 
 def _drives(joint: Any) -> list[tuple[str, Any]]:
     """(degree of freedom, drive) of the drives that are applied."""
-    found = [(dof, getattr(joint.drives, dof)) for dof in usd_physics.DriveAPI.instances]
-    return [(dof, drive) for dof, drive in found if drive.is_applied]
+    drives = [(dof, getattr(joint.drives, dof)) for dof in usd_physics.DriveAPI.instances]
+    return [(dof, drive) for dof, drive in drives if drive.is_applied]
 
 
 @fix("DriveWithoutGain", safe=False, label="Remove the drive")

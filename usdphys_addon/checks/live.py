@@ -109,11 +109,11 @@ def check(scene: Scene, view_layer: ViewLayer) -> Report:
     view_layer.update()
     now = Check(scene.name, view_layer.name, exact=True)
     now.advance(view_layer.depsgraph, float("inf"))
-    found = _state.reports[scene.name] = now.report()
+    report = _state.reports[scene.name] = now.report()
     _drop_run(scene.name)
     _state.bases[scene.name] = _base(scene.name, view_layer)
     _state.outdated.discard(scene.name)
-    return found
+    return report
 
 
 # --------------------------------------------------------------------------- live checks

@@ -75,13 +75,13 @@ class ObjectsByName:
         if known is not None:
             return known
         row = self._rows.get(name, -1)
-        found = bpy.data.objects[row] if 0 <= row < len(bpy.data.objects) else None
-        if found is None or found.name_full != name:
-            found = next((obj for obj in bpy.data.objects if obj.name_full == name), None)
-        if found is None:
+        candidate = bpy.data.objects[row] if 0 <= row < len(bpy.data.objects) else None
+        if candidate is None or candidate.name_full != name:
+            candidate = next((obj for obj in bpy.data.objects if obj.name_full == name), None)
+        if candidate is None:
             raise LookupError(name)
-        self._known[name] = found
-        return found
+        self._known[name] = candidate
+        return candidate
 
 
 _field_values = attrgetter(*(field.name for field in fields(Placement)))
@@ -208,10 +208,10 @@ class _HiddenSearch:
 
 def _severity(rule: Rule, targets: Collection[Target]) -> Severity | None:
     """How serious what a rule finds is; None if it does not matter. What only simulators mind is no error."""
-    found = [rule.severities[target] for target in targets if target in rule.severities]
-    if not found:
+    severities = [rule.severities[target] for target in targets if target in rule.severities]
+    if not severities:
         return None
-    severity = min(found, key=_SEVERITIES.__getitem__)
+    severity = min(severities, key=_SEVERITIES.__getitem__)
     return severity if "usd" in rule.severities or severity == "info" else "warning"
 
 

@@ -55,8 +55,8 @@ def perform(arguments: list[str]) -> dict[str, Any]:
     errors = [line.partition(": error: ")[2] for line in warned.getvalue().splitlines() if line.startswith("usdphys")]
     if answer["exit"] and any(errors):
         answer["error"] = next(filter(None, reversed(errors)))
-    elif answer["exit"] and (found := [issue["message"] for issue in issues if issue["severity"] == "error"]):
-        answer["error"] = f"The checks find {counted(len(found), 'error')}, such as: {found[0]}"
+    elif answer["exit"] and (messages := [issue["message"] for issue in issues if issue["severity"] == "error"]):
+        answer["error"] = f"The checks find {counted(len(messages), 'error')}, such as: {messages[0]}"
     return answer
 
 

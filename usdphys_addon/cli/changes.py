@@ -231,7 +231,7 @@ def _range(model: PhysicsModel, path: str) -> Matrix | None:
 
 def _other_range(one: Matrix, other: Matrix) -> str | None:
     """How what a collider covers has changed, in words; None where it has not."""
-    sizes = [np.ptp(found, axis=0) for found in (one, other)]
+    sizes = [np.ptp(bounds, axis=0) for bounds in (one, other)]
     small = _RANGE * float(max(sizes[0].max(), np.abs(one).max()))
     if np.abs(sizes[0] - sizes[1]).max() > small:
         return f"measures {size_text(sizes[1])} m; was {size_text(sizes[0])} m"
@@ -257,19 +257,19 @@ def _moved(one: Matrix, other: Matrix, judge: _Judge) -> str:
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         return "" if np.array_equal(one, other, equal_nan=True) else "another pose, which is not finite"
     scales = [np.linalg.norm(pose[:3, :3], axis=0) for pose in (one, other)]
-    found = []
+    words = []
     step = float(np.linalg.norm(other[:3, 3] - one[:3, 3]))
     if step > small * max(1.0, float(np.abs(one[:3, 3]).max())):
-        found.append(f"moved by {step:.6g} m")
+        words.append(f"moved by {step:.6g} m")
     axes = [pose[:3, :3] / np.where(scale, scale, 1.0) for pose, scale in zip((one, other), scales, strict=True)]
     # By the chord between the axes, which is exact for small angles, where a cosine is not.
     angle = 2.0 * math.asin(min(1.0, float(np.linalg.norm(axes[1] - axes[0])) / math.sqrt(8.0)))
     if angle > 10.0 * small:
-        found.append(f"turned by {math.degrees(angle):.6g} degrees")
+        words.append(f"turned by {math.degrees(angle):.6g} degrees")
     # Elsewhere, what collides tells the scale.
     if judge.is_strict and np.abs(scales[1] - scales[0]).max() > 10.0 * small * float(scales[0].max() or 1.0):
-        found.append(f"another scale, {_numbers(scales[1])} in place of {_numbers(scales[0])}")
-    return " and ".join(found)
+        words.append(f"another scale, {_numbers(scales[1])} in place of {_numbers(scales[0])}")
+    return " and ".join(words)
 
 
 def _as_json(matrix: Matrix) -> list[list[float | str]]:

@@ -75,15 +75,15 @@ def convert_file(options: argparse.Namespace) -> int:
         from ..usd import labels
 
         issues = [*issues, *labels.add_to_file(Path(options.output), labelled)]
-    found = _issues_for(options, reader, target) if reader is not None else []
+    counted = _issues_for(options, reader, target) if reader is not None else []
     known = {(issue.code, issue.path) for issue in issues}
-    issues = [*issues, *(issue for issue in found if (issue.code, issue.path) not in known)]
+    issues = [*issues, *(issue for issue in counted if (issue.code, issue.path) not in known)]
     if options.receipt:
         _write_receipt(options, issues, counts, changed)
     print_issues(options, issues, warn)
     numbers = ", ".join(tally(number, kind) for kind, number in counts.items() if number)
     summarise(options, f"{options.output}: {numbers or ('no edits' if options.form == 'layer' else 'no physics')}")
-    return 1 if any(issue.severity == "error" for issue in found) else 0
+    return 1 if any(issue.severity == "error" for issue in counted) else 0
 
 
 def _labels_of(options: argparse.Namespace, target: Format) -> dict[str, list[str]]:

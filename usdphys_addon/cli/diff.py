@@ -33,16 +33,18 @@ def diff_files(options: argparse.Namespace) -> int:
         if all(formats.format_of(file).is_scene for file in files):
             _hold_meshes(first)
         with model_in(options.second, choices) as (second, _):
-            found = list(changes.changes(first, second, same_format=same))
+            listed = list(changes.changes(first, second, same_format=same))
     if options.json:
-        lines = [asdict(change) for change in found]
+        lines = [asdict(change) for change in listed]
         say(json.dumps({"first": options.first, "second": options.second, "differences": lines}, allow_nan=False))
-        return 1 if found else 0
-    for change in found:
+        return 1 if listed else 0
+    for change in listed:
         say(change.text)
     if not options.quiet:
-        say(f"{options.first}, {options.second}: {counted(len(found), 'difference') if found else 'the same physics'}")
-    return 1 if found else 0
+        say(
+            f"{options.first}, {options.second}: {counted(len(listed), 'difference') if listed else 'the same physics'}"
+        )
+    return 1 if listed else 0
 
 
 def _hold_meshes(model: PhysicsModel) -> None:

@@ -102,14 +102,14 @@ def require_readable(files: Iterable[str]) -> None:
 
 def _inside(folder: Path, is_wanted: Callable[[Path], bool]) -> list[str]:
     """The wanted files in a folder and the folders in it, without those that are hidden."""
-    found = []
+    names = []
     for above, folders, files in os.walk(folder, onerror=_refuse_folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        found += [
+        names += [
             str(Path(above, name)) for name in sorted(files)
             if not name.startswith(".") and is_wanted(Path(above, name))
         ]  # fmt: skip
-    return found
+    return names
 
 
 def _refuse_folder(error: OSError) -> None:

@@ -57,12 +57,12 @@ def selection(selected: Iterable[str], ignored: Iterable[str]) -> Selection:
 
 
 def _codes(option: str, texts: Iterable[str]) -> frozenset[str]:
-    found = {part.strip() for text in texts for part in text.split(",")} - {""}
+    codes = {part.strip() for text in texts for part in text.split(",")} - {""}
     known = known_codes()
     by_small = {code.lower(): code for code in known}
-    for code in sorted(found - known):
+    for code in sorted(codes - known):
         near = difflib.get_close_matches(code.lower(), by_small, 1, 0.0)
         raise UsageError(f"{option} {code}: there is no such code; the nearest one is {by_small[near[0]]}.")
-    if not found and list(texts):
+    if not codes and list(texts):
         raise UsageError(f"{option} names no code; write one such as MassInvalidValues.")
-    return frozenset(found)
+    return frozenset(codes)

@@ -150,10 +150,10 @@ def _simulate_into(options: argparse.Namespace, source: Format) -> int:
         print_notices(options, world.notices, warn)
     bodies, frames = counted(len(recording.paths), "body"), counted(len(recording.positions), "frame")
     broken, unstable = counted(len(world.broken_joints), "broken joint"), counted(len(world.unstable), "unstable body")
-    found = f", {broken}, {unstable}" if _runs_here(options) else ""
+    ending = f", {broken}, {unstable}" if _runs_here(options) else ""
     if options.engine != PREVIEW:
-        found += f", simulated by {options.engine}"
-    line = f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second{found}"
+        ending += f", simulated by {options.engine}"
+    line = f"{options.file}: {bodies}, {frames} at {recording.fps:g} per second{ending}"
     if options.out or options.json:
         summarise(options, line)
     else:
@@ -249,9 +249,9 @@ def _simulate_whole(
     with replacing(target, inputs=[options.file]) as scratch, scratch_file(target) as layer:
         write(scratch)
         options.out = str(layer)
-        found = _simulate_usd(options, str(scratch))
+        result = _simulate_usd(options, str(scratch))
         time_samples.flatten(layer, scratch)
-    return found
+    return result
 
 
 def _simulate_usd(options: argparse.Namespace, file: str) -> tuple[World, Recording, StageUnits]:
@@ -329,8 +329,8 @@ def _hand_off(
         )
     for path in [*unknown, *(one.path for one in soft if one.path not in points)]:
         tell_note(options, f"{name} reports no body at '{path}'; it stays where it is.", "warning: ")
-    found = external.differences(recording, preview)
-    for line in external.told(found, options.engine, recording.fps) if found or not points else ():
+    apart = external.differences(recording, preview)
+    for line in external.told(apart, options.engine, recording.fps) if apart or not points else ():
         tell_note(options, line)
     for path, each in points.items():
         tell_note(options, f"  {path}: moves by up to {external.farthest(each):.4g} m")

@@ -29,7 +29,7 @@ def fill_file(options: argparse.Namespace) -> int:
         target = checked(Path(options.output), (options.file,))
         stage = read.open_stage(options.file)
         with read.damage_refused(options.file):
-            found, left = tet_meshes.fill_stage(
+            filled, left = tet_meshes.fill_stage(
                 str(Path(options.file).absolute()), stage, target, options.mesh, options.across, options.cell
             )
     for sentence in left:
@@ -39,7 +39,7 @@ def fill_file(options: argparse.Namespace) -> int:
             "mesh": one.mesh, "tets": one.tets, "points": len(one.lattice.points), "tetrahedra": len(one.lattice.tets),
             "cell": one.lattice.cell, "volumeRatio": round(one.lattice.excess, 4), "embedded": one.embedded,
         }
-        for one in found
+        for one in filled
     ]  # fmt: skip
     if options.json:
         say(json.dumps(rows, allow_nan=False))

@@ -49,9 +49,9 @@ def of_physx() -> Air:
     """The fallbacks of PhysxRigidBodyAPI."""
     from . import vendor_schemas
 
-    found = [vendor_schemas.attribute_named("PhysxRigidBodyAPI", f"physxRigidBody:{kind}Damping")
+    dampings = [vendor_schemas.attribute_named("PhysxRigidBodyAPI", f"physxRigidBody:{kind}Damping")
              for kind in ("linear", "angular")]  # fmt: skip
-    linear, angular = (0.0 if row is None else float(row.fallback) for row in found)
+    linear, angular = (0.0 if row is None else float(row.fallback) for row in dampings)
     return Air(linear, angular, of="PhysX")
 
 

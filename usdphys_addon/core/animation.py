@@ -69,8 +69,8 @@ def is_switch(value: Any) -> bool:
 
 def at(animated: Animated, moment: float) -> dict[Key, Any]:
     """The values that are known at a moment."""
-    found = {key: samples.at(moment) for key, samples in animated.items()}
-    return {key: value for key, value in found.items() if value is not None}
+    values = {key: samples.at(moment) for key, samples in animated.items()}
+    return {key: value for key, value in values.items() if value is not None}
 
 
 def same(first: Samples, second: Samples, equal: Callable[[Any, Any], bool]) -> bool:

@@ -63,8 +63,8 @@ class Coasting:
 
     def origin_velocity(self, rotation: Matrix) -> Matrix:
         """Velocity (3,), m/s, of the origin of the body while it has a rotation (3, 3)."""
-        found: Matrix = self.velocity - np.cross(self.spin, rotation @ self.center)
-        return found
+        velocity: Matrix = self.velocity - np.cross(self.spin, rotation @ self.center)
+        return velocity
 
 
 def coasting_of(model: PhysicsModel, prim: Prim) -> Coasting | None:

@@ -64,11 +64,11 @@ def members(group: usd_physics.CollisionGroup, colliders: Iterable[str]) -> set[
     if group.include_root:
         includes.add("/")
     explicit = group.resolved("expansion_rule") == "explicitOnly"
-    found = set()
+    paths = set()
     for collider in colliders:
         if explicit:
             if collider in includes and collider not in excludes:
-                found.add(collider)
+                paths.add(collider)
             continue
         # The nearest statement above a prim decides.
         place = collider
@@ -76,12 +76,12 @@ def members(group: usd_physics.CollisionGroup, colliders: Iterable[str]) -> set[
             if place in excludes:
                 break
             if place in includes:
-                found.add(collider)
+                paths.add(collider)
                 break
             if place == "/":
                 break
             place = place.rpartition("/")[0] or "/"
-    return found
+    return paths
 
 
 Test = Callable[[str], bool]

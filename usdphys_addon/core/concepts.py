@@ -51,9 +51,9 @@ class Concept:
         for target in targets:
             # PhysX and MuJoCo read the words of Newton where they have none of their own.
             order = NEUTRAL_ORDER if target == NEUTRAL else (target,) if target == "Newton" else (target, "Newton")
-            found = next((by_runtime[name] for name in order if name in by_runtime), None)
-            if found is not None:
-                wanted[found] = None
+            twins = next((by_runtime[name] for name in order if name in by_runtime), None)
+            if twins is not None:
+                wanted[twins] = None
         return tuple(wanted)
 
 
@@ -64,13 +64,13 @@ _DYNAMIC, _STATIC = (f"physxJointAxis:{INSTANCE}:{kind}FrictionEffort" for kind 
 @cache
 def concepts() -> dict[str, Concept]:
     """All concepts by identifier, in the order of the panels; concepts.tsv has "SchemaAPI attribute" by runtime."""
-    found = {}
+    by_identifier = {}
     for row in tables.rows(Path(__file__).with_suffix(".tsv")):
         words = ((runtime, *row[runtime].partition(" ")) for runtime in NEUTRAL_ORDER if row[runtime])
         twins = tuple(Twin(runtime, applied, name) for runtime, applied, _, name in words)
         place = cast(Place, row["place"])
-        found[row["identifier"]] = Concept(row["identifier"], place, row["label"], row["doc"], twins)
-    return found
+        by_identifier[row["identifier"]] = Concept(row["identifier"], place, row["label"], row["doc"], twins)
+    return by_identifier
 
 
 def concepts_of(*places: Place) -> list[Concept]:
@@ -96,11 +96,11 @@ def _by_name() -> dict[tuple[str, str], Concept]:
 def concept_of(applied: str, name: str) -> tuple[Concept, str] | None:
     """(concept, degree of freedom) of an attribute of an applied schema; None if it belongs to none."""
     base, instance = schema.split_applied(applied)
-    found = _by_name().get((applied, name))
-    if found is not None or not instance:
-        return (found, "") if found is not None else None
-    found = _by_name().get((f"{base}:{INSTANCE}", name.replace(f":{instance}:", f":{INSTANCE}:", 1)))
-    return (found, instance) if found is not None else None
+    concept = _by_name().get((applied, name))
+    if concept is not None or not instance:
+        return (concept, "") if concept is not None else None
+    concept = _by_name().get((f"{base}:{INSTANCE}", name.replace(f":{instance}:", f":{INSTANCE}:", 1)))
+    return (concept, instance) if concept is not None else None
 
 
 def dofs_for(applied: str, dofs: Collection[str]) -> list[str]:

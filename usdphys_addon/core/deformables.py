@@ -36,8 +36,8 @@ Ints = NDArray[np.int64]
 @lru_cache(maxsize=4096)
 def role_of(schemas: tuple[str, ...]) -> str:
     """What a prim with these API schemas is: a kind of simulation geometry, "material", or empty."""
-    if found := next((KINDS[name] for name in schemas if name in KINDS), ""):
-        return found
+    if kind := next((KINDS[name] for name in schemas if name in KINDS), ""):
+        return kind
     return MATERIAL if any(name.startswith(FAMILIES) and "DeformableMaterialAPI" in name for name in schemas) else ""
 
 

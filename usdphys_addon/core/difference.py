@@ -78,17 +78,17 @@ def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
     `new.other_paths`; otherwise it only loses its schemas. Poses and geometry of existing prims are not compared. If
     the material that is bound for all purposes has changed, the new one is bound for the physics purpose.
     """
-    found = Difference()
+    edits = Difference()
     for path, prim in sorted(new.prims.items(), key=lambda item: item[0].count("/")):
         before = old.prims.get(path)
         if before is None and prim.schemas and path not in (old.other_paths or ()):
-            found.added[path] = prim
+            edits.added[path] = prim
             continue
         edit = _edit(before or Prim(path, prim.type_name, purpose=prim.purpose), prim)
         if path in new.unread:
             edit.removed = ()
         if edit:
-            found.edits[path] = edit
+            edits.edits[path] = edit
     removed: set[str] = set()
     for path, prim in old.prims.items():
         if path in new.prims or path in new.unread or not prim.schemas:
@@ -98,10 +98,10 @@ def difference(old: PhysicsModel, new: PhysicsModel) -> Difference:
         else:
             bare = Prim(path, prim.type_name, prim.world, purpose=prim.purpose)
             if held := tuple(name for name in _applied(prim) if _has_place(name, prim)):
-                found.edits[path] = PrimEdit(bare, removed=held)
-    _compare_animation(found, old, new)
-    found.removed = tuple(sorted(path for path in removed if not paths.is_below_any(path, removed)))
-    return found
+                edits.edits[path] = PrimEdit(bare, removed=held)
+    _compare_animation(edits, old, new)
+    edits.removed = tuple(sorted(path for path in removed if not paths.is_below_any(path, removed)))
+    return edits
 
 
 def nouns(found: Difference, old: PhysicsModel) -> Counter[str]:

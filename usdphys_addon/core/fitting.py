@@ -83,13 +83,13 @@ def contain(
     turns = _turns(outer, normals) if turned else []
     best: Primitive | None = None
     for kind in kinds:
-        found = min((_contain(PRIMITIVE_KINDS[kind], outer, each) for each in _axes_of(kind, axes)), key=volume)
+        smallest = min((_contain(PRIMITIVE_KINDS[kind], outer, each) for each in _axes_of(kind, axes)), key=volume)
         if kind != "SPHERE" and turns:
             other = _best_turned(PRIMITIVE_KINDS[kind], outer, turns, _axes_of(kind, axes))
-            if volume(other) < (1.0 - _BETTER) * volume(found):
-                found = other
-        if best is None or volume(found) < (1.0 - _BETTER) * volume(best):
-            best = found
+            if volume(other) < (1.0 - _BETTER) * volume(smallest):
+                smallest = other
+        if best is None or volume(smallest) < (1.0 - _BETTER) * volume(best):
+            best = smallest
     assert best is not None
     return _grown(best, margin, float(np.ptp(points, axis=0).max()))
 
@@ -104,23 +104,23 @@ def _contain(
     """The primitive of a kind along one axis of a rotation (3, 3) that contains all points."""
     seen = points if rotation is None else points @ rotation
     low, high = seen.min(axis=0), seen.max(axis=0)
-    found = Primitive(kind, (low + high) / 2, np.eye(3), high - low, axis=axis)
+    primitive = Primitive(kind, (low + high) / 2, np.eye(3), high - low, axis=axis)
     if kind is usd_geom.Sphere:
-        found.center, found.radius = _ball(seen, steps)
+        primitive.center, primitive.radius = _ball(seen, steps)
     elif kind is not usd_geom.Cube:
         others = [index for index in range(3) if index != axis]
-        middle, found.radius = _ball(seen[:, others], steps)
-        found.center[others] = middle
-        found.height = float(found.size[axis])
+        middle, primitive.radius = _ball(seen[:, others], steps)
+        primitive.center[others] = middle
+        primitive.height = float(primitive.size[axis])
         if kind is usd_geom.Capsule:
             across = np.linalg.norm(seen[:, others] - middle, axis=1)
-            reach = np.sqrt(np.maximum(found.radius**2 - across**2, 0.0))
+            reach = np.sqrt(np.maximum(primitive.radius**2 - across**2, 0.0))
             first, last = float((seen[:, axis] + reach).min()), float((seen[:, axis] - reach).max())
-            found.center[axis] = (first + last) / 2
-            found.height = max(0.0, last - first)
+            primitive.center[axis] = (first + last) / 2
+            primitive.height = max(0.0, last - first)
     if rotation is not None:
-        found.rotation, found.center = rotation, rotation @ found.center
-    return found
+        primitive.rotation, primitive.center = rotation, rotation @ primitive.center
+    return primitive
 
 
 def _best_turned(
@@ -160,9 +160,9 @@ def _outermost(points: Points) -> tuple[Points, Points]:
 def _turns(points: Points, normals: Points) -> list[frames.Matrix]:
     """Candidate rotations (3, 3): the principal axes, and axes along the normals of the largest hull faces."""
     away = points - points.mean(axis=0)
-    found = [frames.rotation_of(np.linalg.svd(away.T @ away)[0])]
+    rotations = [frames.rotation_of(np.linalg.svd(away.T @ away)[0])]
     if not len(normals):
-        return found
+        return rotations
     areas = np.linalg.norm(normals, axis=1)
     units = np.round(normals[areas > 0] / areas[areas > 0, None], 4)
     # Opposite normals are one direction.
@@ -180,10 +180,10 @@ def _turns(points: Points, normals: Points) -> list[frames.Matrix]:
         if length < 1e-3:
             continue
         x = x / length
-        found.append(np.stack([x, np.cross(z, x), z], axis=1))
+        rotations.append(np.stack([x, np.cross(z, x), z], axis=1))
         if index == 0:
-            found += [_about(z, x, angle) for angle in np.radians((15, 30, 45, 60, 75))]
-    return found
+            rotations += [_about(z, x, angle) for angle in np.radians((15, 30, 45, 60, 75))]
+    return rotations
 
 
 def _about(z: Points, x: Points, angle: float) -> frames.Matrix:
@@ -250,20 +250,20 @@ def hull(points: Points, margin: float = 0.0) -> Surface | None:
     triangles = convex_hull(points)
     if triangles is None:
         return None
-    found = _compact(np.asarray(points, float), triangles)
+    surface = _compact(np.asarray(points, float), triangles)
     if margin <= 0.0:
-        return found
-    a, b, c = np.moveaxis(found.points[found.triangles], 1, 0)
+        return surface
+    a, b, c = np.moveaxis(surface.points[surface.triangles], 1, 0)
     normals = np.cross(b - a, c - a)
     normals /= np.maximum(np.linalg.norm(normals, axis=1), 1e-30)[:, None]
-    moved = found.points.copy()
+    moved = surface.points.copy()
     for index in range(len(moved)):
-        around = np.unique(np.round(normals[(found.triangles == index).any(axis=1)], 5), axis=0)
+        around = np.unique(np.round(normals[(surface.triangles == index).any(axis=1)], 5), axis=0)
         # Least-squares intersection of the planes of its faces after they move outwards.
         step = np.linalg.lstsq(around, np.full(len(around), margin), rcond=1e-3)[0]
         length = float(np.linalg.norm(step))
         moved[index] += step * min(1.0, 3.0 * margin / length) if length else 0.0
-    return hull(moved) or found
+    return hull(moved) or surface
 
 
 # --------------------------------------------------------------------------- primitives as wires and properties

@@ -79,9 +79,9 @@ def rotations_of(matrices: ArrayLike) -> Matrix:
     oblique = (errors > 1e-9) & ~noisy
     if oblique.any():
         left, _, right = np.linalg.svd(linear[oblique])
-        found = left @ right
-        found[np.linalg.det(found) < 0] *= -1.0
-        rotations[oblique] = found
+        turns = left @ right
+        turns[np.linalg.det(turns) < 0] *= -1.0
+        rotations[oblique] = turns
     return rotations
 
 

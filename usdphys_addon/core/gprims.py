@@ -82,18 +82,18 @@ def sizes(gprim: usd_geom.Gprim, scale: ArrayLike = (1.0, 1.0, 1.0)) -> Sizes:
     """The sizes of a gprim in a space with a scale (3,); unauthored attributes have their fallback."""
     kind = type(gprim)
     if kind is usd_geom.Cube:
-        found = Sizes(kind, (abs(gprim.resolved("size")),) * 3)
+        lengths = Sizes(kind, (abs(gprim.resolved("size")),) * 3)
     elif kind is usd_geom.Sphere:
-        found = Sizes(kind, radius=abs(gprim.resolved("radius")))
+        lengths = Sizes(kind, radius=abs(gprim.resolved("radius")))
     elif kind is usd_geom.Plane:
         axis, edges = gprim.resolved("axis"), [0.0, 0.0, 0.0]
         across, along = PLANE_AXES["XYZ".index(axis)]
         edges[across], edges[along] = abs(gprim.resolved("width")), abs(gprim.resolved("length"))
-        found = Sizes(kind, (edges[0], edges[1], edges[2]), axis=axis)
+        lengths = Sizes(kind, (edges[0], edges[1], edges[2]), axis=axis)
     else:
         radius, height = abs(gprim.resolved("radius")), abs(gprim.resolved("height"))
-        found = Sizes(kind, radius=radius, height=height, axis=gprim.resolved("axis"))
-    return found.scaled(scale)
+        lengths = Sizes(kind, radius=radius, height=height, axis=gprim.resolved("axis"))
+    return lengths.scaled(scale)
 
 
 def of_points(kind: type[usd_geom.Gprim], points: NDArray[np.float64], axis: str) -> usd_geom.Gprim | None:
@@ -141,8 +141,8 @@ def of_points(kind: type[usd_geom.Gprim], points: NDArray[np.float64], axis: str
 def reach(prim: Prim) -> tuple[float, float]:
     """(largest number in the transform of a prim, largest length of its gprim), m; NaN if there is any."""
     gprim = prim.get(usd_geom.Gprim)
-    found = Sizes(usd_geom.Gprim) if gprim is None else sizes(gprim, frames.scale_of(prim.world))
-    return float(np.abs(prim.world).max()), float(np.max((*found.edges, found.radius, found.height)))
+    lengths = Sizes(usd_geom.Gprim) if gprim is None else sizes(gprim, frames.scale_of(prim.world))
+    return float(np.abs(prim.world).max()), float(np.max((*lengths.edges, lengths.radius, lengths.height)))
 
 
 def placed_gprim(
@@ -168,10 +168,10 @@ def placed_gprim(
         pose = np.asarray(np.linalg.solve(world, frames.transform(placed[:3, 3], rotation)), float)
         scale = lengths
     x, y, z = shape.size.tolist()
-    found = Sizes(shape.kind, (x, y, z), shape.radius, shape.height, "XYZ"[shape.axis]).scaled(scale * meters)
-    if shape.kind is usd_geom.Cube and max(found.edges) - min(found.edges) > 1e-7 * max(found.edges):
-        return pose @ frames.transform((0, 0, 0), None, found.edges), usd_geom.Cube(1.0)
-    return pose, found.gprim()
+    scaled = Sizes(shape.kind, (x, y, z), shape.radius, shape.height, "XYZ"[shape.axis]).scaled(scale * meters)
+    if shape.kind is usd_geom.Cube and max(scaled.edges) - min(scaled.edges) > 1e-7 * max(scaled.edges):
+        return pose @ frames.transform((0, 0, 0), None, scaled.edges), usd_geom.Cube(1.0)
+    return pose, scaled.gprim()
 
 
 def _aligned_box(shape: Primitive, meters: float) -> tuple[frames.Matrix, usd_geom.Gprim]:

@@ -54,12 +54,12 @@ def support_steps(points: Floats) -> Steps[Indices]:
     directions = np.concatenate((np.eye(3), -np.eye(3), directions)).astype(np.float32)
     middle = (points.min(axis=0) + points.max(axis=0)) / 2.0
     columns = np.ascontiguousarray((points - middle).T.astype(np.float32))
-    found = []
+    rows = []
     # In parts that fit into the cache of a processor.
     for start in range(0, len(directions), TOGETHER):
-        found.append((directions[start : start + TOGETHER] @ columns).argmax(axis=1))
+        rows.append((directions[start : start + TOGETHER] @ columns).argmax(axis=1))
         yield start / len(directions)
-    return np.unique(np.concatenate(found))
+    return np.unique(np.concatenate(rows))
 
 
 def convex_hull(points: ArrayLike) -> Indices | None:

@@ -41,9 +41,9 @@ def joint_friction(prim: Prim, dof: str) -> float:
 
 def joint_speed(prim: Prim, dof: str) -> float:
     """Largest speed along a degree of freedom; 0 without a limit."""
-    found = _from_any(prim, dof, "velocity_limit", "max_joint_velocity", "")
-    if found:
-        return found
+    speed = _from_any(prim, dof, "velocity_limit", "max_joint_velocity", "")
+    if speed:
+        return speed
     # The attributes of PhysX before 5.8, for the whole joint; its unit is that of the joint.
     api: Any = prim.schemas.get("PhysxJointAPI")
     return _positive(getattr(api, "max_joint_velocity", None)) if api is not None else 0.0
@@ -91,13 +91,13 @@ def axis_settings(prim: Prim, dof: str) -> AxisSettings:
         # As PhysX takes it, which is the only one to read it.
         return _positive(getattr(limit, name)) / number_for_simulator(attribute_of(type(limit), name), dof)
 
-    found = AxisSettings(
+    settings = AxisSettings(
         _from_any(prim, dof, "armature", "armature", "armature"), joint_friction(prim, dof), joint_damping(prim, dof),
         joint_speed(prim, dof) or math.inf, of_limit("limit_stiffness", "stiffness"),
         of_limit("limit_damping", "damping"), 0.0 if limit is None else min(_positive(limit.restitution), 1.0),
         0.0 if limit is None else _positive(limit.bounce_threshold),
     )  # fmt: skip
-    return found if found != PLAIN_AXIS else PLAIN_AXIS
+    return settings if settings != PLAIN_AXIS else PLAIN_AXIS
 
 
 def distance_spring(prim: Prim) -> AxisSettings:

@@ -88,8 +88,8 @@ def bounds(prim: Prim, known: _Known | None = None, to_scene: Matrix | None = No
     key = (id(source), world[:3, :3].tobytes(), form)
     if key not in known:
         known[key] = source, _range(source, world[:3, :3], form)
-    found = known[key][1]
-    return None if found is None else found + world[:3, 3]
+    box = known[key][1]
+    return None if box is None else box + world[:3, 3]
 
 
 def _range(source: object, linear: Matrix, form: str) -> Matrix | None:
@@ -210,11 +210,11 @@ class _Likeness:
     def _places(self, there: Mapping[str, Prim]) -> Iterator[Mismatch]:
         """Bodies whose origin or axes are elsewhere. there: of the file, by path in the scene."""
         here = np.array([self.shown.prims[path].world for path in there], float)
-        found = np.array([prim.world for prim in there.values()], float)
+        places = np.array([prim.world for prim in there.values()], float)
         if self.pairing.to_scene:
-            found = np.array([self._to_scene(path) for path in there]) @ found
-        away = np.abs(here[:, :3, 3] - found[:, :3, 3]).max(axis=1)
-        turned = np.abs(frames.rotations_of(here) - frames.rotations_of(found)).max(axis=(1, 2))
+            places = np.array([self._to_scene(path) for path in there]) @ places
+        away = np.abs(here[:, :3, 3] - places[:, :3, 3]).max(axis=1)
+        turned = np.abs(frames.rotations_of(here) - frames.rotations_of(places)).max(axis=(1, 2))
         is_away = ~(away <= OF_SIZE + OF_DISTANCE * np.abs(here[:, :3, 3]).max(axis=1))
         is_turned = ~(turned <= OF_AXES) & ~is_away
         paths_ = list(there)
@@ -227,10 +227,14 @@ class _Likeness:
         here, there = _matter(self.shown, path), _matter(self.written, place)
         if any(value is None and other is not None for value, other in zip(here, there, strict=True)):
             # What follows from densities and shapes.
-            found = mass.mass_properties(self.shown, path, self._colliders.get(path, []))
+            properties = mass.mass_properties(self.shown, path, self._colliders.get(path, []))
             world = self.shown.prims[path].world
             turn = frames.rotation_of(world)
-            computed = (found.mass, turn @ found.center_of_mass + world[:3, 3], turn @ found.inertia @ turn.T)
+            computed = (
+                properties.mass,
+                turn @ properties.center_of_mass + world[:3, 3],
+                turn @ properties.inertia @ turn.T,
+            )
             here = _Matter._make(own if own is not None else one for own, one in zip(here, computed, strict=True))
         if here.mass is not None and not _near(here.mass, there.mass, _OF_MASS * here.mass):
             said = "none" if there.mass is None else f"{there.mass:.6g} kg"
@@ -256,7 +260,7 @@ class _Likeness:
             return
         here = np.array([self._range(self.shown, one.shown, None) for one in every], float)
         there = np.array([self._range(self.written, one.written, to_scene.get(one.path)) for one in every], float)
-        sizes = [found[:, 1] - found[:, 0] for found in (here, there)]
+        sizes = [box[:, 1] - box[:, 0] for box in (here, there)]
         allowed = OF_SIZE * sizes[0].max(axis=1) + OF_DISTANCE * np.abs(here).max(axis=(1, 2))
         away = np.abs(here - there).max(axis=(1, 2))
         grown = np.abs(sizes[0] - sizes[1]).max(axis=1)
@@ -281,9 +285,9 @@ class _Likeness:
     def _range(self, model: PhysicsModel, colliders: Sequence[str], to_scene: Matrix | None) -> Matrix:
         """The corners (2, 3) of all that colliders cover; NaN without a shape, and with one that has no end."""
         prims = [prim for path in colliders if (prim := model.prims.get(path)) is not None]
-        found = [bounds(prim, self._known, to_scene) for prim in prims]
-        covered = [one for one in found if one is not None]
-        if not covered or len(covered) < len(found):
+        boxes = [bounds(prim, self._known, to_scene) for prim in prims]
+        covered = [one for one in boxes if one is not None]
+        if not covered or len(covered) < len(boxes):
             return _NOWHERE
         if len(covered) == 1:
             return covered[0]
@@ -386,8 +390,8 @@ def _material(model: PhysicsModel, colliders: Sequence[str]) -> usd_physics.Mate
         for one in (prim, *model.ancestors(path)) if prim is not None else ():
             bound = one.physics_binding or (one.materials[-1] if one.materials else "") if one is not None else ""
             if bound:
-                found = model.prims.get(bound)
-                return found.get(usd_physics.MaterialAPI) if found is not None else None
+                material = model.prims.get(bound)
+                return material.get(usd_physics.MaterialAPI) if material is not None else None
     return None
 
 

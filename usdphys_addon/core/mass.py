@@ -304,8 +304,8 @@ def _balanced_steps(triangles: NDArray[np.int64], count: int) -> Steps[bool]:
     yield 0.4
     if len(edges[0]) != len(edges[1]):
         return False
-    for done, found in zip((0.6, 0.8), edges, strict=True):
-        found.sort()
+    for done, matched in zip((0.6, 0.8), edges, strict=True):
+        matched.sort()
         yield done
     return bool((edges[0] == edges[1]).all())
 
@@ -383,11 +383,11 @@ def collider_steps(prim: Prim) -> Steps[Shape]:
             lengths = gprims.sizes(gprim, scale)
             bottom, top = (radius * lengths.radius / max(taper) for radius in taper)
             is_capsule = lengths.kind is usd_geom.Capsule
-            found = tapered(bottom, top, lengths.height, lengths.axis, has_caps=is_capsule)
+            solid = tapered(bottom, top, lengths.height, lengths.axis, has_caps=is_capsule)
         else:
-            found = _gprim_shape(gprim, scale)
+            solid = _gprim_shape(gprim, scale)
         # The rotation of a mirrored space has all axes turned round.
-        return replace(found, center=-found.center) if frames.determinant(prim.world) < 0.0 else found
+        return replace(solid, center=-solid.center) if frames.determinant(prim.world) < 0.0 else solid
     geometry = prim.mesh() if prim.mesh is not None else None
     if geometry is None:
         return Shape(0.0, note="it has no shape with a volume")
@@ -532,18 +532,18 @@ def colliders_by_body(model: PhysicsModel, others: Collection[str] = ()) -> dict
     """
     bodies = model.bodies
     enabled = {path for path, prim in bodies.items() if _resolved(prim, usd_physics.RigidBodyAPI, "rigid_body_enabled")}
-    found: dict[str, list[Prim]] = {path: [] for path in (*bodies, *others)}
+    by_body: dict[str, list[Prim]] = {path: [] for path in (*bodies, *others)}
     for path, prim in model.colliders.items():
         if not _resolved(prim, usd_physics.CollisionAPI, "collision_enabled"):
             continue
         above = path
         while above and above not in enabled:
-            if above in found:
-                found[above].append(prim)
+            if above in by_body:
+                by_body[above].append(prim)
             above = paths.parent_of(above)
         if above:
-            found[above].append(prim)
-    return found
+            by_body[above].append(prim)
+    return by_body
 
 
 def _resolved(prim: Prim, cls: type[schema.Schema], name: str) -> bool:

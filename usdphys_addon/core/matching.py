@@ -118,13 +118,13 @@ class _Matcher:
 
 def _alone(prims: Iterable[Prim], key_of: Callable[[Prim], Hashable]) -> dict[Hashable, Prim]:
     """Prims by kind and key, without keys that several have."""
-    found: dict[Hashable, Prim | None] = {}
+    by_key: dict[Hashable, Prim | None] = {}
     for prim in prims:
         own = key_of(prim)
         if own is not None:
             key = (_kind(prim), own)
-            found[key] = None if key in found else prim
-    return {key: prim for key, prim in found.items() if prim is not None}
+            by_key[key] = None if key in by_key else prim
+    return {key: prim for key, prim in by_key.items() if prim is not None}
 
 
 def _ending(prim: Prim, parts: int) -> str:

@@ -43,22 +43,22 @@ class Names:
 
     def misnamed(self, type_name: str, schemas: Iterable[str], names: Iterable[str]) -> tuple[Misnamed, ...]:
         """schemas: applied API schemas of a prim, with instances. names: of its properties."""
-        found = []
+        mistakes = []
         held = set()
         for kind, one in (("type", type_name), *(("schema", one) for one in schemas)):
             meant = self._nearest(kind, one)
             held.add(meant or one)
             if meant:
-                found.append(Misnamed(one, meant, ""))
+                mistakes.append(Misnamed(one, meant, ""))
         for name in names:
             if ":" not in name:
                 continue
             if meant := self._nearest("name", name):
-                found.append(Misnamed(name, meant, ""))
+                mistakes.append(Misnamed(name, meant, ""))
             elif (homes := _homes(name)) and held.isdisjoint(homes):
                 own = (one for one in homes if schema.split_applied(one)[0] in schema.SCHEMAS)
-                found.append(Misnamed(name, "", " or ".join(own)))
-        return tuple(found)
+                mistakes.append(Misnamed(name, "", " or ".join(own)))
+        return tuple(mistakes)
 
     def _nearest(self, kind: str, name: str) -> str:
         known = self._meant.get((kind, name))
@@ -87,12 +87,12 @@ def _schemas() -> dict[str, tuple[str, tuple[str, ...]]]:
 @cache
 def _declaring() -> dict[str, tuple[str, ...]]:
     """Schemas that have an attribute, those of UsdPhysics first, by its name with INSTANCE."""
-    found: dict[str, tuple[str, ...]] = {}
+    schemas: dict[str, tuple[str, ...]] = {}
     pairs = [(name, item.usd) for name, cls in schema.schemas_of(_OWN).items() for item in cls.attributes]
     rows = (row for table in vendor_data.tables() for row in table["schemas"])
     for name, usd in (*pairs, *((row["name"], item["usd"]) for row in rows for item in row["attributes"])):
-        found[usd] = (*found.get(usd, ()), name)
-    return found
+        schemas[usd] = (*schemas.get(usd, ()), name)
+    return schemas
 
 
 @cache
@@ -112,11 +112,11 @@ def _attributes() -> frozenset[str]:
 @cache
 def _patterns() -> dict[int, list[list[str]]]:
     """The names of attributes as lists of words, by the number of words."""
-    found: dict[int, list[list[str]]] = {}
+    patterns: dict[int, list[list[str]]] = {}
     for name in sorted(_attributes()):
         words = name.split(":")
-        found.setdefault(len(words), []).append(words)
-    return found
+        patterns.setdefault(len(words), []).append(words)
+    return patterns
 
 
 @vendor_data.follows
@@ -187,7 +187,7 @@ def _attribute_meant(name: str) -> str:
         return ""
     if not _best(words[0], _roots()) and words[0] not in _roots():
         return ""
-    found = []
+    candidates = []
     for pattern in _patterns().get(len(words), ()):
         edits = 0
         for word, known in zip(reversed(words), reversed(pattern), strict=True):  # the last ones differ most
@@ -195,8 +195,8 @@ def _attribute_meant(name: str) -> str:
             if edits > 2:
                 break
         else:
-            found.append((edits, pattern))
-    edits, nearest = min(found, default=(0, []))
+            candidates.append((edits, pattern))
+    edits, nearest = min(candidates, default=(0, []))
     if not edits:
         return _part_meant(words) if len(words) == 2 else ""
     return ":".join(word if known == INSTANCE else known for word, known in zip(words, nearest, strict=True))
@@ -222,8 +222,8 @@ _NEAREST = {"type": _type_meant, "schema": _schema_meant, "name": _attribute_mea
 
 def _best(name: str, known: Iterable[str]) -> str:
     """The known word that is meant by another one; "" for a known one, and where none is."""
-    found = [(edits, one) for one in sorted(known) if (edits := _edits(name, one)) <= 2]
-    return min(found)[1] if found and name not in known else ""
+    candidates = [(edits, one) for one in sorted(known) if (edits := _edits(name, one)) <= 2]
+    return min(candidates)[1] if candidates and name not in known else ""
 
 
 def _edits(name: str, known: str) -> int:

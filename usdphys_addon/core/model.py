@@ -95,10 +95,10 @@ class Prim:
 
     def get(self, cls: type[SchemaT]) -> SchemaT | None:
         """The schema of this class, or of a class derived from it, on this prim."""
-        found = self.schemas.get(cls.usd_name)
-        if found is None and (derived := _DERIVED.get(cls)) and not derived.isdisjoint(self.schemas):
+        schema = self.schemas.get(cls.usd_name)
+        if schema is None and (derived := _DERIVED.get(cls)) and not derived.isdisjoint(self.schemas):
             return next(value for name, value in self.schemas.items() if name in derived)  # type: ignore[return-value]
-        return found  # type: ignore[return-value]
+        return schema  # type: ignore[return-value]
 
     def instances(self, cls: type[SchemaT]) -> Iterator[tuple[str, SchemaT]]:
         """(instance name, schema) of a multiple-apply schema on this prim."""
@@ -299,7 +299,7 @@ def _with_moved_targets(value: Schema, moved: Callable[[str], str]) -> Schema:
     changes = {}
     for attribute, targets in value.authored():
         if attribute.is_relationship:
-            found = tuple(moved(path) for path in targets)
-            if found != targets:
-                changes[attribute.field] = found
+            targets_now = tuple(moved(path) for path in targets)
+            if targets_now != targets:
+                changes[attribute.field] = targets_now
     return value.copy(**changes) if changes else value

@@ -206,7 +206,9 @@ def _root_to_joint(edits: Edits, prim: Prim, _finding: Finding) -> None:
 def _root_to_body(edits: Edits, prim: Prim, _finding: Finding) -> None:
     joint = prim.get(usd_physics.Joint)
     ends = (joint.body1, joint.body0) if joint is not None else ()
-    body = next((found for end in ends if end and (found := edits.facts.carrier.at(end[0])) is not None), None)
+    body = next(
+        (body_above for end in ends if end and (body_above := edits.facts.carrier.at(end[0])) is not None), None
+    )
     if body is None:
         raise InputError("it is no joint; remove its articulation root, and make a body of it the root")
     _move_root(edits, prim, body)

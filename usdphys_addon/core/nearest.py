@@ -12,9 +12,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
 
     by_lower = {each.lower(): each for each in known}
     wanted = name.lower()
-    found = difflib.get_close_matches(wanted, by_lower, 1, 0.6)
+    matches = difflib.get_close_matches(wanted, by_lower, 1, 0.6)
     # A part of a name is near it, too: "kinematic" is less than 0.6 like "kinematic_enabled".
-    parts = found or sorted((each for each in by_lower if wanted and wanted in each), key=len)
+    parts = matches or sorted((each for each in by_lower if wanted and wanted in each), key=len)
     return by_lower[parts[0]] if parts else ""
 
 

@@ -72,14 +72,14 @@ def solids_of(shapes: Sequence[tuple[Prim, Mesh | SpherePoints | None]]) -> list
     alike: dict[tuple[int, int], list[int]] = defaultdict(list)
     local: list[Solid | None] = []
     for number, ((prim, geometry), stretch) in enumerate(zip(usable, stretches, strict=True)):
-        gprim, found = prim.get(usd_geom.Gprim), None
+        gprim, convex = prim.get(usd_geom.Gprim), None
         if gprim is not None:
-            found = _gprim(prim, gprims.sizes(gprim, np.diag(stretch)))
+            convex = _gprim(prim, gprims.sizes(gprim, np.diag(stretch)))
         elif isinstance(geometry, Mesh):
-            found = _mesh(prim, np.asarray(geometry.points, float) @ stretch.T)
-        local.append(found)
-        if found is not None:
-            alike[len(found.points), len(found.axes)].append(number)
+            convex = _mesh(prim, np.asarray(geometry.points, float) @ stretch.T)
+        local.append(convex)
+        if convex is not None:
+            alike[len(convex.points), len(convex.axes)].append(number)
     for numbers in alike.values():
         _place([solid for number in numbers if (solid := local[number])], rotations[numbers], worlds[numbers, :3, 3])
     return [solid for solid in local if solid is not None and np.isfinite((solid.low, solid.high)).all()]

@@ -138,9 +138,9 @@ def _round(points: Points, center: Points, size: Points, tolerance: float) -> Pr
         others = [index for index in range(3) if index != axis]
         if abs(size[others[0]] - size[others[1]]) > 2 * tolerance:
             continue
-        found = _turned(offset, axis, others, size, tolerance)
-        if found is not None:
-            kind, found_radius, height = found
+        primitive = _turned(offset, axis, others, size, tolerance)
+        if primitive is not None:
+            kind, found_radius, height = primitive
             return Primitive(kind, center, np.eye(3), size, found_radius, height, axis)
     return None
 
@@ -182,26 +182,26 @@ def fit(kind: type[Gprim], points: Points, axis: int = 2) -> Primitive:
     else:
         low, high = points.min(axis=0), points.max(axis=0)
         size, center = high - low, (low + high) / 2
-    found = Primitive(kind, center, np.eye(3), size, axis=axis)
+    primitive = Primitive(kind, center, np.eye(3), size, axis=axis)
     across = float(np.delete(size, axis).max()) / 2
     if kind is Sphere:
-        found.radius = float(size.max()) / 2
+        primitive.radius = float(size.max()) / 2
     elif kind is Capsule:
-        found.radius, found.height = across, max(0.0, float(size[axis]) - 2 * across)
+        primitive.radius, primitive.height = across, max(0.0, float(size[axis]) - 2 * across)
     elif kind in (Cylinder, Cone):
-        found.radius, found.height = across, float(size[axis])
+        primitive.radius, primitive.height = across, float(size[axis])
     elif kind is Plane:
-        found.size = size
-    return found
+        primitive.size = size
+    return primitive
 
 
 def fit_in(kind: type[Gprim], points: Points, axis: int, rotation: frames.Matrix, world: frames.Matrix) -> Primitive:
     """`fit` along the axes of a rotation (3, 3), after the uneven scale of a world matrix (4, 4), if there is one."""
     lengths = np.linalg.norm(world[:3, :3] @ rotation, axis=0)
     scale = np.ones(3) if len(points) == 0 or frames.is_uniform(lengths) else lengths
-    found = fit(kind, points @ rotation * scale, axis)
-    found.rotation, found.center = rotation, rotation @ (found.center / scale)
-    found.size = found.size / scale
-    found.radius /= radius_scale(kind, scale, axis)
-    found.height /= float(scale[axis])
-    return found
+    primitive = fit(kind, points @ rotation * scale, axis)
+    primitive.rotation, primitive.center = rotation, rotation @ (primitive.center / scale)
+    primitive.size = primitive.size / scale
+    primitive.radius /= radius_scale(kind, scale, axis)
+    primitive.height /= float(scale[axis])
+    return primitive

@@ -113,8 +113,8 @@ class Proof:
         prims = list(compress(self.prims, kept))
         places = [self.in_file(prim.path) for prim in prims]
         written = read(places, [(prim.type_name, *map(id, prim.schemas.values())) for prim in prims])
-        found = list(_Comparison(prims, shown, places, written, self.in_file, self.local_units).run())
-        return [*found, *self._surplus(written.counts, bool(self.left_out) or bool(found))], written.counts
+        deviations = list(_Comparison(prims, shown, places, written, self.in_file, self.local_units).run())
+        return [*deviations, *self._surplus(written.counts, bool(self.left_out) or bool(deviations))], written.counts
 
     def in_file(self, path: str) -> str:
         """The path in the file of a path in the model."""

@@ -55,24 +55,24 @@ def translated(model: PhysicsModel, prim: Prim, runtime: str) -> dict[str, Schem
 
     Those that SimReady wants are added.
     """
-    found = _translated(model, prim, runtime, FILES.keys() - {runtime})
-    _add_expected(prim, runtime, found)
-    return found
+    schemas = _translated(model, prim, runtime, FILES.keys() - {runtime})
+    _add_expected(prim, runtime, schemas)
+    return schemas
 
 
 def _translated(model: PhysicsModel, prim: Prim, runtime: str, others: Set[str]) -> dict[str, Schema]:
-    found: dict[str, Schema] = {}
+    schemas: dict[str, Schema] = {}
     for name, value in prim.schemas.items():
         if not is_vendor(type(value)) or value.family not in others:
             continue
         for attribute, content in value.authored():
             if not attribute.is_relationship and not _is_idle(value, attribute):
-                _translate(prim, runtime, found, name, attribute, content)
-    for name, made in found.items():
+                _translate(prim, runtime, schemas, name, attribute, content)
+    for name, made in schemas.items():
         _raise_floors(prim.schemas.get(name), name, made)
     if runtime in _MIMICS and not any(schema.split_applied(name)[0] == _MIMICS[runtime] for name in prim.schemas):
-        _follow(model, prim, runtime, found)
-    return found
+        _follow(model, prim, runtime, schemas)
+    return schemas
 
 
 def _raise_floors(own: Schema | None, name: str, made: Schema) -> None:

@@ -255,9 +255,9 @@ _FOUND: dict[tuple[type, str], Attribute] = {}
 
 
 def _attribute(cls: type[Schema], name: str) -> Attribute:
-    found = _FOUND.get((cls, name))
-    if found is not None:
-        return found
+    known = _FOUND.get((cls, name))
+    if known is not None:
+        return known
     for attribute in cls.attributes:
         if attribute.field == name:
             _FOUND[cls, name] = attribute

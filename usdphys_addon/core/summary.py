@@ -29,21 +29,21 @@ def counts(model: PhysicsModel) -> dict[str, int]:
     """Number of prims of each kind; of deformables only where there are some."""
     values: Iterator[Schema] = chain.from_iterable(prim.schemas.values() for prim in model.prims.values())
     numbers: Counter[type[Schema]] = Counter(map(type, values))
-    found = counts_of_names({cls.usd_name: number for cls, number in numbers.items()})
+    numbers_by_kind = counts_of_names({cls.usd_name: number for cls, number in numbers.items()})
     soft = sum(map(bool, map(deformables.kind_of, model.prims.values())))
-    return {**found, "deformables": soft} if soft else found
+    return {**numbers_by_kind, "deformables": soft} if soft else numbers_by_kind
 
 
 def counts_of_names(numbers: Mapping[str, int]) -> dict[str, int]:
     """Number of prims of each kind. numbers: of prims with each schema, by its name."""
-    found = dict.fromkeys(_COUNTED.values(), 0)
+    numbers_by_kind = dict.fromkeys(_COUNTED.values(), 0)
     for name, number in numbers.items():
         kind = "joints" if name in BY_TYPE_NAME else _COUNTED.get(name)
         if kind is not None:
-            found[kind] += number
+            numbers_by_kind[kind] += number
     if soft := sum(number for name, number in numbers.items() if name in deformables.KINDS):
-        found["deformables"] = soft
-    return found
+        numbers_by_kind["deformables"] = soft
+    return numbers_by_kind
 
 
 def summarise(model: PhysicsModel) -> Table:
@@ -107,15 +107,15 @@ def _body(model: PhysicsModel, prim: Prim, colliders: int, weighed: list[Prim]) 
     kind = "static" if not body.resolved("rigid_body_enabled") else "dynamic"
     if kind == "dynamic" and body.resolved("kinematic_enabled"):
         kind = "kinematic"
-    found = mass.mass_properties(model, prim.path, weighed)
+    properties = mass.mass_properties(model, prim.path, weighed)
     return {
         "path": prim.path,
         "kind": kind,
         "colliders": colliders,
-        "mass": _number(found.mass),
-        "massSource": found.mass_source.text,
-        "centerOfMass": [_number(part) for part in found.center_of_mass],
-        "diagonalInertia": [_number(part) for part in found.diagonal_inertia],
+        "mass": _number(properties.mass),
+        "massSource": properties.mass_source.text,
+        "centerOfMass": [_number(part) for part in properties.center_of_mass],
+        "diagonalInertia": [_number(part) for part in properties.diagonal_inertia],
         **authored(body),
     }
 

@@ -32,13 +32,13 @@ def merged_list(base: Sequence[_Item], ours: Sequence[_Item], theirs: Sequence[_
     if len(changed) == 2 and changed[0] != changed[1]:
         return None
     order = changed[0] if changed else kept
-    found: list[_Item] = []
+    merged: list[_Item] = []
     for anchor in (MISSING, *order):
         if anchor is not MISSING:
-            found.append(anchor)
+            merged.append(anchor)
         runs = sorted((_added_after(anchor, side, order, base) for side in (ours, theirs)), key=str)
-        found += [item for run in runs for item in run if item not in found]
-    return list(dict.fromkeys(found))
+        merged += [item for run in runs for item in run if item not in merged]
+    return list(dict.fromkeys(merged))
 
 
 def merged_order(
@@ -69,13 +69,13 @@ def merged_order(
 
 def _added_after(anchor: Any, side: Sequence[_Item], order: Sequence[_Item], base: Sequence[_Item]) -> list[_Item]:
     """What a side has added behind an item that stays, or before all of them."""
-    last, found = MISSING, []
+    last, added = MISSING, []
     for item in side:
         if item in order:
             last = item
         elif item not in base and last is anchor:
-            found.append(item)
-    return found
+            added.append(item)
+    return added
 
 
 def merged_dictionary(
@@ -87,7 +87,7 @@ def merged_dictionary(
     settle: gives the value of a key that both have changed differently. It takes the keys down to it, and the three
     values, of which any may be MISSING.
     """
-    found = {}
+    merged = {}
     for key in _keys(ours, theirs, base):
         values = tuple(side.get(key, MISSING) for side in (base, ours, theirs))
         value = one_sided(*values)
@@ -98,8 +98,8 @@ def merged_dictionary(
             else:
                 value = (settle((*above, key), *values),)
         if value[0] is not MISSING:
-            found[key] = value[0]
-    return found
+            merged[key] = value[0]
+    return merged
 
 
 def one_sided(base: Any, ours: Any, theirs: Any) -> tuple[Any] | None:

@@ -97,12 +97,12 @@ def is_known(attribute: Attribute) -> bool:
 
 def turned_bits(bits: int, rotation: Any) -> int:
     """Bits of the axes X, Y, Z after a rotation (3, 3) that takes axes to axes. Further bits stay."""
-    found = bits & ~7
+    turned = bits & ~7
     for axis in range(3):
         if bits & (1 << axis):
             column = [abs(float(rotation[row][axis])) for row in range(3)]
-            found |= 1 << column.index(max(column))
-    return found
+            turned |= 1 << column.index(max(column))
+    return turned
 
 
 @vendor_data.follows
@@ -130,15 +130,15 @@ def find(name: str) -> type[Schema] | None:
 def declared(name: str) -> type[Schema] | None:
     """The class of a schema of a table, also of one that is carried through Blender as text."""
     rows = ((table["runtime"], row) for table in vendor_data.tables() for row in table["schemas"])
-    found = next((pair for pair in rows if pair[1]["name"] == name), None)
-    return None if found is None else _make(*found)
+    pair_of_name = next((pair for pair in rows if pair[1]["name"] == name), None)
+    return None if pair_of_name is None else _make(*pair_of_name)
 
 
 @vendor_data.follows
 @cache
 def _table_class(name: str) -> type[Schema] | None:
-    found = _rows().get(name)
-    return None if found is None else _make(*found)
+    row = _rows().get(name)
+    return None if row is None else _make(*row)
 
 
 def made(name: str, values: Mapping[str, Any]) -> Schema:
@@ -146,8 +146,8 @@ def made(name: str, values: Mapping[str, Any]) -> Schema:
     cls = declared(name)
     assert cls is not None, name
     fields = {attribute.usd: attribute.field for attribute in cls.attributes}
-    found: Schema = cls(**{fields[usd]: value for usd, value in values.items()})
-    return found
+    made_schema: Schema = cls(**{fields[usd]: value for usd, value in values.items()})
+    return made_schema
 
 
 @vendor_data.follows

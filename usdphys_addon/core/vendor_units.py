@@ -81,27 +81,27 @@ def parse_unit(text: str) -> Dimension:
 def unit_of(name: str, type_name: str = "") -> VendorUnit | None:
     """What an attribute of a prim of a type measures; None if no table has it, or if it is no number."""
     rows = _rows()
-    found: VendorUnit | None = rows.get((type_name, name)) or rows.get(("", name))
+    unit: VendorUnit | None = rows.get((type_name, name)) or rows.get(("", name))
     parts = name.split(":")
     for at in range(1, len(parts) - 1):
         # The instance is the second part of the name, or the third one where the namespace has two.
-        if found is None:
-            found = rows.get(("", ":".join([*parts[:at], INSTANCE, *parts[at + 1 :]])))
-    return found
+        if unit is None:
+            unit = rows.get(("", ":".join([*parts[:at], INSTANCE, *parts[at + 1 :]])))
+    return unit
 
 
 @vendor_data.follows
 @cache
 def _rows() -> dict[tuple[str, str], VendorUnit]:
     """By type name, which is empty for API schemas, and attribute name, with INSTANCE in place of an instance."""
-    found = {}
+    units = {}
     for table in vendor_data.tables():
         for schema in table["schemas"]:
             owner = schema["name"] if schema["kind"] == "typed" else ""
             for row in schema["attributes"]:
                 if "unit" in row or row.get("axes"):
-                    found[owner, row["usd"]] = unit_of_row(row)
-    return found
+                    units[owner, row["usd"]] = unit_of_row(row)
+    return units
 
 
 def unit_of_row(row: dict[str, Any]) -> VendorUnit:

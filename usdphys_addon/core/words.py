@@ -49,8 +49,8 @@ class Templates:
         if message in self.texts:
             return message, {}
         for text, start, pattern in self._patterns:
-            if message.startswith(start) and (found := pattern.fullmatch(message)):
-                return text, found.groupdict()
+            if message.startswith(start) and (match := pattern.fullmatch(message)):
+                return text, match.groupdict()
         return None
 
 
@@ -90,9 +90,9 @@ def in_language(message: str, translate: Callable[[str], str], known: Templates 
 
 
 def _rebuilt(message: str, translate: Callable[[str], str], known: Templates) -> str:
-    found = known.find(message)
-    if found is not None:
-        return _filled(*found, translate, known)
+    template = known.find(message)
+    if template is not None:
+        return _filled(*template, translate, known)
     parts = _BETWEEN.split(message)
     if len(parts) > 1:
         # The texts between the sentences are every second part.

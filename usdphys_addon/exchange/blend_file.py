@@ -89,12 +89,12 @@ def select_collection(name: str) -> None:
     """Select the objects of a collection and of those in it, and no others. Raises InputError where there is none."""
     collection: Any = bpy.data.collections.get(name)
     layer: Any = bpy.context.view_layer
-    found = [obj for obj in collection.all_objects if obj.name in layer.objects] if collection is not None else []
-    if not found:
+    objects = [obj for obj in collection.all_objects if obj.name in layer.objects] if collection is not None else []
+    if not objects:
         raise InputError(f"The scene has no collection '{name}' with objects in its view layer; check the name.")
     for obj in layer.objects:
         obj.select_set(False)
-    for obj in found:
+    for obj in objects:
         # What is hidden cannot be selected, and is exported like the rest.
         obj.hide_set(False)
         obj.select_set(True)

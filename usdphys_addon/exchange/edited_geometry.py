@@ -49,8 +49,8 @@ class Chosen:
     def as_shown(self) -> dict[str, Any]:
         """Options of Blender's exporter with which colliders have the shape that is shown."""
         shaped = [placement for path, placement in {**self.new, **self.changed}.items() if path in self.merged]
-        found = [options_to_write_as_shown(placement.obj) for placement in shaped]
-        return {"export_subdivision": "TESSELLATE"} if any("export_subdivision" in one for one in found) else {}
+        options = [options_to_write_as_shown(placement.obj) for placement in shaped]
+        return {"export_subdivision": "TESSELLATE"} if any("export_subdivision" in one for one in options) else {}
 
 
 class Geometry:
@@ -97,8 +97,8 @@ class Geometry:
                 self.edits.meshes[path] = MeshEdit(str(mesh.path), edited.parts)
         for path, placement in self.chosen.properties.items():
             spec = specs.get(placement.obj.name)
-            found = [one for one in (spec, _data_spec(spec)) if one is not None]
-            self.edits.properties[path] = tuple(str(one.path) for one in found)
+            present = [one for one in (spec, _data_spec(spec)) if one is not None]
+            self.edits.properties[path] = tuple(str(one.path) for one in present)
         self.add_materials(layer)
 
     def add_materials(self, layer: Sdf.Layer) -> None:
@@ -121,7 +121,7 @@ def _object_specs(layer: Sdf.Layer) -> dict[str, Any]:
     """Specs of plain objects by name; the copies that instances bring have other parents."""
     from ..usd.scene_edits import OBJECT_NAME
 
-    found: dict[str, Any] = {}
+    specs: dict[str, Any] = {}
     objects = remembered.objects_by_name(with_linked=True)
     pending = [(spec, "") for spec in layer.rootPrims]
     while pending:
@@ -130,9 +130,9 @@ def _object_specs(layer: Sdf.Layer) -> dict[str, Any]:
         name = str(attribute.default) if attribute is not None else above
         obj = objects.get(name)
         if attribute is not None and obj is not None and (obj.parent.name if obj.parent else "") == above:
-            found.setdefault(name, spec)
+            specs.setdefault(name, spec)
         pending.extend((child, name) for child in spec.nameChildren)
-    return found
+    return specs
 
 
 def _data_spec(spec: Sdf.PrimSpec) -> Any | None:

@@ -261,8 +261,8 @@ def _vnode_of(watched: _Watched, placement: Any, by_name: dict[str, Any]) -> Any
     """The node that the exporter makes of a placement whose names do not tell it; None if there is none."""
     if placement.instance is None:
         return by_name.get(placement.obj.name)
-    if placement.parent is not None and (found := watched.vnodes.get(placement.chain)) is not None:
-        return found
+    if placement.parent is not None and (vnode := watched.vnodes.get(placement.chain)) is not None:
+        return vnode
     # Geometry nodes have made it: nothing but its place tells it from the others.
     same = watched.instances.get((placement.instance[0], placement.matrix.tobytes()))
     return same.pop() if same else None
@@ -270,13 +270,13 @@ def _vnode_of(watched: _Watched, placement: Any, by_name: dict[str, Any]) -> Any
 
 def _only_by_name(vnodes: dict[tuple[str, ...], Any]) -> dict[str, Any]:
     """Nodes of objects that are in the file once, by name: parents may be left out, or be bones."""
-    found: dict[str, Any] = {}
+    nodes: dict[str, Any] = {}
     twice = set()
     for chain, vnode in vnodes.items():
-        if chain[-1] in found:
+        if chain[-1] in nodes:
             twice.add(chain[-1])
-        found[chain[-1]] = vnode
-    return {name: vnode for name, vnode in found.items() if name not in twice}
+        nodes[chain[-1]] = vnode
+    return {name: vnode for name, vnode in nodes.items() if name not in twice}
 
 
 @gc_paused(ages=True)

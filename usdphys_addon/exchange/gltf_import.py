@@ -127,19 +127,19 @@ def put_physics(gltf: Any, scene: Scene) -> GltfImport | None:
                 "left of it in the extras is not used.", "Use the file as it was exported, or export it again.",
             ))  # fmt: skip
         return result if result.issues else None
-    found = ImportedIDs(_objects(gltf, reading, meters), _materials(gltf, reading))
-    for one in found.objects.values() if bpy.app.version < (5, 0) else ():
+    imported = ImportedIDs(_objects(gltf, reading, meters), _materials(gltf, reading))
+    for one in imported.objects.values() if bpy.app.version < (5, 0) else ():
         if "usdphys" in one.keys():
             # A custom property of this name is our properties.
             del one["usdphys"]
-    _make_meshes(reading, found, gltf, meters)
+    _make_meshes(reading, imported, gltf, meters)
     if is_stale:
         result.issues.append(Issue(
             "GltfEdited", "warning", "", "", "Another program has changed the file since it was exported, so the USD "
             "physics that its extras hold is left out.", "Export the file again.",
         ))  # fmt: skip
     if kept is not None:
-        return _put_kept(kept, scene, gltf, reading, found, result, meters)
+        return _put_kept(kept, scene, gltf, reading, imported, result, meters)
     named: set[str] = set()
     for extras in [prim.extras for prim in reading.model.prims.values()]:
         named.update(extras.get("trigger_nodes", ()), vehicles.named_by(extras))
@@ -149,7 +149,7 @@ def put_physics(gltf: Any, scene: Scene) -> GltfImport | None:
             # Compound triggers name their parts by it, and vehicles their seat.
             prim.extras["path"] = path
     written = scene_write.write_scene(
-        reading.model, scene, found.objects, {**found.materials}, meters=meters, local=meters, is_usd=False
+        reading.model, scene, imported.objects, {**imported.materials}, meters=meters, local=meters, is_usd=False
     )
     copies = _write_copies(gltf, reading, written)
     result.counts = dict(written.counts)
@@ -157,9 +157,9 @@ def put_physics(gltf: Any, scene: Scene) -> GltfImport | None:
     _remove_sources(gltf, reading)
     if reading.model.joints:
         bpy.context.view_layer.update()
-        size = physics_collections.joint_size([*found.objects.values(), *copies])
+        size = physics_collections.joint_size([*imported.objects.values(), *copies])
         for path in reading.model.joints:
-            obj = found.objects.get(path)
+            obj = imported.objects.get(path)
             if obj is not None and obj.type == "EMPTY":
                 physics_collections.show_joint(obj, size)
     return result
@@ -219,7 +219,7 @@ def _report_missing(result: GltfImport, missing: list[str]) -> None:
 
 def _objects(gltf: Any, reading: gltf_read.GltfReading, meters: float) -> dict[str, Any]:
     """The objects of the nodes by path. A node that Blender made a bone of gets an Empty on that bone."""
-    found = {}
+    objects = {}
     for index, path in reading.paths.items():
         vnode = gltf.vnodes.get(index)
         if vnode is None:
@@ -228,8 +228,8 @@ def _objects(gltf: Any, reading: gltf_read.GltfReading, meters: float) -> dict[s
         if obj is None and path in reading.model.prims:
             obj = _empty_on_bone(gltf, vnode, index, reading, meters)
         if isinstance(obj, bpy.types.Object):
-            found[path] = obj
-    return found
+            objects[path] = obj
+    return objects
 
 
 def _materials(gltf: Any, reading: gltf_read.GltfReading) -> dict[str, Any]:

@@ -68,13 +68,13 @@ def _packed(file: Path) -> bytes | None:
 
     None where the image with the most alike path is not packed: one of the same name elsewhere is another one.
     """
-    found, most = None, (0, False)
+    packed, most = None, (0, False)
     for image in bpy.data.images:
         pairs = zip(reversed(file.parts), reversed(PurePath(image.filepath.lstrip("/")).parts), strict=False)
         alike = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
         if alike and (alike, bool(image.packed_file)) > most:
-            found, most = image.packed_file, (alike, bool(image.packed_file))
-    return found.data if found is not None else None
+            packed, most = image.packed_file, (alike, bool(image.packed_file))
+    return packed.data if packed is not None else None
 
 
 def pack_all() -> None:

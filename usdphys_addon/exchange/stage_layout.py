@@ -299,9 +299,9 @@ def put_in_order(layer: Sdf.Layer, scene: Scene) -> None:
             for name in _BLENDER_NAMES:
                 if name in properties:
                     spec.RemoveProperty(properties[name])
-            found = [(child, place.AppendChild(name)) for name, child in children.items()]
-            pending.extend(found)
-            siblings = [(order.get(str(path), last), path.name, path) for _, path in found]
+            children_placed = [(child, place.AppendChild(name)) for name, child in children.items()]
+            pending.extend(children_placed)
+            siblings = [(order.get(str(path), last), path.name, path) for _, path in children_placed]
             wanted = sorted(siblings)
             if wanted != siblings:
                 mixed[place] = [path for _, _, path in wanted]
@@ -528,8 +528,8 @@ def _written_transforms(texts: Collection[str]) -> dict[str, _WrittenTransform]:
     with suppress(Tf.ErrorException):  # then they are parsed one by one
         layer.ImportFromString("".join(("#usda 1.0\n", *prims)))
     stage = Usd.Stage.Open(layer)
-    found = {text: stage.GetPrimAtPath(f"/_{number}") for number, text in enumerate(plain)}
-    return {text: _transform_of(layer, stage, prim) for text, prim in found.items() if prim}
+    by_text = {text: stage.GetPrimAtPath(f"/_{number}") for number, text in enumerate(plain)}
+    return {text: _transform_of(layer, stage, prim) for text, prim in by_text.items() if prim}
 
 
 @lru_cache(maxsize=64)

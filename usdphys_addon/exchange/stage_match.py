@@ -121,8 +121,8 @@ class StageMatcher:
     @cached_property
     def prim_map(self) -> dict[str, str]:
         """Object names by path, from Blender's prim map (5.1 and later)."""
-        found = self._context.get_prim_map() if hasattr(self._context, "get_prim_map") else {}
-        names = ((path, [item.name for item in ids if item.id_type == "OBJECT"]) for path, ids in found.items())
+        raw = self._context.get_prim_map() if hasattr(self._context, "get_prim_map") else {}
+        names = ((path, [item.name for item in ids if item.id_type == "OBJECT"]) for path, ids in raw.items())
         return {str(path): objects[0] for path, objects in names if objects}
 
     @cached_property
@@ -130,7 +130,7 @@ class StageMatcher:
         """Paths of all object prims by the names of the objects from the root down."""
         from pxr import Usd
 
-        found: dict[Chain, list[str]] = {}
+        by_chain: dict[Chain, list[str]] = {}
         seen_through = Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate)
         pending: list[tuple[Any, Chain]] = [(self.stage.GetPseudoRoot(), ())]
         while pending:
@@ -139,9 +139,9 @@ class StageMatcher:
                 name = self.composed_name(child)
                 below = chain if name is None else (*chain, name)
                 if name is not None:
-                    found.setdefault(below, []).append(str(child.GetPath()))
+                    by_chain.setdefault(below, []).append(str(child.GetPath()))
                 pending.append((child, below))
-        return found
+        return by_chain
 
     def distance(self, path: str, place: frames.Matrix) -> float:
         """Squared distance of a prim from a place (4, 4), in the space of the root prim."""
@@ -194,8 +194,8 @@ class StageMatcher:
                     "Export without instancing to avoid this.",
                 ))  # fmt: skip
         spec = self.editable(prim.GetPath())
-        found = model.prims.get(site.path)
-        if found is not None and found.get(usd_physics.Joint) is not None:
+        prim_of_model = model.prims.get(site.path)
+        if prim_of_model is not None and prim_of_model.get(usd_physics.Joint) is not None:
             # A joint must not have the transform that comes through the reference.
             spec.referenceList.ClearEdits()
 

@@ -155,15 +155,15 @@ def _named(urdfs: Iterable[Path], root: Path, mesh_folder: str) -> set[Path]:
     from ..urdf.ros_package import parts_of
 
     place = re.compile(rf"{re.escape(mesh_folder)}/([^\"'<>]+)")
-    found = set()
+    files = set()
     for urdf in urdfs:
         try:
             text = unescape(markup.text_of(urdf.read_bytes()))
         except OSError:
             continue
         for name in place.findall(text):
-            found |= {mesh for one in (name, unquote(name)) if is_file(mesh := root / mesh_folder / one)}
-    return found.union(*(_inside(parts_of(mesh), root / mesh_folder) for mesh in found))
+            files |= {mesh for one in (name, unquote(name)) if is_file(mesh := root / mesh_folder / one)}
+    return files.union(*(_inside(parts_of(mesh), root / mesh_folder) for mesh in files))
 
 
 def _inside(files: Iterable[Path], folder: Path) -> set[Path]:
@@ -224,8 +224,8 @@ def _read_leaders(stage: Usd.Stage, model: PhysicsModel) -> None:
         for name, value in prim.schemas.items():
             vendor: Any = value
             if name == "NewtonMimicAPI":
-                found = usd_read.targets(stage.GetPrimAtPath(path).GetRelationship("newton:mimicJoint"))
-                vendor.mimic_joint = found or None
+                leaders = usd_read.targets(stage.GetPrimAtPath(path).GetRelationship("newton:mimicJoint"))
+                vendor.mimic_joint = leaders or None
             elif name.startswith("PhysxMimicJointAPI:"):
                 relationship = f"physxMimicJoint:{name.partition(':')[2]}:referenceJoint"
                 vendor.reference_joint = usd_read.targets(stage.GetPrimAtPath(path).GetRelationship(relationship))
@@ -554,7 +554,7 @@ def _take_files(robot: Robot, edits: TextEdits, folder: Path, home: RosPackage) 
     from ..urdf.packages import IMAGE_SUFFIXES, MESH_SUFFIXES, Packages
 
     packages = Packages(folder)
-    found = []
+    notes = []
     issues: dict[str, Issue] = {}
     for element in robot.element.walk():
         uri = element.get("filename")
@@ -562,13 +562,13 @@ def _take_files(robot: Robot, edits: TextEdits, folder: Path, home: RosPackage) 
             continue
         file = packages.file(uri, MESH_SUFFIXES | IMAGE_SUFFIXES)
         if file is not None:
-            found.append((element, file))
+            notes.append((element, file))
         else:
             issues[uri] = Issue(
                 "UrdfFileMissing", "warning", "", "", f"'{uri}' was not found and is missing from the package.",
                 "Put the file there, or import the URDF from the folder of its package.",
             )  # fmt: skip
-    uris = home.take(list(dict.fromkeys(file for _, file in found)))
-    for element, file in found:
+    uris = home.take(list(dict.fromkeys(file for _, file in notes)))
+    for element, file in notes:
         edits.set(element, "filename", uris[file])
     return list(issues.values())

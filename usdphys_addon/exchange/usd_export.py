@@ -171,12 +171,12 @@ def _export(context: Context, target: Path, options: ExportOptions) -> ExportRes
 
 def _as_shown(reading: SceneReading) -> dict[str, Any]:
     """Options of Blender's exporter with which imported colliders, which are one prim with their mesh, are as shown."""
-    found: dict[str, Any] = {}
+    options: dict[str, Any] = {}
     colliders = reading.model.colliders
     for site in reading.sites.values():
         if site.geometry == site.path and site.geometry in colliders:
-            found |= options_to_write_as_shown(site.obj)
-    return found
+            options |= options_to_write_as_shown(site.obj)
+    return options
 
 
 def _needs_names(options: ExportOptions, reading: SceneReading) -> bool:
@@ -566,15 +566,15 @@ def report_scaled_velocities(model: PhysicsModel, units: StageUnits, issues: lis
     units: in which the file is written; its local unit is that of the scene.
     """
     ratio = units.local / units.meters_per_unit
-    found = []
+    bodies = []
     for prim in model.bodies.values() if abs(ratio - 1.0) > 1e-6 else ():
         body = prim.get(usd_physics.RigidBodyAPI)
         if body is not None and any(body.resolved("velocity")):
             scale = abs(velocities.velocity_scale(prim.world[:3, :3] * ratio))
             if abs(scale - 1.0) > 1e-3:
-                found.append((prim, scale))
-    if found:
-        (prim, scale), others = found[0], len(found) - 1
+                bodies.append((prim, scale))
+    if bodies:
+        (prim, scale), others = bodies[0], len(bodies) - 1
         more = f" and {counted(others, 'other body')}" if others else ""
         issues.append(Issue(
             "VelocityInUnits", "warning", prim.path, prim.label,
@@ -616,17 +616,17 @@ def _filter_colliders(model: PhysicsModel) -> None:
     def ends(path: str) -> list[str]:
         return [path] if path in known else [part for part in parts if paths.is_at_or_below(part, path)] or [path]
 
-    found: dict[str, dict[str, None]] = {}
+    by_prim: dict[str, dict[str, None]] = {}
     for path, prim in holders.items():
         pairs = prim.get(usd_physics.FilteredPairsAPI)
         for one in ends(path):
-            kept = found.setdefault(one, {})
+            kept = by_prim.setdefault(one, {})
             for target in (pairs and pairs.filtered_pairs) or ():
                 for other in ends(target):
                     if (one, other) == (path, target) or not _are_in_line(one, other):
                         kept[other] = None
         del prim.schemas[usd_physics.FilteredPairsAPI.usd_name]
-    for path, targets in found.items():
+    for path, targets in by_prim.items():
         model.prims[path].add(usd_physics.FilteredPairsAPI(filtered_pairs=tuple(targets) or None))
 
 

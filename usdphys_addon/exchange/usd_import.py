@@ -549,15 +549,15 @@ def _on_native_import(import_context: Any) -> bool:
     """Put physics on the objects that Blender's own operator, with its own options, has imported."""
     from ..usd import read as usd_read
 
-    found = ImportedIDs()
-    collect(import_context, found)
+    imported = ImportedIDs()
+    collect(import_context, imported)
     model = usd_read.read_stage(import_context.get_stage())
-    if not found.objects or not any(prim.schemas for prim in model.prims.values()):
+    if not imported.objects or not any(prim.schemas for prim in model.prims.values()):
         return True
     scene: Any = bpy.context.scene
     bpy.context.view_layer.update()
     # Blender's own import takes a unit for a metre whatever the scene says.
-    result = write_physics(scene, model, found, meters=1.0)
+    result = write_physics(scene, model, imported, meters=1.0)
     for issue in result.issues:
         note(f"USD Physics: {issue.severity}: {issue.message} {issue.fix}")
     return True

@@ -71,20 +71,20 @@ def bond(context: Context, objects: Sequence[Object], options: BondOptions) -> B
         triangles = mesh.triangles[:, ::-1] if frames.determinant(world) < 0.0 else mesh.triangles
         surfaces.append(contact_area.surface(points, triangles))
     strength = options.strength * contact_area.STRENGTHS[options.material]
-    found = []
+    pairs = []
     for one, other in sorted(close_pairs(surfaces, options.gap * meters)):
         touch = contact_area.contact(surfaces[one], surfaces[other], options.gap * meters)
         if touch is not None:
-            found.append((pieces[one], pieces[other], touch))
-    if not found:
+            pairs.append((pieces[one], pieces[other], touch))
+    if not pairs:
         raise InputError(
             "No two pieces touch face to face; move those together that are apart, and those apart that overlap, or "
             "choose a larger gap."
         )
     own = (obj.usdphys.joint for obj in context.scene.objects if is_joint(obj))
     joined = {frozenset((joint.body0, joint.body1)) for joint in own}
-    found = [pair for pair in found if frozenset(pair[:2]) not in joined]
-    if not found:
+    pairs = [pair for pair in pairs if frozenset(pair[:2]) not in joined]
+    if not pairs:
         raise InputError("The pieces that touch are joined already; delete their joints first.")
     Tagging(depsgraph, pieces, "DYNAMIC").apply()
     for obj in pieces:
@@ -95,7 +95,7 @@ def bond(context: Context, objects: Sequence[Object], options: BondOptions) -> B
     apply_material_preset(pieces, options.material)
     joiner = joints.Joiner(context)
     made = []
-    for body0, body1, touch in found:
+    for body0, body1, touch in pairs:
         joint = joiner.add("GENERIC", body0, body1, _facing(touch.center / meters, touch.normal))
         _fasten(joint, contact_area.bond(touch.area, strength), meters)
         made.append(joint)

@@ -72,9 +72,9 @@ def make_net(context: Context, options: NetOptions) -> list[Any]:
         at_x, at_y = x in (0, across - 1), y in (0, along - 1)
         if (options.held == "CORNERS" and at_x and at_y) or (options.held == "EDGES" and (at_x or at_y)):
             joiner.add("SPHERICAL", None, knot, frames.transform(places[x, y], cursor[:3, :3]))
-    found = list(knots.values())
-    shapes.select_only(context, found)
-    return found
+    bodies = list(knots.values())
+    shapes.select_only(context, bodies)
+    return bodies
 
 
 def _knot(name: str, steps: tuple[float, float], radius: float) -> Any:

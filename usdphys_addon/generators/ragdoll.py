@@ -207,7 +207,7 @@ def _points(
     """Vertices (n, 3) that each part moves most, in the space of its bone."""
     owners = {bones[row].name: number for number, part in enumerate(parts) for row in part.bones}
     depsgraph = context.evaluated_depsgraph_get()
-    found: list[list[Any]] = [[] for _ in parts]
+    points: list[list[Any]] = [[] for _ in parts]
     for obj in context.view_layer.objects:
         if obj.type != "MESH":
             continue
@@ -215,7 +215,7 @@ def _points(
             # A rigid part of the character, as robots have them.
             if (number := owners.get(obj.parent_bone)) is not None:
                 matrix = np.array(obj.evaluated_get(depsgraph).matrix_world)
-                found[number].append(
+                points[number].append(
                     meshes.vertices_of(obj.evaluated_get(depsgraph)) @ matrix[:3, :3].T + matrix[:3, 3]
                 )
             continue
@@ -237,11 +237,11 @@ def _points(
         where = flat.reshape(-1, 3) @ matrix[:3, :3].T + matrix[:3, 3]
         part_of = np.array(ragdolls.dominant(weights, owners))
         for number in range(len(parts)):
-            found[number].append(where[part_of == number])
+            points[number].append(where[part_of == number])
     result = []
     for number, place in enumerate(places):
         inverse = np.linalg.inv(place)
-        all_points = np.concatenate(found[number]) if found[number] else np.zeros((0, 3))
+        all_points = np.concatenate(points[number]) if points[number] else np.zeros((0, 3))
         result.append(all_points @ inverse[:3, :3].T + inverse[:3, 3])
     return result
 
@@ -256,7 +256,7 @@ def _bodies(
     collection = bpy.data.collections.new(f"{armature.name} Ragdoll")
     context.collection.children.link(collection)
     linear, angular = (part * options.damping * math.sqrt(_GRAVITY / ragdolls.height(bones)) for part in _BODY_DAMPING)
-    found = []
+    bodies = []
     for part, fit, place in zip(parts, fits, places, strict=True):
         obj = shapes.add_object(collection, f"{bones[part.bone].name} Body", None, place)
         obj.empty_display_type, obj.empty_display_size = "PLAIN_AXES", bones[part.bone].length * 0.1
@@ -274,10 +274,10 @@ def _bodies(
             "linearDamping": linear, "angularDamping": angular,
             "solverPositionIterationCount": 16, "maxDepenetrationVelocity": 1.0 / unit_length(context.scene),
         })  # fmt: skip
-        found.append(obj)
+        bodies.append(obj)
     if options.articulation:
-        found[0].usdphys.articulation_root.is_applied = True
-    return found
+        bodies[0].usdphys.articulation_root.is_applied = True
+    return bodies
 
 
 def _joints(
@@ -333,17 +333,17 @@ def _filter(context: Context, bodies: list[Any], parts: Parts) -> int:
             owners[path] = numbers[body.label]
             colliders.append((prim, None))
     solids = overlap.solids_of(colliders)
-    found = set()
+    overlapping = set()
     for one, other in overlap.close_pairs(solids):
         first, second = sorted(owners[solids[row].prim.path] for row in (one, other))
         joined = parts[first].above == second or parts[second].above == first
         if first != second and not joined and overlap.depth(solids[one], solids[other])[0] > 0.0:
-            found.add((first, second))
-    for first, second in sorted(found):
+            overlapping.add((first, second))
+    for first, second in sorted(overlapping):
         pairs = bodies[first].usdphys.filtered_pairs
         pairs.is_applied = True
         pairs.filtered_pairs.add().object = bodies[second]
-    return len(found)
+    return len(overlapping)
 
 
 # --------------------------------------------------------------------------- an active ragdoll
@@ -465,7 +465,7 @@ def _drivers(armature: Object) -> list[Any]:
 
 def _solvers(armature: Object, names: set[str]) -> list[Any]:
     """Constraints of inverse kinematics that place one of the bones: Blender solves chains after other constraints."""
-    found = []
+    constraints = []
     for bone in armature.pose.bones:
         for item in bone.constraints:
             if item.type in ("IK", "SPLINE_IK") and not item.mute:
@@ -474,8 +474,8 @@ def _solvers(armature: Object, names: set[str]) -> list[Any]:
                     chain = chain[1:]
                 chain = chain[: item.chain_count or None]
                 if any(one.name in names for one in chain):
-                    found.append(item)
-    return found
+                    constraints.append(item)
+    return constraints
 
 
 def _left_behind(
@@ -498,15 +498,15 @@ def _left_behind(
     for body, place in zip(bodies, places, strict=True):
         body.matrix_basis = place
     context.view_layer.update()
-    found = []
+    behind = []
     for part, body in zip(parts, bodies, strict=True):
         for row in part.bones:
             name = bones[row].name
             apart = after[name].translation - (moved @ before[name]).translation
             turn = (moved @ before[name]).to_quaternion().rotation_difference(after[name].to_quaternion())
             if bones[row].deforms and (apart.length > 0.01 * size or abs(turn.w) < math.cos(0.005)):
-                found.append((name, body))
-    return sorted(found, key=lambda pair: len(armature.pose.bones[pair[0]].parent_recursive))
+                behind.append((name, body))
+    return sorted(behind, key=lambda pair: len(armature.pose.bones[pair[0]].parent_recursive))
 
 
 def _followers(armature: Object) -> list[tuple[Any, Any]]:
@@ -514,13 +514,13 @@ def _followers(armature: Object) -> list[tuple[Any, Any]]:
 
     Joints and filtered pairs still point to such bodies, and keep them in the file.
     """
-    found = []
+    followers = []
     for bone in armature.pose.bones:
-        found += [
+        followers += [
             (bone, item) for item in bone.constraints
             if item.name == CONSTRAINT and item.target is not None and item.target.users_scene
         ]  # fmt: skip
-    return sorted(found, key=lambda pair: len(pair[0].parent_recursive))
+    return sorted(followers, key=lambda pair: len(pair[0].parent_recursive))
 
 
 def followed(armature: Object) -> list[Any]:
@@ -542,11 +542,11 @@ def _release(armature: Any, is_gone: Callable[[Any], bool]) -> None:
     if INFLUENCE not in armature or _followers(armature):
         return
     for curve in _drivers(armature):
-        found = _SHARE.fullmatch(curve.driver.expression)
-        if found is not None:
+        match = _SHARE.fullmatch(curve.driver.expression)
+        if match is not None:
             path = curve.data_path
             armature.driver_remove(path)
-            armature.path_resolve(path.rpartition(".")[0]).influence = float(found[1])
+            armature.path_resolve(path.rpartition(".")[0]).influence = float(match[1])
     del armature[INFLUENCE]
 
 
@@ -595,18 +595,18 @@ def bake_bones(context: Context, start: int, end: int) -> tuple[int, int]:
 
 def _mute_rivals(armature: Object, names: set[str]) -> int:
     """Switch off what would overrule keys of bones. Returns the number of constraints and drivers."""
-    found = _solvers(armature, names)
+    muted = _solvers(armature, names)
     for name in names:
         own = armature.pose.bones[name].constraints
-        found += [item for item in own if item.name != CONSTRAINT and not item.mute and item not in found]
+        muted += [item for item in own if item.name != CONSTRAINT and not item.mute and item not in muted]
     channels = tuple(
         f'pose.bones["{bpy.utils.escape_identifier(name)}"].{channel}' for name in names
         for channel in ("location", "rotation")
     )  # fmt: skip
-    found += [curve for curve in _drivers(armature) if not curve.mute and curve.data_path.startswith(channels)]
-    for item in found:
+    muted += [curve for curve in _drivers(armature) if not curve.mute and curve.data_path.startswith(channels)]
+    for item in muted:
         item.mute = True
-    return len(found)
+    return len(muted)
 
 
 def _own_action(armature: Any) -> None:

@@ -272,13 +272,13 @@ def _decoded(value: Any, references: Any) -> Any:
 
 def _holders(scene: Scene, going: Container[int]) -> dict[int, int]:
     """By `session_uid` of bodies, that of a joint that stays and needs them."""
-    found = {}
+    holders = {}
     for obj in scene.objects:
         if is_joint(obj) and obj.session_uid not in going:
             for body in (obj.usdphys.joint.body0, obj.usdphys.joint.body1):
                 if body is not None:
-                    found[body.session_uid] = obj.session_uid
-    return found
+                    holders[body.session_uid] = obj.session_uid
+    return holders
 
 
 def _hand_over(one: Any, item: Any, heir: Any) -> None:

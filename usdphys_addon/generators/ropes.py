@@ -286,7 +286,7 @@ def _bodies(
     meters = unit_length(context.scene)
     label = collection.name.split(".")[0]
     data: dict[tuple[str, float], Any] = {}
-    found = []
+    bodies = []
     for row, length in enumerate(lengths.tolist()):
         turn = turned[row]
         if options.kind == "CHAIN" and row % 2:
@@ -305,8 +305,8 @@ def _bodies(
             radius = options.radius * (2.0 if options.kind == "CHAIN" else 1.0)
             radius = min(radius, 0.45 * length)
             shapes.give_capsule(obj, radius, max(length - 2.0 * radius, 0.0))
-        found.append(obj)
-    return found
+        bodies.append(obj)
+    return bodies
 
 
 def _plank(options: RopeOptions, length: float) -> tuple[float, float, float]:
@@ -542,12 +542,12 @@ def moving_ends(context: Context, bodies: Sequence[Object]) -> list[str]:
     joined = [obj.usdphys.joint for obj in context.scene.objects if is_joint(obj)]
     still = {joint.body1 for joint in joined if joint.type == "FIXED" and joint.body0 is None}
     own = {*bodies} | still
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for joint in joined:
         ends = {joint.body0, joint.body1}
         if joint.exclude_from_articulation and not ends.isdisjoint(bodies):
-            found.update((end.name, None) for end in ends - own if _moves(end))
-    return list(found)
+            names.update((end.name, None) for end in ends - own if _moves(end))
+    return list(names)
 
 
 def _skin(

@@ -151,12 +151,12 @@ def _movers(objects: Sequence[Object]) -> list[Any]:
     """The objects that fall: those below others of them fall with them. Raises InputError."""
     chosen = [obj for obj in objects if obj.library is None and not is_joint(obj)]
     known = {obj.name_full for obj in chosen}
-    found = [obj for obj in chosen if not any(above.name_full in known for above in parents_of(obj))]
-    if not found and (linked := [obj.name for obj in objects if obj.library is not None]):
+    movers = [obj for obj in chosen if not any(above.name_full in known for above in parents_of(obj))]
+    if not movers and (linked := [obj.name for obj in objects if obj.library is not None]):
         raise InputError(phrase(LINKED, names=named(linked)))
-    if not found:
+    if not movers:
         raise InputError("Select the objects that are to fall.")
-    return found
+    return movers
 
 
 def _with_children(objects: Sequence[Object]) -> list[Any]:
@@ -165,28 +165,28 @@ def _with_children(objects: Sequence[Object]) -> list[Any]:
     for obj in bpy.data.objects:
         if obj.parent is not None:
             below.setdefault(obj.parent.name_full, []).append(obj)
-    found = {obj.name_full: obj for obj in objects}
-    left = list(found)
+    by_name = {obj.name_full: obj for obj in objects}
+    left = list(by_name)
     for name in left:
         for child in below.get(name, ()):
-            if child.name_full not in found:
-                found[child.name_full] = child
+            if child.name_full not in by_name:
+                by_name[child.name_full] = child
                 left.append(child.name_full)
-    return list(found.values())
+    return list(by_name.values())
 
 
 def _held(context: Context, movers: Sequence[Object]) -> list[Any]:
     """Visible objects with faces, and all with physics, that do not move."""
     moving = {obj.name_full for obj in _with_children(movers)}
     depsgraph = context.evaluated_depsgraph_get()
-    found = []
+    objects = []
     for obj in context.view_layer.objects:
         if obj.name_full in moving or is_joint(obj) or obj.library is not None:
             continue
         has_physics = bool(obj.usdphys.keys()) and (is_body(obj) or len(obj.usdphys.colliders) > 0)
         if has_physics or (obj.visible_get() and obj.type in meshes.GEOMETRY_TYPES and exports_faces(obj, depsgraph)):
-            found.append(obj)
-    return found
+            objects.append(obj)
+    return objects
 
 
 def _give_physics(context: Context, movers: Sequence[Object], held: Sequence[Object]) -> tuple[Any, list[str]]:
@@ -264,19 +264,19 @@ def _lifts(
     """
     cell = (2.0 + scattering.GAP) * radius
     columns = [tuple(column) for column in np.round(where[:, :2] / cell).astype(int).tolist()]
-    found: dict[tuple[int, ...], float] = {}
+    heights: dict[tuple[int, ...], float] = {}
     for column, place in zip(columns, (home + where).tolist(), strict=True):
-        if column not in found:
+        if column not in heights:
             # The lowest of a column comes first.
             tops = [_top(context, (place[0] + x * radius, place[1] + y * radius, place[2] - 0.999 * radius), ignored)
                     for x, y in _AROUND]  # fmt: skip
-            found[column] = max(max(tops) - (place[2] - radius), 0.0)
-    return np.array([found[column] for column in columns])
+            heights[column] = max(max(tops) - (place[2] - radius), 0.0)
+    return np.array([heights[column] for column in columns])
 
 
 def _top(context: Context, place: Sequence[float], ignored: Container[str]) -> float:
     """Height of the highest ground above a place, whose faces look up, as those of a ceiling do not; -inf if none."""
-    depsgraph, up, found = context.evaluated_depsgraph_get(), mathutils.Vector((0.0, 0.0, 1.0)), -math.inf
+    depsgraph, up, height = context.evaluated_depsgraph_get(), mathutils.Vector((0.0, 0.0, 1.0)), -math.inf
     start: Any = mathutils.Vector(place)
     for _ in range(_MOST_SURFACES):
         is_hit, hit, normal, _, obj, _ = context.scene.ray_cast(depsgraph, start, up)
@@ -284,9 +284,9 @@ def _top(context: Context, place: Sequence[float], ignored: Container[str]) -> f
         if not is_hit or (normal.z < 0.0 and not is_ignored):
             break
         if not is_ignored:
-            found = hit.z
+            height = hit.z
         start = hit + up * 1e-4 * max(abs(hit.z), 1.0)
-    return found
+    return height
 
 
 # --------------------------------------------------------------------------- at rest
@@ -294,12 +294,12 @@ def _top(context: Context, place: Sequence[float], ignored: Container[str]) -> f
 
 def _sizes(session: PreviewSession) -> Any:
     """Size of each body (n,), m."""
-    found, objects = [], objects_by_name(with_linked=True)
+    sizes, objects = [], objects_by_name(with_linked=True)
     for name in session.shown.names:
         obj = objects.get(name)
         size = max(obj.dimensions) * session.meters if obj is not None else 0.0
-        found.append(size or 1.0)
-    return np.array(found)
+        sizes.append(size or 1.0)
+    return np.array(sizes)
 
 
 def _lowest(session: PreviewSession) -> float:

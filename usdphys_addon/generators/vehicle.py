@@ -165,7 +165,7 @@ def _found(context: Context) -> _Found:
     boxes = {obj: _box(maker.surface(obj)[0]) for obj in chosen}
     chassis = active if active in rest else max(rest, key=lambda obj: float(np.prod(np.ptp(boxes[obj], axis=0))))
     own = np.concatenate([boxes[obj] for obj in (chassis, *(wheel.obj for wheel in wheels))])
-    found = _Found(chassis, wheels, [], [])
+    parts = _Found(chassis, wheels, [], [])
     for obj in rest:
         hub = next((wheel.obj for wheel in wheels if obj in forms and _is_part(forms[obj], wheel)), None)
         carrier = hub or chassis
@@ -173,24 +173,24 @@ def _found(context: Context) -> _Found:
         if obj == chassis or follows:
             continue
         if is_body(obj) or obj in parents_of(chassis) or (hub is None and not _is_inside(boxes[obj], own)):
-            found.others.append(obj)
+            parts.others.append(obj)
         else:
-            found.carriers.append((obj, carrier))
-    return found
+            parts.carriers.append((obj, carrier))
+    return parts
 
 
 def _forms(maker: JointMaker, objects: Sequence[Object]) -> dict[Any, Wheel]:
     """Objects that may be wheels or parts of wheels, by name."""
-    found = {obj: form_of(maker, obj) for obj in sorted(objects, key=lambda obj: str(obj.name))}
-    return {obj: form for obj, form in found.items() if form is not None and not _NO_WHEEL.search(obj.name)}
+    forms = {obj: form_of(maker, obj) for obj in sorted(objects, key=lambda obj: str(obj.name))}
+    return {obj: form for obj, form in forms.items() if form is not None and not _NO_WHEEL.search(obj.name)}
 
 
 def _wheels(forms: dict[Any, Wheel], active: Object) -> list[Wheel]:
     """Round objects named like a wheel, or, without two of them, narrow ones; not their rims and discs."""
-    found = [form for obj, form in forms.items() if _WHEEL.search(obj.name)]
-    if len(found) < 2:
-        found = [form for obj, form in forms.items() if form.is_narrow and obj != active]
-    return [wheel for wheel in found if not any(_is_part(wheel, other) for other in found)]
+    wheels = [form for obj, form in forms.items() if _WHEEL.search(obj.name)]
+    if len(wheels) < 2:
+        wheels = [form for obj, form in forms.items() if form.is_narrow and obj != active]
+    return [wheel for wheel in wheels if not any(_is_part(wheel, other) for other in wheels)]
 
 
 def _is_part(form: Wheel, wheel: Wheel) -> bool:

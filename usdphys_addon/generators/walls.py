@@ -113,7 +113,7 @@ def _spread(options: WallOptions, across: int, course: int, brick: int) -> float
 def _places(options: WallOptions, size: frames.Matrix) -> list[tuple[Any, float]]:
     """(offset (3,), turn about Z) of all bricks; the first is the brick itself."""
     across, deep, courses = options.counts
-    found = []
+    places = []
     if options.kind == "CHIMNEY":
         # The inner corners of neighbours touch.
         radius = size[0] / 2.0 / math.tan(math.pi / max(across, 3)) + size[1] / 2.0
@@ -121,8 +121,8 @@ def _places(options: WallOptions, size: frames.Matrix) -> list[tuple[Any, float]
             for number in range(max(across, 3)):
                 angle = 2.0 * math.pi * (number + course % 2 / 2.0) / max(across, 3)
                 place = np.array([math.sin(angle) * radius, radius - math.cos(angle) * radius, course * size[2]])
-                found.append((place, angle))
-        return found
+                places.append((place, angle))
+        return places
     for course in range(courses):
         missing, odd = _course(options.kind, across, course)
         # The bricks of a ridge are in line.
@@ -131,5 +131,5 @@ def _places(options: WallOptions, size: frames.Matrix) -> list[tuple[Any, float]
             for x in range(across - missing):
                 along = x + odd + _spread(options, across, course, x)
                 place = np.array([along * size[0], (y + 0.5 * missing_deep) * size[1], course * size[2]])
-                found.append((place, 0.0))
-    return found
+                places.append((place, 0.0))
+    return places

@@ -126,8 +126,8 @@ class Additions:
 
     def node_of(self, path: str) -> int | None:
         """The node of a prim, or of the nearest object above it."""
-        found = paths.nearest(path, self.nodes)
-        return self.nodes[found] if found else None
+        nearest_path = paths.nearest(path, self.nodes)
+        return self.nodes[nearest_path] if nearest_path else None
 
     def scene_of(self, index: int) -> int | None:
         root = list(self.document.ancestors(index))[-1]
@@ -209,9 +209,9 @@ class Additions:
 
     def free_name(self, name: str) -> str:
         taken = self._names()
-        found = paths.free(name, taken.__contains__)
-        taken.add(found)
-        return found
+        name_free = paths.free(name, taken.__contains__)
+        taken.add(name_free)
+        return name_free
 
     def _names(self) -> set[str]:
         if not hasattr(self, "_taken_names"):

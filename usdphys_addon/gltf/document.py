@@ -131,7 +131,11 @@ class Document:
         read = sum(counts[one] for one in self._read_accessors() if _is_index(one, len(counts)))
         if read > _MOST_READ and read > _ELEMENTS_PER_BYTE * self._bytes():
             raise self._wrong(f"its meshes and animations repeat the same bytes to {read:,} elements")
-        nodes = [index for index, found in enumerate(self.column("extensions")) if found and _INSTANCES in found]
+        nodes = [
+            index
+            for index, extensions in enumerate(self.column("extensions"))
+            if extensions and _INSTANCES in extensions
+        ]
         instances = [self.node_extension(index, _INSTANCES).get("attributes") for index in nodes]
         made = sum(
             max((counts[one] for one in each.values() if _is_index(one, len(counts))), default=0)
@@ -175,13 +179,13 @@ class Document:
         """What `check_node` asks, of all nodes at once: one by one takes several times as long."""
         nodes, meshes = self.nodes, self.json.get("meshes", [])
         there = set().union(*nodes)
-        found = {key: [node[key] for node in nodes if key in node] if key in there else [] for key in _OF_NODES}
-        if any(not {kind}.issuperset(map(type, found[key])) for key, kind in _OF_NODES.items()):
+        columns = {key: [node[key] for node in nodes if key in node] if key in there else [] for key in _OF_NODES}
+        if any(not {kind}.issuperset(map(type, columns[key])) for key, kind in _OF_NODES.items()):
             return False
         for key, width in _TRANSFORMS:
-            if not {width}.issuperset(map(len, found[key])) or not are_numbers(_flat(found[key])):
+            if not {width}.issuperset(map(len, columns[key])) or not are_numbers(_flat(columns[key])):
                 return False
-        return _are_indices(_flat(found["children"]), len(nodes)) and _are_indices(found["mesh"], len(meshes))
+        return _are_indices(_flat(columns["children"]), len(nodes)) and _are_indices(columns["mesh"], len(meshes))
 
     def check_node(self, index: int, node: dict[str, Any]) -> None:
         """Raises InputError for a node whose values are not those of glTF."""
@@ -248,13 +252,13 @@ class Document:
     def node_extension(self, index: int, name: str) -> dict[str, Any]:
         """An extension of a node; empty if it has none."""
         extensions = self.json["nodes"][index].get("extensions")
-        found = extensions.get(name) if extensions else None
-        return found if isinstance(found, dict) else {}
+        settings = extensions.get(name) if extensions else None
+        return settings if isinstance(settings, dict) else {}
 
     def pool(self, extension: str, name: str) -> list[dict[str, Any]]:
         """A list of the document, such as the shapes. Items of the wrong type are empty objects."""
-        found = self.json.get("extensions", {}).get(extension)
-        items = found.get(name, []) if isinstance(found, dict) else []
+        listed = self.json.get("extensions", {}).get(extension)
+        items = listed.get(name, []) if isinstance(listed, dict) else []
         return [item if isinstance(item, dict) else {} for item in items] if isinstance(items, list) else []
 
     def node_name(self, index: int) -> str:
@@ -286,14 +290,14 @@ class Document:
     def live(self) -> list[int]:
         """Nodes of the scene that is shown, parents first."""
         below, todo = self.column("children"), list(reversed(self.roots()))
-        found: dict[int, None] = {}
+        nodes: dict[int, None] = {}
         while todo:
             index = todo.pop()
-            if index not in found:
-                found[index] = None
+            if index not in nodes:
+                nodes[index] = None
                 if below[index]:
                     todo += reversed(below[index])
-        return list(found)
+        return list(nodes)
 
     def local(self, index: int) -> Matrix:
         """Matrix (4, 4) of a node relative to its parent, in the axes of the model."""
@@ -371,8 +375,8 @@ class Document:
                 continue
             if self._is_packed(primitive):
                 return None
-            found = _corners(primitive.get("mode", TRIANGLES))
-            if found is None:
+            corners = _corners(primitive.get("mode", TRIANGLES))
+            if corners is None:
                 continue
             places = self.accessor(primitive["attributes"]["POSITION"], "VEC3")
             if not np.isfinite(places).all():
@@ -384,7 +388,7 @@ class Document:
             else:
                 order = np.arange(len(places))
             points.append(places)
-            triangles.append(found(order) + first)
+            triangles.append(corners(order) + first)
             first += len(places)
         if not points or not sum(map(len, triangles)):
             return None
@@ -406,8 +410,8 @@ class Document:
             values = np.zeros((count, width), dtype)
         if "sparse" in item:
             values = self._with_sparse(item["sparse"], values, width, dtype)
-        found = values.astype(float)
-        return np.maximum(found / _NORMALS[kind], -1.0) if item.get("normalized") and kind in _NORMALS else found
+        numbers = values.astype(float)
+        return np.maximum(numbers / _NORMALS[kind], -1.0) if item.get("normalized") and kind in _NORMALS else numbers
 
     def _with_sparse(self, sparse: Any, values: NDArray[Any], width: int, dtype: np.dtype[Any]) -> NDArray[Any]:
         try:
@@ -592,21 +596,21 @@ class Document:
     def root_extension(self, name: str) -> dict[str, Any]:
         """The extension of the document; made if it is not there."""
         self.use(name)
-        found: dict[str, Any] = self.json.setdefault("extensions", {}).setdefault(name, {})
-        return found
+        extension: dict[str, Any] = self.json.setdefault("extensions", {}).setdefault(name, {})
+        return extension
 
     def drop_extras(self, key: str) -> bool:
         """Take an entry out of the extras of nodes, scenes, meshes and materials. True if there was one."""
-        found = False
+        is_changed = False
         for name in ("nodes", "scenes", "meshes", "materials"):
             for item in self.json.get(name, []):
                 extras = item.get("extras")
                 if isinstance(extras, dict) and key in extras:
-                    found = True
+                    is_changed = True
                     del extras[key]
                     if not extras:
                         del item["extras"]
-        return found
+        return is_changed
 
     def add_mesh(self, name: str, mesh: Mesh) -> int:
         """Append a mesh of triangles, without a material."""
@@ -748,10 +752,10 @@ def _not_finite(value: object) -> tuple[str, ...] | None:
         return None if math.isfinite(value) else ()
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, item in items:
-        found = _not_finite(item)
-        if found is not None:
+        keys = _not_finite(item)
+        if keys is not None:
             name = item.get("name") if isinstance(item, dict) else None
-            return (f"'{name}'" if isinstance(name, str) and name else str(key), *found)
+            return (f"'{name}'" if isinstance(name, str) and name else str(key), *keys)
     return None
 
 
@@ -845,13 +849,13 @@ def _rows(place: Sequence[float], scale: Sequence[float]) -> list[list[float]]:
 def transform_of(local: Matrix) -> dict[str, Any]:
     """Translation, rotation and scale of a node, as in a file, without those that change nothing."""
     matrix = axes.matrix_out(local)
-    found: dict[str, Any] = {}
+    transform: dict[str, Any] = {}
     if np.abs(matrix[:3, 3]).max() > 0.0:
-        found["translation"] = matrix[:3, 3].tolist()
+        transform["translation"] = matrix[:3, 3].tolist()
     w, x, y, z = frames.quaternion_of(frames.rotation_of(matrix))
     if not frames.is_identity((w, x, y, z)):
-        found["rotation"] = [x, y, z, w]
+        transform["rotation"] = [x, y, z, w]
     scale = frames.scale_of(matrix)
     if np.abs(scale - 1.0).max() > 1e-7:
-        found["scale"] = scale.tolist()
-    return found
+        transform["scale"] = scale.tolist()
+    return transform

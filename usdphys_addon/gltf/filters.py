@@ -18,8 +18,8 @@ Filter = dict[str, Any]
 
 
 def _names(one: Filter, key: str) -> frozenset[str]:
-    found = one.get(key)
-    return frozenset(name for name in found if isinstance(name, str)) if isinstance(found, list) else frozenset()
+    names = one.get(key)
+    return frozenset(name for name in names if isinstance(name, str)) if isinstance(names, list) else frozenset()
 
 
 def collide(one: Filter, other: Filter) -> bool:
@@ -49,12 +49,12 @@ def _signatures(model: PhysicsModel, colliders: Collection[str]) -> dict[str, tu
     for path, prim in model.having(usd_physics.FilteredPairsAPI).items():
         pairs = prim.get(usd_physics.FilteredPairsAPI)
         ends.update((path, *(pairs.filtered_pairs or ())) if pairs is not None else ())
-    found = {}
+    signatures = {}
     for collider in colliders:
         chain = {collider, *paths.ancestors_of(collider)}
         mine = frozenset(path for path, members in held.items() if collider in members)
-        found[collider] = (mine, frozenset(chain & ends))
-    return found
+        signatures[collider] = (mine, frozenset(chain & ends))
+    return signatures
 
 
 def filters_of(model: PhysicsModel, colliders: Collection[str]) -> tuple[list[Filter], dict[str, int]]:
@@ -65,8 +65,8 @@ def filters_of(model: PhysicsModel, colliders: Collection[str]) -> tuple[list[Fi
     pairs = {
         frozenset((path, target))
         for path, prim in model.having(usd_physics.FilteredPairsAPI).items()
-        if (found := prim.get(usd_physics.FilteredPairsAPI)) is not None
-        for target in found.filtered_pairs or ()
+        if (filtered := prim.get(usd_physics.FilteredPairsAPI)) is not None
+        for target in filtered.filtered_pairs or ()
     }
     if not groups and not pairs:
         return [], {}

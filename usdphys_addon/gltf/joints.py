@@ -69,14 +69,14 @@ def _number(value: object, default: float) -> float:
 
 def _axes(limit: dict[str, Any], kind: str) -> list[int]:
     values = limit.get(_KEYS[kind])
-    found = values if isinstance(values, list) else []
-    return sorted({axis for axis in found if isinstance(axis, int) and not isinstance(axis, bool) and 0 <= axis < 3})
+    axes = values if isinstance(values, list) else []
+    return sorted({axis for axis in axes if isinstance(axis, int) and not isinstance(axis, bool) and 0 <= axis < 3})
 
 
 def items(settings: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """The limits or the drives of a joint; what is no object is left out."""
-    found = settings.get(key)
-    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []
+    items_of_key = settings.get(key)
+    return [item for item in items_of_key if isinstance(item, dict)] if isinstance(items_of_key, list) else []
 
 
 def well_formed(settings: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -97,7 +97,7 @@ def _is_valid(name: str, value: object) -> bool:
 
 def freedom(limits: Iterable[dict[str, Any]]) -> Freedom:
     """The limits of a joint together. Several of one axis intersect; a missing bound is none."""
-    found = Freedom({}, {}, (), {})
+    merged = Freedom({}, {}, (), {})
     rounds: list[RoundLimit] = []
     for limit in limits:
         low, high, stiffness, damping = _range(limit)
@@ -108,27 +108,27 @@ def freedom(limits: Iterable[dict[str, Any]]) -> Freedom:
                 continue
             if low == 0.0 == high and not is_soft:
                 for axis in named:
-                    found.locked[kind, axes.TO_MODEL[axis][0]] = Range(0.0, 0.0, stiffness, damping)
+                    merged.locked[kind, axes.TO_MODEL[axis][0]] = Range(0.0, 0.0, stiffness, damping)
             elif len(named) == 1 or low == 0.0 == high:
                 for axis in named:
-                    into = found.softer if is_soft else found.ranges
+                    into = merged.softer if is_soft else merged.ranges
                     _intersect(into, kind, axis, Range(low, high, stiffness, damping))
             elif (low, high) != (-INF, INF):
                 left = -1 if len(named) == 3 else axes.TO_MODEL[({0, 1, 2} - set(named)).pop()][0]
                 bounds = Range(max(low, 0.0), high, stiffness, damping)
                 rounds.append(RoundLimit(_ROUND[kind, len(named)], left, bounds))
-    for key in found.locked.keys() & found.ranges.keys():
-        del found.ranges[key]
-    for ranges in (found.ranges, found.softer):
+    for key in merged.locked.keys() & merged.ranges.keys():
+        del merged.ranges[key]
+    for ranges in (merged.ranges, merged.softer):
         for key in [key for key, one in ranges.items() if (one.low, one.high) == (-INF, INF)]:
             del ranges[key]
-    for key, soft in list(found.softer.items()):
-        hard = found.locked.get(key) or found.ranges.get(key)
+    for key, soft in list(merged.softer.items()):
+        hard = merged.locked.get(key) or merged.ranges.get(key)
         if hard is None:
-            found.ranges[key] = found.softer.pop(key)
+            merged.ranges[key] = merged.softer.pop(key)
         elif soft.low <= hard.low and hard.high <= soft.high:
-            del found.softer[key]
-    return found._replace(rounds=tuple(sorted(rounds)))
+            del merged.softer[key]
+    return merged._replace(rounds=tuple(sorted(rounds)))
 
 
 def _range(limit: dict[str, Any]) -> Range:
@@ -289,19 +289,19 @@ def _read_drives(prim: Prim, settings: dict[str, Any]) -> None:
             own = ANGULAR if isinstance(joint, usd_physics.RevoluteJoint) else LINEAR
             if kind == own and joint.resolved("axis") == "XYZ"[mine]:
                 dof = kind
-        found = usd_physics.DriveAPI(type="acceleration" if drive.get("mode") == "acceleration" else "force")
+        drive_api = usd_physics.DriveAPI(type="acceleration" if drive.get("mode") == "acceleration" else "force")
         if is_number(drive.get("positionTarget")):
-            found.target_position = _signed(sign, drive["positionTarget"])
+            drive_api.target_position = _signed(sign, drive["positionTarget"])
             if is_number(drive.get("stiffness")):
-                found.stiffness = float(drive["stiffness"])
+                drive_api.stiffness = float(drive["stiffness"])
         if is_number(drive.get("velocityTarget")):
-            found.target_velocity = _signed(sign, drive["velocityTarget"])
+            drive_api.target_velocity = _signed(sign, drive["velocityTarget"])
         if is_number(drive.get("damping")):
-            found.damping = float(drive["damping"])
+            drive_api.damping = float(drive["damping"])
         most = drive.get("maxForce")
         if is_number(most) and most >= 0.0:
-            found.max_force = float(most)
-        prim.add(found, dof)
+            drive_api.max_force = float(most)
+        prim.add(drive_api, dof)
 
 
 def _signed(sign: float, value: float) -> float:
@@ -317,16 +317,16 @@ def _limit(kind: str, named: Iterable[int], bounds: Range) -> dict[str, Any]:
     low, high = bounds.low, bounds.high
     if len(turned) == 1 and turned[0][1] < 0.0:
         low, high = -high, -low
-    found: dict[str, Any] = {_KEYS[kind]: sorted(axis for axis, _ in turned)}
+    limit: dict[str, Any] = {_KEYS[kind]: sorted(axis for axis, _ in turned)}
     if math.isfinite(low):
-        found["min"] = low + 0.0
+        limit["min"] = low + 0.0
     if math.isfinite(high):
-        found["max"] = high + 0.0
+        limit["max"] = high + 0.0
     if bounds.is_soft:
-        found["stiffness"] = bounds.stiffness
+        limit["stiffness"] = bounds.stiffness
         if bounds.damping:
-            found["damping"] = bounds.damping
-    return found
+            limit["damping"] = bounds.damping
+    return limit
 
 
 _ZERO = Range(0.0, 0.0)
@@ -351,24 +351,24 @@ def limits_of(prim: Prim, joint: usd_physics.Joint) -> list[dict[str, Any]]:
     if isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
         own, other = (ANGULAR, LINEAR) if isinstance(joint, usd_physics.RevoluteJoint) else (LINEAR, ANGULAR)
         axis = "XYZ".index(joint.resolved("axis"))
-        found = [_limit(other, everything, _ZERO), _limit(own, [one for one in everything if one != axis], _ZERO)]
+        limits = [_limit(other, everything, _ZERO), _limit(own, [one for one in everything if one != axis], _ZERO)]
         bounds = _softness(prim, own, _bound(joint.lower_limit, -INF), _bound(joint.upper_limit, INF))
         if (bounds.low, bounds.high) != (-INF, INF):
-            found.append(_limit(own, [axis], bounds))
-        return found
+            limits.append(_limit(own, [axis], bounds))
+        return limits
     if isinstance(joint, usd_physics.SphericalJoint):
-        found = [_limit(LINEAR, everything, _ZERO)]
+        limits = [_limit(LINEAR, everything, _ZERO)]
         axis = "XYZ".index(joint.resolved("axis"))
         angles = [joint.decided("cone_angle0_limit"), joint.decided("cone_angle1_limit")]
         beside = [(axis + 1) % 3, (axis + 2) % 3]
         if angles[0] is not None and angles[1] is not None and math.isclose(angles[0], angles[1], rel_tol=1e-6):
-            found.append(_limit(ANGULAR, beside, Range(0.0, angles[0])))
+            limits.append(_limit(ANGULAR, beside, Range(0.0, angles[0])))
         else:
-            found += [
+            limits += [
                 _limit(ANGULAR, [one], Range(-angle, angle))
                 for one, angle in zip(beside, angles, strict=True) if angle is not None
             ]  # fmt: skip
-        return found
+        return limits
     if isinstance(joint, usd_physics.DistanceJoint):
         low, high = joint.decided("min_distance"), joint.decided("max_distance")
         if low is None and high is None:
@@ -380,26 +380,26 @@ def limits_of(prim: Prim, joint: usd_physics.Joint) -> list[dict[str, Any]]:
 def _generic_limits(prim: Prim) -> list[dict[str, Any]]:
     locked: dict[str, list[int]] = {LINEAR: [], ANGULAR: []}
     ranges: dict[tuple[str, int], Range] = {}
-    found = []
+    limits = []
     for dof, limit in prim.instances(usd_physics.LimitAPI):
         low, high = _bound(limit.low, -INF), _bound(limit.high, INF)
         if dof == "distance":
             low = max(low, 0.0)
             if (low, high) != (0.0, INF) and high >= 0.0:
-                found.append(_limit(LINEAR, (0, 1, 2), Range(low, high)))
+                limits.append(_limit(LINEAR, (0, 1, 2), Range(low, high)))
             continue
         kind, axis = (LINEAR if dof.startswith("trans") else ANGULAR), "XYZ".index(dof[-1])
         if low > high or low == 0.0 == high:
             locked[kind].append(axis)
         elif (low, high) != (-INF, INF):
             ranges[kind, axis] = _softness(prim, dof, low, high)
-    found = [_limit(kind, named, _ZERO) for kind, named in locked.items() if named] + found
-    return found + [_limit(kind, [axis], bounds) for (kind, axis), bounds in sorted(ranges.items())]
+    limits = [_limit(kind, named, _ZERO) for kind, named in locked.items() if named] + limits
+    return limits + [_limit(kind, [axis], bounds) for (kind, axis), bounds in sorted(ranges.items())]
 
 
 def drives_of(prim: Prim, joint: usd_physics.Joint) -> list[dict[str, Any]]:
     """The drives of a joint prim, as in a file. Drives of a distance have no place there."""
-    found = []
+    drives = []
     for dof, drive in prim.instances(usd_physics.DriveAPI):
         if dof == "distance":
             continue
@@ -419,16 +419,16 @@ def drives_of(prim: Prim, joint: usd_physics.Joint) -> list[dict[str, Any]]:
         if drive.damping or drive.target_velocity is not None or "stiffness" not in made:
             made["velocityTarget"] = _signed(sign, drive.resolved("target_velocity"))
             made["damping"] = drive.resolved("damping")
-        found.append(made)
-    return found
+        drives.append(made)
+    return drives
 
 
 def settings_of(prim: Prim, joint: usd_physics.Joint) -> dict[str, Any]:
     """Limits and drives of a joint, as in the list of a document."""
-    found: dict[str, Any] = {"limits": limits_of(prim, joint)}
+    settings: dict[str, Any] = {"limits": limits_of(prim, joint)}
     if drives := drives_of(prim, joint):
-        found["drives"] = drives
-    return found
+        settings["drives"] = drives
+    return settings
 
 
 def is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -464,7 +464,7 @@ def _rounded(value: float) -> float:
 
 def swapped(settings: dict[str, Any]) -> dict[str, Any]:
     """The settings of a joint whose two bodies have changed places. Exact for joints with one degree of freedom."""
-    found: dict[str, Any] = {"limits": []}
+    turned_settings: dict[str, Any] = {"limits": []}
     for limit in items(settings, "limits"):
         turned = dict(limit)
         if len(_axes(limit, LINEAR)) + len(_axes(limit, ANGULAR)) == 1:
@@ -472,11 +472,11 @@ def swapped(settings: dict[str, Any]) -> dict[str, Any]:
                 turned.pop(key, None)
                 if other in limit:
                     turned[key] = -limit[other] + 0.0
-        found["limits"].append(turned)
+        turned_settings["limits"].append(turned)
     drives = items(settings, "drives")
     if drives:
-        found["drives"] = [
+        turned_settings["drives"] = [
             {key: -value + 0.0 if key in ("positionTarget", "velocityTarget") else value for key, value in one.items()}
             for one in drives
         ]
-    return found
+    return turned_settings

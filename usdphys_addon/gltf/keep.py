@@ -92,8 +92,8 @@ def digest(document: Document, version: int = _VERSION) -> str:
 
 
 def _physics(extensions: Any) -> dict[str, Any]:
-    found = extensions if isinstance(extensions, dict) else {}
-    return {name: value for name, value in found.items() if name in names.ALL or name in vehicles.KINDS}
+    by_name = extensions if isinstance(extensions, dict) else {}
+    return {name: value for name, value in by_name.items() if name in names.ALL or name in vehicles.KINDS}
 
 
 # --------------------------------------------------------------------------- writing
@@ -122,7 +122,7 @@ def _entries(document: Document, model: PhysicsModel, nodes: Mapping[str, int]) 
     # Prims without extras, by all that a content says of them.
     numbers: dict[Hashable, int] = {}
     # Path -> index of its content, and of those of the prims below by name.
-    found: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {}
+    entries: dict[str, tuple[int, tuple[tuple[str, int], ...]]] = {}
     last, label = "", ""
     for path, prim in model.prims.items():
         index = nodes.get(path)
@@ -141,23 +141,25 @@ def _entries(document: Document, model: PhysicsModel, nodes: Mapping[str, int]) 
             if is_plain:
                 numbers[kind] = number
         if is_below:
-            own, below = found[last]
-            found[last] = own, (*below, (paths.name_of(path), number))
+            own, below = entries[last]
+            entries[last] = own, (*below, (paths.name_of(path), number))
         else:
-            found[path] = number, ()
+            entries[path] = number, ()
             last, label = path, prim.label
-    uses = Counter(found.values())
+    uses = Counter(entries.values())
     shared = {entry: index for index, entry in enumerate(entry for entry, count in uses.items() if count > 1)}
     whole = {}
     for entry in uses:
         whole[entry] = dict(contents[entry[0]])
         if entry[1]:
             whole[entry]["below"] = {name: contents[number] for name, number in entry[1]}
-    return {path: shared.get(entry, whole[entry]) for path, entry in found.items()}, [whole[entry] for entry in shared]
+    return {path: shared.get(entry, whole[entry]) for path, entry in entries.items()}, [
+        whole[entry] for entry in shared
+    ]
 
 
 def _prim_out(prim: Prim) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    entry: dict[str, Any] = {
         "type": prim.type_name,
         "schemas": {
             name: {item.field: _value_out(value) for item, value in one.authored()}
@@ -168,10 +170,10 @@ def _prim_out(prim: Prim) -> dict[str, Any]:
         ("purpose", prim.purpose, "default"), ("binding", prim.physics_binding, ""),
         ("xformable", prim.is_xformable, True), ("extras", prim.extras, {}),
     )  # fmt: skip
-    found.update({key: value for key, value, default in optional if value != default})
+    entry.update({key: value for key, value, default in optional if value != default})
     if prim.local is not None:
-        found["local"] = np.asarray(prim.local, float).ravel().tolist()
-    return found
+        entry["local"] = np.asarray(prim.local, float).ravel().tolist()
+    return entry
 
 
 def _value_out(value: object) -> Any:
@@ -200,14 +202,14 @@ class Kept:
 def take(document: Document) -> tuple[Kept | None, bool]:
     """(the kept model if it is still that of the file, True if there is one that is not)."""
     extras = document.json.get("extras")
-    found = extras.get(names.EXTRAS) if isinstance(extras, dict) else None
-    version = found.get("version") if isinstance(found, dict) else None
-    if not isinstance(found, dict) or type(version) is not int or not 1 <= version <= _VERSION:
+    kept_extras = extras.get(names.EXTRAS) if isinstance(extras, dict) else None
+    version = kept_extras.get("version") if isinstance(kept_extras, dict) else None
+    if not isinstance(kept_extras, dict) or type(version) is not int or not 1 <= version <= _VERSION:
         return None, False
     try:
-        if found.get("digest") != digest(document, version):
+        if kept_extras.get("digest") != digest(document, version):
             return None, True
-        return _kept(document, found), False
+        return _kept(document, kept_extras), False
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError, RecursionError):
         return None, True
 
@@ -320,11 +322,11 @@ def _texts(found: dict[str, Any]) -> dict[str, str]:
 
 def with_own_colliders(model: PhysicsModel, objects: Container[str]) -> PhysicsModel:
     """The model, with colliders that were gprims themselves as primitives of the objects that show them."""
-    found = replace(model, prims={})
+    model_with = replace(model, prims={})
     for path, prim in model.prims.items():
         gprim = prim.get(usd_geom.Gprim)
         if path not in objects or gprim is None or prim.get(usd_physics.CollisionAPI) is None:
-            found.add(prim)
+            model_with.add(prim)
             continue
         names_ = [
             name for name, one in prim.schemas.items()
@@ -338,9 +340,9 @@ def with_own_colliders(model: PhysicsModel, objects: Container[str]) -> PhysicsM
         rest = copy(prim)
         rest.type_name, rest.physics_binding, rest.materials, rest.purpose = "Xform", "", (), "default"
         rest.schemas = {name: one for name, one in prim.schemas.items() if name not in names_}
-        found.add(rest)
-        found.add(below)
-    return found
+        model_with.add(rest)
+        model_with.add(below)
+    return model_with
 
 
 def _schema_in(name: str, values: dict[str, Any]) -> Schema | None:

@@ -72,8 +72,8 @@ class KnownDocument(Document):
     def mesh(self, index: Any) -> Mesh | None:
         if self.whole is None:
             self.whole = Document.load(self.path)
-        found = self.whole.mesh(index)
-        return self.decoded(index) if found is None and self.is_compressed(index) else found
+        read_mesh = self.whole.mesh(index)
+        return self.decoded(index) if read_mesh is None and self.is_compressed(index) else read_mesh
 
     def is_compressed(self, index: object) -> bool:
         return self.whole is not None and self.whole.is_compressed(index)
@@ -105,8 +105,8 @@ def document_of(data: Any, path: Path, decoded: Callable[[int], Mesh | None]) ->
 
     decoded: gives a mesh that the importer has made, by its index; None for one that it has not.
     """
-    found = data.extras.get(names.EXTRAS) if isinstance(data.extras, dict) else None
-    if isinstance(found, dict) and found.get("version") == 1:
+    kept_extras = data.extras.get(names.EXTRAS) if isinstance(data.extras, dict) else None
+    if isinstance(kept_extras, dict) and kept_extras.get("version") == 1:
         # Their digest is one of the numbers as they are in the file.
         return Document.load(path)
     return KnownDocument(data, path, decoded)

@@ -46,8 +46,8 @@ _NOT_WORD = re.compile(r"\W")
 
 def leaf(name: str) -> str:
     """The name of a prim for a name of a file."""
-    found = _NOT_WORD.sub("_", name)
-    return f"_{found}" if found[:1].isdigit() else found
+    name_of_prim = _NOT_WORD.sub("_", name)
+    return f"_{name_of_prim}" if name_of_prim[:1].isdigit() else name_of_prim
 
 
 def collider_leaf(node: str, kind: str) -> str:

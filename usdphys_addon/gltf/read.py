@@ -215,11 +215,11 @@ class _Reader:
 
     def _special_nodes(self) -> set[str]:
         """Paths of nodes that something was said about, or whose prims are more than values of schemas."""
-        found = {issue.path for issue in self.reading.issues}
+        special = {issue.path for issue in self.reading.issues}
         for path, prim in self.model.prims.items():
             if prim.extras or (prim.type_name == "Mesh" and path not in self.reading.own_mesh):
-                found |= {path, paths.parent_of(path)}
-        return found | {paths.parent_of(path) for path in found}
+                special |= {path, paths.parent_of(path)}
+        return special | {paths.parent_of(path) for path in special}
 
     def _report_other_scenes(self) -> None:
         others = len(self.document.json.get("scenes", [])) - 1
@@ -509,14 +509,14 @@ class _Reader:
             raise InputError(
                 f"'{self.document.path.name}' is damaged: node {index} names the shape {number}, which does not exist."
             )
-        found = pool[number]
-        kind = str(found.get("type"))
+        raw_shape = pool[number]
+        kind = str(raw_shape.get("type"))
         if kind == "mesh":
             # The first draft of KHR.
-            extensions = found.get("extensions", {})
+            extensions = raw_shape.get("extensions", {})
             kind = "convex" if extensions.get(self.family.body, {}).get("convexHull") else "trimesh"
-            found = {kind: found.get("mesh")}
-        self._add_shape(index, value, found, kind, trigger=trigger)
+            raw_shape = {kind: raw_shape.get("mesh")}
+        self._add_shape(index, value, raw_shape, kind, trigger=trigger)
 
     def _add_shape(
         self, index: int, value: dict[str, Any], shape: dict[str, Any], kind: str, *, trigger: bool
@@ -623,10 +623,10 @@ class _Reader:
             if node == index and not document.nodes[node].get("children"):
                 number = document.nodes[node].get("mesh")
             else:
-                found = self._mesh_below(node)
-                if found is None:
+                mesh_below = self._mesh_below(node)
+                if mesh_below is None:
                     return False
-                prim.mesh = lambda: found
+                prim.mesh = lambda: mesh_below
                 if node not in self.reading.paths:
                     self.reading.sources.add(node)
         if number is not None:
@@ -730,12 +730,12 @@ class _Reader:
     def _report_unwritten(self) -> None:
         """Name the combine modes that the loader of the extension's authors decides: two specifications differ."""
         for kind, word in names.UNWRITTEN.items():
-            found = [f"'{paths.name_of(path)}'" for path, kinds in self.unwritten.items() if kind in kinds]
-            if found:
+            unwritten = [f"'{paths.name_of(path)}'" for path, kinds in self.unwritten.items() if kind in kinds]
+            if unwritten:
                 self._issue(
                     "GltfCombineUnwritten", f"These materials do not say how the {kind} of two surfaces is combined, "
                     f"so the {word} counts, as in the loader of the extension's authors: "
-                    f"{and_more(found[:20], len(found))}.",
+                    f"{and_more(unwritten[:20], len(unwritten))}.",
                     f"Choose a {kind} combine mode in the physics of the material where it matters.", "info",
                 )  # fmt: skip
 
@@ -763,10 +763,10 @@ class _Reader:
     # ------------------------------------------------------------------ joints
 
     def _read_joint(self, index: int) -> None:
-        found = self._joint_settings(index)
-        if found is None:
+        read_settings = self._joint_settings(index)
+        if read_settings is None:
             return
-        settings, first, second, places, value = found
+        settings, first, second, places, value = read_settings
         node = self.reading.paths[index]
         only = (
             node not in self.model.prims and not self.document.nodes[index].get("children")
@@ -867,12 +867,12 @@ class _Reader:
     def _read_groups(self) -> None:
         """Each filter that a collider has becomes a group; groups whose filters refuse each other are filtered."""
         pool = self._pool(self.family.body, "collisionFilters")
-        found: dict[int, str] = {}
+        group_of_filter: dict[int, str] = {}
         for number in sorted(self.members):
             leaf = names.leaf(filters.label(pool[number], number))
-            found[number] = self._made(f"{GROUPS}/{leaf}")
-        for number, path in found.items():
-            apart = [other for one, other in found.items() if not filters.collide(pool[number], pool[one])]
+            group_of_filter[number] = self._made(f"{GROUPS}/{leaf}")
+        for number, path in group_of_filter.items():
+            apart = [other for one, other in group_of_filter.items() if not filters.collide(pool[number], pool[one])]
             group = usd_physics.CollisionGroup(includes=tuple(self.members[number]))
             group.filtered_groups = tuple(apart) or None
             prim = self.model.add(Prim(path, "PhysicsCollisionGroup", is_xformable=False, label=paths.name_of(path)))

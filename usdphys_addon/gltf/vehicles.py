@@ -71,8 +71,8 @@ def named_by(extras: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _kept(extras: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    found = extras.get(KEY)
-    for name, value in found.items() if isinstance(found, dict) else ():
+    kept_items = extras.get(KEY)
+    for name, value in kept_items.items() if isinstance(kept_items, dict) else ():
         if name in KINDS and isinstance(value, dict):
             yield name, dict(value)
 

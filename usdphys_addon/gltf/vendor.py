@@ -30,16 +30,16 @@ def field(schema: str, leaf: str) -> str:
 
 def value(prim: Prim, schema: str, leaf: str, instance: str = "") -> Any:
     """The authored value of an attribute, by the last part of its USD name; None if there is none."""
-    found = prim.schemas.get(f"{schema}:{instance}" if instance else schema)
-    return None if found is None else getattr(found, field(schema, leaf))
+    api = prim.schemas.get(f"{schema}:{instance}" if instance else schema)
+    return None if api is None else getattr(api, field(schema, leaf))
 
 
 def apply(prim: Prim, schema: str, instance: str = "", **values: Any) -> None:
     """Apply a schema with values, by the last parts of their USD names; keeps the others that it has."""
-    found = prim.schemas.get(f"{schema}:{instance}" if instance else schema)
-    if found is None:
+    api = prim.schemas.get(f"{schema}:{instance}" if instance else schema)
+    if api is None:
         cls: Any = vendor_schemas.find(schema)
-        found = cls()
-        prim.add(found, instance)
+        api = cls()
+        prim.add(api, instance)
     for leaf, item in values.items():
-        setattr(found, field(schema, leaf), item)
+        setattr(api, field(schema, leaf), item)

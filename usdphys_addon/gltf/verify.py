@@ -24,7 +24,7 @@ def differences(file: Path, model: PhysicsModel, written: Written) -> list[Misma
 
 
 def _pairing(model: PhysicsModel, reading: GltfReading, written: Written) -> likeness.Pairing:
-    document, found = reading.document, likeness.Pairing()
+    document, pairing = reading.document, likeness.Pairing()
     # Where an animation moves a node, its place in the file is the one at another time.
     animated = document.animated()
 
@@ -39,7 +39,7 @@ def _pairing(model: PhysicsModel, reading: GltfReading, written: Written) -> lik
         shapes.setdefault(paths.parent_of(path), []).append(path)
     for path, index in written.bodies.items():
         if (there := place(index)) is not None and likeness.moves(model.prims[path]):
-            found.bodies[path] = there
+            pairing.bodies[path] = there
     for path, nodes in written.colliders.items():
         if any(place(index) is None for index in nodes):
             continue
@@ -47,7 +47,7 @@ def _pairing(model: PhysicsModel, reading: GltfReading, written: Written) -> lik
         if len(below) > len(nodes):
             is_trigger = vendor.TRIGGER in model.prims[path].schemas
             below = [one for one in below if (vendor.TRIGGER in reading.model.prims[one].schemas) == is_trigger]
-        found.parts.append(likeness.Parts(path, (path,), below))
+        pairing.parts.append(likeness.Parts(path, (path,), below))
     joints = {
         (path if prim.extras.get("shares_node") is None else paths.parent_of(path)): path
         for path, prim in reading.model.joints.items()
@@ -55,7 +55,7 @@ def _pairing(model: PhysicsModel, reading: GltfReading, written: Written) -> lik
     for path, (index, is_swapped) in written.joints.items():
         joint = model.prims[path].get(usd_physics.Joint)
         if joint is not None and (there := place(index)) is not None:
-            found.joints[path] = likeness.Tie(joints.get(there, there), is_swapped)
+            pairing.joints[path] = likeness.Tie(joints.get(there, there), is_swapped)
     if animated:
-        found.kept -= {"count"}
-    return found
+        pairing.kept -= {"count"}
+    return pairing

@@ -135,7 +135,7 @@ class _Writer:
             path: prim for path, prim in self.model.colliders.items()
             if (api := prim.get(usd_physics.CollisionAPI)) and self.colliders.is_written(prim, api)
         }  # fmt: skip
-        found, numbers = filters.filters_of(self.model, list(chosen))
+        filters_found, numbers = filters.filters_of(self.model, list(chosen))
         rest = dict(chosen)
         known: dict[Hashable, _Known | None] = {}
         for path, index in self.bodies.items():
@@ -156,11 +156,11 @@ class _Writer:
             before = len(self.document.nodes), len(self.file.written.issues)
             self._write_body(prim, index, own)
             for one in own:
-                self.colliders.write(one, found[numbers[one.path]] if one.path in numbers else None)
+                self.colliders.write(one, filters_found[numbers[one.path]] if one.path in numbers else None)
             if before == (len(self.document.nodes), len(self.file.written.issues)):
                 known[key] = _Known(prim, own, dict(self.document.nodes[index].get("extensions", {})))
         for path, prim in rest.items():
-            self.colliders.write(prim, found[numbers[path]] if path in numbers else None)
+            self.colliders.write(prim, filters_found[numbers[path]] if path in numbers else None)
 
     def _key_of(
         self, prim: Prim, index: int, colliders: list[Prim], filter_of: Mapping[str, int]
@@ -208,14 +208,16 @@ class _Writer:
             index = self.nodes.get(path)
             parts = prim.extras.get("trigger_nodes")
             if index is not None and isinstance(parts, list):
-                found = [self.file.origins[part] for part in parts if part in self.file.origins]
-                found = [part for part in found if self._triggers_at(part, self.families[0])] if self.families else []
-                if len(found) < len(parts):
+                origins = [self.file.origins[part] for part in parts if part in self.file.origins]
+                origins = (
+                    [part for part in origins if self._triggers_at(part, self.families[0])] if self.families else []
+                )
+                if len(origins) < len(parts):
                     self.file.lose(
                         prim, "the parts of a compound trigger that are not exported", "Export all its parts."
                     )
                 for family in self.families:
-                    triggers = [one for part in found for one in self._triggers_at(part, family)]
+                    triggers = [one for part in origins for one in self._triggers_at(part, family)]
                     if triggers:
                         self.document.put_extension(index, family.body, {"trigger": {"nodes": triggers}})
                         self.file.written.counts["triggers"] += 1

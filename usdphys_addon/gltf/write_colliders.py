@@ -174,8 +174,8 @@ class Colliders:
     def _material(self, family: Family, prim: Prim) -> dict[str, Any]:
         api = prim.get(usd_physics.MaterialAPI)
         assert api is not None
-        found: dict[str, Any] = {"name": prim.name} if not _NUMBERED.fullmatch(prim.name) else {}
-        found |= {
+        entry: dict[str, Any] = {"name": prim.name} if not _NUMBERED.fullmatch(prim.name) else {}
+        entry |= {
             "staticFriction": max(api.resolved("static_friction"), 0.0),
             "dynamicFriction": max(api.resolved("dynamic_friction"), 0.0),
             "restitution": min(max(api.resolved("restitution"), 0.0), 1.0),
@@ -187,8 +187,8 @@ class Colliders:
                 # That of UsdPhysics is the average.
                 mode = "average"
             if mode is not None and not (kind in unwritten and mode == default):
-                found[f"{kind}Combine"] = mode
-        return found
+                entry[f"{kind}Combine"] = mode
+        return entry
 
     def _collider_node(
         self,
@@ -332,11 +332,11 @@ class Colliders:
 
     def _is_same_mesh(self, index: int, mesh: Mesh) -> bool:
         key = ("gltf", index)
-        found = mesh.derived.get(key)
-        if found is None:
+        is_same = mesh.derived.get(key)
+        if is_same is None:
             primitives = self.document.json["meshes"][index].get("primitives", ())
             theirs = self.document.mesh(index) if len(primitives) == 1 else None
             plain = "targets" not in primitives[0] if primitives else False
-            found = theirs is not None and plain and shapes.are_same(theirs, mesh)
-            mesh.derived[key] = found
-        return bool(found)
+            is_same = theirs is not None and plain and shapes.are_same(theirs, mesh)
+            mesh.derived[key] = is_same
+        return bool(is_same)

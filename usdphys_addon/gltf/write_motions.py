@@ -54,10 +54,10 @@ def _with_locked(locked: int, matter: _Matter) -> dict[str, Any]:
     if np.abs(tensor - np.diag(np.diag(tensor))).max() > 1e-6 * np.abs(tensor).max():
         moments[free], vectors = np.linalg.eigh(tensor)
         turn[np.ix_(free, free)] = vectors * np.array([1.0, np.sign(np.linalg.det(vectors))])
-    found: dict[str, Any] = {"inertiaDiagonal": axes.size_out(moments.tolist())}
+    entry: dict[str, Any] = {"inertiaDiagonal": axes.size_out(moments.tolist())}
     if not np.array_equal(turn, np.eye(3)):
-        found["inertiaOrientation"] = axes.rotation_out(frames.quaternion_of(turn))
-    return found
+        entry["inertiaOrientation"] = axes.rotation_out(frames.quaternion_of(turn))
+    return entry
 
 
 class Motions:
@@ -172,11 +172,11 @@ class Motions:
         is_complete = not matter.is_partly_infinite if matter.moments is None else matter.axes is not None
         if is_complete and not says_all:
             return
-        found = self._mass_properties(prim, solid)
+        properties = self._mass_properties(prim, solid)
         if says_all:
-            self._compute_mass(prim, solid, matter, found)
+            self._compute_mass(prim, solid, matter, properties)
         if matter.moments is not None or matter.has_densities or matter.is_partly_infinite:
-            matter.moments, matter.axes = found.diagonal_inertia, found.principal_axes
+            matter.moments, matter.axes = properties.diagonal_inertia, properties.principal_axes
 
     def _compute_mass(
         self, prim: Prim, solid: list[Prim], matter: _Matter, found: mass.BodyMassProperties

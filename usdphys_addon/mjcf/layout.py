@@ -66,10 +66,10 @@ def plan(source: Model, root: str = "") -> Layout:
 
 def worlds_of(source: Model) -> list[Floats]:
     """The pose (4, 4) of each body in the world."""
-    found: list[Floats] = []
+    worlds: list[Floats] = []
     for body in source.bodies:
-        found.append(body.pose if body.parent < 0 else found[body.parent] @ body.pose)
-    return found
+        worlds.append(body.pose if body.parent < 0 else worlds[body.parent] @ body.pose)
+    return worlds
 
 
 def mesh_reader(source: Model) -> matter.Meshes:
@@ -133,16 +133,16 @@ class _Planner:
 
     def _moving(self) -> list[bool]:
         """Whether each body can move at all."""
-        found: list[bool] = []
+        moving: list[bool] = []
         for body in self.source.bodies:
-            above = body.parent >= 0 and found[body.parent]
-            found.append(above or bool(body.joints) or body.is_mocap)
-        return found
+            above = body.parent >= 0 and moving[body.parent]
+            moving.append(above or bool(body.joints) or body.is_mocap)
+        return moving
 
     def issue(self, code: str, message: str, fix: str, severity: Any = "warning") -> None:
-        found = Issue(code, severity, "", self.source.name, message, fix)
-        if found not in self.layout.issues:
-            self.layout.issues.append(found)
+        one_issue = Issue(code, severity, "", self.source.name, message, fix)
+        if one_issue not in self.layout.issues:
+            self.layout.issues.append(one_issue)
 
     # ------------------------------------------------------------------ prims
 
@@ -182,15 +182,15 @@ class _Planner:
         ))  # fmt: skip
         scene: Any = vendor_schemas.declared("MjcSceneAPI")
         known = {attribute.usd: attribute for attribute in scene.attributes}
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for prefix, given in (("option", self.source.options), ("flag", self.source.flags)):
             for name, text in given.items():
                 attribute = known.get(f"mjc:{prefix}:{name}")
                 value = None if attribute is None else _value(attribute.type, text)
                 if attribute is not None and value is not None:
-                    found[attribute.usd] = value
-        if found:
-            prim.add(vendor_schemas.made("MjcSceneAPI", found))
+                    values[attribute.usd] = value
+        if values:
+            prim.add(vendor_schemas.made("MjcSceneAPI", values))
 
     def has_tree(self, index: int) -> bool:
         """True for a body that is joined to others."""
@@ -283,12 +283,12 @@ class _Planner:
         if geom.type == "plane":
             edges = [2.0 * part or _PLANE for part in size[:2]]
             return "Plane", usd_geom.Plane(width=edges[0], length=edges[1], axis="Z"), one, None
-        found = _ball(size[:3]) if geom.type == "ellipsoid" else self.mesh(geom.mesh) if geom.type == "mesh" else None
-        if found is None:
+        surface = _ball(size[:3]) if geom.type == "ellipsoid" else self.mesh(geom.mesh) if geom.type == "mesh" else None
+        if surface is None:
             if geom.type == "hfield":
                 self.issue("MjcfUnread", f"The height field '{geom.field}' is not read.", "Make it a mesh.", "info")
             return None
-        return "Mesh", None, one, Mesh(*found)
+        return "Mesh", None, one, Mesh(*surface)
 
     def collider(self, prim: Prim, geom: Geom) -> None:
         prim.add(usd_physics.CollisionAPI())
@@ -337,14 +337,14 @@ class _Planner:
             if base:
                 self.joint_prim(f"{body.name}_fixed", joints.fixed(ends))
             return
-        found = joints.as_one(kinds, ends)
-        if found is None:
+        joint_schemas = joints.as_one(kinds, ends)
+        if joint_schemas is None:
             self.chain(body, index, kinds, ends)
             return
-        prim = self.joint_prim(kinds[0].name, found.schema)
-        for schema, instance in found.parts:
+        prim = self.joint_prim(kinds[0].name, joint_schemas.schema)
+        for schema, instance in joint_schemas.parts:
             prim.add(schema, instance)
-        self.dynamics(prim, kinds, found.dofs)
+        self.dynamics(prim, kinds, joint_schemas.dofs)
 
     def chain(self, body: Body, index: int, kinds: list[values.Joint], ends: joints.Ends) -> None:
         """Joints of one body that no joint of USD can be: light links between them."""
@@ -366,12 +366,12 @@ class _Planner:
                     principal_axes=(1.0, 0.0, 0.0, 0.0),
                 ))  # fmt: skip
                 path = link.path
-            found = joints.as_one([joint], joints.Ends(before.base, before.base_world, path, world))
-            assert found is not None
-            prim = self.joint_prim(joint.name, found.schema)
-            for schema, instance in found.parts:
+            joint_schemas = joints.as_one([joint], joints.Ends(before.base, before.base_world, path, world))
+            assert joint_schemas is not None
+            prim = self.joint_prim(joint.name, joint_schemas.schema)
+            for schema, instance in joint_schemas.parts:
                 prim.add(schema, instance)
-            self.dynamics(prim, [joint], found.dofs)
+            self.dynamics(prim, [joint], joint_schemas.dofs)
             before = joints.Ends(path, world, ends.path, ends.world)
 
     def joint_prim(self, name: str, schema: usd_physics.Joint) -> Prim:
@@ -591,11 +591,11 @@ def _read_mesh(file: Path) -> tuple[Floats, Any]:
 def _triangles(counts: Any, corners: Any) -> Any:
     """Triangles (m, 3) of faces, as fans."""
     starts = np.cumsum(counts) - counts
-    found = []
+    triangles = []
     for size in np.unique(counts):
         at = starts[counts == size]
-        found += [np.stack((corners[at], corners[at + k], corners[at + k + 1]), axis=1) for k in range(1, size - 1)]
-    return np.concatenate(found) if found else np.zeros((0, 3), np.int64)
+        triangles += [np.stack((corners[at], corners[at + k], corners[at + k + 1]), axis=1) for k in range(1, size - 1)]
+    return np.concatenate(triangles) if triangles else np.zeros((0, 3), np.int64)
 
 
 def _ball(half: tuple[float, ...]) -> tuple[Floats, Any] | None:
@@ -607,8 +607,8 @@ def _ball(half: tuple[float, ...]) -> tuple[Floats, Any] | None:
         angles = 2.0 * math.pi * np.arange(turns) / turns
         rows += [(radius * math.cos(angle), radius * math.sin(angle), height) for angle in angles.tolist()]
     points = np.array([*rows, (0.0, 0.0, -1.0)]) * np.array(half, float)
-    found = convex_hull(points)
-    return None if found is None else (points, found)
+    hull = convex_hull(points)
+    return None if hull is None else (points, hull)
 
 
 def _value(type_: str, text: str) -> Any:

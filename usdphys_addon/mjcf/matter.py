@@ -80,13 +80,13 @@ def shape_of(geom: Geom, model: Model, meshes: Meshes) -> Shape | None:
         return mass.box([2.0 * part for part in size[:3]])
     if geom.type == "ellipsoid":
         return ellipsoid(size[:3])
-    found = meshes(geom.mesh) if geom.type == "mesh" else None
-    if found is None:
+    shape = meshes(geom.mesh) if geom.type == "mesh" else None
+    if shape is None:
         return None
     kind = model.meshes[geom.mesh].inertia
     if kind == "shell" or geom.is_shell:
-        return shell(*found)
-    return pyramids(*found, signed=kind != "legacy")
+        return shell(*shape)
+    return pyramids(*shape, signed=kind != "legacy")
 
 
 def of_body(geoms: list[Geom], model: Model, meshes: Meshes) -> Inertial | None:
@@ -120,18 +120,18 @@ def _groups(compiler: Mapping[str, str]) -> tuple[int, int]:
 def inertials(model: Model, meshes: Meshes) -> list[Inertial | None]:
     """What each body of a model weighs, as MuJoCo's compiler decides it; None for one without mass."""
     word = model.compiler.get("inertiafromgeom", "auto")
-    found: list[Inertial | None] = [None]
+    bodies: list[Inertial | None] = [None]
     for body in model.bodies[1:]:
         own = body.inertial if word != "true" else None
         if own is None and word != "false":
             own = of_body(body.geoms, model, meshes)
-        found.append(None if own is None else _bounded(own, model.compiler))
+        bodies.append(None if own is None else _bounded(own, model.compiler))
     total = float(model.compiler.get("settotalmass", "-1").split()[0])
-    sum_now = sum(one.mass for one in found if one is not None)
+    sum_now = sum(one.mass for one in bodies if one is not None)
     if total > 0.0 and sum_now > 0.0:
         factor = total / sum_now
-        found = [one and Inertial(one.mass * factor, one.center, one.inertia * factor) for one in found]
-    return found
+        bodies = [one and Inertial(one.mass * factor, one.center, one.inertia * factor) for one in bodies]
+    return bodies
 
 
 def _bounded(own: Inertial, compiler: Mapping[str, str]) -> Inertial:

@@ -48,6 +48,8 @@ _OF_JOINT = _PLACE | {
 _OF_FREE = ("damping", "frictionloss", "armature")
 #: Most bodies and geoms after replicas are written out; and levels of includes.
 _MOST, DEEPEST = 100_000, 32
+#: Beyond it squares and products of numbers are no longer finite.
+_LARGEST = 1e15
 
 
 def read_file(path: Path) -> Model:
@@ -197,20 +199,20 @@ class _Reader:
         if text is None:
             return default
         try:
-            found = tuple(float(part) for part in text.split())
+            numbers = tuple(float(part) for part in text.split())
         except ValueError:
             raise InputError(f"'{self.path.name}': {name}=\"{text[:60]}\" is no list of numbers.") from None
-        if not all(math.isfinite(value) for value in found):
-            raise InputError(f"'{self.path.name}': {name}=\"{text[:60]}\" is not finite.")
-        return found
+        if not all(abs(value) <= _LARGEST for value in numbers):  # also NaN
+            raise InputError(f"'{self.path.name}': {name}=\"{text[:60]}\" is not finite, or beyond {_LARGEST:g}.")
+        return numbers
 
     def _number(self, attributes: Mapping[str, str], name: str, default: float) -> float:
-        found = self._numbers(attributes, name)
-        return found[0] if found else default
+        numbers = self._numbers(attributes, name)
+        return numbers[0] if numbers else default
 
     def _vector(self, attributes: Mapping[str, str], name: str, default: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Floats:
-        found = self._numbers(attributes, name, default)
-        return np.array((*found, 0.0, 0.0, 0.0)[:3], float)
+        numbers = self._numbers(attributes, name, default)
+        return np.array((*numbers, 0.0, 0.0, 0.0)[:3], float)
 
     def _angle(self, value: float) -> float:
         return value if self.radians else math.radians(value)
@@ -242,10 +244,10 @@ class _Reader:
 
     def _limits(self, attributes: Mapping[str, str], name: str, limited: str) -> tuple[float, float] | None:
         """A range that is in force; None without one."""
-        found = self._numbers(attributes, name)
+        numbers = self._numbers(attributes, name)
         word = attributes.get(limited, "auto")
-        is_on = word == "true" or (word == "auto" and self.auto_limits and name in attributes and len(found) == 2)
-        return (found[0], found[1]) if is_on and len(found) == 2 and found[0] <= found[1] else None
+        is_on = word == "true" or (word == "auto" and self.auto_limits and name in attributes and len(numbers) == 2)
+        return (numbers[0], numbers[1]) if is_on and len(numbers) == 2 and numbers[0] <= numbers[1] else None
 
     # ------------------------------------------------------------------ options and assets
 
@@ -294,24 +296,24 @@ class _Reader:
     def _mesh(self, attributes: dict[str, str], line: int) -> None:
         file = attributes.get("file", "")
         name = attributes.get("name") or Path(file.replace("\\", "/")).stem
-        found = Mesh(name, scale=self._numbers(attributes, "scale", (1.0, 1.0, 1.0)))
-        found.inertia = attributes.get("inertia", "legacy")
+        mesh = Mesh(name, scale=self._numbers(attributes, "scale", (1.0, 1.0, 1.0)))
+        mesh.inertia = attributes.get("inertia", "legacy")
         place = self._vector(attributes, "refpos")
         turn = frames.matrix_of(_unit(np.array(self._numbers(attributes, "refquat", (1.0, 0.0, 0.0, 0.0)), float)))
-        found.pose = frames.transform(place, turn)
+        mesh.pose = frames.transform(place, turn)
         if "vertex" in attributes:
-            found.points = np.array(self._numbers(attributes, "vertex"), float)
-            found.points = found.points[: len(found.points) // 3 * 3].reshape(-1, 3)
+            mesh.points = np.array(self._numbers(attributes, "vertex"), float)
+            mesh.points = mesh.points[: len(mesh.points) // 3 * 3].reshape(-1, 3)
             faces = np.array(self._numbers(attributes, "face"), np.int64)
-            found.faces = faces[: len(faces) // 3 * 3].reshape(-1, 3)
+            mesh.faces = faces[: len(faces) // 3 * 3].reshape(-1, 3)
         elif file:
-            found.file = self._asset_file(file, "meshdir")
-            if found.file is None:
+            mesh.file = self._asset_file(file, "meshdir")
+            if mesh.file is None:
                 self._issue("MjcfMeshMissing", f"The mesh '{file}' is not there (line {line}); its geoms are left out.",
                             "Put it into the folder that the compiler's meshdir names.")  # fmt: skip
         else:
             self.unread["built-in mesh"] += 1
-        self.model.meshes[name] = found
+        self.model.meshes[name] = mesh
 
     # ------------------------------------------------------------------ bodies
 

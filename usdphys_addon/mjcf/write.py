@@ -258,9 +258,9 @@ class _Writer:
         waiting.sort(key=lambda one: one[0])
         held = {""} | {path for path, body in self.bodies.items() if self.is_kinematic(body.prim)}
         while waiting:
-            found = next((row for row, (loop, _, _, ends) in enumerate(waiting) if not loop and
+            next_row = next((row for row, (loop, _, _, ends) in enumerate(waiting) if not loop and
                           (ends[0].body in held) != (ends[1].body in held)), None)  # fmt: skip
-            if found is None:
+            if next_row is None:
                 loose = next((row for row, (loop, _, _, ends) in enumerate(waiting) if not loop and
                               not {ends[0].body, ends[1].body} & held), None)  # fmt: skip
                 if loose is None:
@@ -268,7 +268,7 @@ class _Writer:
                 # A tree that floats begins at the first side of its first joint.
                 held.add(waiting[loose][3][0].body)
                 continue
-            _, prim, joint, ends = waiting.pop(found)
+            _, prim, joint, ends = waiting.pop(next_row)
             side = 1 if ends[0].body in held else 0
             made = _Joint(prim, joint, ends[1 - side], ends[side], 1.0 if side else -1.0)
             self.bodies[made.child.body].joint = made
@@ -322,9 +322,9 @@ class _Writer:
         return f' gravcomp="{_short([1.0 - factor])}"' if factor != 1.0 else ""
 
     def inertial(self, path: str) -> str:
-        found = mass.mass_properties(self.model, path, self.colliders.get(path, ()))
-        turn = frames.matrix_of(found.principal_axes)
-        moments = np.maximum(np.array(found.diagonal_inertia, float), 1e-12)
+        properties = mass.mass_properties(self.model, path, self.colliders.get(path, ()))
+        turn = frames.matrix_of(properties.principal_axes)
+        moments = np.maximum(np.array(properties.diagonal_inertia, float), 1e-12)
         if 2.0 * moments.max() > moments.sum() * (1.0 + 1e-9):
             self.is_balanced = True
             prim = self.bodies[path].prim
@@ -332,8 +332,8 @@ class _Writer:
                 prim, f"{prim.display} has an inertia that no body can have; MuJoCo takes the mean of its moments.",
                 "Correct its moments.",
             )  # fmt: skip
-        pose = frames.transform(found.center_of_mass, turn)
-        words = f'mass="{_short([max(found.mass, 1e-9)])}" diaginertia="{_short(moments)}"'
+        pose = frames.transform(properties.center_of_mass, turn)
+        words = f'mass="{_short([max(properties.mass, 1e-9)])}" diaginertia="{_short(moments)}"'
         return f"<inertial{_placed(pose, always=True)} {words}/>"
 
     # ------------------------------------------------------------------ shapes
@@ -347,10 +347,10 @@ class _Writer:
         merged = collision_groups.merge(known)
         inside = {path: collision_groups.members(group, self.model.colliders) for path, group in known.items()}
         kinds: dict[tuple[str, ...], int] = {}
-        found = {}
+        by_collider = {}
         for path in self.model.colliders:
             own = tuple(sorted(name for name, members in inside.items() if path in members))
-            found[path] = kinds.setdefault(own, len(kinds))
+            by_collider[path] = kinds.setdefault(own, len(kinds))
         rows = merged.number
 
         def meet(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
@@ -369,7 +369,7 @@ class _Writer:
             number: sum(1 << other for name, other in kinds.items() if meet(kind, name))
             for kind, number in kinds.items()
         }  # fmt: skip
-        return found
+        return by_collider
 
     def shapes(self, path: str, pose: Floats, depth: int) -> list[str]:
         """The geoms of a body, or with an empty path those of what stands still."""
@@ -601,8 +601,8 @@ class _Writer:
         return ["  " * depth + line for line in made]
 
     def drive(self, joint: _Joint, is_hinge: bool) -> usd_physics.DriveAPI | None:
-        found = joint.prim.schemas.get(f"PhysicsDriveAPI:{'angular' if is_hinge else 'linear'}")
-        return found if isinstance(found, usd_physics.DriveAPI) else None
+        api = joint.prim.schemas.get(f"PhysicsDriveAPI:{'angular' if is_hinge else 'linear'}")
+        return api if isinstance(api, usd_physics.DriveAPI) else None
 
     def single(
         self, joint: _Joint, dof: str, number: int, is_hinge: bool, local: Floats, start: float,
@@ -627,12 +627,12 @@ class _Writer:
 
     def dynamics(self, prim: Prim) -> str:
         newton: Any = prim.schemas.get("NewtonJointAPI")
-        found = ""
+        words = ""
         for word, field_ in (("armature", "armature"), ("damping", "damping"), ("frictionloss", "friction")):
             value = getattr(newton, field_, None) if newton is not None else None
             if value:
-                found += f' {word}="{_short([value])}"'
-        return found
+                words += f' {word}="{_short([value])}"'
+        return words
 
     def driven(
         self, joint: _Joint, dof: str, name: str, drive: usd_physics.DriveAPI | None, weight: Callable[[], float]
@@ -727,14 +727,14 @@ class _Writer:
         """Slides along the axes of the frame, then hinges about its Z, Y and X, as the angles of the joint are."""
         limits = dict(joint.prim.instances(usd_physics.LimitAPI))
         drives = dict(joint.prim.instances(usd_physics.DriveAPI))
-        found: dict[str, tuple[float, float]] = {}
+        ranges: dict[str, tuple[float, float]] = {}
         for family in ("trans", "rot"):
             for letter in _LETTERS:
                 limit = limits.get(f"{family}{letter}")
                 low, high = (-math.inf, math.inf) if limit is None else (limit.resolved("low"), limit.resolved("high"))
                 if low <= high:
-                    found[f"{family}{letter}"] = (float(low), float(high))
-        if joint.sign < 0 and sum(dof.startswith("rot") for dof in found) > 1:
+                    ranges[f"{family}{letter}"] = (float(low), float(high))
+        if joint.sign < 0 and sum(dof.startswith("rot") for dof in ranges) > 1:
             self.issue(
                 joint.prim, f"{joint.prim.display} turns about several axes, and its second body is nearer to the "
                 "world: its angles have another order in MuJoCo.", "Swap its bodies.",
@@ -753,8 +753,8 @@ class _Writer:
             start = angles[letter] if is_hinge else float(between[number, 3])
             frame = first @ frames.transform((0, 0, 0), passed)
             frame[:3, 3] = local[:3, 3]
-            if dof in found:
-                lines.append(self.single(joint, dof, number, is_hinge, frame, start, found[dof], drives.get(dof)))
+            if dof in ranges:
+                lines.append(self.single(joint, dof, number, is_hinge, frame, start, ranges[dof], drives.get(dof)))
             if is_hinge:
                 passed = passed @ _about(number, angles[letter])
         return lines
@@ -836,13 +836,19 @@ class _Writer:
 
     def start_of(self, path: str) -> float:
         """The angle or distance of a hinge or a slide in the pose of the model."""
-        found = next((body.joint for body in self.bodies.values() if body.joint and body.joint.prim.path == path), None)
-        if found is None:
+        start_joint = next(
+            (body.joint for body in self.bodies.values() if body.joint and body.joint.prim.path == path), None
+        )
+        if start_joint is None:
             return 0.0
-        between = _seen_from(found.parent.frame, found.child.frame)
-        between = np.asarray(np.linalg.inv(between)) if found.sign < 0 else between
-        number = _LETTERS.index(found.schema.resolved("axis"))
-        return _angle(between, number) if found.prim.type_name == "PhysicsRevoluteJoint" else float(between[number, 3])
+        between = _seen_from(start_joint.parent.frame, start_joint.child.frame)
+        between = np.asarray(np.linalg.inv(between)) if start_joint.sign < 0 else between
+        number = _LETTERS.index(start_joint.schema.resolved("axis"))
+        return (
+            _angle(between, number)
+            if start_joint.prim.type_name == "PhysicsRevoluteJoint"
+            else float(between[number, 3])
+        )
 
     # ------------------------------------------------------------------ the rest
 

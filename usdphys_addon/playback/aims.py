@@ -94,18 +94,18 @@ class Aimed:
 def wishes_of(scene: Scene, targets: Iterable[Object] = ()) -> list[Wish]:
     """The wishes of the Empties of a scene that have *Land Here*; of these targets alone if any is one."""
     chosen: list[Any] = [obj for obj in targets if is_target(obj)] or [obj for obj in scene.objects if is_target(obj)]
-    found = []
+    wishes = []
     for obj in chosen:
         own = obj.usdphys.land_here
         if own.body is None:
             raise InputError(phrase("'{target}' has Land Here without a body; choose one.", target=obj.name))
-        found.append(Wish(
+        wishes.append(Wish(
             own.body, obj, own.frame or scene.frame_end, own.tolerance if own.use_place else None,
             "" if own.face == "NONE" else own.face, own.at_rest,
         ))  # fmt: skip
-    if not found:
+    if not wishes:
         raise InputError("There is no target: select a body and an Empty, and choose Land Here.")
-    return found
+    return wishes
 
 
 def is_target(obj: Any) -> bool:
@@ -143,9 +143,9 @@ class _Scene:
         """Have runs of so many frames follow what is animated. Frames are set for that."""
         steps = self.setup.steps_per_frame
         moments = [self.first + step / steps for step in range(last * steps + 1)]
-        found = animation_of(self.context.scene, self.model, self.reading.animated, moments)
+        animation = animation_of(self.context.scene, self.model, self.reading.animated, moments)
         blend = self.context.scene.usdphys.preview.blend_frames * steps
-        self.setup = replace(self.setup, animation=found, blend=blend)
+        self.setup = replace(self.setup, animation=animation, blend=blend)
 
     def steps_until(self, frame: int) -> int:
         """Frames from the current one on."""
@@ -172,21 +172,21 @@ class _Scene:
 
         Raises InputError if nothing may.
         """
-        found = [group for path in dict.fromkeys(paths) for group in self._of_body(path, changes)]
+        groups = [group for path in dict.fromkeys(paths) for group in self._of_body(path, changes)]
         bodies = connected(self.model, paths)
         for prim, ends in bodies.joints.values():
             if ends & bodies.paths:
-                found += [[one] for one in self._of_joint(prim, changes)]
-        found = list({
-            group[0].text: group for group in found
+                groups += [[one] for one in self._of_joint(prim, changes)]
+        groups = list({
+            group[0].text: group for group in groups
             if group[0].high > group[0].low and not self._is_animated(group[0])
         }.values())  # fmt: skip
-        if not found:
+        if not groups:
             names = ", ".join(f"'{self.model.prims[path].label}'" for path in dict.fromkeys(paths))
             raise InputError(
                 phrase("Nothing may change; allow a speed, a spin or a place of {names}, or its material.", names=names)
             )
-        return found
+        return groups
 
     def _is_animated(self, freedom: Freedom) -> bool:
         """True for a value that its animation decides."""
@@ -198,13 +198,13 @@ class _Scene:
         prim, meters = self.model.prims[path], self.model.units.meters_per_unit
         api = prim.get(usd_physics.RigidBodyAPI)
         assert api is not None
-        found = []
+        groups = []
         for field, reach in (("velocity", changes.speed * meters), ("angular_velocity", changes.spin)):
             for axis, value in enumerate(api.resolved(field)):
-                found.append([Freedom(path, _RIGID, field, axis, value - reach, value + reach)])
+                groups.append([Freedom(path, _RIGID, field, axis, value - reach, value + reach)])
         for axis in range(3):
             value, reach = float(prim.world[axis, 3]), changes.place * meters
-            found.append([Freedom(path, "", PLACE, axis, value - reach, value + reach)])
+            groups.append([Freedom(path, "", PLACE, axis, value - reach, value + reach)])
         colliders = self.model.colliders_of(path)
         for name in sorted({name for one in colliders for name in one.materials if name in self.model.materials}):
             matter = self.model.prims[name].schemas[_MATTER]
@@ -213,12 +213,12 @@ class _Scene:
             ):  # fmt: skip
                 value = matter.resolved(fields[0])
                 low, high = max(0.0, value - reach), max(value, min(1.0, value + reach))
-                found.append([Freedom(name, _MATTER, field, -1, low, high) for field in fields if reach])
-        return [group for group in found if group]
+                groups.append([Freedom(name, _MATTER, field, -1, low, high) for field in fields if reach])
+        return [group for group in groups if group]
 
     def _of_joint(self, prim: Prim, changes: Changes) -> list[Freedom]:
         meters = self.model.units.meters_per_unit
-        found = []
+        freedoms = []
         for name, value in prim.schemas.items():
             base, instance = schema.split_applied(name)
             turns = instance in schema.ANGULAR_DOFS or isinstance(value, usd_physics.RevoluteJoint)
@@ -227,17 +227,17 @@ class _Scene:
             if isinstance(value, usd_physics.DriveAPI):
                 if value.resolved("stiffness"):
                     reach = changes.drive_angle * angles + changes.drive_distance * lengths
-                    found.append(_about(prim, name, value, "target_position", reach))
+                    freedoms.append(_about(prim, name, value, "target_position", reach))
                 if value.resolved("damping"):
                     reach = changes.motor_spin * angles + changes.motor_speed * lengths
-                    found.append(_about(prim, name, value, "target_velocity", reach))
+                    freedoms.append(_about(prim, name, value, "target_velocity", reach))
             elif base == usd_physics.LimitAPI.usd_name:
                 fields = ("low", "high")
             elif isinstance(value, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
                 fields = ("lower_limit", "upper_limit")
             reach = changes.limit_angle * angles + changes.limit_distance * lengths
-            found += [_about(prim, name, value, field, reach) for field in fields]
-        return [one for one in found if math.isfinite(one.low)]
+            freedoms += [_about(prim, name, value, field, reach) for field in fields]
+        return [one for one in freedoms if math.isfinite(one.low)]
 
     # ----------------------------------------------------------------------- back to Blender
 
@@ -389,19 +389,19 @@ def vary_steps(
     groups = scene.freedoms(paths, changes)
     freedoms = [one for group in groups for one in group]
     scene.follow(last)
-    found = ghosts.begin(context.scene.name, scene.meters, freedoms)
+    variations = ghosts.begin(context.scene.name, scene.meters, freedoms)
     with engine_silenced():
         for number in range(runs):
             try:
                 run = aim.run_with(scene.setup, freedoms, aim.random_values(groups, seed, number), last)
             except (InputError, EngineError):
                 continue  # a run that the engine loses costs no other
-            found.add(run, paths, is_best=not found.ways)
+            variations.add(run, paths, is_best=not variations.ways)
             yield (number + 1) / runs
-    if not found.ways:
+    if not variations.ways:
         ghosts.drop()
         raise InputError("No run could be simulated; allow less to change.")
-    return len(found.ways)
+    return len(variations.ways)
 
 
 def author_chosen(context: Context) -> int:
@@ -409,13 +409,15 @@ def author_chosen(context: Context) -> int:
 
     Raises InputError.
     """
-    found = ghosts.variations()
-    if found is None:
+    variations = ghosts.variations()
+    if variations is None:
         raise InputError("There are no variations; vary values first.")
     scene = _Scene(context)
     prims = scene.model.prims
-    if not all(one.path in prims and (not one.name or one.name in prims[one.path].schemas) for one in found.freedoms):
+    if not all(
+        one.path in prims and (not one.name or one.name in prims[one.path].schemas) for one in variations.freedoms
+    ):
         raise InputError("The objects of the variations have changed; vary them again.")
-    scene.author(found.freedoms, found.values[found.best])
+    scene.author(variations.freedoms, variations.values[variations.best])
     ghosts.drop()
-    return found.best + 1
+    return variations.best + 1

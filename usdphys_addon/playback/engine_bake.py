@@ -78,9 +78,9 @@ def engine_bake_steps(
         reading = scene_read.read_scene(context.evaluated_depsgraph_get())
         points = _points(reading, external.deformed(poses, handed.deformables))
         has_bodies = not points or any(is_body(site.obj) and is_moved(site.obj) for site in reading.sites.values())
-        found = _key(context, start, engine, poses, fps) if has_bodies else EngineBake(0, 0, ())
+        baked = _key(context, start, engine, poses, fps) if has_bodies else EngineBake(0, 0, ())
         played = point_bake.key(points, start)
-        return EngineBake(found.bodies, played.objects, (*found.lines, *played.notes))
+        return EngineBake(baked.bodies, played.objects, (*baked.lines, *played.notes))
     finally:
         scene.frame_set(before)
 
@@ -102,28 +102,28 @@ def _key(context: Context, start: int, engine: str, poses: external.Poses, fps: 
         authored, names = dict(session.shown.authored), session.shown.moving
         preview = record(session.world, len(poses.positions) - 1)
         recording, unknown = external.recording_of(preview, poses)
-        carriers, found = session.shown.carriers(), []
+        carriers, differences = session.shown.carriers(), []
         for number, worlds in enumerate(recording.matrices):
             if carriers:
                 # Keys are in the space of the parents, as these are in the frame.
                 context.scene.frame_set(start + number)
-            found.append(session.shown.local_poses(worlds))
+            differences.append(session.shown.local_poses(worlds))
     finally:
         session.stop()
-    frames = np.arange(start, start + len(found))
-    places, turns = (np.stack(parts) for parts in zip(*found, strict=True))
+    frames = np.arange(start, start + len(differences))
+    places, turns = (np.stack(parts) for parts in zip(*differences, strict=True))
     bake.key(names, authored, frames, places, without_jumps(turns))
     return EngineBake(len(names), 0, tuple(_lines(engine, recording, preview, unknown)))
 
 
 def _lines(engine: str, recording: Recording, preview: Recording, unknown: list[str]) -> list[str]:
     name = programs()[engine].name
-    found = [f"{name} reports no body at '{path}'; it stays where it is" for path in unknown]
+    lines = [f"{name} reports no body at '{path}'; it stays where it is" for path in unknown]
     differences = [one for one in external.differences(recording, preview) if one.path not in unknown]
     if differences:
         most = differences[0]
-        found.append(
+        lines.append(
             f"{bpy.path.basename(most.path)} is up to {most.distance:.3g} m and {math.degrees(most.angle):.3g} degrees "
             f"from the preview, at {most.frame / preview.fps:.3g} s"
         )
-    return found
+    return lines

@@ -107,8 +107,10 @@ def go_on(context: bpy.types.Context, seconds: float) -> PreviewSession | None:
     except BaseException:
         _running.starting = None
         raise
-    found, _running.starting = work.done, None
-    _running.timeline, _running.session = (found, found.session) if isinstance(found, Timeline) else (None, found)
+    session, _running.starting = work.done, None
+    _running.timeline, _running.session = (
+        (session, session.session) if isinstance(session, Timeline) else (None, session)
+    )
     assert _running.session is not None
     _running.counts = _counts()
     return _running.session

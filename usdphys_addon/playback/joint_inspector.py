@@ -57,11 +57,11 @@ def _pose_coupled(session: "PreviewSession", inspector: PropertyGroup, path: str
     pending, placed = [(path, value)] if rules else [], {path}
     while pending:
         here, value = pending.pop()
-        found = [(name, rule.offset + rule.ratio * value) for name, rule in rules.items() if rule.leader == here]
+        coupled = [(name, rule.offset + rule.ratio * value) for name, rule in rules.items() if rule.leader == here]
         own = rules.get(here)
         if own is not None and own.ratio:
-            found.append((own.leader, (value - own.offset) / own.ratio))
-        for name, wanted in found:
+            coupled.append((own.leader, (value - own.offset) / own.ratio))
+        for name, wanted in coupled:
             dofs = session.joint_positions().get(name, {})
             if name in placed or len(dofs) != 1:
                 continue

@@ -48,8 +48,8 @@ class LedBodies:
     def places(self, context: bpy.types.Context) -> Any:
         """World matrices (k, 4, 4) of the evaluated objects, Blender units."""
         depsgraph = context.evaluated_depsgraph_get()
-        found = [bpy.data.objects.get(name) for _, name in self._bodies]
-        places = [np.eye(4) if obj is None else obj.evaluated_get(depsgraph).matrix_world for obj in found]
+        objects = [bpy.data.objects.get(name) for _, name in self._bodies]
+        places = [np.eye(4) if obj is None else obj.evaluated_get(depsgraph).matrix_world for obj in objects]
         return np.array(places, np.float32).reshape(-1, 4, 4)
 
     def places_at_times(self, context: bpy.types.Context) -> dict[str, Any]:
@@ -128,14 +128,14 @@ class LedBodies:
 
 def ties_of(obj: Any, depsgraph: bpy.types.Depsgraph) -> Ties:
     """The influence of each constraint of an object and of its parents, as it is evaluated."""
-    found: list[tuple[str, float]] = []
+    influences: list[tuple[str, float]] = []
     above = obj
     while above is not None:
         evaluated = above.evaluated_get(depsgraph)
         # The preview mutes those of what it shows.
-        found += [(f"{above.name} {one.name}", round(one.influence, 6)) for one in evaluated.constraints]
+        influences += [(f"{above.name} {one.name}", round(one.influence, 6)) for one in evaluated.constraints]
         above = above.parent
-    return tuple(found)
+    return tuple(influences)
 
 
 def _frame(context: bpy.types.Context) -> float:

@@ -28,7 +28,7 @@ _DEFORMED = 0.01
 
 def issues_of_muted(names: list[str], path_of: Mapping[str, str]) -> list[Issue]:
     """What would move the objects, which must be freed, and is muted while they are simulated."""
-    found, known = [], objects_by_name(with_linked=True)
+    issues, known = [], objects_by_name(with_linked=True)
     for name in names:
         before = authored_poses.stored(known[name])
         if before is None:
@@ -36,12 +36,12 @@ def issues_of_muted(names: list[str], path_of: Mapping[str, str]) -> list[Issue]
         muted = [f"the constraint '{constraint}'" for constraint in before.constraints]
         muted += [f"the driver of {_channel(path, index)}" for path, index in before.drivers]
         if muted:
-            found.append(Issue(
+            issues.append(Issue(
                 "PreviewMuted", "info", path_of.get(name, ""), name,
                 f"Physics moves '{name}', so this is muted until the reset: {', '.join(muted)}.",
                 "Make the body kinematic if it is to follow them, or remove them.",
             ))  # fmt: skip
-    return found
+    return issues
 
 
 def _channel(path: str, index: int) -> str:

@@ -41,12 +41,12 @@ class Moving:
     def places(self) -> dict[str, Any]:
         """Their world matrices (4, 4), m, in the current frame, by path."""
         graph = bpy.context.evaluated_depsgraph_get()
-        found, objects = {}, objects_by_name(with_linked=True) if self._labels else {}
+        matrices, objects = {}, objects_by_name(with_linked=True) if self._labels else {}
         for path, label in self._labels.items():
             matrix = np.array(objects[label].evaluated_get(graph).matrix_world)
             matrix[:3, 3] *= self._meters
-            found[path] = matrix
-        return found
+            matrices[path] = matrix
+        return matrices
 
 
 def animation_of(

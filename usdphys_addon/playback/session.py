@@ -363,7 +363,7 @@ class PreviewSession:
     @property
     def broken(self) -> dict[str, load_history.JointBreak]:
         """When and under which load joints broke, by label, in that order."""
-        return {self.model.prims[path].label or path: found for path, found in self._history.breaks.items()}
+        return {self.model.prims[path].label or path: joint_break for path, joint_break in self._history.breaks.items()}
 
     @property
     def warnings(self) -> list[str]:

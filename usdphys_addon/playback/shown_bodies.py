@@ -81,8 +81,8 @@ class ShownBodies:
     @property
     def authored(self) -> dict[str, authored_poses.Transform]:
         """The authored transforms of the moving objects, by name."""
-        found = {obj.name: authored_poses.stored(obj) for obj in self._still_there()}
-        return {name: before for name, before in found.items() if before is not None}
+        transforms = {obj.name: authored_poses.stored(obj) for obj in self._still_there()}
+        return {name: before for name, before in transforms.items() if before is not None}
 
     @property
     def moving(self) -> list[str]:
@@ -110,7 +110,7 @@ class ShownBodies:
                 body = self._model.body_of(path)
                 held[site.instance[0]].add(path if body is None else body.path)
         known = objects_by_name()
-        found = {}
+        instances = {}
         for name, owners in held.items():
             (path,) = owners if len(owners) == 1 else ("",)
             obj = known.get(name)
@@ -119,8 +119,8 @@ class ShownBodies:
             site = sites[path]
             is_direct = site.instance is not None and not site.instance[1]
             if is_direct and site.obj.library is None and not self._world.kinematic[self._world.index(path)]:
-                found[path] = name
-        return found
+                instances[path] = name
+        return instances
 
     # ------------------------------------------------------------------ showing
 

@@ -176,8 +176,10 @@ class Timeline:
         self.session.restart(context)
         here = self.session.led.places(context)
         # A body that was not kinematic at the start is known where it is now.
-        found = [self._start_places.get(name, place) for name, place in zip(self.session.led.names, here, strict=True)]
-        places = np.array(found, np.float32).reshape(-1, 4, 4)
+        start_places = [
+            self._start_places.get(name, place) for name, place in zip(self.session.led.names, here, strict=True)
+        ]
+        places = np.array(start_places, np.float32).reshape(-1, 4, 4)
         if self.session.shown.carriers().keys() & self._start_carriers.keys() or not np.allclose(
             places, here, rtol=1e-6, atol=1e-5
         ):

@@ -48,14 +48,14 @@ def trees_of(model: PhysicsModel) -> list[Tree]:
     if not model.articulations:
         return []
     notices = Notices()
-    found = layout(model, notices)
-    kinematic = {path for path, body in found.bodies.items() if body.is_kinematic}
-    return trees(model, read_joints(found, notices), kinematic, notices)
+    arranged = layout(model, notices)
+    kinematic = {path for path, body in arranged.bodies.items() if body.is_kinematic}
+    return trees(model, read_joints(arranged, notices), kinematic, notices)
 
 
 def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str], notices: Notices) -> list[Tree]:
     """The articulations of a model. Joints in maximal coordinates are not in the result."""
-    found: list[Tree] = []
+    trees_found: list[Tree] = []
     taken: set[str] = set()
     used: set[str] = set()
     for path, prim in model.articulations.items():
@@ -69,8 +69,8 @@ def trees(model: PhysicsModel, joints: Sequence[JointFacts], kinematic: set[str]
             below = [joint for joint in joints if joint.path not in used and paths.is_below(joint.path, path)]
         candidates = [joint for joint in below if _reducible(joint, kinematic, notices)]
         used.update(joint.path for joint in below)
-        found += _spanning(prim.path, candidates, taken, notices)
-    return found
+        trees_found += _spanning(prim.path, candidates, taken, notices)
+    return trees_found
 
 
 def _connected(joints: Sequence[JointFacts], body: str) -> list[JointFacts]:

@@ -89,10 +89,10 @@ def _groups(model: PhysicsModel, colliders: Iterable[str]) -> list[_Group]:
         if group is not None:
             groups[path] = group
     merged = merge(groups)
-    found = [_Group(rules) for rules in merged.rules]
+    merged_groups = [_Group(rules) for rules in merged.rules]
     for path, group in groups.items():
-        found[merged.number[path]].members |= members(group, colliders)
-    return found
+        merged_groups[merged.number[path]].members |= members(group, colliders)
+    return merged_groups
 
 
 # --------------------------------------------------------------------------- pairs
@@ -251,13 +251,13 @@ def _shared_bits(
             if other < index or rows[index, other]:
                 continue
             ends = product(carrier_sets[index], carrier_sets[other])
-            found = {(min(a, b), max(a, b)) for a, b in ends if a != b}
-            if len(found) > MOST_PAIRS:
+            conflicts = {(min(a, b), max(a, b)) for a, b in ends if a != b}
+            if len(conflicts) > MOST_PAIRS:
                 notices.add(
                     "CollisionGroupsTooMany", None,
                     f"The collision groups make {len(rows)} different filters, more than the {BITS} of the solver: "
                     f"{min(carrier_sets[index])} and {min(carrier_sets[other])} collide all the same.",
                 )  # fmt: skip
             else:
-                pairs |= found
+                pairs |= conflicts
     return bits

@@ -37,7 +37,7 @@ def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> lis
             else:
                 fixed.add(path)
                 at.setdefault(path, [])
-    found: list[Hanging] = []
+    groups: list[Hanging] = []
     seen: set[str] = set()
     for start in [*sorted(fixed), *sorted(at, key=lambda path: -masses[path])]:
         if start in seen:
@@ -64,5 +64,5 @@ def hanging(ends: Iterable[tuple[str, str]], masses: Mapping[str, float]) -> lis
             hangs = sum(around) - (0.0 if is_held else max(around, default=0.0))
             if hangs > ratio * masses[path]:
                 worst, ratio = path, hangs / masses[path] if masses[path] > 0.0 else math.inf
-        found.append(Hanging(tuple(order), worst, ratio))
-    return found
+        groups.append(Hanging(tuple(order), worst, ratio))
+    return groups

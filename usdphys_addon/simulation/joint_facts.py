@@ -129,10 +129,10 @@ class JointFacts:
     @property
     def moving(self) -> dict[str, Freedom]:
         """The degrees of freedom that have a name and can move. Their drives are those of the start."""
-        found = {name: self.freedoms[axis] for name, axis in self.names.items() if axis < 6}
+        freedoms = {name: self.freedoms[axis] for name, axis in self.names.items() if axis < 6}
         if self.distance is not None:
-            found |= {name: self.distance for name, axis in self.names.items() if axis == 6}
-        return {name: freedom for name, freedom in found.items() if not freedom.is_locked}
+            freedoms |= {name: self.distance for name, axis in self.names.items() if axis == 6}
+        return {name: freedom for name, freedom in freedoms.items() if not freedom.is_locked}
 
     @property
     def turns(self) -> bool:
@@ -141,10 +141,10 @@ class JointFacts:
 
     @property
     def drives(self) -> list[Drive]:
-        found = [freedom.drive for freedom in self.freedoms if freedom.drive is not None]
+        driven = [freedom.drive for freedom in self.freedoms if freedom.drive is not None]
         if self.distance is not None and self.distance.drive is not None:
-            found.append(self.distance.drive)
-        return found
+            driven.append(self.distance.drive)
+        return driven
 
 
 def read_joints(layout: Layout, notices: Notices) -> list[JointFacts]:
@@ -266,8 +266,8 @@ def _range(limits: Schema, names: tuple[str, str], instance: str = "") -> Freedo
 
 
 def _distance(limits: Schema, names: tuple[str, str]) -> Freedom:
-    found = _range(limits, names, DISTANCE)
-    return Freedom(max(found.low, 0.0), found.high)
+    freedom = _range(limits, names, DISTANCE)
+    return Freedom(max(freedom.low, 0.0), freedom.high)
 
 
 def _scene(prim: Prim, body0: Body | None, body1: Body | None, notices: Notices) -> str | None:
@@ -358,8 +358,8 @@ def _apply_settings(facts: JointFacts) -> None:
     if facts.distance is not None:
         facts.distance.settings = distance_spring(facts.prim)
     for index, freedom in enumerate(facts.freedoms):
-        found = [axis_settings(facts.prim, name) for name, place in facts.names.items() if place == index]
-        settings = next((one for one in found if one != PLAIN_AXIS), None)
+        by_axis = [axis_settings(facts.prim, name) for name, place in facts.names.items() if place == index]
+        settings = next((one for one in by_axis if one != PLAIN_AXIS), None)
         if settings is None or freedom.is_locked:
             continue
         freedom.settings = settings

@@ -37,9 +37,9 @@ def carried(joint: JointFacts, holding: Iterable[JointFacts], held: Iterable[str
             at[other.body1].append(other)
     fixed = {"", *held}
     for start, end, is_first in ((joint.body1, joint.body0, False), (joint.body0, joint.body1, True)):
-        found = _reached(start, end, at, fixed)
-        if found:
-            return found, is_first
+        reached = _reached(start, end, at, fixed)
+        if reached:
+            return reached, is_first
     raise InputError(
         f"{joint.prim.display} is part of a closed loop, so it cannot be posed alone; let the physics move it instead."
     )

@@ -89,9 +89,9 @@ class Recording:
             path: {"translation": places[:, row].tolist(), "rotation": rotations[:, row].tolist()}
             for row, path in enumerate(self.paths)
         }
-        found = {"fps": self.fps, "frames": len(self.positions), "bodies": bodies}
+        data = {"fps": self.fps, "frames": len(self.positions), "bodies": bodies}
         if not self.loads:
-            return found
+            return data
         joints: dict[str, dict[str, Any]] = {
             path: {
                 "force_newtons": load[:, 0].tolist(), "torque_newton_metres": load[:, 1].tolist(),
@@ -106,7 +106,7 @@ class Recording:
             joints[path]["broken_seconds"] = broken.seconds
             joints[path]["broken_under_newtons"] = broken.force
             joints[path]["broken_under_newton_metres"] = broken.torque
-        return {**found, "joints": joints}
+        return {**data, "joints": joints}
 
 
 def most_frames(world: World) -> int:

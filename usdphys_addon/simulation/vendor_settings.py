@@ -137,8 +137,8 @@ def surface_of(prim: Prim) -> Surface | None:
     if api is None or api.surface_velocity_enabled is False:
         return None
     velocity, spin = (np.array(api.resolved(name), float) for name in ("surface_velocity", "surface_angular_velocity"))
-    found = Surface(velocity, spin, api.surface_velocity_local_space is not False)
-    return found if velocity.any() or spin.any() else None
+    surface = Surface(velocity, spin, api.surface_velocity_local_space is not False)
+    return surface if velocity.any() or spin.any() else None
 
 
 def _positive(value: Any) -> float:
@@ -146,8 +146,8 @@ def _positive(value: Any) -> float:
 
 
 def _free(bits: Any) -> tuple[bool, bool, bool]:
-    found = bits if isinstance(bits, int) else 0
-    return not found & 1, not found & 2, not found & 4
+    locked = bits if isinstance(bits, int) else 0
+    return not locked & 1, not locked & 2, not locked & 4
 
 
 def is_trigger(prim: Prim) -> bool:
@@ -172,8 +172,8 @@ def collides_with_itself(root: Prim) -> bool:
 
 def is_simulated(name: str, field: str = "") -> bool:
     """True if the preview depends on a vendor schema (with instance), or on a field of it."""
-    found = SIMULATED.get(schema.split_applied(name)[0])
-    return found is not None and (not field or field in found)
+    names = SIMULATED.get(schema.split_applied(name)[0])
+    return names is not None and (not field or field in names)
 
 
 def _is_of_cone(prim: Prim, name: str, field: str) -> bool:

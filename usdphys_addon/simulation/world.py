@@ -283,8 +283,8 @@ class World:
 
     def velocities(self) -> tuple[Floats, Floats]:
         """Linear (n, 3), of the centres of mass, and angular (n, 3) velocities in the world: m/s and rad/s."""
-        found = np.concatenate([engine.velocities() for engine in self.spaces] or [np.zeros((0, 6))])
-        return found[:, :3], found[:, 3:]
+        rows = np.concatenate([engine.velocities() for engine in self.spaces] or [np.zeros((0, 6))])
+        return rows[:, :3], rows[:, 3:]
 
     def motion(self) -> Motion:
         """Copy of how the bodies move now, in single precision."""
@@ -574,8 +574,8 @@ class World:
 
     def contact_points(self, most: int = 4000) -> tuple[Floats, Floats]:
         """Points (n, 3) where colliders touch, m, and the normals (n, 3) there, away from the first; about `most`."""
-        found = [point for engine in self.spaces for point in engine.contact_points(most)]
-        both = np.array(found, float).reshape(-1, 6)
+        points = [point for engine in self.spaces for point in engine.contact_points(most)]
+        both = np.array(points, float).reshape(-1, 6)
         return both[:, :3], both[:, 3:]
 
     def busiest(self) -> str:
@@ -649,17 +649,17 @@ class World:
 
     def kinetic_energy(self) -> float:
         """Of all dynamic bodies that are awake, J."""
-        found = 0.0
+        energy = 0.0
         linear, angular = self.velocities()
         for engine in self.spaces:
             for path, weight in engine.weights.items():
                 row = self._index[path]
                 if self.awake[row]:
                     spin = frames.matrix_of(self.rotations[row]).T @ angular[row]
-                    found += 0.5 * (
+                    energy += 0.5 * (
                         weight.mass * float(linear[row] @ linear[row]) + float(spin @ weight.inertia @ spin)
                     )
-        return found
+        return energy
 
 
 # --------------------------------------------------------------------------- building

@@ -79,10 +79,10 @@ def names_of_crate(data: mmap.mmap | bytes) -> bytes:
     # The first byte is the number of chunks of 2 GB. If it is 0, the data is one chunk and no size precedes it.
     if packed == 0 or data[start + 24] != 0:
         raise ValueError
-    found = unpacked(data[start + 25 : start + 24 + packed], size)
-    if len(found) != size:
+    data_unpacked = unpacked(data[start + 25 : start + 24 + packed], size)
+    if len(data_unpacked) != size:
         raise ValueError
-    return found
+    return data_unpacked
 
 
 def unpacked(block: bytes, most: int) -> bytes:

@@ -36,10 +36,10 @@ def check_libraries(file: Path) -> None:
     while waiting:
         blend = waiting.pop()
         try:
-            found = [_resolved(text, blend) for text in set(_paths(blend))]
+            libraries = [_resolved(text, blend) for text in set(_paths(blend))]
         except (OSError, ValueError):  # Blender says what is wrong with the file
             continue
-        for library in found:
+        for library in libraries:
             if is_endless(library):
                 raise InputError(
                     f"'{file}' links to the library '{library}', which is a device or a pipe; copy it into a file."

@@ -380,8 +380,8 @@ def _delete_forgotten(path: Path) -> None:
 
 def _last_change(path: Path) -> float:
     """When a file, or a folder or what is in it, was last changed."""
-    found = [path, *path.iterdir()] if path.is_dir() else [path]
-    return max(one.lstat().st_mtime for one in found)
+    files = [path, *path.iterdir()] if path.is_dir() else [path]
+    return max(one.lstat().st_mtime for one in files)
 
 
 def _prefix(target: Path) -> str:
@@ -503,8 +503,8 @@ def _is_whole_layer(path: Path, size: int) -> bool:
     """False for the text of a layer whose last statement is cut. Comments may follow it."""
     with path.open("rb") as stream:
         stream.seek(max(0, size - _TAIL_OF_A_LAYER))
-        found = stream.read().splitlines()
-    lines = [line for line in map(bytes.strip, found) if line and not line.startswith(b"#")]
+        text_lines = stream.read().splitlines()
+    lines = [line for line in map(bytes.strip, text_lines) if line and not line.startswith(b"#")]
     # A layer without prims and metadata is its first line.
     return not lines or re.search(rb"[})]\s*(#.*)?$", lines[-1]) is not None
 

@@ -45,15 +45,15 @@ def _number(text: str) -> float:
 
 
 def _of_machine() -> int:
-    found = []
+    limits = []
     with suppress(OSError, ValueError, AttributeError):
-        found.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+        limits.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
     for file in CONTAINER:
         with suppress(OSError, ValueError):
-            found.append(int(file.read_text(encoding="ascii")))
+            limits.append(int(file.read_text(encoding="ascii")))
     if SYSTEM == "win32":
-        found.append(of_windows(kernel()))
-    return min(found, default=0)
+        limits.append(of_windows(kernel()))
+    return min(limits, default=0)
 
 
 # --------------------------------------------------------------------------- what a process takes
@@ -121,11 +121,11 @@ class MacGauge(Gauge):
             return 0
         total = int.from_bytes(bytes(usage)[self._FOOTPRINT : self._FOOTPRINT + 8], sys.byteorder)
         children = (ctypes.c_int * self._MOST_CHILDREN)()
-        found = self._library.proc_listpids(
+        size = self._library.proc_listpids(
             ctypes.c_uint32(self._BY_PARENT), ctypes.c_uint32(pid), ctypes.pointer(children),
             ctypes.c_int(ctypes.sizeof(children)),
         )  # fmt: skip
-        count = max(0, found) // ctypes.sizeof(ctypes.c_int)
+        count = max(0, size) // ctypes.sizeof(ctypes.c_int)
         return total + sum(self._of(child) for child in children[:count] if child not in (0, pid))
 
 
@@ -181,12 +181,12 @@ class WindowsJob(Gauge):
             raise OSError("The process cannot be put into a job.")
 
     def taken(self) -> int:
-        found = JobLimits()
+        job_limits = JobLimits()
         if not self._kernel.QueryInformationJobObject(
-            self._job, self._EXTENDED, ctypes.pointer(found), ctypes.sizeof(found), None
+            self._job, self._EXTENDED, ctypes.pointer(job_limits), ctypes.sizeof(job_limits), None
         ):
             return 0
-        return int(found.peak_job_memory)
+        return int(job_limits.peak_job_memory)
 
     def close(self) -> None:
         if self._job:

@@ -99,8 +99,8 @@ def _table(lines: list[str]) -> str:
     for number, line in enumerate(lines):
         if _RULE.match(line):
             continue
-        found = _ROW.match(line)
-        cells = re.split(r"(?<!\\)\|", found[1] if found else "")
+        match = _ROW.match(line)
+        cells = re.split(r"(?<!\\)\|", match[1] if match else "")
         kind = "th" if number == 0 else "td"
         rows.append("".join(f"<{kind}>{_inline(cell.strip())}</{kind}>" for cell in cells))
     return "<table>" + "".join(f"<tr>{row}</tr>" for row in rows) + "</table>"
@@ -112,9 +112,9 @@ def _list(lines: list[str]) -> str:
     kind = "ol" if number else "ul"
     items: list[str] = []
     for line in lines:
-        found = _ITEM.match(line)
-        if found:
-            items.append(found[3])
+        match = _ITEM.match(line)
+        if match:
+            items.append(match[3])
         else:
             items[-1] += " " + line.strip()
     # A picture between two steps ends a list; the next one goes on counting.

@@ -28,8 +28,8 @@ def manifest() -> dict[str, Any]:
     # Imported late: Blender waits for the registration, which needs none of it.
     import tomllib
 
-    found = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
-    return found if found.get("id") == _ID else {}
+    values = tomllib.loads(MANIFEST.read_text(encoding="utf-8"))
+    return values if values.get("id") == _ID else {}
 
 
 @cache
@@ -52,10 +52,10 @@ def order(version: str) -> Order:
 
     The build behind "+" does not count. Raises ValueError for text that is no version.
     """
-    found = _SEMVER.fullmatch(version)
-    if found is None:
+    match = _SEMVER.fullmatch(version)
+    if match is None:
         raise ValueError(f"'{version}' is no version such as 0.1.0 or 0.2.0-dev")
-    parts = found[4].split(".") if found[4] else []
+    parts = match[4].split(".") if match[4] else []
     # Numbers sort before words, and a version without such parts after all that have some.
     before = tuple((not part.isdecimal(), int(part) if part.isdecimal() else 0, part) for part in parts)
-    return tuple(int(part) for part in found.group(1, 2, 3)), not parts, before
+    return tuple(int(part) for part in match.group(1, 2, 3)), not parts, before

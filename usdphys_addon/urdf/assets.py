@@ -47,8 +47,8 @@ class Assets:
                 self.read[file] = None
                 place = f"{shape.element.file}:{shape.element.line}"
                 self.issues.append(Issue("UrdfMeshUnread", "warning", "", "", f"{place}: {error}", "Repair the mesh."))
-        found = self.read[file]
-        return None if found is None else (file, found)
+        known = self.read[file]
+        return None if known is None else (file, known)
 
     def image(self, uri: str, element: Element) -> Path | None:
         return self.file(uri, element, IMAGE_SUFFIXES, "texture")

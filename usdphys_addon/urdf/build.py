@@ -166,18 +166,18 @@ class _Builder:
 
     def joint_frames(self, branch: Branch) -> tuple[Matrix, Matrix]:
         """The joint frame (4, 4) in the rigid frames of parent and child."""
-        found = []
+        frames_of_sides = []
         for side, world in enumerate(self.frames_of(branch.joint)):
             body = branch.child if (side == 1) != branch.reversed else branch.parent
-            found.append(np.linalg.inv(self.rigid(body)) @ world)
-        return (found[1], found[0]) if branch.reversed else (found[0], found[1])
+            frames_of_sides.append(np.linalg.inv(self.rigid(body)) @ world)
+        return (frames_of_sides[1], frames_of_sides[0]) if branch.reversed else (frames_of_sides[0], frames_of_sides[1])
 
     def worlds(self) -> dict[str, Matrix]:
-        found = {self.tree.root: np.eye(4)}
+        by_link = {self.tree.root: np.eye(4)}
         for path in self.tree.links[1:]:
             above, below = self.ends[path]
-            found[path] = found[self.tree.branches[path].parent] @ above @ np.linalg.inv(below)
-        return {self.link_names[path]: world @ self.places[path] for path, world in found.items()}
+            by_link[path] = by_link[self.tree.branches[path].parent] @ above @ np.linalg.inv(below)
+        return {self.link_names[path]: world @ self.places[path] for path, world in by_link.items()}
 
     # ------------------------------------------------------------------ links
 
@@ -202,19 +202,19 @@ class _Builder:
                 self.collision(link, prim, space)
 
     def inertial(self, path: str, colliders: list[Prim]) -> Element | None:
-        found = mass.mass_properties(self.model, path, colliders)
-        if found.mass_source.kind == "fallback":
+        properties = mass.mass_properties(self.model, path, colliders)
+        if properties.mass_source.kind == "fallback":
             self.tell("UrdfNoMass", "warning", self.model.prims[path],
                       f"'{self.link_names[path]}' has neither a mass nor a collider with a volume, so it gets no "
                       "inertial.", "Set a mass.")  # fmt: skip
             return None
-        pose = np.linalg.inv(self.places[path]) @ frames.transform(found.center_of_mass)
-        tensor = found.inertia
+        pose = np.linalg.inv(self.places[path]) @ frames.transform(properties.center_of_mass)
+        tensor = properties.inertia
         keys = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
         size = float(np.abs(tensor).max()) * 1e-9
         values = [0.0 if abs(value) <= size else float(value) for value in tensor[np.triu_indices(3)]]
         return Element("inertial", children=[
-            _origin(pose), Element("mass", {"value": number_text(found.mass)}),
+            _origin(pose), Element("mass", {"value": number_text(properties.mass)}),
             Element("inertia", dict(zip(keys, map(number_text, values), strict=True))),
         ])  # fmt: skip
 
@@ -310,14 +310,14 @@ class _Builder:
         textured = [part.material, *mesh.materials]
         if any(one is not None and one.texture is not None for one in textured):
             return None
-        found = primitives.recognise(mesh.points)
-        if found is None or found.kind is not usd_geom.Cube or not found.survives(place):
+        primitive = primitives.recognise(mesh.points)
+        if primitive is None or primitive.kind is not usd_geom.Cube or not primitive.survives(place):
             return None
         if not primitives.is_closed(mesh.points, mesh.corners.astype(np.int32), mesh.counts.astype(np.int32)):
             return None
         if part.material is None and mesh.materials:
             part.material = mesh.materials[0]
-        box = frames.transform(found.center, found.rotation, found.size)
+        box = frames.transform(primitive.center, primitive.rotation, primitive.size)
         return self.primitive(part.path, usd_geom.Cube(1.0), place @ box)
 
     def mesh(self, mesh: MeshData, place: Matrix, name: str, kind: str) -> list[tuple[Matrix, Element]]:
@@ -375,14 +375,14 @@ class _Builder:
     def frames_of(self, prim: Prim) -> list[Matrix]:
         """The frames (4, 4) of a joint in the world, as its two bodies have them."""
         joint: Any = prim.get(usd_physics.Joint)
-        found = []
+        frames_found = []
         for side, targets in enumerate((joint.body0, joint.body1)):
             target = self.model.prims.get(targets[0]) if targets else None
-            found.append(frames.world_frame(
+            frames_found.append(frames.world_frame(
                 None if target is None else target.world,
                 joint.resolved(f"local_pos{side}"), joint.resolved(f"local_rot{side}"),
             ))  # fmt: skip
-        return found
+        return frames_found
 
     def joint(self, branch: Branch) -> None:
         """One joint, or several with links without mass between them where URDF has no type for it."""
@@ -433,10 +433,10 @@ class _Builder:
 
     def above(self, branch: Branch) -> str:
         """Path of the link that a joint hangs on: a frame of the parent if the child is below that, else the parent."""
-        found = paths.nearest(paths.parent_of(branch.child), self.frames)
+        frame = paths.nearest(paths.parent_of(branch.child), self.frames)
         bodies = set(self.tree.links) - {WORLD}
-        is_of_parent = found not in bodies and found and paths.nearest(found, bodies) == branch.parent
-        return found if is_of_parent else branch.parent
+        is_of_parent = frame not in bodies and frame and paths.nearest(frame, bodies) == branch.parent
+        return frame if is_of_parent else branch.parent
 
     def start_joint(self, name: str, kind: str, parent: str, child: str, pose: Matrix) -> Element:
         element = Element("joint", {"name": name, "type": kind}, [

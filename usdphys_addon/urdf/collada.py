@@ -70,9 +70,9 @@ class _Reader:
             if child.tag == "node":
                 self.node(child, here, depth + 1)
             elif child.tag == "instance_node":
-                found = self.target(child)
-                if found is not None:
-                    self.node(found, here, depth + 1)
+                target = self.target(child)
+                if target is not None:
+                    self.node(target, here, depth + 1)
             elif child.tag in ("instance_geometry", "instance_controller"):
                 geometry = self.target(child)
                 if child.tag == "instance_controller" and geometry is not None:
@@ -99,11 +99,11 @@ class _Reader:
 
     def bindings(self, element: Element) -> dict[str, str]:
         """Id of the material by its symbol. A broken reference binds nothing."""
-        found = {}
+        materials = {}
         for one in element.walk():
             if one.tag == "instance_material":
-                found[one.get("symbol") or ""] = (one.get("target") or "").removeprefix("#")
-        return found
+                materials[one.get("symbol") or ""] = (one.get("target") or "").removeprefix("#")
+        return materials
 
     # ------------------------------------------------------------------ geometry
 
@@ -111,13 +111,13 @@ class _Reader:
         mesh = element.find("mesh")
         if mesh is None:
             return []
-        found = []
+        meshes_read = []
         for one in mesh.children:
             if one.tag in _PRIMITIVES:
                 part = self.primitive(one, bindings)
                 if part is not None and len(part.counts):
-                    found.append(part)
-        return found
+                    meshes_read.append(part)
+        return meshes_read
 
     def primitive(self, element: Element, bindings: dict[str, str]) -> MeshData | None:
         inputs = element.findall("input")
@@ -273,8 +273,8 @@ def _faces(element: Element, width: int) -> tuple[Ints, Ints]:
     if element.tag in ("tristrips", "trifans"):
         strips = [_triangles(len(one), fan=element.tag == "trifans") for one in lists]
         index = [one[strip.reshape(-1)] for one, strip in zip(lists, strips, strict=True) if len(strip)]
-        found = np.concatenate(index) if index else np.zeros((0, width), np.int64)
-        return np.full(len(found) // 3, 3), found
+        corners = np.concatenate(index) if index else np.zeros((0, width), np.int64)
+        return np.full(len(corners) // 3, 3), corners
     whole = np.concatenate(lists) if lists else np.zeros((0, width), np.int64)
     vcount = element.find("vcount")
     if element.tag == "polylist" and vcount is not None:

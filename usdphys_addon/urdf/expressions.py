@@ -110,10 +110,10 @@ _METHODS: dict[type, frozenset[str]] = {
 
 
 def _range(*arguments: Any) -> list[int]:
-    found = range(*map(_sized, arguments))
-    if len(found) > _LARGEST:
+    numbers = range(*map(_sized, arguments))
+    if len(numbers) > _LARGEST:
         raise ExpressionError("a list is too long")
-    return list(found)
+    return list(numbers)
 
 
 def _round(value: Any, ndigits: int | None = None) -> Any:
@@ -183,10 +183,10 @@ class _Evaluator:
         method = getattr(self, f"on_{type(node).__name__.lower()}", None)
         if method is None:
             raise ExpressionError(f"{type(node).__name__} is not evaluated in a file of others")
-        found = _sized(method(node))
+        result = _sized(method(node))
         if not isinstance(node, ast.Name | ast.Constant | ast.Attribute):  # these make nothing new
-            self.budget.take_size(found)
-        return found
+            self.budget.take_size(result)
+        return result
 
     def on_constant(self, node: ast.Constant) -> Any:
         return node.value
@@ -234,8 +234,8 @@ class _Evaluator:
                 self.budget.take_all(owner)
             allowed = _METHODS.get(type(owner), frozenset())
             if node.func.attr in allowed and not (isinstance(owner, dict) and node.func.attr in owner):
-                found = getattr(owner, node.func.attr)(*arguments, **keywords)
-                return list(found) if type(owner) is dict and node.func.attr != "get" else found
+                result = getattr(owner, node.func.attr)(*arguments, **keywords)
+                return list(result) if type(owner) is dict and node.func.attr != "get" else result
         function = self.value(node.func)
         if not callable(function) or (isinstance(function, type) and function not in _TYPES):
             raise ExpressionError("what is called is no function")
@@ -251,12 +251,12 @@ class _Evaluator:
         return _UNARY[type(node.op)](self.value(node.operand))
 
     def on_boolop(self, node: ast.BoolOp) -> Any:
-        found: Any = None
+        result: Any = None
         for one in node.values:
-            found = self.value(one)
-            if bool(found) != isinstance(node.op, ast.And):
-                return found
-        return found
+            result = self.value(one)
+            if bool(result) != isinstance(node.op, ast.And):
+                return result
+        return result
 
     def on_compare(self, node: ast.Compare) -> Any:
         left = self.value(node.left)
@@ -279,9 +279,9 @@ class _Evaluator:
 
     def key(self, node: ast.AST) -> Any:
         """A value that is hashed."""
-        found = self.value(node)
-        self.budget.take_all(found)
-        return found
+        result = self.value(node)
+        self.budget.take_all(result)
+        return result
 
     def on_slice(self, node: ast.Slice) -> Any:
         return slice(*(None if one is None else self.value(one) for one in (node.lower, node.upper, node.step)))

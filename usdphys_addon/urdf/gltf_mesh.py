@@ -101,10 +101,10 @@ class _Reader:
         if count < 0 or start < 0 or start + step * (count - 1) + kind.itemsize * width > len(data):
             raise ValueError("an accessor is larger than its buffer")
         rows = np.ndarray((count, width), kind, data, start, (step, kind.itemsize))
-        found = rows.astype(float)
+        values = rows.astype(float)
         if accessor.get("normalized") and kind.kind in "iu":
-            found /= float(np.iinfo(kind).max)
-        return found
+            values /= float(np.iinfo(kind).max)
+        return values
 
     def buffer(self, index: int) -> bytes:
         if index not in self.buffers:

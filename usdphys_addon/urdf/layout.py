@@ -142,12 +142,12 @@ class _Names:
         self.taken: set[str] = set()
 
     def all(self, names: list[str]) -> dict[str, str]:
-        found = {name: name for name in names if prim_name(name) == name}
-        self.taken.update(found)
+        by_name = {name: name for name in names if prim_name(name) == name}
+        self.taken.update(by_name)
         for name in names:
-            if name not in found:
-                found[name] = self.one(name)
-        return found
+            if name not in by_name:
+                by_name[name] = self.one(name)
+        return by_name
 
     def one(self, name: str) -> str:
         made = paths.free(prim_name(name), self.taken.__contains__)
@@ -264,15 +264,15 @@ class _Planner:
     def write_mass(self, prim: Prim, link: Link, lump: inertia.Lump) -> None:
         mass = usd_physics.MassAPI(mass=lump.mass, center_of_mass=frames.vector(lump.center))
         prim.add(mass)
-        found = inertia.moments_of(lump.tensor) if lump.tensor is not None else None
-        if found is None:
+        moments = inertia.moments_of(lump.tensor) if lump.tensor is not None else None
+        if moments is None:
             self.tell("UrdfInertiaZero", "warning", link.element,
                       f"'{link.name}' has a mass and no inertia; a simulator takes that of its colliders.",
                       "Write the inertia, or compute it from the colliders.", link.name)  # fmt: skip
             return
-        mass.diagonal_inertia, mass.principal_axes = found
-        if not inertia.is_physical(found.moments):
-            values = ", ".join(f"{value:g}" for value in found.moments)
+        mass.diagonal_inertia, mass.principal_axes = moments
+        if not inertia.is_physical(moments.moments):
+            values = ", ".join(f"{value:g}" for value in moments.moments)
             self.tell("UrdfInertiaUnphysical", "warning", link.element,
                       f"No body has the moments of inertia of '{link.name}' ({values}): each is above zero, and not "
                       "more than the sum of the others.", "Compute them from the colliders.", link.name)  # fmt: skip
@@ -384,12 +384,12 @@ class _Planner:
             )
             prim.add(drive, "angular" if is_angular else "linear")
         degree = math.degrees(1.0) if is_angular else 1.0
-        found = (
+        values = (
             ("newton:velocityLimit", _finite(joint.numbers.get("limit:velocity", 0.0)) * degree),
             ("newton:damping", joint.numbers.get("dynamics:damping", 0.0) / degree),
             ("newton:friction", joint.numbers.get("dynamics:friction", 0.0)),
         )
-        notes = [Note(name, "float", value) for name, value in found if value > 0]
+        notes = [Note(name, "float", value) for name, value in values if value > 0]
         if notes:
             self.layout.notes.setdefault(prim.path, []).extend(notes)
             self.layout.applied.setdefault(prim.path, []).append("NewtonJointAPI")
@@ -404,18 +404,18 @@ class _Planner:
         world = self.layout.worlds[joint.child]
         axis, moved = world[:3, :3] @ np.array(joint.axis), 0.0
         for name in self.robot.downwards(joint.child):
-            found = self.robot.links[name].inertial
-            if found is None or found.mass <= 0:
+            inertial = self.robot.links[name].inertial
+            if inertial is None or inertial.mass <= 0:
                 continue
             place = self.layout.worlds[name]
             if joint.type not in ANGULAR:
-                moved += found.mass
+                moved += inertial.mass
                 continue
-            arm = np.cross(axis, (place @ found.pose)[:3, 3] - world[:3, 3])
-            moved += found.mass * float(arm @ arm)
-            if found.in_link is not None:
+            arm = np.cross(axis, (place @ inertial.pose)[:3, 3] - world[:3, 3])
+            moved += inertial.mass * float(arm @ arm)
+            if inertial.in_link is not None:
                 along = place[:3, :3].T @ axis
-                moved += max(0.0, float(along @ found.in_link @ along))
+                moved += max(0.0, float(along @ inertial.in_link @ along))
         speed = 2.0 * math.pi * _FREQUENCY
         return moved * speed**2 if self.options.drives == "hold" else 0.0, 2.0 * moved * speed
 
@@ -431,12 +431,17 @@ class _Planner:
             following = leader.mimic
             offset += multiplier * following.offset
             multiplier *= following.multiplier
-            found = robot.joints.get(following.joint)
-            if found is None or found.name in seen or found.name not in layout.joint_paths or found.type not in SINGLE:
+            leading = robot.joints.get(following.joint)
+            if (
+                leading is None
+                or leading.name in seen
+                or leading.name not in layout.joint_paths
+                or leading.type not in SINGLE
+            ):
                 self.note_mimic(path, joint)
                 return
-            leader = found
-            seen.add(found.name)
+            leader = leading
+            seen.add(leading.name)
         if (leader.type in ANGULAR) != (joint.type in ANGULAR):
             self.tell("UrdfMimicMixed", "warning", joint.element,
                       f"'{name}' and '{leader.name}', which it follows, are not both angles or both lengths; "
@@ -498,15 +503,15 @@ class _Planner:
 
     def first_bodies(self, root: str) -> list[str]:
         """The bodies nearest below a root that is a frame of the world."""
-        found, pending = [], [root]
+        bodies, pending = [], [root]
         while pending:
             name = pending.pop()
             for joint in reversed(self.robot.children.get(name, [])):
                 if self.owner[joint.child] is None:
                     pending.append(joint.child)
                 else:
-                    found.append(joint.child)
-        return list(reversed(found))
+                    bodies.append(joint.child)
+        return list(reversed(bodies))
 
     def has_joints(self, name: str) -> bool:
         """True if a joint that moves is at or below a body, or holds it."""

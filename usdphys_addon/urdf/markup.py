@@ -71,8 +71,8 @@ def text_of(data: bytes) -> str:
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, "replace").removeprefix("\ufeff")
-    found = _DECLARED.match(data[:200].decode("latin-1"))
-    for encoding in (found[1] if found else "utf-8", "utf-8"):
+    match = _DECLARED.match(data[:200].decode("latin-1"))
+    for encoding in (match[1] if match else "utf-8", "utf-8"):
         try:
             return data.decode(encoding)
         except (LookupError, UnicodeDecodeError):
@@ -141,8 +141,8 @@ class _TreeMaker:
 
     def _tag_end(self, at: int) -> int:
         """The offset behind the tag at an offset; a value in quotes can hold the closing bracket."""
-        found = _TAG.match(self.data, at)
-        return found.end() if found is not None else len(self.data)
+        match = _TAG.match(self.data, at)
+        return match.end() if match is not None else len(self.data)
 
     def _count_letters(self, text: str) -> None:
         """Turn offsets of bytes into offsets of letters."""

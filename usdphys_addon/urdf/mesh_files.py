@@ -99,8 +99,8 @@ def triangles(mesh: MeshData) -> Ints:
     for size in np.unique(mesh.counts):
         first = starts[mesh.counts == size]
         fans += [np.stack([first, first + at, first + at + 1], axis=1) for at in range(1, int(size) - 1)]
-    found = np.concatenate(fans) if fans else np.zeros((0, 3), np.int64)
-    return np.asarray(found[np.argsort(found[:, 0], kind="stable")], np.int64)
+    corners_found = np.concatenate(fans) if fans else np.zeros((0, 3), np.int64)
+    return np.asarray(corners_found[np.argsort(corners_found[:, 0], kind="stable")], np.int64)
 
 
 def write_stl(mesh: MeshData, file: Path) -> None:
@@ -169,12 +169,12 @@ def _faces(mesh: MeshData, parts: list[Ints], names: list[str]) -> list[str]:
 
 def _material_names(materials: list[MeshMaterial]) -> list[str]:
     taken: set[str] = set()
-    found = []
+    names = []
     for material in materials:
         name = paths.free(_NO_WORD.sub("_", material.name) or "material", taken.__contains__)
         taken.add(name)
-        found.append(name)
-    return found
+        names.append(name)
+    return names
 
 
 def _mtl(materials: list[MeshMaterial], names: list[str], folder: Path, kept: Mapping[str, Path]) -> str:

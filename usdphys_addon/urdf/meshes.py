@@ -191,18 +191,18 @@ def by_corner(values: list[list[float]], index: list[int], size: int) -> Floats 
     table, chosen = np.array(values, float), np.array(index, np.int64)
     if table.ndim != 2 or table.shape[1] != size or chosen.min() < 0 or chosen.max() >= len(table):
         return None
-    found: Floats = table[chosen]
-    return found if np.isfinite(found).all() else None
+    picked: Floats = table[chosen]
+    return picked if np.isfinite(picked).all() else None
 
 
 def _read_mtl(path: Path) -> dict[str, MeshMaterial]:
-    found: dict[str, MeshMaterial] = {}
+    materials: dict[str, MeshMaterial] = {}
     material, alpha = MeshMaterial(""), 1.0
     for line in path.read_bytes().decode("utf-8", "replace").splitlines():
         word, _, rest = line.strip().partition(" ")
         if word == "newmtl":
             material, alpha = MeshMaterial(rest.strip()), 1.0
-            found[material.name] = material
+            materials[material.name] = material
         elif word == "Kd":
             parts = [float(part) for part in rest.split()[:3]]
             if len(parts) == 3:
@@ -218,7 +218,7 @@ def _read_mtl(path: Path) -> dict[str, MeshMaterial]:
                 material.color = (*material.color[:3], alpha)
         elif word == "map_Kd" and rest.strip():
             material.texture = sibling(path.parent, rest.strip()) or sibling(path.parent, rest.split()[-1])
-    return found
+    return materials
 
 
 # --------------------------------------------------------------------------- PLY
@@ -259,15 +259,15 @@ class _AsciiPly:
 
     def rows(self, count: int, types: list[str]) -> Floats:
         size = count * len(types)
-        found = np.array(self.words[self.at : self.at + size], float).reshape(count, len(types))
+        values = np.array(self.words[self.at : self.at + size], float).reshape(count, len(types))
         self.at += size
-        return found
+        return values
 
     def list_of(self, _count_type: str, _type: str) -> list[float]:
         count = int(self.words[self.at])
-        found = [float(word) for word in self.words[self.at + 1 : self.at + 1 + count]]
+        values = [float(word) for word in self.words[self.at + 1 : self.at + 1 + count]]
         self.at += 1 + count
-        return found
+        return values
 
     def number(self, _type: str) -> float:
         self.at += 1
@@ -280,16 +280,16 @@ class _BinaryPly:
 
     def rows(self, count: int, types: list[str]) -> Floats:
         row = np.dtype([(str(index), self.order + _PLY_TYPES[name]) for index, name in enumerate(types)])
-        found = np.frombuffer(self.data, row, count, self.at)
+        values = np.frombuffer(self.data, row, count, self.at)
         self.at += row.itemsize * count
-        return np.stack([found[name].astype(float) for name in row.names or ()], axis=1)
+        return np.stack([values[name].astype(float) for name in row.names or ()], axis=1)
 
     def list_of(self, count_type: str, type_: str) -> list[float]:
         count = int(self.number(count_type))
         kind = np.dtype(self.order + _PLY_TYPES[type_])
-        found = np.frombuffer(self.data, kind, count, self.at)
+        values = np.frombuffer(self.data, kind, count, self.at)
         self.at += kind.itemsize * count
-        return [float(value) for value in found]
+        return [float(value) for value in values]
 
     def number(self, type_: str) -> float:
         kind = np.dtype(self.order + _PLY_TYPES[type_])
@@ -311,10 +311,10 @@ def _ply_mesh(source: _AsciiPly | _BinaryPly, elements: list[tuple[str, int, lis
                 if words[0] != "list":
                     source.number(words[0])
                     continue
-                found = source.list_of(words[1], words[2])
+                listed = source.list_of(words[1], words[2])
                 if name == "face" and words[-1] in ("vertex_indices", "vertex_index"):
-                    counts.append(len(found))
-                    corners += [int(value) for value in found]
+                    counts.append(len(listed))
+                    corners += [int(value) for value in listed]
     return MeshData(points, np.array(counts, np.int64), np.array(corners, np.int64))
 
 

@@ -108,10 +108,10 @@ def package_name(folder: Path) -> str:
     """The name in the package.xml of a folder; empty if there is none."""
     file = folder / "package.xml"
     try:
-        found = _NAME.search(file.read_bytes()[:100_000]) if file.is_file() else None
+        match = _NAME.search(file.read_bytes()[:100_000]) if file.is_file() else None
     except OSError:
         return ""
-    return found[1].decode("utf-8", "replace") if found else ""
+    return match[1].decode("utf-8", "replace") if match else ""
 
 
 def _siblings(folder: Path, name: str) -> Iterator[Path]:

@@ -130,24 +130,24 @@ class _Reader:
         text = element.get(name) if element is not None else None
         if element is None or text is None:
             return None
-        found = self.parsed(text, math.inf if element.tag == "limit" else _MOST)
-        if found is None:
+        value = self.parsed(text, math.inf if element.tag == "limit" else _MOST)
+        if value is None:
             self.tell("UrdfNumber", "warning", element, f"'{text[:40]}' in {element.tag} is no number for '{name}'.",
                       "Write a finite number.")  # fmt: skip
-        return found
+        return value
 
     def numbers(self, element: Element | None, name: str, count: int) -> tuple[float, ...] | None:
         text = element.get(name) if element is not None else None
         if element is None or text is None:
             return None
         parts = text.replace(",", " ").split() if len(text) < 1000 else []
-        found = [self.parsed(part) for part in parts]
-        if len(found) != count or None in found:
+        values = [self.parsed(part) for part in parts]
+        if len(values) != count or None in values:
             self.tell("UrdfNumber", "warning", element,
                       f"'{text[:40]}' in {element.tag} are not {count} numbers for '{name}'.",
                       f"Write {count} finite numbers.")  # fmt: skip
             return None
-        return tuple(part for part in found if part is not None)
+        return tuple(part for part in values if part is not None)
 
     @staticmethod
     def parsed(text: str, most: float = _MOST) -> float | None:
@@ -220,14 +220,14 @@ class _Reader:
 
     def shape(self, element: Element, link: str) -> Shape | None:
         geometry = element.find("geometry")
-        found = [child for child in geometry.children if child.tag in _SHAPES] if geometry is not None else []
-        if not found:
+        shapes = [child for child in geometry.children if child.tag in _SHAPES] if geometry is not None else []
+        if not shapes:
             kinds = ", ".join(child.tag for child in geometry.children[:3]) if geometry is not None else ""
             what = f"the unknown shape {kinds}" if kinds else "no shape"
             self.tell("UrdfShapeUnknown", "warning", element, f"A {element.tag} of '{link}' has {what}.",
                       f"Use one of {', '.join(_SHAPES)}.", link)  # fmt: skip
             return None
-        one = found[0]
+        one = shapes[0]
         shape = Shape(one.tag, self.pose(element), element, element.get("name") or "")
         if one.tag == "mesh":
             shape.uri = (one.get("filename") or "").strip()
@@ -286,7 +286,7 @@ class _Reader:
     def read_joint(self, element: Element) -> None:
         name, kind = element.get("name") or "", element.get("type") or ""
         parent, child = (
-            found.get("link") or "" if (found := element.find(tag)) is not None else "" for tag in ("parent", "child")
+            end.get("link") or "" if (end := element.find(tag)) is not None else "" for tag in ("parent", "child")
         )
         robot = self.robot
         problem = ""
@@ -343,11 +343,11 @@ class _Reader:
         )  # fmt: skip
 
     def axis(self, element: Element, name: str) -> tuple[float, float, float]:
-        found = element.find("axis")
-        values = np.array(self.numbers(found, "xyz", 3) or (1.0, 0.0, 0.0))
+        element_found = element.find("axis")
+        values = np.array(self.numbers(element_found, "xyz", 3) or (1.0, 0.0, 0.0))
         size = float(np.linalg.norm(values))
-        if found is not None and size < 1e-9:
-            self.tell("UrdfAxisZero", "warning", found, f"The axis of '{name}' is zero; X is taken.",
+        if element_found is not None and size < 1e-9:
+            self.tell("UrdfAxisZero", "warning", element_found, f"The axis of '{name}' is zero; X is taken.",
                       "Write a unit vector.", name)  # fmt: skip
             return (1.0, 0.0, 0.0)
         if abs(size - 1.0) > 1e-12:

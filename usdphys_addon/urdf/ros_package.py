@@ -132,8 +132,8 @@ def parts_of(file: Path) -> Iterator[Path]:
 
 def _part(file: Path, name: str) -> Path | None:
     """The file that another one names, if it is there and of a known kind."""
-    found = file.parent / unquote(name.removeprefix("file://")).replace("\\", "/")
-    return Path(os.path.realpath(found)) if found.suffix.lower() in _PARTS and is_file(found) else None
+    part = file.parent / unquote(name.removeprefix("file://")).replace("\\", "/")
+    return Path(os.path.realpath(part)) if part.suffix.lower() in _PARTS and is_file(part) else None
 
 
 def _references(file: Path) -> list[str]:

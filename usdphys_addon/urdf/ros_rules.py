@@ -14,11 +14,11 @@ _TENSOR = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
 
 def check(robot: Robot) -> list[Issue]:
     """The reasons for which urdfdom would refuse a robot."""
-    found: list[Issue] = []
+    issues: list[Issue] = []
 
     def tell(code: str, element: Element, message: str, fix: str, label: str) -> None:
         place = f"{element.file}:{element.line}"
-        found.append(Issue(code, "error", "", label, f"{place}: ROS refuses this: {message}", fix))
+        issues.append(Issue(code, "error", "", label, f"{place}: ROS refuses this: {message}", fix))
 
     for tag in ("link", "joint"):
         elements = robot.element.findall(tag)
@@ -48,4 +48,4 @@ def check(robot: Robot) -> list[Issue]:
         if element.find("mass") is None or inertia is None or any(inertia.get(name) is None for name in _TENSOR):
             tell("RosInertialIncomplete", element, f"the inertial of '{link.name}' lacks its mass or a moment.",
                  "Write them all, zeros included.", link.name)  # fmt: skip
-    return found
+    return issues

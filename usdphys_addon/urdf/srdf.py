@@ -20,5 +20,5 @@ def read_pairs(path: Path, packages: Packages) -> Pairs:
         raise InputError(f"'{path.name}' is no SRDF: its first element is '{root.tag}', not 'robot'.")
     if path.suffix.lower() == ".xacro" or xacro.is_xacro(root):
         root = xacro.expand(root, path, packages, {})
-    found = [(one.get("link1") or "", one.get("link2") or "") for one in root.findall("disable_collisions")]
-    return tuple(dict.fromkeys((min(pair), max(pair)) for pair in found if all(pair)))
+    pairs = [(one.get("link1") or "", one.get("link2") or "") for one in root.findall("disable_collisions")]
+    return tuple(dict.fromkeys((min(pair), max(pair)) for pair in pairs if all(pair)))

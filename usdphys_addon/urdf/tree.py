@@ -70,8 +70,8 @@ class Edge(NamedTuple):
     @property
     def is_last(self) -> bool:
         """True for a joint that the author left out of the articulation."""
-        found = self.joint.get(usd_physics.Joint)
-        return found is not None and bool(found.resolved("exclude_from_articulation"))
+        joint = self.joint.get(usd_physics.Joint)
+        return joint is not None and bool(joint.resolved("exclude_from_articulation"))
 
 
 def freedoms(prim: Prim) -> list[Freedom]:
@@ -95,13 +95,13 @@ def freedoms(prim: Prim) -> list[Freedom]:
     if isinstance(joint, usd_physics.FixedJoint):
         return []
     limits = dict(prim.instances(usd_physics.LimitAPI))
-    found = []
+    freedoms_found = []
     for index, name in enumerate(AXIS_DOFS):
         limit = limits.get(name)
         low, high = (-math.inf, math.inf) if limit is None else (limit.resolved("low"), limit.resolved("high"))
         if not joint_kinds.has_no_range(low, high):
-            found.append(Freedom(index > 2, index % 3, low, high, name))
-    return found
+            freedoms_found.append(Freedom(index > 2, index % 3, low, high, name))
+    return freedoms_found
 
 
 def _about_zero(angle: float) -> tuple[float, float]:
@@ -166,24 +166,24 @@ class _Grower:
             group for group in groups
             if any(paths.is_at_or_below(path, body) for path in chosen for body in group)
         ]  # fmt: skip
-        found = meant or jointed or groups
-        if len(found) > 1:
-            names = ", ".join(f"'{min(group, key=self.bodies.index)}'" for group in found[:5])
-            more = f" and {len(found) - 5} more" if len(found) > 5 else ""
+        bodies = meant or jointed or groups
+        if len(bodies) > 1:
+            names = ", ".join(f"'{min(group, key=self.bodies.index)}'" for group in bodies[:5])
+            more = f" and {len(bodies) - 5} more" if len(bodies) > 5 else ""
             raise InputError(
-                f"There are {len(found)} robots, at {names}{more}, and a URDF holds one; select a part of one of them "
+                f"There are {len(bodies)} robots, at {names}{more}, and a URDF holds one; select a part of one of them "
                 "in Blender, name it by --prim where a USD file is converted, or connect them by joints."
             )
-        others = sorted(path for group in groups if group is not found[0] for path in group)
+        others = sorted(path for group in groups if group is not bodies[0] for path in group)
         for path in others:
             self.tell("UrdfBodyLeftOut", self.model.prims[path],
                       f"'{_name(self.model.prims[path])}' is left out: no joint connects it to the robot.",
                       "Connect it by a joint if it is a part of the robot.")  # fmt: skip
-        return found[0]
+        return bodies[0]
 
     def groups(self) -> list[set[str]]:
         """Bodies that joints connect; also across the world if one articulation holds them all."""
-        found: list[set[str]] = []
+        connected: list[set[str]] = []
         seen: set[str] = set()
         for start in self.bodies:
             if start in seen:
@@ -196,16 +196,16 @@ class _Grower:
                             group.add(end)
                             pending.append(end)
             seen |= group
-            found.append(group)
+            connected.append(group)
         roots = list(self.model.articulations)
         if len(roots) == 1:
-            below = [group for group in found if any(paths.is_below(path, roots[0]) for path in group)]
+            below = [group for group in connected if any(paths.is_below(path, roots[0]) for path in group)]
             held = [
                 group for group in below if any(WORLD in edge.ends for path in group for edge in self.by_body[path])
             ]
             if len(held) > 1:
-                found = [group for group in found if group not in held] + [set().union(*held)]
-        return found
+                connected = [group for group in connected if group not in held] + [set().union(*held)]
+        return connected
 
     # ------------------------------------------------------------------ the tree
 

@@ -76,14 +76,14 @@ def stage_differences(plan: layout.Layout, model: PhysicsModel, assets: Assets) 
 
 def _add_colliders(plan: layout.Layout, assets: Sequence[Assets]) -> dict[str, list[str | None]]:
     """Put the colliders of a robot into its model. Returns their paths by that of the body; None is one not found."""
-    found: dict[str, list[str | None]] = {}
+    colliders: dict[str, list[str | None]] = {}
     for placed in plan.shapes:
         if not placed.is_collider:
             continue
         body = plan.model.body_of(placed.path)
         if body is None:
             continue
-        own = found.setdefault(body.path, [])
+        own = colliders.setdefault(body.path, [])
         prim = Prim(placed.path, world=plan.worlds[placed.link.name] @ layout.local_of(placed.shape))
         prim.label = paths.name_of(placed.path)
         gprim = layout.gprim_of(placed.shape)
@@ -99,4 +99,4 @@ def _add_colliders(plan: layout.Layout, assets: Sequence[Assets]) -> dict[str, l
         prim.add(usd_physics.CollisionAPI())
         plan.model.add(prim)
         own.append(placed.path)
-    return found
+    return colliders

@@ -247,13 +247,13 @@ class _Expander:
         raise _Error(f"'$({name})' is not known")
 
     def package(self, name: str) -> Path:
-        found = self.packages.package(name)
-        if found is None:
+        folder = self.packages.package(name)
+        if folder is None:
             raise _Error(f"the package '{name}' is not found; say where it is: --package {name}=FOLDER")
-        real = Path(os.path.realpath(found))
+        real = Path(os.path.realpath(folder))
         if real not in self.allowed:
             self.allowed.append(real)
-        return found
+        return folder
 
     def file(self, name: str, suffixes: frozenset[str]) -> Path:
         """A file that another names. Raises _Error where it is missing, outside the packages, or of another kind."""
@@ -275,11 +275,11 @@ class _Expander:
 
     def yaml(self, name: str) -> Any:
         try:
-            found = yaml_subset.load(markup.text_of(self.file(name, _YAML).read_bytes()))
+            document = yaml_subset.load(markup.text_of(self.file(name, _YAML).read_bytes()))
         except (OSError, ValueError) as error:
             raise _Error(f"'{name}' cannot be read ({' '.join(str(error).split())[:100]})") from error
-        self.budget.take_all(found)
-        return found
+        self.budget.take_all(document)
+        return document
 
     def truth(self, text: str, scope: Scope) -> bool:
         value = literal(self.text(text, scope))
@@ -395,7 +395,7 @@ class _Expander:
         name = self.required(element, "name", scope).removeprefix("xacro:")
         if len(element.get("params") or "") > _MOST_PARAMETERS:
             raise _Error(f"the macro '{name}' has too many parameters")
-        found: list[tuple[str, str | None, bool]] = []
+        parameters: list[tuple[str, str | None, bool]] = []
         for match in _PARAMETER.finditer(element.get("params") or ""):
             default = match[3] if match[3] is not None else None
             forwards = match[2] is not None
@@ -403,8 +403,8 @@ class _Expander:
                 default = None
             if default is not None and len(default) >= 2 and default[0] == default[-1] and default[0] in "'\"":
                 default = default[1:-1]
-            found.append((match[1], default, forwards))
-        scope.macros[name] = _Macro(element, found, scope)
+            parameters.append((match[1], default, forwards))
+        scope.macros[name] = _Macro(element, parameters, scope)
 
     def on_if(self, element: Element, scope: Scope, made: Element) -> None:
         value = element.get("value")

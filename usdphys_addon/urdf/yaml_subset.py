@@ -26,10 +26,10 @@ def load(text: str) -> Any:
     if not lines:
         return None
     reader = _Block(lines)
-    found = reader.value(lines[0][0], 0)
+    document = reader.value(lines[0][0], 0)
     if reader.at < len(lines):
         raise ValueError(f"'{lines[reader.at][1][:40]}' is not indented like the lines above it")
-    return found
+    return document
 
 
 def _without_comment(line: str) -> str:
@@ -85,7 +85,7 @@ class _Block:
         return scalar(text)
 
     def items(self, indent: int, depth: int) -> list[Any]:
-        found = []
+        values = []
         while self.at < len(self.lines):
             here, text = self.lines[self.at]
             if here != indent or not (text == "-" or text.startswith("- ")):
@@ -93,15 +93,15 @@ class _Block:
             rest = text[1:].strip()
             if not rest:
                 self.at += 1
-                found.append(self.below(indent, depth))
+                values.append(self.below(indent, depth))
                 continue
             # What follows the dash stands where it does.
             self.lines[self.at] = (indent + text.index(rest), rest)
-            found.append(self.value(self.lines[self.at][0], depth + 1))
-        return found
+            values.append(self.value(self.lines[self.at][0], depth + 1))
+        return values
 
     def pairs(self, indent: int, depth: int) -> dict[Any, Any]:
-        found: dict[Any, Any] = {}
+        mapping: dict[Any, Any] = {}
         while self.at < len(self.lines):
             here, text = self.lines[self.at]
             match = _KEY.match(text)
@@ -121,10 +121,10 @@ class _Block:
             if anchor is not None:
                 self.anchors[anchor[1]] = value
             if key == "<<" and isinstance(value, dict):
-                found = {**value, **found}
+                mapping = {**value, **mapping}
             else:
-                found[key] = value
-        return found
+                mapping[key] = value
+        return mapping
 
     def one_line(self, rest: str) -> Any:
         """A scalar, or flow style that can go on over the next lines."""
@@ -195,8 +195,8 @@ def _flow(text: str, depth: int) -> Any:
     parts = [part for part in parts if part.strip()]
     if text[0] == "[":
         return [scalar(part, depth + 1) for part in parts]
-    found = {}
+    mapping = {}
     for part in parts:
         key, _, value = part.partition(":")
-        found[scalar(key, depth + 1)] = scalar(value, depth + 1)
-    return found
+        mapping[scalar(key, depth + 1)] = scalar(value, depth + 1)
+    return mapping

@@ -118,8 +118,8 @@ def _namespaces() -> frozenset[str]:
     """First namespaces of all properties of physics."""
     places = ("scene", "body", "collider", "material", "group", "articulation", "joint", "dof")
     tables = vendor_schemas.all_schemas(*places)  # type: ignore[arg-type]
-    found = (cls for cls in (*schema.SCHEMAS.values(), *tables) if cls.on != "gprim")
-    return frozenset(item.usd.partition(":")[0] for cls in found for item in cls.attributes) - _SHARED
+    classes = (cls for cls in (*schema.SCHEMAS.values(), *tables) if cls.on != "gprim")
+    return frozenset(item.usd.partition(":")[0] for cls in classes for item in cls.attributes) - _SHARED
 
 
 def _is_physics(name: str) -> bool:
@@ -245,13 +245,13 @@ class _Splitter:
 
     def schemas(self, spec: Sdf.PrimSpec) -> None:
         """Move applied API schemas to the layer of their properties."""
-        found = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else None
-        if found is None:
+        list_op = spec.GetInfo("apiSchemas") if spec.HasInfo("apiSchemas") else None
+        if list_op is None:
             return
-        names = list(found.prependedItems)
-        if found.isExplicit or found.appendedItems or found.addedItems or found.deletedItems:
+        names = list(list_op.prependedItems)
+        if list_op.isExplicit or list_op.appendedItems or list_op.addedItems or list_op.deletedItems:
             # The strongest layer says what others must not add to.
-            homes = {PHYSICS: found}
+            homes = {PHYSICS: list_op}
         else:
             physics = [name for name in names if _is_physics_schema(name)]
             looks = [name for name in names if name == BINDING_API and spec.layer is self.geometry]
@@ -372,24 +372,24 @@ def _home(spec: Sdf.PrimSpec) -> str:
 
 def _is_closed(root: Sdf.PrimSpec) -> bool:
     """True if nothing below a root prim points at another one."""
-    found: list[Sdf.Path] = []
+    paths: list[Sdf.Path] = []
     inside: list[str] = []
 
     def visit(path: Sdf.Path) -> None:
         inside.append(str(path))
         item = root.layer.GetObjectAtPath(path)
         if isinstance(item, Sdf.RelationshipSpec):
-            found.extend(item.targetPathList.GetAddedOrExplicitItems())
+            paths.extend(item.targetPathList.GetAddedOrExplicitItems())
         elif isinstance(item, Sdf.AttributeSpec):
-            found.extend(item.connectionPathList.GetAddedOrExplicitItems())
+            paths.extend(item.connectionPathList.GetAddedOrExplicitItems())
         elif isinstance(item, Sdf.PrimSpec):
-            found.extend(item.inheritPathList.GetAddedOrExplicitItems())
-            found.extend(item.specializesList.GetAddedOrExplicitItems())
+            paths.extend(item.inheritPathList.GetAddedOrExplicitItems())
+            paths.extend(item.specializesList.GetAddedOrExplicitItems())
             for arcs in (item.referenceList, item.payloadList):
-                found.extend(arc.primPath for arc in arcs.GetAddedOrExplicitItems() if not arc.assetPath)
+                paths.extend(arc.primPath for arc in arcs.GetAddedOrExplicitItems() if not arc.assetPath)
 
     root.layer.Traverse(root.path, visit)
-    return all(path.HasPrefix(root.path) or not path.IsAbsolutePath() for path in found)
+    return all(path.HasPrefix(root.path) or not path.IsAbsolutePath() for path in paths)
 
 
 def _delete(spec: Sdf.PrimSpec) -> None:

@@ -617,21 +617,21 @@ def note_ancestors(carrier: Carrier, stage: Usd.Stage, carried: list[str]) -> No
 
 def _carry_layer(carrier: Carrier, root: Sdf.Layer) -> None:
     text = carrier.layer or Sdf.Layer.CreateAnonymous(".usda")
-    found: list[str] = []
+    paths: list[str] = []
 
     def wanted(name: str, is_there: bool) -> bool:
         # USD writes NaN and infinity as frame rate, but cannot parse them.
         is_broken = name == "framesPerSecond" and not math.isfinite(root.framesPerSecond)
         if name in LAYER_FIELDS or is_broken:
             return False
-        found.append(name)
+        paths.append(name)
         return True
 
     copy_fields(root.pseudoRoot, text.pseudoRoot, wanted)
     data = root.customLayerData
     if data:
         text.customLayerData = {"layer": data}
-    if found or data:
+    if paths or data:
         carrier.layer = text
 
 

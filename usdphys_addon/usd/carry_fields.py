@@ -51,14 +51,14 @@ _READ_ALIKE = (
 @lru_cache(maxsize=256)
 def table_properties(type_name: str, names: tuple[str, ...]) -> dict[str, tuple[Attribute, str]]:
     """(attribute, instance) by property name: all that the model holds for a prim of this type and schemas."""
-    found: dict[str, tuple[Attribute, str]] = {}
+    properties: dict[str, tuple[Attribute, str]] = {}
     for name in (type_name, *names):
         cls, (_, instance) = held_class(name, type_name, names), schema.split_applied(name)
         if cls is not None and (cls.kind == "typed") == (name == type_name):
             instance = vendor_schemas.dof_of(cls, instance, type_name)
             held = (attribute for attribute in cls.attributes if is_held(cls, attribute))
-            found.update({attribute.usd_name(instance): (attribute, instance) for attribute in held})
-    return found
+            properties.update({attribute.usd_name(instance): (attribute, instance) for attribute in held})
+    return properties
 
 
 def listed_schemas(spec: Sdf.PrimSpec) -> list[str]:
@@ -102,10 +102,10 @@ def _folder_of(path: str) -> str:
 def relative_path(path: str, folder: str) -> str:
     """A path relative to a folder, in the syntax of USD; not relative if it is on another drive."""
     try:
-        found = Path(os.path.relpath(path, folder)).as_posix()
+        relative = Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:
         return Path(path).as_posix()
-    return found if found.startswith("../") else f"./{found}"
+    return relative if relative.startswith("../") else f"./{relative}"
 
 
 def with_assets(value: Any, convert: Callable[[Sdf.AssetPath], Sdf.AssetPath]) -> Any:

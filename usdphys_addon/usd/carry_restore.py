@@ -156,19 +156,19 @@ class Restorer:
 
     def metadata(self, source: Sdf.Spec, spec: Sdf.Spec, ignored: Collection[str]) -> None:
         """Add fields. Existing fields win; dictionaries are merged."""
-        found: dict[str, bool] = {}
+        fields: dict[str, bool] = {}
 
         def wanted(name: str, is_there: bool) -> bool:
             if name not in ignored:
-                found[name] = is_there
+                fields[name] = is_there
             return name not in ignored and not is_there
 
         copy_fields(source, spec, wanted)
-        for name in found.keys() & set(source.ListInfoKeys()):
+        for name in fields.keys() & set(source.ListInfoKeys()):
             new = source.GetInfo(name)
             if not isinstance(new, dict | Sdf.AssetPath):
                 continue
-            if not found[name]:
+            if not fields[name]:
                 spec.SetInfo(name, self.here(new))
             elif isinstance(old := spec.GetInfo(name), dict):
                 spec.SetInfo(name, _merged(old, self.here(new)))
@@ -180,16 +180,16 @@ class Restorer:
             if item.name in self.mistyped:
                 self.retype(item, spec, table.get(item.name))
                 continue
-            found = spec.properties.get(item.name)
+            existing = spec.properties.get(item.name)
             is_table = item.name in self.table
-            if is_table and (item.name not in table or (found is None and not _has_opinion(item))):
+            if is_table and (item.name not in table or (existing is None and not _has_opinion(item))):
                 continue
-            if found is None:
+            if existing is None:
                 self.add(item, spec, table.get(item.name) if is_table else None)
-            elif type(found) is type(item):
+            elif type(existing) is type(item):
                 if isinstance(item, Sdf.AttributeSpec):
-                    self.add_animation(item, found, table.get(item.name) if is_table else None)
-                self.metadata(item, found, PROPERTY_FIELDS)
+                    self.add_animation(item, existing, table.get(item.name) if is_table else None)
+                self.metadata(item, existing, PROPERTY_FIELDS)
 
     def add(self, item: Sdf.PropertySpec, spec: Sdf.PrimSpec, row: tuple[Attribute, str] | None) -> None:
         path = spec.path.AppendProperty(item.name)
@@ -205,12 +205,12 @@ class Restorer:
 
     def retype(self, item: Sdf.AttributeSpec, spec: Sdf.PrimSpec, row: tuple[Attribute, str] | None) -> None:
         """Give a table property that nobody has edited the type that it had: programs may ask for one type only."""
-        found = spec.attributes.get(item.name)
-        if found is None or row is None:
+        existing = spec.attributes.get(item.name)
+        if existing is None or row is None:
             return
-        now, value = plain_value(found.default, 1.0), self.to_layer(row, found.path)(item.default)
+        now, value = plain_value(existing.default, 1.0), self.to_layer(row, existing.path)(item.default)
         if same_value(row[0], now, plain_value(value, 1.0)):
-            spec.RemoveProperty(found)
+            spec.RemoveProperty(existing)
             made = Sdf.AttributeSpec(spec, item.name, item.typeName, item.variability)
             made.default = value
             self.metadata(item, made, PROPERTY_FIELDS)

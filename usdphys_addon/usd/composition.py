@@ -76,24 +76,24 @@ def files_outside(stage: Usd.Stage, path: Path) -> list[str]:
 
 def parse_choice(text: str) -> VariantChoice:
     """Parse a variant selection like /Prim{set=choice}. Raises InputError."""
-    found = _CHOICE.match(text.strip())
-    if found is None:
+    match = _CHOICE.match(text.strip())
+    if match is None:
         raise InputError(f"'{text}' names no variant; write it like '/Prim{{set=choice}}'.")
-    return VariantChoice(*found.groups())
+    return VariantChoice(*match.groups())
 
 
 def variant_sets(stage: Usd.Stage) -> list[VariantSet]:
     """All variant sets of a stage, in stage order, except those inside unselected variants."""
-    found = []
+    listed = []
     for prim in stage.Traverse():
         if prim.HasVariantSets():
             sets = prim.GetVariantSets()
             for name in sets.GetNames():
                 one = sets.GetVariantSet(name)
-                found.append(
+                listed.append(
                     VariantSet(str(prim.GetPath()), name, tuple(one.GetVariantNames()), one.GetVariantSelection())
                 )
-    return found
+    return listed
 
 
 def is_composed(stage: Usd.Stage) -> bool:
@@ -234,36 +234,36 @@ def odd_metadata(stage: Usd.Stage) -> list[Issue]:
 
 def unapplied_bindings(opinions: Iterable[Opinions]) -> list[Issue]:
     """A warning if colliders bind a physics material without the schema for it."""
-    found = [one.path for one in opinions if PHYSICS_BINDING in one.kind.names and BINDING_API not in one.schemas]
-    if not found:
+    unapplied = [one.path for one in opinions if PHYSICS_BINDING in one.kind.names and BINDING_API not in one.schemas]
+    if not unapplied:
         return []
     return [Issue(
-        "BindingNotApplied", "warning", found[0], "",
-        f"'{found[0]}' binds a physics material without MaterialBindingAPI ({counted(len(found), 'such prim')}): "
-        "simulators and the preview use the material, OpenUSD's own reader of physics does not.",
+        "BindingNotApplied", "warning", unapplied[0], "",
+        f"'{unapplied[0]}' binds a physics material without MaterialBindingAPI "
+        f"({counted(len(unapplied), 'such prim')}): simulators and the preview use the material, OpenUSD's own reader of physics does not.",
         "Apply MaterialBindingAPI to such prims in the USD file.",
     )]  # fmt: skip
 
 
 def mistyped_values(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:
     """A warning if units or numbers of schemas have another type than the schema says."""
-    found = [("/", name, "float", "double") for name in usd_read.units_as_floats(stage)]
+    mistyped = [("/", name, "float", "double") for name in usd_read.units_as_floats(stage)]
     unknown: list[tuple[str, str, str]] = []
     for one in opinions:
         for name, (attribute, _) in table_properties(one.type_name, one.schemas).items():
             if name in one.names and attribute.type not in ("rel", "opaque"):
                 kind = type_in_file(one.usd_prim.GetAttribute(name)) or attribute.type
                 if is_mistyped(kind, attribute):
-                    found.append((one.path, name, kind, attribute.type))
+                    mistyped.append((one.path, name, kind, attribute.type))
                 elif not Sdf.ValueTypeNames.Find(kind):
                     unknown.append((one.path, name, kind))
     issues = [] if not unknown else [_unknown_type(*unknown[0], len(unknown))]
-    if not found:
+    if not mistyped:
         return issues
-    path, name, kind, wanted = found[0]
+    path, name, kind, wanted = mistyped[0]
     return [*issues, Issue(
         "WrongValueType", "warning", path, "",
-        f"'{name}' of '{path}' is of type {kind} in place of {wanted} ({counted(len(found), 'such value')}): the "
+        f"'{name}' of '{path}' is of type {kind} in place of {wanted} ({counted(len(mistyped), 'such value')}): the "
         "add-on uses the value, OpenUSD's own reader of physics and simulators built on it ignore it.",
         "Declare such values with the type of their schema in the USD file.",
     )]  # fmt: skip
@@ -287,10 +287,10 @@ def instance_paths(stage: Usd.Stage) -> list[str]:
 
 def instancer_paths(opinions: Iterable[Opinions]) -> list[str]:
     """Paths of the point instancers of a stage, without nested ones."""
-    found: list[str] = []
+    instancers: list[str] = []
     for one in opinions:
         if usd_opinions.is_a(one.type_name, UsdGeom.PointInstancer) and not (
-            found and paths.is_below(one.path, found[-1])
+            instancers and paths.is_below(one.path, instancers[-1])
         ):
-            found.append(one.path)
-    return found
+            instancers.append(one.path)
+    return instancers

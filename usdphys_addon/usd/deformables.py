@@ -24,13 +24,13 @@ _ELEMENTS = {
 
 def of_stage(stage: Usd.Stage, model: PhysicsModel) -> list[Deformable]:
     """The deformables among the prims of the model of a stage."""
-    found = [path for path, prim in model.prims.items() if deformables.kind_of(prim)]
-    return [_read(stage.GetPrimAtPath(path), model) for path in found]
+    paths = [path for path, prim in model.prims.items() if deformables.kind_of(prim)]
+    return [_read(stage.GetPrimAtPath(path), model) for path in paths]
 
 
 def pins(stage: Usd.Stage) -> list[Pin]:
     """The attachments of a stage that hold a deformable at something that does not deform."""
-    found = []
+    pins_found = []
     for prim in stage.TraverseAll():
         if prim.GetTypeName() not in _PINS:
             continue
@@ -40,8 +40,8 @@ def pins(stage: Usd.Stage) -> list[Pin]:
             for side in (0, 1)
         ]
         if prim.GetTypeName() != "PhysicsAttachment" or kind == "xform":
-            found.append(Pin(str(prim.GetPath()), *sources))
-    return found
+            pins_found.append(Pin(str(prim.GetPath()), *sources))
+    return pins_found
 
 
 def _targets(prim: Usd.Prim, name: str) -> list[str]:
@@ -105,11 +105,13 @@ def _numbers(value: Any, columns: int = 0) -> Floats:
     empty = np.zeros((0, columns) if columns else 0)
     if value is None or isinstance(value, str):
         return empty
-    found = np.asarray(value)
+    numbers = np.asarray(value)
     fits = (
-        found.dtype.kind in "fiu" and found.ndim == (2 if columns else 1) and (not columns or found.shape[1] == columns)
+        numbers.dtype.kind in "fiu"
+        and numbers.ndim == (2 if columns else 1)
+        and (not columns or numbers.shape[1] == columns)
     )
-    return found.astype(float) if fits else empty
+    return numbers.astype(float) if fits else empty
 
 
 def _number(value: Any) -> float:

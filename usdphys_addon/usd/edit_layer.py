@@ -132,9 +132,9 @@ def flattened(layer: Sdf.Layer, target: Path) -> Sdf.Layer:
 
 def _why_not_flat(error: Tf.ErrorException) -> str:
     text = " ".join(str(error).split())
-    found = re.search(r"<([^<>]+)> is not an? (?:attribute|relationship)", text)
-    if found:
-        return f"'{found[1]}' is an attribute in one layer or schema and a relationship in another; rename one"
+    match = re.search(r"<([^<>]+)> is not an? (?:attribute|relationship)", text)
+    if match:
+        return f"'{match[1]}' is an attribute in one layer or schema and a relationship in another; rename one"
     return text[:200]
 
 
@@ -184,11 +184,11 @@ def _reanchor(layer: Sdf.Layer, root: Sdf.Layer, folder: Path) -> bool:
             return path
         inside, bracket, rest = anchored.partition("[")
         real = Path(os.path.realpath(Path(inside).parent), Path(inside).name)
-        found = relative_path(str(real), to_folder) + bracket + rest
-        if os.path.normpath(found) == os.path.normpath(plain):
+        relative = relative_path(str(real), to_folder) + bracket + rest
+        if os.path.normpath(relative) == os.path.normpath(plain):
             return path
         changed.append(path)
-        return str(Sdf.Layer.CreateIdentifier(found, arguments))
+        return str(Sdf.Layer.CreateIdentifier(relative, arguments))
 
     modify_asset_paths(layer, moved)
     return bool(changed)

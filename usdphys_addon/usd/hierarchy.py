@@ -105,12 +105,12 @@ def _write_pose(spec: Sdf.PrimSpec, samples: dict[Usd.TimeCode, Gf.Matrix4d], *,
 def _memberships(stage: Usd.Stage, bodies: Iterable[str]) -> dict[Sdf.Path, dict[Sdf.Path, bool]]:
     """Whether each body is a member of each collision group, by the paths of group and body."""
     paths = [Sdf.Path(path) for path in bodies]
-    found = {}
+    memberships = {}
     for prim in stage.Traverse():
         if prim.HasAPI(Usd.CollectionAPI, "colliders"):
             query = Usd.CollectionAPI(prim, "colliders").ComputeMembershipQuery()
-            found[prim.GetPath()] = {path: query.IsPathIncluded(path) for path in paths}
-    return found
+            memberships[prim.GetPath()] = {path: query.IsPathIncluded(path) for path in paths}
+    return memberships
 
 
 def _keep_memberships(

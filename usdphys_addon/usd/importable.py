@@ -42,12 +42,12 @@ def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
     """
     usd_read.check_rates(stage)  # variants that were chosen since can bring in layers
     units.checked_units(usd_read.stage_units(stage), path.name)
-    found: list[Opinions] = []
+    opinions: list[Opinions] = []
     broken: list[Issue] = []
     sound: set[Any] = set()
     next_look = 0
     for index, one in enumerate(usd_opinions.of_stage(stage)):
-        found.append(one)
+        opinions.append(one)
         # From one prim to the next the depth grows by one at most.
         if index >= next_look:
             if (depth := one.path.count("/")) > MAX_DEPTH:
@@ -58,12 +58,12 @@ def check(stage: Usd.Stage, path: Path) -> tuple[list[Opinions], list[Issue]]:
             if check_shape is _endless_file:
                 raise _refused(path, reason)
             broken.append(_without_colors(one, reason) if check_shape is _face_colors else _broken(one, reason))
-    if instancer := _multiplying_instancer(found):
+    if instancer := _multiplying_instancer(opinions):
         reason = f"{_name(instancer)}, with the instancers among its prototypes, shows more than {_MOST_INSTANCES:,}"
         raise _refused(path, f"{reason} instances; reduce its protoIndices")
-    if shader := _shader_in_circle(found):
+    if shader := _shader_in_circle(opinions):
         raise InputError(f"'{path.name}' cannot be imported: the shader {_name(shader)} feeds itself.")
-    return found, broken
+    return opinions, broken
 
 
 def _refused(path: Path, reason: str) -> InputError:
@@ -165,11 +165,11 @@ def _shader_in_circle(opinions: Iterable[Opinions]) -> str:
 
 def _upstream(node: str, sources: Mapping[str, list[str]]) -> list[str]:
     """What a property, or a shader as a whole, takes its values from."""
-    found = list(sources.get(node, ()))
+    upstream = list(sources.get(node, ()))
     prim, _, name = node.partition(".")
     if name.startswith("outputs:") and prim in sources:
-        found.append(prim)
-    return found
+        upstream.append(prim)
+    return upstream
 
 
 def _name(path: str) -> str:

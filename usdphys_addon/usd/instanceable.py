@@ -25,18 +25,18 @@ def wrap(layer: Sdf.Layer, is_shape: Callable[[str], bool]) -> set[str]:
     is_shape: whether a property of this name is the mesh's. Meshes that stay: those with objects below, materials by
     face, relationships of their colliders, schemas that nobody here knows, and those that come from elsewhere.
     """
-    found: list[Sdf.Path] = []
+    paths: list[Sdf.Path] = []
 
     def visit(path: Sdf.Path) -> None:
         spec = layer.GetPrimAtPath(path) if path.IsPrimPath() else None
         if spec is not None and _can_be_shared(spec):
-            found.append(path)
+            paths.append(path)
 
     layer.Traverse(Sdf.Path.absoluteRootPath, visit)
     with Sdf.ChangeBlock():
-        for path in found:
+        for path in paths:
             _wrap(layer.GetPrimAtPath(path), is_shape)
-    return {str(path) for path in found}
+    return {str(path) for path in paths}
 
 
 def _can_be_shared(spec: Sdf.PrimSpec) -> bool:
@@ -67,11 +67,11 @@ def _collision_schemas(applied: list[str]) -> list[str]:
 
 
 def _collision_properties(applied: list[str]) -> set[str]:
-    found = set()
+    names = set()
     for name in _collision_schemas(applied):
         cls, (_, instance) = _class_of(name), schema.split_applied(name)
-        found |= {attribute.usd_name(instance) for attribute in (cls.attributes if cls is not None else ())}
-    return found
+        names |= {attribute.usd_name(instance) for attribute in (cls.attributes if cls is not None else ())}
+    return names
 
 
 def _wrap(spec: Sdf.PrimSpec, is_shape: Callable[[str], bool]) -> None:

@@ -54,9 +54,9 @@ _ORDER = "xformOpOrder"
 
 def part_of(type_name: str, name: str) -> Part | None:
     """What of an attribute of a prim of this type is a length; None where nothing is."""
-    found = _of_type(type_name).get(name)
-    if found is not None:
-        return found
+    known = _of_type(type_name).get(name)
+    if known is not None:
+        return known
     for beginning, part in _BEGINNINGS:
         if name.startswith(beginning):
             return None if name.endswith(":normalOffsets") else part
@@ -84,14 +84,14 @@ class Fallback(NamedTuple):
 def fallbacks(type_name: str) -> tuple[Fallback, ...]:
     """The lengths that a prim of this type has where nobody has said one. An extent is computed from the others."""
     known = Usd.SchemaRegistry().FindConcretePrimDefinition(type_name) if type_name else None
-    found: list[Fallback] = []
+    lengths: list[Fallback] = []
     if not known:
         return ()
     for name, part in _of_type(type_name).items():
         spec = known.GetSchemaAttributeSpec(name) if name != "extent" else None
         if spec is not None and spec.default is not None and np.asarray(spec.default, float).any():
-            found.append(Fallback(name, spec.typeName, spec.variability, spec.default, part))
-    return tuple(found)
+            lengths.append(Fallback(name, spec.typeName, spec.variability, spec.default, part))
+    return tuple(lengths)
 
 
 def say_fallbacks(spec: Sdf.PrimSpec, factor: float, world: float) -> None:
@@ -179,9 +179,9 @@ def keep_size(spec: Sdf.PrimSpec, factor: float) -> None:
         if (part := part_of("", name)) is not None:
             change(spec.attributes[name], part, factor)
     names = operations(spec)
-    found = spec.attributes.get(_SCALE) if names[-1:] == [_SCALE] else None
-    if found is not None:
-        change(found, "all", factor)
+    scale = spec.attributes.get(_SCALE) if names[-1:] == [_SCALE] else None
+    if scale is not None:
+        change(scale, "all", factor)
         return
     Sdf.AttributeSpec(spec, _SCALE, Sdf.ValueTypeNames.Double3).default = Gf.Vec3d(_times(factor, 1.0))
     set_operations(spec, [*names, _SCALE])
@@ -232,16 +232,16 @@ def _with_linear(matrix: Any, factor: float) -> Any:
 
 def operations(spec: Sdf.PrimSpec) -> list[str]:
     """The order of the transform operations of a prim."""
-    found = spec.attributes.get(_ORDER)
-    return list(found.default or ()) if found is not None else []
+    order = spec.attributes.get(_ORDER)
+    return list(order.default or ()) if order is not None else []
 
 
 def set_operations(spec: Sdf.PrimSpec, names: list[str]) -> None:
     """Author the order of the transform operations of a prim; of none, remove it."""
-    found = spec.attributes.get(_ORDER)
+    order = spec.attributes.get(_ORDER)
     if not names:
-        if found is not None:
-            spec.RemoveProperty(found)
+        if order is not None:
+            spec.RemoveProperty(order)
         return
-    found = found or Sdf.AttributeSpec(spec, _ORDER, Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
-    found.default = Vt.TokenArray(names)
+    order = order or Sdf.AttributeSpec(spec, _ORDER, Sdf.ValueTypeNames.TokenArray, Sdf.VariabilityUniform)
+    order.default = Vt.TokenArray(names)

@@ -58,22 +58,22 @@ class InterfaceValues:
 
 def interface_values(stage: Usd.Stage, paths: Iterable[str]) -> dict[str, InterfaceValues]:
     """The values behind the interfaces of materials, by path; without materials that have none."""
-    found = {}
+    interfaces = {}
     for path in paths:
         try:
             values = _interface_values(UsdShade.Material(stage.GetPrimAtPath(path)))
         except Tf.ErrorException:  # an input that is a relationship, or the like
             continue
         if values.values or values.textures:
-            found[path] = values
-    return found
+            interfaces[path] = values
+    return interfaces
 
 
 def _interface_values(material: UsdShade.Material) -> InterfaceValues:
-    found = InterfaceValues()
+    values = InterfaceValues()
     surface = material.ComputeSurfaceSource()[0] if material else None
     if not surface or surface.GetIdAttr().Get() != _PREVIEW:
-        return found
+        return values
     for item in surface.GetInputs():
         if not item.HasConnectedSource():
             continue
@@ -81,15 +81,15 @@ def _interface_values(material: UsdShade.Material) -> InterfaceValues:
             if not UsdShade.Output.IsOutput(attribute):
                 value = attribute.Get()
                 if value is not None and not isinstance(value, str | Sdf.AssetPath):
-                    found.values[item.GetBaseName()] = value if isinstance(value, float) else tuple(value)
+                    values.values[item.GetBaseName()] = value if isinstance(value, float) else tuple(value)
                 continue
             texture = UsdShade.Shader(attribute.GetPrim())
             file = texture.GetInput("file") if texture else None
             if file and file.HasConnectedSource():
                 asset = next((one.Get() for one in file.GetValueProducingAttributes()), None)
                 if isinstance(asset, Sdf.AssetPath) and asset.resolvedPath:
-                    found.textures[item.GetBaseName()] = asset.resolvedPath
-    return found
+                    values.textures[item.GetBaseName()] = asset.resolvedPath
+    return values
 
 
 # --------------------------------------------------------------------------- networks

@@ -203,7 +203,7 @@ class _Merger:
                 if self.out.GetObjectAtPath(target):
                     continue
                 points = [
-                    bool((found := layer.GetPropertyAtPath(spec.path)) and target in _targets(found))
+                    bool((kept_spec := layer.GetPropertyAtPath(spec.path)) and target in _targets(kept_spec))
                     for layer in (self.ours, self.theirs)
                 ]
                 is_there = [bool(layer.GetObjectAtPath(target)) for layer in (self.ours, self.theirs)]
@@ -236,11 +236,11 @@ class _Merger:
         if isinstance(ours, dict) and isinstance(theirs, dict):
             return merged_dictionary({} if base is MISSING else base, ours, theirs, settle)
         if name in (_SUBLAYERS, *_ORDERS):
-            found = merged_list(*([] if one is MISSING else list(one) for one in (base, ours, theirs)))
-            return settle((), base, ours, theirs) if found is None else found
+            merged = merged_list(*([] if one is MISSING else list(one) for one in (base, ours, theirs)))
+            return settle((), base, ours, theirs) if merged is None else merged
         if hasattr(ours, "prependedItems") or hasattr(theirs, "prependedItems"):
-            found = _merged_lists(name, base, ours, theirs)
-            return settle((), base, ours, theirs) if found is None else found
+            merged = _merged_lists(name, base, ours, theirs)
+            return settle((), base, ours, theirs) if merged is None else merged
         return settle((), base, ours, theirs)
 
     def _settle(self, path: Sdf.Path, name: str, keys: tuple[Any, ...], base: Any, ours: Any, theirs: Any) -> Any:
@@ -321,13 +321,13 @@ def specs_of(layer: Sdf.Layer) -> dict[Sdf.Path, _Fields]:
 
 
 def _fields(layer: Sdf.Layer, spec: Any) -> _Fields:
-    found = {name: spec.GetInfo(name) for name in spec.ListInfoKeys() if name not in (_SUBLAYERS, "subLayerOffsets")}
+    fields = {name: spec.GetInfo(name) for name in spec.ListInfoKeys() if name not in (_SUBLAYERS, "subLayerOffsets")}
     if spec == layer.pseudoRoot and layer.subLayerPaths:
-        found[_SUBLAYERS] = [
+        fields[_SUBLAYERS] = [
             (path, offset.offset, offset.scale)
             for path, offset in zip(layer.subLayerPaths, layer.subLayerOffsets, strict=True)
         ]
-    return found
+    return fields
 
 
 def _names(layer: Sdf.Layer, path: Sdf.Path, kind: str) -> list[str]:
@@ -362,11 +362,11 @@ def _merged_lists(name: str, base: Any, ours: Any, theirs: Any) -> Any:
             item not in lists[1] and item not in lists[2] and _has_new(lists, 1) and _has_new(lists, 2)
             for item in lists[0]
         )
-        found = one_sided(*lists) or ((None,) if is_one_thing or is_replaced else (merged_list(*lists),))
-        if found[0] is None:
+        one_sided_edit = one_sided(*lists) or ((None,) if is_one_thing or is_replaced else (merged_list(*lists),))
+        if one_sided_edit[0] is None:
             return None
-        if found[0]:
-            setattr(merged, part, found[0])
+        if one_sided_edit[0]:
+            setattr(merged, part, one_sided_edit[0])
     return merged
 
 
@@ -395,13 +395,13 @@ def _moves(base: Sdf.Layer, side: Sdf.Layer) -> dict[str, str]:
     old, new = dict(_prims(base)), dict(_prims(side))
     gone = {path: spec for path, spec in old.items() if path not in new}
     added = {path: spec for path, spec in new.items() if path not in old}
-    found: dict[str, str] = {}
+    moves: dict[str, str] = {}
     for sign in (_name_and_type, _content):
-        lost = _unique(sign, {path: spec for path, spec in gone.items() if path not in found})
-        came = _unique(sign, {path: spec for path, spec in added.items() if path not in found.values()})
-        found.update({lost[key]: came[key] for key in lost.keys() & came.keys() if key})
+        lost = _unique(sign, {path: spec for path, spec in gone.items() if path not in moves})
+        came = _unique(sign, {path: spec for path, spec in added.items() if path not in moves.values()})
+        moves.update({lost[key]: came[key] for key in lost.keys() & came.keys() if key})
     # What is below a moved prim goes along.
-    return {old: new for old, new in found.items() if _is_moved_itself(old, new, found)}
+    return {old: new for old, new in moves.items() if _is_moved_itself(old, new, moves)}
 
 
 def _is_moved_itself(old: str, new: str, moves: dict[str, str]) -> bool:
@@ -410,9 +410,9 @@ def _is_moved_itself(old: str, new: str, moves: dict[str, str]) -> bool:
 
 
 def _prims(layer: Sdf.Layer) -> Iterator[tuple[str, Sdf.PrimSpec]]:
-    found: list[Sdf.Path] = []
-    layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
-    for path in sorted(found):
+    paths: list[Sdf.Path] = []
+    layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
+    for path in sorted(paths):
         if path.IsPrimPath() and not path.ContainsPrimVariantSelection():
             yield str(path), layer.GetPrimAtPath(path)
 

@@ -99,9 +99,9 @@ class Opinions:
         find = _LAZY_ATTRIBUTES.get(name)
         if find is None:
             raise AttributeError(name)
-        found = find(self)
-        setattr(self, name, found)
-        return found
+        value = find(self)
+        setattr(self, name, value)
+        return value
 
     def forget(self) -> None:
         """Clear the cached property specs to free memory."""
@@ -115,8 +115,8 @@ class Opinions:
             self._items, self._properties = {}, self.spec.properties
         elif name in self._items:
             return self._items[name]
-        found = self._items[name] = self._properties.get(name)
-        return found
+        spec = self._items[name] = self._properties.get(name)
+        return spec
 
     def plain_type(self, name: str) -> str:
         """Type of an attribute with a default value and no other opinions, in one layer; empty for any other."""
@@ -141,8 +141,8 @@ class Opinions:
         # With time samples only, the default time would give the schema's fallback.
         source = attribute.GetResolveInfo(Usd.TimeCode.Default()).GetSource()
         is_animated = attribute.GetNumTimeSamples() > 0 and source != Usd.ResolveInfoSourceDefault
-        found = attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
-        return None if isinstance(found, Sdf.UnregisteredValue) else found
+        raw = attribute.Get(Usd.TimeCode.EarliestTime() if is_animated else Usd.TimeCode.Default())
+        return None if isinstance(raw, Sdf.UnregisteredValue) else raw
 
     def resets_xform_stack(self) -> bool:
         """True if the prim resets the transform stack."""
@@ -252,13 +252,13 @@ def authored_properties(usd_prim: Usd.Prim) -> list[Usd.Property]:
         return list(usd_prim.GetAuthoredProperties())
     except Tf.ErrorException:
         pass
-    found = []
+    properties = []
     for name in usd_prim.GetAuthoredPropertyNames():
         path = usd_prim.GetPath().AppendProperty(name)
         specs = [spec.layer.GetObjectAtPath(spec.path.AppendProperty(name)) for spec in usd_prim.GetPrimStack()]
         if len({type(spec) for spec in specs if spec}) == 1 and usd_prim.GetStage().GetPropertyAtPath(path):
-            found.append(usd_prim.GetProperty(name))
-    return found
+            properties.append(usd_prim.GetProperty(name))
+    return properties
 
 
 # --------------------------------------------------------------------------- transform operations

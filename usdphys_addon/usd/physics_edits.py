@@ -87,11 +87,11 @@ class Editor:
         Else `spec`, whose value is stronger than those of all variants.
         """
         item = self.stage.GetPropertyAtPath(spec.path.AppendProperty(name))
-        found = next(iter(item.GetPropertyStack()), None) if item else None
-        if found is None or not found.path.ContainsPrimVariantSelection():
+        weakest = next(iter(item.GetPropertyStack()), None) if item else None
+        if weakest is None or not weakest.path.ContainsPrimVariantSelection():
             return spec
-        place = found.path.GetPrimPath()
-        if found.layer == self.own and place.StripAllVariantSelections() == spec.path:
+        place = weakest.path.GetPrimPath()
+        if weakest.layer == self.own and place.StripAllVariantSelections() == spec.path:
             return self.layer.GetPrimAtPath(place) or spec
         self.over_variants[str(spec.path)] = None
         return spec
@@ -262,13 +262,13 @@ class Editor:
 
     def drop_animation(self, spec: Sdf.PrimSpec, name: str, attribute: Attribute) -> None:
         """Remove time samples and splines, which are stronger than a default; remove a spec of an incompatible type."""
-        found = spec.attributes.get(name)
-        if found is None:
+        animated = spec.attributes.get(name)
+        if animated is None:
             return
-        if not alike(str(found.typeName), attribute.type):
-            spec.RemoveProperty(found)
+        if not alike(str(animated.typeName), attribute.type):
+            spec.RemoveProperty(animated)
             return
-        _clear_animation(found)
+        _clear_animation(animated)
 
     def world_frames(self, spec: Sdf.PrimSpec, edit: PrimEdit) -> None:
         """Write the frames of joint sides without a body: the up axis couples their position and rotation."""
@@ -290,9 +290,9 @@ class Editor:
 
     def clear(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str, attribute: Attribute | None) -> None:
         """Remove the opinion of the layer; block weaker opinions, if there are any."""
-        found = spec.properties.get(name)
-        if found is not None:
-            _clear_value(spec, found)
+        property_spec = spec.properties.get(name)
+        if property_spec is not None:
+            _clear_value(spec, property_spec)
         if not self.has_weaker(usd_prim, name):
             return
         if attribute is None or attribute.is_relationship:
@@ -326,9 +326,9 @@ class Editor:
             for attribute in value.attributes
         }
         for attribute in cls.attributes:
-            found = spec.properties.get(attribute.usd_name(_instance(name)))
-            if found is not None and found.name not in used and not issubclass(cls, usd_geom.Gprim):
-                spec.RemoveProperty(found)
+            property_spec = spec.properties.get(attribute.usd_name(_instance(name)))
+            if property_spec is not None and property_spec.name not in used and not issubclass(cls, usd_geom.Gprim):
+                spec.RemoveProperty(property_spec)
 
     def delete_schema(self, spec: Sdf.PrimSpec, usd_prim: Usd.Prim, name: str) -> None:
         path = str(usd_prim.GetPath())
@@ -421,5 +421,5 @@ def _clear_animation(spec: Sdf.AttributeSpec) -> None:
 
 
 def _empty_targets(spec: Sdf.PrimSpec, name: str) -> None:
-    found = spec.relationships.get(name) or Sdf.RelationshipSpec(spec, name, custom=False)
-    found.targetPathList.ClearEditsAndMakeExplicit()
+    relationship = spec.relationships.get(name) or Sdf.RelationshipSpec(spec, name, custom=False)
+    relationship.targetPathList.ClearEditsAndMakeExplicit()

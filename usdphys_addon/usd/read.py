@@ -334,8 +334,8 @@ class _Places:
 class _Reader:
     def __init__(self, stage: Usd.Stage, local_meters: float | None) -> None:
         self.stage = stage
-        found = units.checked_units(stage_units(stage), stage.GetRootLayer().GetDisplayName())
-        self.units = found._replace(local_meters_per_unit=local_meters)
+        stage_units_checked = units.checked_units(stage_units(stage), stage.GetRootLayer().GetDisplayName())
+        self.units = stage_units_checked._replace(local_meters_per_unit=local_meters)
         self.model = PhysicsModel(self.units, source=stage.GetRootLayer().identifier)
         self.places = _Places(stage, self.units)
         self.rotation = self.places.rotation
@@ -359,14 +359,14 @@ class _Reader:
             extras = {**extras, deformables.KEY: role}
         if not rows and not extras:
             return None
-        found = self.schemas(opinions, rows)
-        is_collider = usd_physics.CollisionAPI.usd_name in found
+        schemas = self.schemas(opinions, rows)
+        is_collider = usd_physics.CollisionAPI.usd_name in schemas
         tapered = TAPERED.get(kind.type_name) if is_collider else None
         if tapered is not None:
-            extras = {**extras, "usd_type": kind.type_name, "taper": self.taper(opinions, tapered, found)}
-        if GRAVCOMP in kind.names and usd_physics.RigidBodyAPI.usd_name in found:
+            extras = {**extras, "usd_type": kind.type_name, "taper": self.taper(opinions, tapered, schemas)}
+        if GRAVCOMP in kind.names and usd_physics.RigidBodyAPI.usd_name in schemas:
             extras = self.with_gravity(opinions, extras)
-        prim = self.placed(opinions, found)
+        prim = self.placed(opinions, schemas)
         prim.extras = extras
         if tapered is not None:
             prim.type_name = tapered.usd_name
@@ -381,18 +381,18 @@ class _Reader:
         if PHYSICS_BINDING in kind.names:
             bound = targets(opinions.usd_prim.GetRelationship(PHYSICS_BINDING))
             prim.physics_binding = bound[0] if bound else ""
-        typed = found.get(kind.type_name)
+        typed = schemas.get(kind.type_name)
         if isinstance(typed, usd_physics.Joint):
             self.turn_world_frames(typed)
         return prim
 
     def schemas(self, opinions: Opinions, rows: tuple[_Row, ...]) -> dict[str, Schema]:
         """The schemas of a prim by name with instance. rows: see `_authored_schemas`."""
-        kind, found = opinions.kind, dict[str, Schema]()
+        kind, by_name = opinions.kind, dict[str, Schema]()
         for name, cls, instance, authored in rows:
-            value = found[name] = found.get(name) or cls()
+            value = by_name[name] = by_name.get(name) or cls()
             if cls.unsaid:
-                vendor_schemas.say_axis(value, found.get(kind.type_name))
+                vendor_schemas.say_axis(value, by_name.get(kind.type_name))
             if authored:
                 self.fill(value, opinions, instance, authored)
                 if not opinions.is_still:
@@ -404,9 +404,9 @@ class _Reader:
                     setattr(value, item.field, made)
         typed = schema.SCHEMAS.get(kind.type_name)
         if typed is not None and issubclass(typed, usd_geom.Gprim):
-            found[kind.type_name] = typed()
-            self.fill(found[kind.type_name], opinions, "", typed.attributes, resolve=True)
-        return found
+            by_name[kind.type_name] = typed()
+            self.fill(by_name[kind.type_name], opinions, "", typed.attributes, resolve=True)
+        return by_name
 
     def extras(self, opinions: Opinions) -> dict[str, Any]:
         """What an export has kept of a glTF file."""
@@ -414,10 +414,10 @@ class _Reader:
             return {}
         text = opinions.usd_prim.GetCustomDataByKey(EXTRAS_KEY)
         try:
-            found = json.loads(text) if isinstance(text, str) else {}
+            decoded = json.loads(text) if isinstance(text, str) else {}
         except (ValueError, RecursionError):
             return {}
-        return found if isinstance(found, dict) else {}
+        return decoded if isinstance(decoded, dict) else {}
 
     def with_gravity(self, opinions: Opinions, extras: dict[str, Any]) -> dict[str, Any]:
         """Extras with the gravity factor that MuJoCo and Newton read, which wins over that of a glTF file before."""
@@ -446,11 +446,11 @@ class _Reader:
 
     def note_misnamed(self, opinions: Opinions) -> None:
         kind = opinions.kind
-        found = self.misnamed.get(kind)
-        if found is None:
-            found = self.misnamed[kind] = self.names.misnamed(kind.type_name, kind.schemas, kind.names)
-        if found:
-            self.model.misnamed[opinions.path] = found
+        misnamed = self.misnamed.get(kind)
+        if misnamed is None:
+            misnamed = self.misnamed[kind] = self.names.misnamed(kind.type_name, kind.schemas, kind.names)
+        if misnamed:
+            self.model.misnamed[opinions.path] = misnamed
 
     def bind_materials(self) -> None:
         """Bind the physics materials of all colliders in one call, which is many times faster."""
@@ -624,12 +624,12 @@ _ARRAY_MODULES = frozenset({Vt.__name__, Sdf.__name__})
 def bound_materials(usd_prims: list[Usd.Prim]) -> list[str]:
     """Path of the physics material of each prim, or ""."""
     try:
-        found, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(usd_prims, "physics")
+        materials, _ = UsdShade.MaterialBindingAPI.ComputeBoundMaterials(usd_prims, "physics")
     except Tf.ErrorException:  # a binding is an attribute, not a relationship
-        found = [_bound_material(usd_prim) for usd_prim in usd_prims]
+        materials = [_bound_material(usd_prim) for usd_prim in usd_prims]
     is_physical: dict[str, bool] = {}
     paths = []
-    for material in found:
+    for material in materials:
         path = str(material.GetPath()) if material else ""
         if path and path not in is_physical:
             is_physical[path] = usd_physics.MaterialAPI.usd_name in usd_opinions.applied_schemas(material.GetPrim())

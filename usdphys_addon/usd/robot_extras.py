@@ -50,8 +50,8 @@ _UNWRITTEN: tuple[tuple[type[Schema], str, tuple[object, ...]], ...] = (
 
 
 def _prims(stage: Usd.Stage) -> Iterable[Usd.Prim]:
-    found: Iterable[Usd.Prim] = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate))
-    return found
+    prims: Iterable[Usd.Prim] = Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies(Usd.PrimDefaultPredicate))
+    return prims
 
 
 def frames_of(stage: Usd.Stage, model: PhysicsModel) -> list[Frame]:
@@ -63,7 +63,7 @@ def frames_of(stage: Usd.Stage, model: PhysicsModel) -> list[Frame]:
     above = {path for body in bodies for path in paths.ancestors_of(body)}
     home = stage.GetDefaultPrim()
     above -= {"/", *((str(home.GetPath()), *paths.ancestors_of(str(home.GetPath()))) if home else ())}
-    found = []
+    links = []
     for prim in stage.TraverseAll():
         path = str(prim.GetPath())
         if path in bodies:
@@ -76,34 +76,34 @@ def frames_of(stage: Usd.Stage, model: PhysicsModel) -> list[Frame]:
         if world is not None:
             pose = frames.transform(world[:3, 3], frames.rotation_of(world))
             name = prim.GetAttribute("urdf:joint:name").Get()
-            found.append(Frame(path, pose, str(name) if was_link else f"{prim.GetName()}_joint"))
-    return found
+            links.append(Frame(path, pose, str(name) if was_link else f"{prim.GetName()}_joint"))
+    return links
 
 
 def _holders(stage: Usd.Stage, bodies: set[str]) -> set[str]:
     """Paths of prims with shapes or lights, up to the bodies that these are of."""
-    found: set[str] = set()
+    holders: set[str] = set()
     for prim in _prims(stage):
         if prim.IsA(UsdGeom.Gprim) or prim.HasAPI(UsdLux.LightAPI):
             path = str(prim.GetPath())
-            while path not in found and path not in bodies and path != "/":
-                found.add(path)
+            while path not in holders and path not in bodies and path != "/":
+                holders.add(path)
                 path = paths.parent_of(path)
-    return found
+    return holders
 
 
 def notes_of(stage: Usd.Stage, model: PhysicsModel) -> dict[str, dict[str, str]]:
     """Numbers of a URDF that UsdPhysics has no words for, by path of a joint and "element:attribute"."""
     names = [f"{tag}:{name}" for tag in ("calibration", "safety_controller") for name in NUMBERS[tag]]
     names += [f"limit:{name}" for name in ("acceleration", "deceleration", "jerk")]
-    found: dict[str, dict[str, str]] = {}
+    notes: dict[str, dict[str, str]] = {}
     for path in model.joints:
         prim = stage.GetPrimAtPath(path)
         for name in names:
             value = prim.GetAttribute(f"urdf:{name}").Get()
             if isinstance(value, float | str) and value != "":
-                found.setdefault(path, {})[name] = value if isinstance(value, str) else f"{value:.9g}"
-    return found
+                notes.setdefault(path, {})[name] = value if isinstance(value, str) else f"{value:.9g}"
+    return notes
 
 
 # --------------------------------------------------------------------------- efforts
@@ -111,12 +111,12 @@ def notes_of(stage: Usd.Stage, model: PhysicsModel) -> dict[str, dict[str, str]]
 
 def efforts_of(stage: Usd.Stage, model: PhysicsModel) -> dict[str, float]:
     """Largest forces or torques by path of a joint, from what is not a drive: notes of a URDF, and actuators."""
-    found: dict[str, float] = {}
+    efforts: dict[str, float] = {}
     joints = model.joints
 
     def limit(path: str, effort: float | None) -> None:
         if effort is not None and 0.0 < effort < math.inf and path in joints:
-            found[path] = min(effort, found.get(path, math.inf))
+            efforts[path] = min(effort, efforts.get(path, math.inf))
 
     for path in joints:
         prim = stage.GetPrimAtPath(path)
@@ -129,7 +129,7 @@ def efforts_of(stage: Usd.Stage, model: PhysicsModel) -> dict[str, float]:
             _each(prim, "mjc:target", limit, _mujoco_effort(prim))
         elif kind == "NewtonActuator":
             _each(prim, "newton:targets", limit, _number(prim, "newton:maxMotorEffort"))
-    return found
+    return efforts
 
 
 def _each(prim: Usd.Prim, name: str, limit: Callable[[str, float | None], None], effort: float | None) -> None:
@@ -167,23 +167,23 @@ def _number(prim: Usd.Prim, name: str) -> float | None:
 
 def left_out(stage: Usd.Stage, model: PhysicsModel) -> list[Issue]:
     """One issue for each kind of thing that a URDF has no place for."""
-    found: dict[str, list[str]] = {}
+    names_left_out: dict[str, list[str]] = {}
     for path, prim in model.prims.items():
         for what in _unwritten(prim):
-            found.setdefault(what, []).append(path)
+            names_left_out.setdefault(what, []).append(path)
     bodies = set(model.bodies)
     for seen in _prims(stage):
         if not seen.IsA(UsdGeom.Camera) and not seen.HasAPI(UsdLux.LightAPI) and not _is_odd(seen):
             continue
         if paths.nearest(str(seen.GetPath()), bodies):
-            found.setdefault(str(seen.GetTypeName()), []).append(str(seen.GetPath()))
+            names_left_out.setdefault(str(seen.GetTypeName()), []).append(str(seen.GetPath()))
     if model.groups:
-        found["collision groups"] = list(model.groups)
+        names_left_out["collision groups"] = list(model.groups)
     return [
         Issue("UrdfNotWritten", "info", owners[0], "",
               f"URDF has no place for {what}: left out is what {named(list(map(paths.name_of, owners)))} "
               f"{'has' if len(owners) == 1 else 'have'} of it.", "Write USD for programs that read it.")
-        for what, owners in found.items()
+        for what, owners in names_left_out.items()
     ]  # fmt: skip
 
 

@@ -43,15 +43,15 @@ class RobotOptions:
 
 def parse_packages(texts: tuple[str, ...]) -> dict[str, Path]:
     """Folder by name from texts like NAME=FOLDER. Raises UsageError."""
-    found = {}
+    folders = {}
     for text in texts:
         name, mark, folder = text.partition("=")
         if not (mark and name and folder):
             raise UsageError(f"'{text}' names no package; write NAME=FOLDER.")
         if not Path(folder).is_dir():
             raise InputError(f"The folder '{folder}' of the package '{name}' does not exist; check its name.")
-        found[name] = Path(folder).absolute()
-    return found
+        folders[name] = Path(folder).absolute()
+    return folders
 
 
 def known_packages(texts: tuple[str, ...]) -> dict[str, Path]:
@@ -62,21 +62,21 @@ def known_packages(texts: tuple[str, ...]) -> dict[str, Path]:
 
 def parse_arguments(texts: tuple[str, ...]) -> dict[str, str]:
     """Value by name from texts like NAME:=VALUE. Raises UsageError."""
-    found = {}
+    values = {}
     for text in texts:
         name, mark, value = text.partition(":=")
         if not (mark and name):
             raise UsageError(f"'{text}' is no argument of xacro; write NAME:=VALUE.")
-        found[name] = value
-    return found
+        values[name] = value
+    return values
 
 
 def arguments_of(path: Path) -> dict[str, str]:
     """The arguments of a xacro file with their values, without those that other values decide. Raises InputError."""
     from ..urdf import read, xacro
 
-    found = xacro.arguments_of(read.markup_of(path)[0])
-    return {name: value for name, value in found.items() if "$" not in value and ";" not in value}
+    defaults = xacro.arguments_of(read.markup_of(path)[0])
+    return {name: value for name, value in defaults.items() if "$" not in value and ";" not in value}
 
 
 def read_robot(path: Path, options: RobotOptions) -> Robot:
@@ -201,14 +201,14 @@ def _images_of(target: Path, folder: str) -> list[Path]:
 
     from .edit_layer import modify_asset_paths
 
-    found: list[Path] = []
+    images: list[Path] = []
 
     def note(asset: str) -> str:
         if asset.startswith(f"./{folder}/"):
-            found.append(target.parent / asset)
+            images.append(target.parent / asset)
         return asset
 
     if target.is_file():
         with suppress(Tf.ErrorException):
             modify_asset_paths(Sdf.Layer.OpenAsAnonymous(str(target)), note)
-    return found
+    return images

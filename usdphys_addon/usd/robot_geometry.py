@@ -71,8 +71,8 @@ def _array(attribute: Any, size: int = 1) -> Any:
     value = attribute.Get()
     if value is None:
         value = attribute.Get(Usd.TimeCode.EarliestTime())
-    found = np.asarray(value if value is not None else ())
-    return found.reshape(-1, size) if size > 1 else found.reshape(-1)
+    array = np.asarray(value if value is not None else ())
+    return array.reshape(-1, size) if size > 1 else array.reshape(-1)
 
 
 def _mesh(mesh: UsdGeom.Mesh, own: MeshMaterial | None, known: dict[str, MeshMaterial | None]) -> MeshData | None:
@@ -118,16 +118,16 @@ def _uvs(mesh: UsdGeom.Mesh, corners: Any) -> Any:
     for primvar in UsdGeom.PrimvarsAPI(mesh).FindPrimvarsWithInheritance():
         if primvar.GetTypeName().cppTypeName in ("VtArray<GfVec2f>", "VtArray<GfVec2d>"):
             values = np.asarray(primvar.ComputeFlattened() or (), float).reshape(-1, 2)
-            found = _by_corner(values, primvar.GetInterpolation(), corners)
-            if found is not None and np.isfinite(found).all():
-                return found
+            values_by_corner = _by_corner(values, primvar.GetInterpolation(), corners)
+            if values_by_corner is not None and np.isfinite(values_by_corner).all():
+                return values_by_corner
     return None
 
 
 def _normals(mesh: UsdGeom.Mesh, corners: Any) -> Any:
     values = _array(mesh.GetNormalsAttr(), 3).astype(float)
-    found = _by_corner(values, mesh.GetNormalsInterpolation(), corners)
-    return found if found is not None and np.isfinite(found).all() else None
+    values_by_corner = _by_corner(values, mesh.GetNormalsInterpolation(), corners)
+    return values_by_corner if values_by_corner is not None and np.isfinite(values_by_corner).all() else None
 
 
 def _display_color(seen: UsdGeom.Gprim) -> MeshMaterial | None:

@@ -270,12 +270,12 @@ class _RobotWriter:
         """Define the prim of a shape, unless its mesh is missing. Returns the mesh."""
         shape = placed.shape
         gprim = urdf_layout.gprim_of(shape)
-        mesh, found = None, None
+        mesh, mesh_read = None, None
         if gprim is None:
-            found = self.assets.mesh(shape)
-            if found is None:
+            mesh_read = self.assets.mesh(shape)
+            if mesh_read is None:
                 return None
-            mesh = found[1]
+            mesh = mesh_read[1]
         spec = self.define(placed.path, gprim.usd_name if gprim is not None else "Mesh")
         scale = shape.scale if mesh is not None else shape.size if _is_stretched(shape) else _UNSCALED
         self.place(placed.path, spec, shape.pose, scale)
@@ -293,7 +293,7 @@ class _RobotWriter:
             elif mesh.normals is None:
                 self.texts.flat.append(placed.path)
             self.mesh(spec, mesh)
-        return found[1] if found is not None else None
+        return mesh_read[1] if mesh_read is not None else None
 
     def gprim(self, path: str, spec: Sdf.PrimSpec | None, gprim: usd_geom.Gprim) -> None:
         if path in self.likes and self.likes[path] in self.texts.shapes:
@@ -346,8 +346,10 @@ class _RobotWriter:
         targets = dict.fromkeys(used, own)
         for index in used:
             if index >= 0 and _is_look(mesh.materials[index]):
-                found = mesh.materials[index]
-                targets[index] = self.material(found.name or "material", found.color, found.texture, found.emission)
+                material = mesh.materials[index]
+                targets[index] = self.material(
+                    material.name or "material", material.color, material.texture, material.emission
+                )
         if len(set(targets.values())) == 1:
             target = next(iter(targets.values()))
             if target:
@@ -406,9 +408,14 @@ class _RobotWriter:
         """A material that another visual defines, as ROS takes it."""
         for link in self.layout.robot.links.values():
             for shape in link.visuals:
-                found = shape.material
-                if found is not None and name and found.name == name and (found.rgba is not None or found.texture):
-                    return found
+                material = shape.material
+                if (
+                    material is not None
+                    and name
+                    and material.name == name
+                    and (material.rgba is not None or material.texture)
+                ):
+                    return material
         return None
 
     def material(
@@ -545,12 +552,12 @@ def _held(layout: Layout, prim: Prim) -> Iterator[tuple[str, Schema]]:
         value = cls()
         instance = vendor_schemas.dof_of(cls, "", prim.type_name)
         for attribute in cls.attributes:
-            found = notes.get(attribute.usd_name(""))
-            if isinstance(found, bool | tuple):
-                setattr(value, attribute.field, found)
-            elif found is not None:
+            text = notes.get(attribute.usd_name(""))
+            if isinstance(text, bool | tuple):
+                setattr(value, attribute.field, text)
+            elif text is not None:
                 factor = SI.factor(attribute.dimension_for(instance, value.unit_mode))
-                setattr(value, attribute.field, found * factor)
+                setattr(value, attribute.field, text * factor)
         yield name, value
 
 

@@ -34,12 +34,12 @@ def payload_of(runtime: str) -> str:
 
 def replaceable(target: Path) -> list[Path]:
     """The files of simulators that belong to an old file. Raises OutputError where they are those of another one."""
-    found = [path for runtime in FILES if (path := (target.parent / payload_of(runtime)).absolute()).exists()]
-    if found and not _is_divided(target):
+    files = [path for runtime in FILES if (path := (target.parent / payload_of(runtime)).absolute()).exists()]
+    if files and not _is_divided(target):
         raise OutputError(
-            f"'{found[0]}' belongs to another file: runtime variants need a folder for each asset; choose another one."
+            f"'{files[0]}' belongs to another file: runtime variants need a folder for each asset; choose another one."
         )
-    return found
+    return files
 
 
 def _is_divided(target: Path) -> bool:
@@ -134,14 +134,14 @@ def _file_of(divided: Sdf.Layer, path: str, runtime: str) -> Sdf.Layer | None:
 
 def _paths(layer: Sdf.Layer) -> list[Sdf.Path]:
     """Paths of all prims of a layer, parents first."""
-    found: list[Sdf.Path] = []
+    paths: list[Sdf.Path] = []
 
     def note(path: Sdf.Path) -> None:
         if path.IsPrimPath():
-            found.append(path)
+            paths.append(path)
 
     layer.Traverse(Sdf.Path.absoluteRootPath, note)
-    return sorted(found)
+    return sorted(paths)
 
 
 def _author_variants(base: Sdf.Layer, path: str) -> None:
@@ -283,13 +283,13 @@ class _Divider:
 
 def _owners(spec: Sdf.PrimSpec) -> dict[str, str]:
     """The simulator by name of the properties that schemas applied to a prim declare."""
-    found = {}
+    owners = {}
     for name in _applied(spec):
         runtime, (base, instance) = runtimes.runtime_of(name), schema.split_applied(name)
         cls = vendor_schemas.find(base) if runtime else None
         for attribute in cls.attributes if cls is not None else ():
-            found[attribute.usd_name(instance)] = runtime
-    return found
+            owners[attribute.usd_name(instance)] = runtime
+    return owners
 
 
 def _applied(spec: Sdf.PrimSpec) -> list[str]:

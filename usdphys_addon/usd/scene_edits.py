@@ -364,17 +364,17 @@ class _Copier:
             value = type(type_name.defaultValue)(item.default)
         except (TypeError, ValueError, Tf.ErrorException):
             value, type_name = item.default, item.typeName
-        found = spec.attributes.get(name)
-        if found is not None and found.typeName != type_name:
-            spec.RemoveProperty(found)
-            found = None
-        made = found or Sdf.AttributeSpec(spec, name, type_name, declaresCustom=known.IsCustom())
+        attribute = spec.attributes.get(name)
+        if attribute is not None and attribute.typeName != type_name:
+            spec.RemoveProperty(attribute)
+            attribute = None
+        made = attribute or Sdf.AttributeSpec(spec, name, type_name, declaresCustom=known.IsCustom())
         made.default = value
 
     def _replace(self, spec: Sdf.PrimSpec, attribute: Sdf.AttributeSpec) -> None:
-        found = spec.attributes.get(attribute.name)
-        if found is not None and found.typeName != attribute.typeName:
-            spec.RemoveProperty(found)
+        existing = spec.attributes.get(attribute.name)
+        if existing is not None and existing.typeName != attribute.typeName:
+            spec.RemoveProperty(existing)
         Sdf.CopySpec(self.geometry, attribute.path, spec.layer, spec.path.AppendProperty(attribute.name))
 
     def _copy_subsets(self, spec: Sdf.PrimSpec, source: Usd.Prim, geometry: Sdf.PrimSpec) -> None:
@@ -404,14 +404,14 @@ class _Copier:
 
     def _set_inputs(self, edit: MaterialEdit, source: Usd.Prim) -> bool:
         """Write the changed values of a surface; False where it is no plain shader, or textures stand in the way."""
-        found, plain = _surface(UsdShade.Material(source)), None
+        shader, plain = _surface(UsdShade.Material(source)), None
         for child in self.geometry.GetPrimAtPath(edit.path).nameChildren:
             identifier = child.attributes.get("info:id")
             if child.typeName == "Shader" and identifier is not None and identifier.default == "UsdPreviewSurface":
                 plain = child
-        if found is None or plain is None or found.GetIdAttr().Get() != "UsdPreviewSurface":
+        if shader is None or plain is None or shader.GetIdAttr().Get() != "UsdPreviewSurface":
             return False
-        inputs = {item.GetBaseName(): item for item in found.GetInputs()}
+        inputs = {item.GetBaseName(): item for item in shader.GetInputs()}
         changed: list[tuple[Sdf.Path, Sdf.AttributeSpec]] = []
         for name in sorted(edit.inputs or ()):
             attribute = plain.attributes.get(f"inputs:{name}")
@@ -421,7 +421,7 @@ class _Copier:
             producers = item.GetValueProducingAttributes() if item is not None else []
             if len(producers) > 1 or (producers and producers[0].GetName().startswith("outputs:")):
                 return False
-            where = producers[0].GetPath() if producers else found.GetPath().AppendProperty(attribute.name)
+            where = producers[0].GetPath() if producers else shader.GetPath().AppendProperty(attribute.name)
             changed.append((where, attribute))
         for where, attribute in changed:
             spec = self.editor.spec(str(where.GetPrimPath()))
@@ -525,8 +525,8 @@ def _is_per_element(attribute: Usd.Attribute) -> bool:
 
 
 def _surface(material: UsdShade.Material) -> UsdShade.Shader | None:
-    found = material.ComputeSurfaceSource()
-    shader = found[0] if found else None
+    source = material.ComputeSurfaceSource()
+    shader = source[0] if source else None
     return shader if shader else None
 
 

@@ -44,8 +44,8 @@ def retarget_layer(layer: Sdf.Layer, follow: Follow) -> None:
 
 def properties_of(layer: Sdf.Layer) -> Iterator[Sdf.PropertySpec]:
     """All property specs of a layer, also those in variants."""
-    found: list[Sdf.Path] = []
-    layer.Traverse(Sdf.Path.absoluteRootPath, found.append)
-    for path in found:
+    paths: list[Sdf.Path] = []
+    layer.Traverse(Sdf.Path.absoluteRootPath, paths.append)
+    for path in paths:
         if path.IsPropertyPath():
             yield layer.GetPropertyAtPath(path)

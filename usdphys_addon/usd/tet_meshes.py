@@ -64,12 +64,12 @@ def fill_stage(
 
 def _meshes(stage: Usd.Stage) -> list[Usd.Prim]:
     """The meshes that are drawn and stand for themselves: none of prototypes or guides."""
-    found = []
+    meshes = []
     for prim in stage.Traverse():
         is_drawn = prim.IsA(UsdGeom.Mesh) and UsdGeom.Imageable(prim).ComputePurpose() != UsdGeom.Tokens.guide
         if is_drawn and not stage.GetPrimAtPath(f"{prim.GetPath()}{SUFFIX}"):
-            found.append(prim)
-    return found
+            meshes.append(prim)
+    return meshes
 
 
 def _wanted(stage: Usd.Stage, path: str) -> Usd.Prim:

@@ -145,15 +145,15 @@ def write_coasting(
     units, moves: of the stage, and paths that changed since the model. times: time codes; the first is that of the pose
     of the model, and the default value. Returns the paths of these prims, parents first.
     """
-    found = {}
+    motions = {}
     for path, prim in model.bodies.items():
         motion = coasting.coasting_of(model, prim)
         if motion is not None and prim.get(usd_physics.RigidBodyAPI).resolved("kinematic_enabled"):  # type: ignore[union-attr]
-            found[paths.followed(path, moves)] = (prim, motion)
+            motions[paths.followed(path, moves)] = (prim, motion)
     to_stage = np.eye(4)
     to_stage[:3, :3] = units.to_z_up.T / units.meters_per_unit
-    for path in sorted(found, key=lambda one: one.count("/")):
-        prim, motion = found[path]
+    for path in sorted(motions, key=lambda one: one.count("/")):
+        prim, motion = motions[path]
         target = stage.GetPrimAtPath(path)
         chosen = times if motion.spin.any() else (times[0], times[-1])
         position, rotation = prim.world[:3, 3], frames.rotation_of(prim.world)
@@ -170,7 +170,7 @@ def write_coasting(
         layer = stage.GetEditTarget().GetLayer()
         clear_local(Sdf.CreatePrimInLayer(layer, target.GetPath()))
         _animate(layer, target, np.array(matrices), chosen, resets=resets, is_only=True)
-    return list(found)
+    return list(motions)
 
 
 def flatten(layer: Path, target: Path) -> None:

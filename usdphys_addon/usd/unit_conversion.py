@@ -226,8 +226,8 @@ class Conversion:
         dimension = _of_limit(name)
         if unit is not None:
             dimension = unit.dimension(name, type_name)
-            found = (other for condition, other in unit.others if _holds(condition, item.owner, name))
-            dimension = next(found, dimension)
+            others_holding = (other for condition, other in unit.others if _holds(condition, item.owner, name))
+            dimension = next(others_holding, dimension)
         turns = unit is not None and bool(self.angle) and _is_world(unit, item.owner, name)
         factor = 1.0
         if dimension is not None:
@@ -306,8 +306,8 @@ def _typed_for(item: Sdf.AttributeSpec, value: Any, row: tuple[Attribute, str] |
 def _of_limit(name: str) -> Dimension | None:
     """Of a limit along a degree of freedom that PhysicsLimitAPI does not list, and the model does not hold."""
     dof = name.split(":")[1] if name.startswith("limit:") else ""
-    found = (row for row in LimitAPI.attributes if dof and row.usd_name(dof) == name)
-    return next((row.dimension_for(dof) for row in found), None)
+    rows = (row for row in LimitAPI.attributes if dof and row.usd_name(dof) == name)
+    return next((row.dimension_for(dof) for row in rows), None)
 
 
 def _is_number(item: Sdf.AttributeSpec, value: Any) -> bool:
@@ -326,8 +326,8 @@ def _says_something(value: Any) -> bool:
 
 def _holds(condition: Condition, prim: Sdf.PrimSpec, name: str) -> bool:
     """name: of an attribute of the same instance."""
-    found = prim.attributes.get(condition.attribute.replace(INSTANCE, name.split(":")[1]))
-    return condition.holds(found.default if found is not None else None)
+    attribute = prim.attributes.get(condition.attribute.replace(INSTANCE, name.split(":")[1]))
+    return condition.holds(attribute.default if attribute is not None else None)
 
 
 def _is_world(unit: VendorUnit, prim: Sdf.PrimSpec, name: str) -> bool:

@@ -87,8 +87,8 @@ def prove(file: Path, result: Provable, *, strict: bool) -> None:
     """
     if result.proof is None:
         return
-    found, counts = result.proof.mismatches(partial(facts_of_file, file))
-    issues = proof.issues_of(found)
+    deviations, counts = result.proof.mismatches(partial(facts_of_file, file))
+    issues = proof.issues_of(deviations)
     refuse_errors(issues, result.path, strict=strict)
     result.issues += issues
     if result.edited is None:
@@ -107,14 +107,14 @@ def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) ->
     stage = Usd.Stage.Open(str(file))
     usd_read.say_units_as_doubles(stage)
     units = usd_read.stage_units(stage)
-    found = [stage.GetPrimAtPath(path) for path in wanted]
-    held = [_schemas_of(prim) if prim else None for prim in found]
+    usd_prims = [stage.GetPrimAtPath(path) for path in wanted]
+    held = [_schemas_of(prim) if prim else None for prim in usd_prims]
     cache = UsdGeom.XformCache(Usd.TimeCode.Default())
     worlds = np.full((len(wanted), 4, 4), np.nan)
     boxes = np.full((len(wanted), 2, 3), np.nan)
     representatives: dict[object, str] = {}
     meshes: dict[int, NDArray[np.float32]] = {}
-    for index, (prim, schemas) in enumerate(zip(found, held, strict=True)):
+    for index, (prim, schemas) in enumerate(zip(usd_prims, held, strict=True)):
         if schemas is None:
             continue
         worlds[index] = usd_read.despite_broken_ops(cache.GetLocalToWorldTransform, prim)
@@ -139,7 +139,12 @@ def facts_of_file(file: Path, wanted: Sequence[str], alike: Sequence[object]) ->
         if gprim is not None and usd_physics.CollisionAPI.usd_name in (schemas or ()):
             boxes[index] = proof.gprim_box(gprim)
     return proof.Facts(
-        worlds, boxes, held, prims, _materials_of(found, held), _counts(stage, dict(zip(found, held, strict=True)))
+        worlds,
+        boxes,
+        held,
+        prims,
+        _materials_of(usd_prims, held),
+        _counts(stage, dict(zip(usd_prims, held, strict=True))),
     )
 
 

@@ -184,18 +184,18 @@ class Translator:
 
 def _of_gltf(prim: Prim) -> dict[str, Any]:
     """Its extras that no attribute of a USD file has."""
-    found = {name: value for name, value in prim.extras.items() if name not in ("usd_type", "taper", deformables.KEY)}
-    radii = mass.taper_of(prim) if "shape" in found else None
+    rest = {name: value for name, value in prim.extras.items() if name not in ("usd_type", "taper", deformables.KEY)}
+    radii = mass.taper_of(prim) if "shape" in rest else None
     if radii is not None:
         # An uneven scale of the object is in the radius of the prim.
         ends = dict(zip(("radiusBottom", "radiusTop"), radii, strict=True))
-        found["shape"] = {kind: {**sizes, **ends} for kind, sizes in found["shape"].items() if isinstance(sizes, dict)}
-    motion = found.get("motion")
+        rest["shape"] = {kind: {**sizes, **ends} for kind, sizes in rest["shape"].items() if isinstance(sizes, dict)}
+    motion = rest.get("motion")
     if isinstance(motion, dict) and motion.get(GRAVCOMP):
-        found["motion"] = {key: value for key, value in motion.items() if key not in ("gravityFactor", GRAVCOMP)}
-        if not found["motion"]:
-            del found["motion"]
-    return found
+        rest["motion"] = {key: value for key, value in motion.items() if key not in ("gravityFactor", GRAVCOMP)}
+        if not rest["motion"]:
+            del rest["motion"]
+    return rest
 
 
 class SpecWriter:
@@ -389,17 +389,17 @@ def _is_target(path: str) -> bool:
     """True for an absolute path of a prim or property. Hidden text of a .blend can hold anything."""
     if not path.startswith("/") or not Sdf.Path.IsValidPathString(path):
         return False
-    found = Sdf.Path(path)
-    return bool(found.IsPrimPath() or found.IsPropertyPath())
+    path_parsed = Sdf.Path(path)
+    return bool(path_parsed.IsPrimPath() or path_parsed.IsPropertyPath())
 
 
 @cache
 def sdf_type(name: str) -> Sdf.ValueTypeName:
     """The Sdf value type with this name. Raises KeyError if there is none."""
-    found = Sdf.ValueTypeNames.Find(name)
-    if not found:
+    value_type = Sdf.ValueTypeNames.Find(name)
+    if not value_type:
         raise KeyError(name)
-    return found
+    return value_type
 
 
 def usd_value(type_: str, value: Any, factor: float) -> Any:

@@ -36,8 +36,8 @@ def broken_joint(place: ArrayLike, bodies: Sequence[ArrayLike], size: float) -> 
 
 def broken_joints(joints: Sequence[tuple[ArrayLike, Sequence[ArrayLike], float]]) -> Vertices:
     """The lines of broken joints, each (place, bodies, size)."""
-    found = [broken_joint(*joint) for joint in joints]
-    return np.concatenate(found) if found else np.zeros((0, 3), np.float32)
+    lines = [broken_joint(*joint) for joint in joints]
+    return np.concatenate(lines) if lines else np.zeros((0, 3), np.float32)
 
 
 # --------------------------------------------------------------------------- lines of shapes, each in its own space
@@ -64,11 +64,11 @@ def _strip(points: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def grab_lines(grabs: Sequence[tuple[ArrayLike, ArrayLike]]) -> Vertices:
     """A line from each held point to its target, with a cross at the point."""
-    found = [_lines(np.array([point, target])) for point, target in grabs]
+    lines = [_lines(np.array([point, target])) for point, target in grabs]
     for point, target in grabs:
         length = float(np.linalg.norm(np.subtract(target, point)))
-        found.append(cross(0.1 * length) + np.asarray(point, np.float32))
-    return joined(*found)
+        lines.append(cross(0.1 * length) + np.asarray(point, np.float32))
+    return joined(*lines)
 
 
 def joined(*parts: ArrayLike) -> Vertices:
@@ -415,5 +415,5 @@ def contact_lines(points: NDArray[np.float64], normals: NDArray[np.float64], len
     """A normal of a given length and a cross at each point (n, 3): (8 n, 3)."""
     ends = np.stack((points, points + length * normals), axis=1)
     bars = 0.25 * length * np.repeat(np.eye(3), 2, axis=0) * np.array((1.0, -1.0) * 3)[:, None]
-    found = np.concatenate((ends, points[:, None] + bars), axis=1)
-    return _lines(found[np.isfinite(found).all(axis=(1, 2))])
+    ends_of_bars = np.concatenate((ends, points[:, None] + bars), axis=1)
+    return _lines(ends_of_bars[np.isfinite(ends_of_bars).all(axis=(1, 2))])

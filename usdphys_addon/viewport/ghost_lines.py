@@ -27,9 +27,9 @@ _NONE = np.zeros((0, 3), np.float32)
 
 def _strips(ways: Sequence[Vertices], every: int) -> Vertices:
     """Lines through every so many points of each path, and to its end."""
-    found = [_NONE]
+    lines = [_NONE]
     for way in ways:
         kept = np.append(np.arange(0, len(way) - 1, every), len(way) - 1)
         points = way[kept]
-        found.append(np.stack((points[:-1], points[1:]), axis=2).transpose(1, 0, 2, 3).reshape(-1, 3))
-    return np.concatenate(found)
+        lines.append(np.stack((points[:-1], points[1:]), axis=2).transpose(1, 0, 2, 3).reshape(-1, 3))
+    return np.concatenate(lines)

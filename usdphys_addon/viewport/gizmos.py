@@ -203,8 +203,8 @@ class USDPHYS_GT_handle(_Drawn, bpy.types.Gizmo):
         if shown is None or failures.has_failed:
             return -1
         free = [handle for handle in shown.handles if not handle.faces_viewer(shown.view)]
-        found = handles.nearest(free, shown.view, location, REACH * shown.pixel)
-        return 0 if found is not None and found.key == self.key else -1
+        nearest = handles.nearest(free, shown.view, location, REACH * shown.pixel)
+        return 0 if nearest is not None and nearest.key == self.key else -1
 
 
 class _Failures:

@@ -284,8 +284,8 @@ class Drag:
 
     def _slid(self) -> float:
         assert self._line is not None
-        found = along_line(*self._line, self._ray())
-        return 0.0 if found is None else found / (self.handle.scale or 1.0)
+        slid = along_line(*self._line, self._ray())
+        return 0.0 if slid is None else slid / (self.handle.scale or 1.0)
 
     def _turn(self) -> float:
         if self._line is not None:
@@ -306,9 +306,9 @@ class Drag:
             change = np.linalg.solve(basis, place - self._point)
         else:
             length = float(np.linalg.norm(basis[:, axis]))
-            found = along_line(self._point, basis[:, axis] / length, self._ray())
+            moved = along_line(self._point, basis[:, axis] / length, self._ray())
             change = np.zeros(3)
-            change[axis] = (found or 0.0) / length
+            change[axis] = (moved or 0.0) / length
         value = start + change
         if snap:
             step = self._fine_step(fine)
@@ -320,7 +320,7 @@ class Drag:
 def nearest(handles: list[Handle], view: View, pixel: ArrayLike, reach: float) -> Handle | None:
     """The handle nearest to a pixel within `reach` pixels; of several at one pixel, the nearest to the viewer."""
     at = np.asarray(pixel, float)
-    found: tuple[float, float] | None = None
+    nearest_rank: tuple[float, float] | None = None
     best = None
     for handle in handles:
         point = handle.point(view)
@@ -331,8 +331,8 @@ def nearest(handles: list[Handle], view: View, pixel: ArrayLike, reach: float) -
         if away > reach:
             continue
         rank = (round(away), -float(view.back @ point))
-        if found is None or rank < found:
-            found, best = rank, handle
+        if nearest_rank is None or rank < nearest_rank:
+            nearest_rank, best = rank, handle
     return best
 
 

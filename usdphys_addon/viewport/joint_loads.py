@@ -30,14 +30,14 @@ def of_selected(context: Context, session: Any) -> list[tuple[str, JointLoads]]:
     """The loads of the selected joints by the names of their objects; the active one is the first."""
     if not session.has_joints:
         return []
-    found: dict[str, JointLoads] = {}
+    by_name: dict[str, JointLoads] = {}
     for name in _selected(context):
-        loads = session.loads_of(name) if name not in found else None
+        loads = session.loads_of(name) if name not in by_name else None
         if loads is not None:
-            found[name] = loads
-            if len(found) == MOST:
+            by_name[name] = loads
+            if len(by_name) == MOST:
                 break
-    return list(found.items())
+    return list(by_name.items())
 
 
 def rows_in(height: float, scale: float) -> int:

@@ -149,15 +149,15 @@ def _add_collider(shown: Shown, obj: Any, depsgraph: Any) -> None:
 
 def _add_mass(shown: Shown, obj: Any, depsgraph: Any, mass_of: Callable[[str], Any], wants_inertia: bool) -> None:
     mass = obj.usdphys.mass
-    found: Any = None
+    readout_of_mass: Any = None
     if obj.usdphys.rigid_body.is_applied and (wants_inertia or not _has_center(mass)):
-        found = mass_of(obj.name)
-        if found is not None and found.problem:
-            found = None
+        readout_of_mass = mass_of(obj.name)
+        if readout_of_mass is not None and readout_of_mass.problem:
+            readout_of_mass = None
     is_set = _has_center(mass)
-    if not is_set and found is None:
+    if not is_set and readout_of_mass is None:
         return
-    value: Any = np.array(mass.center_of_mass if is_set else found.center_of_mass, float)
+    value: Any = np.array(mass.center_of_mass if is_set else readout_of_mass.center_of_mass, float)
     world = np.array(obj.evaluated_get(depsgraph).matrix_world)
     linear = world[:3, :3]
     if frames.is_flat(frames.determinant(world)):
@@ -175,7 +175,7 @@ def _add_mass(shown: Shown, obj: Any, depsgraph: Any, mass_of: Callable[[str], A
     for way in handles.directions_of(linear).T:
         shown.guides.append(Guide(np.array([place - way * size, place + way * size]), "mass"))
     if wants_inertia:
-        _add_inertia(shown, mass, found, place, frames.rotation_of(world), depsgraph.scene)
+        _add_inertia(shown, mass, readout_of_mass, place, frames.rotation_of(world), depsgraph.scene)
 
 
 def _has_center(mass: Any) -> bool:

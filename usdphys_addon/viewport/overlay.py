@@ -104,8 +104,8 @@ def own_colors(context: Context) -> dict[int, tuple[float, ...]]:
         scene_shapes.DYNAMIC: "overlay_dynamic", scene_shapes.STATIC: "overlay_static",
         scene_shapes.KINEMATIC: "overlay_kinematic", scene_shapes.JOINT: "overlay_joint",
     }  # fmt: skip
-    found = {index: getattr(preferences, name, None) for index, name in names.items()}
-    return {index: tuple(color) for index, color in found.items() if color is not None and len(color) == 4}
+    colors = {index: getattr(preferences, name, None) for index, name in names.items()}
+    return {index: tuple(color) for index, color in colors.items() if color is not None and len(color) == 4}
 
 
 def _preferences(context: Context) -> Any:

@@ -61,15 +61,16 @@ def compute_mass(context: bpy.types.Context, name: str) -> MassReadout:
     prim = reading.model.prims.get(path)
     if prim is None or prim.get(usd_physics.RigidBodyAPI) is None:
         return MassReadout(problem="Only a rigid body has a mass")
-    found = mass.mass_properties(reading.model, path)
+    properties = mass.mass_properties(reading.model, path)
     # The body's frame has no scale; the object's space has one.
     scale = frames.scale_of(prim.world) * reading.model.units.meters_per_unit
-    x, y, z = (part / (size or 1.0) for part, size in zip(found.center_of_mass, scale.tolist(), strict=True))
+    x, y, z = (part / (size or 1.0) for part, size in zip(properties.center_of_mass, scale.tolist(), strict=True))
     return MassReadout(
-        found.mass, (x, y, z), found.diagonal_inertia, found.principal_axes,
-        (("mass", _short(found.mass_source.text)), ("center_of_mass", _short(found.center_source.text)),
-         ("diagonal_inertia", _short(found.inertia_source.text)), ("principal_axes", _short(found.axes_source.text))),
-        found.notes,
+        properties.mass, (x, y, z), properties.diagonal_inertia, properties.principal_axes,
+        (("mass", _short(properties.mass_source.text)), ("center_of_mass", _short(properties.center_source.text)),
+         ("diagonal_inertia", _short(properties.inertia_source.text)),
+         ("principal_axes", _short(properties.axes_source.text))),
+        properties.notes,
     )  # fmt: skip
 
 
@@ -98,8 +99,8 @@ def compute_shapes(context: bpy.types.Context, name: str) -> tuple[str, ...]:
         return ()
     family = {one.name_full for one in (obj, *parents_of(obj))}
     reading = scene_read.read_scene(context.evaluated_depsgraph_get(), keep=lambda other: other.name_full in family)
-    found = [_shape_name(prim) for prim in reading.model.colliders.values() if prim.label == name]
-    return tuple(found) if len(found) == len(obj.usdphys.colliders) else ()
+    names = [_shape_name(prim) for prim in reading.model.colliders.values() if prim.label == name]
+    return tuple(names) if len(names) == len(obj.usdphys.colliders) else ()
 
 
 def _shape_name(prim: Prim) -> str:
@@ -134,20 +135,20 @@ _asked: list[tuple[str, str]] = []
 
 def shapes_of(name: str) -> tuple[str, ...] | None:
     """For a draw: what the colliders of an object are, as last computed; None where it is not known yet."""
-    found: tuple[str, ...] | None = ask("shapes", name)
-    return found
+    shapes: tuple[str, ...] | None = ask("shapes", name)
+    return shapes
 
 
 def mass_of(name: str) -> MassReadout | None:
     """For a draw: the mass of an object's body as last computed; None where it is not known yet."""
-    found: MassReadout | None = ask("mass", name)
-    return found
+    readout_known: MassReadout | None = ask("mass", name)
+    return readout_known
 
 
 def members_of(name: str) -> tuple[str, ...] | None:
     """For a draw: the members of a collision group as last computed; None where they are not known yet."""
-    found: tuple[str, ...] | None = ask("members", name)
-    return found
+    members: tuple[str, ...] | None = ask("members", name)
+    return members
 
 
 def ask(kind: str, name: str) -> Any:

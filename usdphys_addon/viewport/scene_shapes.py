@@ -147,15 +147,15 @@ def collider_lines(prim: Prim, rotation: Matrix) -> Vertices:
     options = prim.get(usd_physics.MeshCollisionAPI)
     approximation = "none" if options is None else options.resolved("approximation")
     own = ("overlay", approximation, stretch.tobytes())
-    found = geometry.derived.get(own)
-    if found is None:
+    known = geometry.derived.get(own)
+    if known is None:
         # Cached: every reading of the scene returns the same meshes.
         digest = hashlib.blake2b(geometry.points.tobytes(), digest_size=16)
         digest.update(geometry.triangles.tobytes())
-        found = geometry.derived[own] = _cached(
+        known = geometry.derived[own] = _cached(
             (digest.digest(), *own), lambda: _mesh_lines(prim, geometry, rotation, stretch, approximation)
         )
-    lines: Vertices = found
+    lines: Vertices = known
     return lines
 
 
@@ -167,10 +167,10 @@ def _cached(key: Any, make: Callable[[], Vertices]) -> Vertices:
     if known is not None:
         _shapes.move_to_end(key)
         return known
-    found = _shapes[key] = make()
+    lines = _shapes[key] = make()
     if len(_shapes) > _CACHED:
         _shapes.popitem(last=False)
-    return found
+    return lines
 
 
 def _gprim_lines(gprim: usd_geom.Gprim, taper: tuple[float, float] | None, stretch: Matrix) -> Vertices:
@@ -363,7 +363,7 @@ class _Builder:
         if place is None:
             return None
         back = np.linalg.inv(place.pose)
-        found = []
+        boxes = []
         for prim in self.carried.get(path, ()):
             lines = collider_lines(prim, self.places[prim.path].rotation)
             if not len(lines):
@@ -371,10 +371,10 @@ class _Builder:
             low, high = lines.min(axis=0), lines.max(axis=0)
             corners = np.array([(x, y, z, 1.0) for x in (low[0], high[0]) for y in (low[1], high[1])
                                 for z in (low[2], high[2])])  # fmt: skip
-            found.append((corners @ (back @ self.places[prim.path].pose).T)[:, :3])
-        if not found:
+            boxes.append((corners @ (back @ self.places[prim.path].pose).T)[:, :3])
+        if not boxes:
             return None
-        points = np.concatenate(found)
+        points = np.concatenate(boxes)
         return (points.min(axis=0), points.max(axis=0)) if np.isfinite(points).all() else None
 
     def size(self, path: str) -> float:
@@ -409,16 +409,16 @@ class _Builder:
     def add_mass(self, path: str, prim: Prim) -> None:
         """Add a cross at the centre of mass, and the homogeneous box with this mass and inertia."""
         try:
-            found = mass.mass_properties(self.model, path, self.weighed.get(path))
+            properties = mass.mass_properties(self.model, path, self.weighed.get(path))
         except (ValueError, np.linalg.LinAlgError):
             return
         place, row = self.places[path], self.carriers.row(path)
-        moments, size = np.asarray(found.diagonal_inertia, float), self.size(path) or 0.2
-        own = frames.transform(found.center_of_mass, frames.matrix_of(found.principal_axes))
+        moments, size = np.asarray(properties.diagonal_inertia, float), self.size(path) or 0.2
+        own = frames.transform(properties.center_of_mass, frames.matrix_of(properties.principal_axes))
         world = place.pose @ own
         self.add(_sign(0.3 * size), row, world, MASS)
-        if found.mass > 0.0 and np.isfinite(moments).all():
-            squares = 6.0 * (moments.sum() - 2.0 * moments) / found.mass
+        if properties.mass > 0.0 and np.isfinite(moments).all():
+            squares = 6.0 * (moments.sum() - 2.0 * moments) / properties.mass
             self.add(draw_data.box(np.sqrt(np.maximum(squares, 0.0))), row, world, INERTIA)
 
     # ------------------------------------------------------------------ joints
@@ -426,7 +426,7 @@ class _Builder:
     def add_joint(self, prim: Prim) -> None:
         joint = prim.get(usd_physics.Joint)
         assert joint is not None
-        targets = [(found or ("",))[0] for found in (joint.body0, joint.body1)]
+        targets = [(targets_of_side or ("",))[0] for targets_of_side in (joint.body0, joint.body1)]
         owners = [self.owners.at(target) if target else None for target in targets]
         if not self.shows(self.options.joints, prim, *owners, *map(self.model.prims.get, targets)):
             return
@@ -470,11 +470,11 @@ class _Builder:
             if middle is not None:
                 arms.append(float(np.linalg.norm(middle - frame[:3, 3])))
         sizes, arms = [size for size in sizes if size > 0.0], [arm for arm in arms if arm > 1e-6]
-        found = JOINT_PART * min(sizes) if sizes else 0.5 * min(arms) if arms else JOINT_SIZE
+        length = JOINT_PART * min(sizes) if sizes else 0.5 * min(arms) if arms else JOINT_SIZE
         # A large floor or a long arm should not give a large symbol.
         if arms and sizes:
-            found = min(found, 1.2 * max(arms))
-        return self.options.size * (found if math.isfinite(found) and found > 0.0 else JOINT_SIZE)
+            length = min(length, 1.2 * max(arms))
+        return self.options.size * (length if math.isfinite(length) and length > 0.0 else JOINT_SIZE)
 
     # ------------------------------------------------------------------ filters and articulations
 
@@ -621,8 +621,8 @@ def palette(own: dict[int, tuple[float, ...]], on_light: bool) -> NDArray[np.flo
         rgb = [min(1.0, max(0.0, abs((hue * 6.0 + shift) % 6.0 - 3.0) - 1.0)) for shift in (0.0, 4.0, 2.0)]
         level = (1.0, 0.75)[number // 12 % 2]
         rows.append((*(level * (0.2 + 0.8 * part) for part in rgb), 0.95))
-    found = np.array(rows, np.float32)
+    colors = np.array(rows, np.float32)
     if on_light:
-        found[:, :3] *= 0.72
-        found[:, 3] = np.maximum(found[:, 3], 0.85)
-    return found
+        colors[:, :3] *= 0.72
+        colors[:, 3] = np.maximum(colors[:, 3], 0.85)
+    return colors

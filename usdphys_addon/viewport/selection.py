@@ -99,10 +99,10 @@ def unset(context: Context, name: str) -> int:
         return 0
     path, field = PLACES[name]
     groups = [selected.group_at(obj, path) for obj in selected.having(context, VALUES[name].need)]
-    found = [group for group in groups if group is not None and group.is_property_set(field)]
-    for group in found:
+    groups_set = [group for group in groups if group is not None and group.is_property_set(field)]
+    for group in groups_set:
         group.property_unset(field)
-    return len(found)
+    return len(groups_set)
 
 
 def key_state(name: str, curves: dict[int, Any]) -> str:
@@ -264,8 +264,8 @@ def current(context: Context) -> Any:
 
 def differing(obj: Object) -> frozenset[str]:
     """For a draw: names of the properties that differ, as last computed."""
-    found: frozenset[str] | None = readout.ask("differing", obj.name)
-    return found or frozenset()
+    names: frozenset[str] | None = readout.ask("differing", obj.name)
+    return names or frozenset()
 
 
 def register() -> None:

@@ -25,5 +25,5 @@ class Handlers:
 
     @staticmethod
     def _functions(event: str) -> list[Any]:
-        found: list[Any] = getattr(bpy.app.handlers, event)
-        return found
+        functions: list[Any] = getattr(bpy.app.handlers, event)
+        return functions

@@ -77,11 +77,11 @@ def originals(things: Iterable[Thing]) -> dict[str, list[Thing]]:
     A copy remembers the same path. The original is the one with the name that the import gave, else the only one whose
     name is not that of another one with a number. What is linked from another file comes last.
     """
-    found: dict[str, list[Thing]] = defaultdict(list)
+    by_path: dict[str, list[Thing]] = defaultdict(list)
     for thing in things:
         if thing.path:
-            found[thing.path].append(thing)
-    return {path: _likeliest(same) if len(same) > 1 else same for path, same in found.items()}
+            by_path[thing.path].append(thing)
+    return {path: _likeliest(same) if len(same) > 1 else same for path, same in by_path.items()}
 
 
 def _likeliest(same: list[Thing]) -> list[Thing]:
@@ -152,20 +152,20 @@ class ObjectMatcher:
     def above(self, path: str) -> tuple[str, Any | None]:
         """(path, object) of the nearest prim at or above a path that is an object."""
         for site in (path, *ancestors_of(path)):
-            found = self.direct.get(site)
-            if found is not None:
-                return site, found
+            obj = self.direct.get(site)
+            if obj is not None:
+                return site, obj
         return "", None
 
     def below(self, path: str) -> list[Any]:
         """Objects of all prims below a path, those of parents first."""
-        found: dict[Any, None] = {}
+        objects: dict[Any, None] = {}
         pending = [path]
         while pending:
             children = self._children.get(pending.pop(0), [])
-            found.update(dict.fromkeys(obj for child in children if (obj := self.object_of(child)) is not None))
+            objects.update(dict.fromkeys(obj for child in children if (obj := self.object_of(child)) is not None))
             pending += children
-        return list(found)
+        return list(objects)
 
     def type_name(self, path: str) -> str:
         prim = self.model.prims.get(path)

@@ -71,10 +71,10 @@ def extras_of(text: str) -> dict[str, Any]:
     if not text:
         return {}
     try:
-        found = json.loads(text)
+        extras = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return extras if isinstance(extras, dict) else {}
 
 
 def type_of(obj: Object) -> str:
@@ -184,9 +184,9 @@ def _materials_of(scene: Scene) -> dict[str, str]:
             mine.append(material)
         elif material.usdphys.prim.source in ("", file):
             rest.append(material)
-    found = origins(mine)
-    taken = set(found.values())
-    return found | {name: path for name, path in origins(rest).items() if path not in taken}
+    paths = origins(mine)
+    taken = set(paths.values())
+    return paths | {name: path for name, path in origins(rest).items() if path not in taken}
 
 
 def used_materials(scene: Scene) -> set[str]:

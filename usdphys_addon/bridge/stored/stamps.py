@@ -56,8 +56,8 @@ def _order_of(version: str) -> Order | None:
 @cache
 def is_newer(version: str) -> bool:
     """True for the version of an add-on that is newer than this one."""
-    found = _order_of(version)
-    return found is not None and found > order(addon_version())
+    own_order = _order_of(version)
+    return own_order is not None and own_order > order(addon_version())
 
 
 def newer_message(found: Mapping[str, str]) -> str:

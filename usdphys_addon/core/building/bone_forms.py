@@ -91,9 +91,9 @@ class _Rig:
         """The mirror image of each bone, which may be itself, at the better of two planes; None without symmetry."""
         best: dict[int, int] = {}
         for axis in (0, 1):
-            found = self._mirrored(axis)
-            if self._worth(found) > self._worth(best):
-                best = found
+            mirrored = self._mirrored(axis)
+            if self._worth(mirrored) > self._worth(best):
+                best = mirrored
         return best if len(best) >= max(_SYMMETRIC * len(self.rows), 8) and self._worth(best) else None
 
     @staticmethod
@@ -116,15 +116,15 @@ class _Rig:
 
     def limbs(self, mirror: dict[int, int]) -> list[_Limb]:
         """The pairs that hang on bones of the middle, each once and by its longest chain."""
-        found = []
+        pairs = []
         for row in self.rows:
             image, at = mirror.get(row, row), self.above[row]
             if row < image and (at < 0 or mirror.get(at) == at):
                 rows = self._chain(row)
                 other = [mirror.get(one, -1) for one in rows]
                 if -1 not in other and self._length(rows) > _LIMB * self.height:
-                    found.append(_Limb(rows, other, at))
-        return found
+                    pairs.append(_Limb(rows, other, at))
+        return pairs
 
     def _chain(self, row: int) -> list[int]:
         """From a bone outwards, along the longest way, to where it parts into fingers."""
@@ -220,10 +220,10 @@ class _Rig:
         return {"hips": hips, "spine": spine, "neck": upper[:-1][:1], "head": upper[1:2] or upper[:1]}
 
     def _ancestors(self, row: int) -> set[int]:
-        found = set()
+        rows = set()
         while (row := self.above[row]) >= 0:
-            found.add(row)
-        return found
+            rows.add(row)
+        return rows
 
     def _highest(self, row: int) -> float:
         return float(max(self.bones[row].head[2], self.bones[row].tail[2]))

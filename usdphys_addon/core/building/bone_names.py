@@ -80,10 +80,10 @@ def named(name: str) -> Named:
     plain = re.sub(r"^(DEF|ORG|MCH|J_Bip|Bip0*1|CC_Base|valvebiped|b|jnt)[-_ .]+", "", plain, flags=re.IGNORECASE)
     side = ""
     for pattern in _SIDES:
-        found = pattern.search(plain)
-        if found:
-            side = {"左": "L", "右": "R"}.get(found["side"], found["side"][0].upper())
-            plain = plain[: found.start("side")] + plain[found.end("side") :]
+        match = pattern.search(plain)
+        if match:
+            side = {"左": "L", "右": "R"}.get(match["side"], match["side"][0].upper())
+            plain = plain[: match.start("side")] + plain[match.end("side") :]
             break
     word = re.sub(r"^[cC][ ._-]", "", plain).strip(" ._-")
     word = re.sub(r"[ ._-]*\d+$", "", word).strip(" ._-")

@@ -72,9 +72,9 @@ def hinge(points0: Array, points1: Array, axes1: Array) -> Guess | None:
 
     points0, points1: (n, 3), of the surfaces, in the world; points0 may be empty for the world.
     """
-    found = symmetry_axis(points1, axes1)
-    if found is not None:
-        return found
+    axis = symmetry_axis(points1, axes1)
+    if axis is not None:
+        return axis
     box = box_of(points1, axes1)
     order = np.argsort(box.extents)
     thin, short, long = (int(row) for row in order)

@@ -192,10 +192,10 @@ def untangle(bones: Sequence[Bone]) -> None:
 
 
 def _ancestors(bones: Sequence[Bone], row: int) -> list[int]:
-    found = []
+    rows = []
     while (row := bones[row].above) >= 0:
-        found.append(row)
-    return found
+        rows.append(row)
+    return rows
 
 
 def _is_twin(one: Bone, other: Bone) -> bool:
@@ -208,19 +208,19 @@ def _is_twin(one: Bone, other: Bone) -> bool:
 def _by_joint(bones: Sequence[Bone], words: Sequence[Named]) -> list[Named]:
     """Limbs that are called by the joint at which they start: L_Hip above L_Knee, L_Shoulder above L_Elbow."""
     there = {word[:2] for word in words if not word.is_dropped}
-    found = list(words)
+    renamed = list(words)
     for bone, word in zip(bones, words, strict=True):
         if bone.above < 0 or word.is_dropped or not word.side or words[bone.above].side != word.side:
             continue
         above, is_shldr = words[bone.above], "shldr" in bones[bone.above].name.lower()
         pair = (above.segment, word.segment)
         if pair in (("hips", "shank"), ("shank", "shank")) and ("thigh", word.side) not in there:
-            found[bone.above] = above._replace(segment="thigh")
+            renamed[bone.above] = above._replace(segment="thigh")
         elif pair == ("shoulder", "forearm") and ("upper_arm", word.side) not in there:
-            found[bone.above] = above._replace(segment="upper_arm")
+            renamed[bone.above] = above._replace(segment="upper_arm")
         elif pair == ("upper_arm", "upper_arm") and is_shldr:
-            found[bone.above] = above._replace(segment="shoulder")
-    return found
+            renamed[bone.above] = above._replace(segment="shoulder")
+    return renamed
 
 
 def _join_split(bones: Sequence[Bone], words: Sequence[Named]) -> set[int]:
@@ -478,10 +478,10 @@ def _without_light_links(parts: Sequence[Part]) -> None:
 
 def beyond(parts: Sequence[Part]) -> list[float]:
     """The mass (kg) of each part with all that hangs on it."""
-    found = [part.mass for part in parts]
+    masses = [part.mass for part in parts]
     for number in reversed(range(1, len(parts))):
-        found[parts[number].above] += found[number]
-    return found
+        masses[parts[number].above] += masses[number]
+    return masses
 
 
 def _side(part: Part) -> str:
@@ -592,15 +592,15 @@ def _outline(points: Array) -> Array:
     ordered = np.unique(points, axis=0)
 
     def half(rows: Array) -> list[Array]:
-        found: list[Array] = []
+        points: list[Array] = []
         for point in rows:
-            while len(found) > 1:
-                (x0, y0), (x1, y1) = found[-1] - found[-2], point - found[-2]
+            while len(points) > 1:
+                (x0, y0), (x1, y1) = points[-1] - points[-2], point - points[-2]
                 if x0 * y1 - y0 * x1 > 0.0:
                     break
-                found.pop()
-            found.append(point)
-        return found[:-1]
+                points.pop()
+            points.append(point)
+        return points[:-1]
 
     return np.array(half(ordered) + half(ordered[::-1]))
 
@@ -679,12 +679,12 @@ def joint_plan(bones: Sequence[Bone], parts: Sequence[Part], number: int, axes: 
 
 def dominant(weights: Sequence[Mapping[str, float]], owners: Mapping[str, int]) -> list[int]:
     """The part that moves each vertex most; -1 for none. weights: by name of the bone. owners: part by bone."""
-    found = []
+    parts = []
     for vertex in weights:
         shares: dict[int, float] = defaultdict(float)
         for name, weight in vertex.items():
             owner = owners.get(name, -1)
             if owner >= 0:
                 shares[owner] += weight
-        found.append(max(shares, key=lambda owner: shares[owner]) if shares else -1)
-    return found
+        parts.append(max(shares, key=lambda owner: shares[owner]) if shares else -1)
+    return parts

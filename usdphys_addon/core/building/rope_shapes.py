@@ -26,13 +26,13 @@ def catenary(start: ArrayLike, end: ArrayLike, length: float, count: int) -> Arr
     if length <= math.hypot(width, rise) * (1.0 + 1e-9):
         return np.asarray(first + parts[:, None] * across)
     along = parts * length
-    found = np.empty((count + 1, 3))
+    points = np.empty((count + 1, 3))
     if width <= 1e-6 * length:
         # Both ends are above each other: the rope hangs down from the one and up to the other.
         down = (length - rise) / 2.0
-        found[:, :2] = first[:2]
-        found[:, 2] = first[2] + np.where(along < down, -along, along - 2.0 * down)
-        return found
+        points[:, :2] = first[:2]
+        points[:, 2] = first[2] + np.where(along < down, -along, along - 2.0 * down)
+        return points
     # 2 a sinh(width / 2 a) = sqrt(length² - rise²), by bisection for width / 2 a.
     ratio = math.sqrt(length**2 - rise**2) / width
     low, high = 1e-9, 1.0
@@ -46,9 +46,9 @@ def catenary(start: ArrayLike, end: ArrayLike, length: float, count: int) -> Arr
     offset = size * math.sinh(-lowest / size)
     x = lowest + size * np.arcsinh((along + offset) / size)
     flat = across[:2] / width
-    found[:, :2] = first[:2] + x[:, None] * flat
-    found[:, 2] = first[2] + size * (np.cosh((x - lowest) / size) - math.cosh(-lowest / size))
-    return found
+    points[:, :2] = first[:2] + x[:, None] * flat
+    points[:, 2] = first[2] + size * (np.cosh((x - lowest) / size) - math.cosh(-lowest / size))
+    return points
 
 
 def resampled(points: ArrayLike, count: int, *, is_closed: bool = False) -> Array:
@@ -80,7 +80,7 @@ def frames_along(points: ArrayLike) -> Array:
     side = np.cross((0.0, 0.0, 1.0), ways[0])
     if np.linalg.norm(side) < 1e-3:
         side = np.array([0.0, 1.0, 0.0])
-    found = np.empty((len(ways), 3, 3))
+    rotations = np.empty((len(ways), 3, 3))
     for row, way in enumerate(ways):
         if row:
             # Turn the side by the shortest rotation from the last direction to this one.
@@ -90,8 +90,8 @@ def frames_along(points: ArrayLike) -> Array:
                 side = side * cosine + np.cross(axis, side) + axis * float(axis @ side) / (1.0 + cosine)
         side = side - way * float(side @ way)
         side /= np.linalg.norm(side)
-        found[row] = np.stack((way, side, np.cross(way, side)), axis=1)
-    return found
+        rotations[row] = np.stack((way, side, np.cross(way, side)), axis=1)
+    return rotations
 
 
 def over_pulley(one: ArrayLike, other: ArrayLike, radius: float, part: float) -> Array:
@@ -112,5 +112,5 @@ def over_pulley(one: ArrayLike, other: ArrayLike, radius: float, part: float) ->
     arc = radius * np.stack((np.cos(angles), np.sin(angles)), axis=1)
     line = np.concatenate(([ends[0]], arc, [ends[1]]))
     count = max(8, min(80, math.ceil(length_of(line, is_closed=False) / (part * radius))))
-    found = resampled(line, count, is_closed=False)
-    return found if np.array_equal(ends[0], np.asarray(one, float)) else found[::-1]
+    points = resampled(line, count, is_closed=False)
+    return points if np.array_equal(ends[0], np.asarray(one, float)) else points[::-1]

@@ -34,14 +34,14 @@ def places(radii: Sequence[float], spread: float, seed: int) -> Array:
     layers = math.ceil(count / len(grid))
     # The lower layers are full.
     order = np.concatenate([random.permutation(len(grid)) for _ in range(layers)])[:count]
-    found = np.empty((count, 3))
-    found[:, :2] = grid[order]
-    found[:, 2] = np.arange(count) // len(grid) * cell
+    centers = np.empty((count, 3))
+    centers[:, :2] = grid[order]
+    centers[:, 2] = np.arange(count) // len(grid) * cell
     slack = largest - np.asarray(radii, float)
-    return found + random.uniform(-1.0, 1.0, (count, 3)) * (slack[:, None] + GAP * largest / 2.0) / math.sqrt(3.0)
+    return centers + random.uniform(-1.0, 1.0, (count, 3)) * (slack[:, None] + GAP * largest / 2.0) / math.sqrt(3.0)
 
 
 def turns(count: int, seed: int) -> Array:
     """Unit quaternions (n, 4), w first, evenly distributed over all rotations."""
-    found = np.random.default_rng(seed).normal(size=(count, 4))
-    return np.asarray(found / np.linalg.norm(found, axis=1, keepdims=True))
+    quaternions = np.random.default_rng(seed).normal(size=(count, 4))
+    return np.asarray(quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True))

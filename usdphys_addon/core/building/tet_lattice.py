@@ -58,11 +58,11 @@ class TetLattice:
 
     def embed(self, points: Floats) -> tuple[Ints, Floats]:
         """(index of the tetrahedron (k,), weights of its corners (k, 4)) of points (k, 3); -1 for those outside."""
-        found = self.index[_keys(_inside(points, self), self.index.shape[:3])] if len(points) else np.zeros(0, np.int64)
-        corners = self.points[self.tets[np.maximum(found, 0)]]
+        tets = self.index[_keys(_inside(points, self), self.index.shape[:3])] if len(points) else np.zeros(0, np.int64)
+        corners = self.points[self.tets[np.maximum(tets, 0)]]
         edges = (corners[:, 1:] - corners[:, :1]).transpose(0, 2, 1)
         weights = np.linalg.solve(edges, (points - corners[:, 0])[..., None])[..., 0]
-        return found, np.concatenate([1.0 - weights.sum(axis=1, keepdims=True), weights], axis=1)
+        return tets, np.concatenate([1.0 - weights.sum(axis=1, keepdims=True), weights], axis=1)
 
 
 def open_edges(triangles: Ints) -> int:
@@ -119,10 +119,10 @@ def _use_inner(is_used: NDArray[np.bool_], corners: Floats, origin: Floats, cell
         lower, upper = _ends(shape, axis)
         middles = at_centre[lower] | at_centre[upper]
         for edge, ends in enumerate(_EDGES):
-            found = middles.copy()
+            inner = middles.copy()
             for end in ends:
-                found |= at_corner[_corner_of(shape, axis, end)]
-            is_used[..., axis, edge][lower] |= found
+                inner |= at_corner[_corner_of(shape, axis, end)]
+            is_used[..., axis, edge][lower] |= inner
 
 
 def _ends(shape: tuple[int, ...], axis: int) -> tuple[tuple[slice, ...], tuple[slice, ...]]:
@@ -189,8 +189,8 @@ def _use_surface(is_used: NDArray[np.bool_], corners: Floats, origin: Floats, ce
         faces = corners[steps == count]
         # In parts: a fine mesh of large triangles has millions of points.
         for part in np.array_split(faces, max(1, len(faces) * len(weights) // 1_000_000)):
-            found = _keys((np.einsum("kc,fcx->fkx", weights, part).reshape(-1, 3) - origin) / cell, is_used.shape[:3])
-            is_used[found] = True
+            keys = _keys((np.einsum("kc,fcx->fkx", weights, part).reshape(-1, 3) - origin) / cell, is_used.shape[:3])
+            is_used[keys] = True
 
 
 def _inside(points: Floats, lattice: TetLattice) -> Floats:
@@ -238,8 +238,8 @@ def _made(is_used: NDArray[np.bool_], origin: Floats, cell: float, volume: float
     known, tets = np.unique(numbers, return_inverse=True)
     tets = tets.reshape(-1, 4).astype(np.int64)
     points = origin + np.stack(np.unravel_index(known, tuple(2 * shape + 3)), axis=1) * (cell / 2.0)
-    found = points[tets]
-    is_turned = np.linalg.det(found[:, 1:] - found[:, :1]) < 0
+    corners = points[tets]
+    is_turned = np.linalg.det(corners[:, 1:] - corners[:, :1]) < 0
     tets[is_turned] = tets[is_turned][:, [0, 1, 3, 2]]
     return TetLattice(points, tets, surface_of(tets), cell, volume, origin, index)
 

@@ -55,14 +55,14 @@ class Issue:
 
 def alike(issues: Iterable[Issue]) -> list[tuple[Issue, int]]:
     """The first of the issues that say the same of different prims, and how many say it; in their order."""
-    found: dict[tuple[str, ...], tuple[Issue, int]] = {}
+    by_words: dict[tuple[str, ...], tuple[Issue, int]] = {}
     for issue in issues:
         said = issue.message
         for name in (f"'{issue.label}' ({issue.path})", f"'{issue.label}'", issue.path):
             said = said.replace(name, "")
         key = (issue.code, issue.severity, said)
-        found[key] = (found[key][0], found[key][1] + 1) if key in found else (issue, 1)
-    return list(found.values())
+        by_words[key] = (by_words[key][0], by_words[key][1] + 1) if key in by_words else (issue, 1)
+    return list(by_words.values())
 
 
 class Finding(NamedTuple):
@@ -109,8 +109,8 @@ def rule(code: str) -> Callable[[RuleCheck], RuleCheck]:
     codes that gltf_readers.tsv lacks. fix: one imperative sentence; {X}: name of the prim; others: `Finding.words`.
     """
     row = _table()[code]
-    found = row | {"havok": "usd", "godot": "usd"} | _of_gltf().get(code, {})
-    named = {target: row["usd"] if found[target] == "usd" else found[target] for target in get_args(Target)}
+    by_target = row | {"havok": "usd", "godot": "usd"} | _of_gltf().get(code, {})
+    named = {target: row["usd"] if by_target[target] == "usd" else by_target[target] for target in get_args(Target)}
     severities = {target: cast(Severity, named[target]) for target in get_args(Target) if named[target]}
 
     def register(check: RuleCheck) -> RuleCheck:
@@ -152,10 +152,10 @@ class Above:
                 break
             passed.append(path)
             path = paths.parent_of(path)
-        found = known[path]
+        nearest = known[path]
         for below in passed:
-            known[below] = found
-        return found
+            known[below] = nearest
+        return nearest
 
     def over(self, path: str) -> Prim | None:
         """The nearest prim strictly above the path."""
@@ -263,11 +263,11 @@ class Facts:
 
     def all(self, cls: type[SchemaT]) -> Entries[SchemaT]:
         """The schemas of a class and of classes derived from it; all instances together."""
-        found = self.instances(cls)
-        if len(found) == 1:
-            return found[0]
-        prims = [prim for entries in found for prim in entries.prims]
-        return Entries(prims, [value for entries in found for value in entries.values])
+        of_class = self.instances(cls)
+        if len(of_class) == 1:
+            return of_class[0]
+        prims = [prim for entries in of_class for prim in entries.prims]
+        return Entries(prims, [value for entries in of_class for value in entries.values])
 
     def instances(self, cls: type[SchemaT]) -> list[Entries[SchemaT]]:
         """Like `all`, with separate entries for each schema name and instance."""
@@ -284,10 +284,10 @@ class Facts:
     @cached_property
     def colliders(self) -> Entries[usd_physics.CollisionAPI]:
         """Of rigid bodies and static ones: the shape of a deformable is its own."""
-        found = self.all(usd_physics.CollisionAPI)
-        if not any(map(deformables.kind_of, found.prims)):
-            return found
-        rigid = [(prim, value) for prim, value in found if not deformables.kind_of(prim)]
+        entries = self.all(usd_physics.CollisionAPI)
+        if not any(map(deformables.kind_of, entries.prims)):
+            return entries
+        rigid = [(prim, value) for prim, value in entries if not deformables.kind_of(prim)]
         return Entries([prim for prim, _ in rigid], [value for _, value in rigid])
 
     @cached_property

@@ -172,15 +172,15 @@ def articulation_on_kinematic_body(facts: Facts) -> Iterator[Finding]:
 
 def _held(facts: Facts) -> list[tuple[Prim, Prim, bool]]:
     """(joint, body, whether it is fixed) of the joints of articulations between a body and what is none."""
-    found = []
+    joints = []
     for prim, joint in facts.joints:
         if joint.joint_enabled is False or joint.exclude_from_articulation is True:
             continue
         ends = [facts.carrier.at(side[0]) if side else None for side in (joint.body0, joint.body1)]
         bodies = [end for end in ends if end is not None]
         if len(bodies) == 1 and bodies[0].path in facts.dynamic:
-            found.append((prim, bodies[0], isinstance(joint, usd_physics.FixedJoint)))
-    return found
+            joints.append((prim, bodies[0], isinstance(joint, usd_physics.FixedJoint)))
+    return joints
 
 
 @rule("ArticulationRootGives")

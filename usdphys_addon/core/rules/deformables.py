@@ -24,20 +24,20 @@ def _each(facts: Facts, kind: str = "") -> Iterator[tuple[Prim, Deformable]]:
 
 @rule("DeformableNotTriangles")
 def not_triangles(facts: Facts) -> Iterator[Finding]:
-    for prim, found in _each(facts, "surface"):
-        if found.others:
-            number = counted(found.others, "face")
+    for prim, deformable in _each(facts, "surface"):
+        if deformable.others:
+            number = counted(deformable.others, "face")
             yield Finding(prim, f"The cloth {prim.display} has {number} that are not triangles.")
 
 
 @rule("DeformableNonManifold")
 def non_manifold(facts: Facts) -> Iterator[Finding]:
-    for prim, found in _each(facts):
-        if found.kind == "curves":
+    for prim, deformable in _each(facts):
+        if deformable.kind == "curves":
             continue
-        corners = FACES if found.kind == "volume" else ((0, 1), (1, 2), (2, 0))
-        if most := _most_sharing(found.elements, corners):
-            what = "tetrahedra share a face" if found.kind == "volume" else "triangles share an edge"
+        corners = FACES if deformable.kind == "volume" else ((0, 1), (1, 2), (2, 0))
+        if most := _most_sharing(deformable.elements, corners):
+            what = "tetrahedra share a face" if deformable.kind == "volume" else "triangles share an edge"
             yield Finding(prim, f"In {prim.display}, {most} {what}; two may.")
 
 
@@ -52,10 +52,10 @@ def _most_sharing(elements: Ints, sides: tuple[tuple[int, ...], ...]) -> int:
 
 @rule("TetInverted")
 def inverted(facts: Facts) -> Iterator[Finding]:
-    for prim, found in _each(facts, "volume"):
-        if not len(found.elements):
+    for prim, deformable in _each(facts, "volume"):
+        if not len(deformable.elements):
             continue
-        volumes = deformables.volumes(found.points[found.elements])
+        volumes = deformables.volumes(deformable.points[deformable.elements])
         wrong = int((~(volumes > 1e-9 * float(np.abs(volumes).max()))).sum())
         if wrong:
             yield Finding(prim, f"{wrong} of the {len(volumes)} tetrahedra of {prim.display} are flat or inverted.")
@@ -63,10 +63,10 @@ def inverted(facts: Facts) -> Iterator[Finding]:
 
 @rule("DeformableUnderRigid")
 def below_a_body(facts: Facts) -> Iterator[Finding]:
-    bodies = {found.body for _, found in _each(facts)}
-    for prim, found in _each(facts):
+    bodies = {deformable.body for _, deformable in _each(facts)}
+    for prim, deformable in _each(facts):
         carrier = facts.owner.at(prim.path)
-        other = next((path for path in paths.ancestors_of(found.body) if path in bodies), "")
+        other = next((path for path in paths.ancestors_of(deformable.body) if path in bodies), "")
         if carrier is not None or other:
             above = carrier.display if carrier is not None else other
             yield Finding(prim, f"The deformable {prim.display} is below the body {above}.")
@@ -74,18 +74,18 @@ def below_a_body(facts: Facts) -> Iterator[Finding]:
 
 @rule("DeformableMassAPI")
 def with_mass_api(facts: Facts) -> Iterator[Finding]:
-    for prim, found in _each(facts):
-        if usd_physics.MassAPI.usd_name in found.schemas:
+    for prim, deformable in _each(facts):
+        if usd_physics.MassAPI.usd_name in deformable.schemas:
             yield Finding(prim, f"The deformable {prim.display} has the mass of a rigid body, which nothing reads.")
 
 
 @rule("DeformableThicknessMissing")
 def without_thickness(facts: Facts) -> Iterator[Finding]:
-    for prim, found in _each(facts):
+    for prim, deformable in _each(facts):
         if (
-            found.kind != "volume"
-            and not len(found.thicknesses[0])
-            and f"Physics{found.kind.title()}DeformableSimAPI" in found.schemas
+            deformable.kind != "volume"
+            and not len(deformable.thicknesses[0])
+            and f"Physics{deformable.kind.title()}DeformableSimAPI" in deformable.schemas
         ):
             yield Finding(prim, f"{prim.display} has no thickness: 1 mm is taken.")
 
@@ -99,20 +99,24 @@ def starts_inside(facts: Facts) -> Iterator[Finding]:
     holders: dict[str, set[str]] = {}
     for pin in facts.deformables[1]:
         holders.setdefault(pin.deformable, set()).add(pin.target)
-    for prim, found in _each(facts):
-        if not len(found.points):
+    for prim, deformable in _each(facts):
+        if not len(deformable.points):
             continue
-        low, high = found.points.min(axis=0), found.points.max(axis=0)
+        low, high = deformable.points.min(axis=0), deformable.points.max(axis=0)
         least = _DEEP * float(np.linalg.norm(high - low))
         # What holds it may reach into it; but not all that is below a common parent.
-        held = [path for path in holders.get(found.path, ()) if path and not paths.is_at_or_below(found.path, path)]
+        held = [
+            path
+            for path in holders.get(deformable.path, ())
+            if path and not paths.is_at_or_below(deformable.path, path)
+        ]
         for solid in facts.once(solids_of_scene):
             is_near = (solid.low <= high).all() and (low <= solid.high).all()
             if not is_near or any(paths.is_at_or_below(solid.prim.path, path) for path in held):
                 continue
-            number = int((overlap.depths_inside(solid, found.points) > least).sum())
+            number = int((overlap.depths_inside(solid, deformable.points) > least).sum())
             if number:
-                points, place = f"{number} of the {len(found.points)} points", solid.prim.display
+                points, place = f"{number} of the {len(deformable.points)} points", solid.prim.display
                 text = f"{points} of {prim.display} start inside {place}."
                 yield Finding(prim, text, {"other": name(solid.prim)})
                 break
@@ -120,8 +124,8 @@ def starts_inside(facts: Facts) -> Iterator[Finding]:
 
 @rule("DeformableDialects")
 def dialects(facts: Facts) -> Iterator[Finding]:
-    for prim, found in _each(facts):
-        families = {family for family in FAMILIES for name in found.schemas
+    for prim, deformable in _each(facts):
+        families = {family for family in FAMILIES for name in deformable.schemas
                     if name.startswith(family) and "Deformable" in name}  # fmt: skip
         if len(families) > 1:
             yield Finding(prim, f"{prim.display} has schemas of OpenUSD's proposal and of PhysX for deformables.")
@@ -129,7 +133,7 @@ def dialects(facts: Facts) -> Iterator[Finding]:
 
 @rule("DeformablePinStatic")
 def pinned_to_nothing_that_moves(facts: Facts) -> Iterator[Finding]:
-    kinds = {found.path: (prim, found.kind) for prim, found in _each(facts)}
+    kinds = {deformable.path: (prim, deformable.kind) for prim, deformable in _each(facts)}
     for pin in facts.deformables[1]:
         prim, kind = kinds.get(pin.deformable, (None, ""))
         if prim is not None and kind != "curves" and facts.carrier.at(pin.target) is None:

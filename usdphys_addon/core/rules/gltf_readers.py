@@ -27,11 +27,11 @@ def articulation_left_out(facts: Facts) -> Iterator[Finding]:
 
 @rule("JointLeftOut")
 def joint_left_out(facts: Facts) -> Iterator[Finding]:
-    found = [prim for prim, joint in facts.joints if joint.joint_enabled is not False]
-    if len(found) == 1:
-        yield Finding(found[0], f"Godot leaves out the joint {found[0].display}.")
-    elif found:
-        yield Finding(found[0], f"Godot leaves out the joint {found[0].display} and {len(found) - 1} more.")
+    joints = [prim for prim, joint in facts.joints if joint.joint_enabled is not False]
+    if len(joints) == 1:
+        yield Finding(joints[0], f"Godot leaves out the joint {joints[0].display}.")
+    elif joints:
+        yield Finding(joints[0], f"Godot leaves out the joint {joints[0].display} and {len(joints) - 1} more.")
 
 
 @rule("MaterialLeftOut")
@@ -43,13 +43,13 @@ def material_left_out(facts: Facts) -> Iterator[Finding]:
 
 def _links(facts: Facts) -> list[tuple[Prim, str, str]]:
     """(joint, one body, the other) of enabled joints; "" is the world, and all that does not move."""
-    found = []
+    links = []
     for prim, joint in facts.joints:
         ends = [facts.mover.at(targets[0]) if targets else None for targets in (joint.body0, joint.body1)]
         one, other = (end.path if end is not None and end.path in facts.dynamic else "" for end in ends)
         if joint.joint_enabled is not False and one != other:
-            found.append((prim, one, other))
-    return found
+            links.append((prim, one, other))
+    return links
 
 
 @rule("JointsInLoop")

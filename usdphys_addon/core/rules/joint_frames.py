@@ -189,7 +189,7 @@ def _articulated(facts: Facts) -> list[list[int]]:
             ends[row] = (moving[0], moving[1])
             for path in moving:
                 hubs[path].append(row)
-    found, seen = [], set()
+    groups, seen = [], set()
     for first in pending:
         rows: set[int] = set()
         reached = [first]
@@ -200,8 +200,8 @@ def _articulated(facts: Facts) -> list[list[int]]:
                 rows.update(hubs[path])
                 reached += (end for row in hubs[path] for end in ends[row])
         if rows:
-            found.append(sorted(rows))
-    return found
+            groups.append(sorted(rows))
+    return groups
 
 
 def jumps(facts: Facts) -> list[list[Jump]]:
@@ -220,11 +220,11 @@ def jumps(facts: Facts) -> list[list[Jump]]:
     offsets = np.einsum("nji,nj->ni", rotations0, positions1 - positions0)
     relative = np.swapaxes(rotations0, 1, 2) @ rotations1
     limits = _locked(facts)
-    found = [
+    groups = [
         [jump for row in rows for jump in _jumps_of(*joints[row], offsets[row], relative[row], limits)]
         for rows in articulations
     ]
-    return [some for some in found if some]
+    return [some for some in groups if some]
 
 
 def _jumps_of(
@@ -258,8 +258,8 @@ def _jumps_of(
 
 def _start(prim: Prim, dof: str) -> float:
     """The position of a joint state, radians or metres; 0 without one."""
-    found = getattr(prim.schemas.get(f"PhysicsJointStateAPI:{dof}"), "position", None)
-    return float(found) if found is not None and math.isfinite(found) else 0.0
+    position = getattr(prim.schemas.get(f"PhysicsJointStateAPI:{dof}"), "position", None)
+    return float(position) if position is not None and math.isfinite(position) else 0.0
 
 
 @rule("JointJumpsAtStart")
@@ -275,15 +275,15 @@ def starts_at_zero(facts: Facts) -> Iterator[Finding]:
 def _jumping(facts: Facts, *, settable: bool) -> Iterator[Finding]:
     """One finding for each articulation; settable: of joints that a joint state starts elsewhere, or of the others."""
     for group in facts.once(jumps):
-        found = [jump for jump in group if jump.is_settable is settable]
-        if not found:
+        jumping = [jump for jump in group if jump.is_settable is settable]
+        if not jumping:
             continue
-        first = found[0]
+        first = jumping[0]
         position, start = (
             joint_value_text(value, is_angular=not first.is_linear) for value in (first.position, first.start)
         )
         message = f"PhysX starts the joint {first.prim.display} at {start}, and its bodies are at {position}."
-        others = len({jump.prim.path for jump in found}) - 1
+        others = len({jump.prim.path for jump in jumping}) - 1
         if others:
             message = f"{message} Other joints of the articulation that jump: {others}."
         yield Finding(first.prim, message)

@@ -101,11 +101,11 @@ def _shaped(facts: Facts) -> set[str]:
 
 def _held(facts: Facts) -> set[str]:
     """The paths of bodies that MuJoCo holds fast to another body or to the world: these need no mass."""
-    found = set()
+    paths = set()
     for _, joint in facts.joints:
         if joint.body1 and not isinstance(joint, usd_physics.RevoluteJoint | usd_physics.PrismaticJoint):
-            found.add(joint.body1[0])
-    return found
+            paths.add(joint.body1[0])
+    return paths
 
 
 @rule("InertiaTwice")

@@ -92,10 +92,10 @@ def solids_of_scene(facts: Facts) -> list[Solid]:
 
 def moving_bounds(facts: Facts) -> tuple[Any, Any] | None:
     """The lowest and the highest corner (3,), m, of the colliders of all moving bodies; None if they have none."""
-    found = [box for box in facts.once(_boxes) if _moved_by(facts, box.prim) is not None]
-    if not found:
+    boxes = [box for box in facts.once(_boxes) if _moved_by(facts, box.prim) is not None]
+    if not boxes:
         return None
-    return np.min([box.low for box in found], axis=0), np.max([box.high for box in found], axis=0)
+    return np.min([box.low for box in boxes], axis=0), np.max([box.high for box in boxes], axis=0)
 
 
 def _moved_by(facts: Facts, prim: Prim) -> Prim | None:
@@ -111,8 +111,8 @@ def _boxes_of(
     facts: Facts, shapes: list[tuple[Prim, Mesh | SpherePoints | None]], solids: list[Solid]
 ) -> list[_Box]:  # fmt: skip
     """The bounds of colliders in the world: exact for solids, from the corners of their own bounds for other meshes."""
-    found = [_Box(solid.prim, solid.low, solid.high) for solid in solids]
-    known = {box.prim.path for box in found}
+    boxes = [_Box(solid.prim, solid.low, solid.high) for solid in solids]
+    known = {box.prim.path for box in boxes}
     for prim, geometry in shapes:
         points = geometry.points if isinstance(geometry, Mesh) else facts.bounds.get(prim.path)
         if prim.path in known or points is None or not len(points):
@@ -120,8 +120,8 @@ def _boxes_of(
         low, high = np.min(points, axis=0), np.max(points, axis=0)
         corners = overlap.corners(low, high) @ prim.world[:3, :3].T + prim.world[:3, 3]
         if np.isfinite(corners).all():
-            found.append(_Box(prim, corners.min(axis=0), corners.max(axis=0)))
-    return found
+            boxes.append(_Box(prim, corners.min(axis=0), corners.max(axis=0)))
+    return boxes
 
 
 def prepare(facts: Facts) -> Iterator[None]:
@@ -131,10 +131,10 @@ def prepare(facts: Facts) -> Iterator[None]:
     shapes = _shapes(facts)
     for start in range(0, len(shapes), _AT_ONCE):
         part = shapes[start : start + _AT_ONCE]
-        found = overlap.solids_of(part)
-        solids += found
+        solids_of_part = overlap.solids_of(part)
+        solids += solids_of_part
         yield
-        boxes += _boxes_of(facts, part, found)
+        boxes += _boxes_of(facts, part, solids_of_part)
         yield
     facts.remember(solids_of_scene, solids)
     facts.remember(_boxes, boxes)
@@ -160,14 +160,14 @@ def _ends(bodies: Above, joint: usd_physics.Joint) -> list[Prim | None]:
 
 def _tied(facts: Facts) -> set[frozenset[str]]:
     """Pairs of bodies that a joint ties together, and filtered pairs, by path; "" is the world."""
-    found = set()
+    pairs = set()
     for _, joint in facts.joints:
         sides = zip(_ends(facts.carrier, joint), (joint.body0, joint.body1), strict=True)
         names = [end.path if end is not None else (targets or ("",))[0] for end, targets in sides]
-        found.add(frozenset(names))
+        pairs.add(frozenset(names))
     for prim, api in facts.all(usd_physics.FilteredPairsAPI):
-        found |= {frozenset((prim.path, target)) for target in api.filtered_pairs or ()}
-    return found
+        pairs |= {frozenset((prim.path, target)) for target in api.filtered_pairs or ()}
+    return pairs
 
 
 def _named(solid: Solid, ends: frozenset[str]) -> list[str]:
@@ -189,10 +189,10 @@ def _groups(facts: Facts) -> tuple[collision_groups.MergedGroups, dict[str, set[
 
 def _meetings(facts: Facts) -> list[_Meeting]:
     """Overlaps of colliders of different bodies, one of which moves, that neither joints nor filters excuse."""
-    found: list[_Meeting] = []
-    for _ in _meeting_steps(facts, found):
+    meetings: list[_Meeting] = []
+    for _ in _meeting_steps(facts, meetings):
         pass
-    return found
+    return meetings
 
 
 def _meeting_steps(facts: Facts, found: list[_Meeting]) -> Iterator[None]:
@@ -338,14 +338,14 @@ class Masses:
 
     def steps(self) -> Iterator[None]:
         """Find the colliders of all bodies in steps, as `mass.colliders_by_body` does in one; `of` needs them."""
-        found: dict[str, list[Prim]] = {path: [] for path in self._facts.enabled}
+        by_body: dict[str, list[Prim]] = {path: [] for path in self._facts.enabled}
         owners = Above(self._facts.enabled)
         for prim, collider in self._facts.colliders:
             body = owners.at(prim.path) if collider.collision_enabled is not False else None
             if body is not None:
-                found[body.path].append(prim)
+                by_body[body.path].append(prim)
             yield
-        self._colliders = found
+        self._colliders = by_body
 
     def of(self, path: str) -> float:
         if path not in self._found:
@@ -358,10 +358,10 @@ class Masses:
 
 def _uneven(facts: Facts) -> list[_Uneven]:
     """Pairs of moving bodies that differ much in mass, joined outside of articulations or stacked."""
-    found: list[_Uneven] = []
-    for _ in _uneven_steps(facts, found):
+    pairs: list[_Uneven] = []
+    for _ in _uneven_steps(facts, pairs):
         pass
-    return found
+    return pairs
 
 
 def _uneven_steps(facts: Facts, found: list[_Uneven]) -> Iterator[None]:
@@ -434,14 +434,14 @@ def _joined(facts: Facts) -> list[tuple[Prim, Prim, Prim]]:
     glTF has none.
     """
     inside = facts.articulated if facts.target not in OF_GLTF else frozenset()
-    found = []
+    joints = []
     for prim, joint in facts.joints:
         first, second = _ends(facts.mover, joint)
         if first is None or second is None or first is second or joint.joint_enabled is False:
             continue
         if first.path in facts.dynamic and second.path in facts.dynamic and prim.path not in inside:
-            found.append((prim, first, second))
-    return found
+            joints.append((prim, first, second))
+    return joints
 
 
 @rule("JointLightFirst")

@@ -83,21 +83,21 @@ def mistyped(facts: Facts) -> Iterator[Finding]:
 
 @rule("NameMisspelt")
 def misspelt(facts: Facts) -> Iterator[Finding]:
-    for prim, found in _misnamed(facts):
-        if found.meant:
+    for prim, mistake in _misnamed(facts):
+        if mistake.meant:
             yield Finding(
-                prim, f"{found.name} of {prim.display} is not declared by any schema, and has no effect.",
-                {"value": found.name, "meant": found.meant},
+                prim, f"{mistake.name} of {prim.display} is not declared by any schema, and has no effect.",
+                {"value": mistake.name, "meant": mistake.meant},
             )  # fmt: skip
 
 
 @rule("SchemaMissing")
 def schema_missing(facts: Facts) -> Iterator[Finding]:
-    for prim, found in _misnamed(facts):
-        if found.schema:
+    for prim, mistake in _misnamed(facts):
+        if mistake.schema:
             yield Finding(
-                prim, f"{found.name} of {prim.display} has no effect without {found.schema}.",
-                {"value": found.name, "schema": found.schema},
+                prim, f"{mistake.name} of {prim.display} has no effect without {mistake.schema}.",
+                {"value": mistake.name, "schema": mistake.schema},
             )  # fmt: skip
 
 

@@ -33,19 +33,19 @@ _Applied = list[tuple[Prim, str, Schema]]
 
 def _by_schema(facts: Facts) -> dict[str, _Applied]:
     """(prim, instance, values) of all vendor schemas, by USD type name."""
-    found: dict[str, _Applied] = defaultdict(list)
+    by_schema: dict[str, _Applied] = defaultdict(list)
     for prim in facts.model.prims.values():
         for applied, value in prim.schemas.items():
             if value.family not in schema.OWN_FAMILIES:
                 base, instance = schema.split_applied(applied)
-                found[base].append((prim, instance, value))
-    return found
+                by_schema[base].append((prim, instance, value))
+    return by_schema
 
 
 def _all(facts: Facts, *names: str) -> Iterator[tuple[Prim, str, Any]]:
-    found = facts.once(_by_schema)
+    applied = facts.once(_by_schema)
     for name in names:
-        yield from found.get(name, ())
+        yield from applied.get(name, ())
 
 
 @rule("VendorJointApiDead")
@@ -74,9 +74,9 @@ def _is_said_anew(prim: Prim, base: str, instance: str, attribute: Attribute) ->
     if base == "PhysxMimicJointAPI":
         return "NewtonMimicAPI" in prim.schemas
     applied = f"{base}:{instance}" if instance else base
-    found = concepts.replacement(applied, attribute.usd_name(instance), concepts.dofs_of(prim.type_name))
-    newer = vendor_schemas.attribute_named(*found) if found is not None else None
-    held = prim.schemas.get(found[0]) if found is not None else None
+    replacing = concepts.replacement(applied, attribute.usd_name(instance), concepts.dofs_of(prim.type_name))
+    newer = vendor_schemas.attribute_named(*replacing) if replacing is not None else None
+    held = prim.schemas.get(replacing[0]) if replacing is not None else None
     return newer is not None and held is not None and getattr(held, newer.field, None) is not None
 
 
@@ -196,7 +196,7 @@ def cone_turns_other_way(facts: Facts) -> Iterator[Finding]:
 
 @rule("SlideLimitOneSided")
 def one_sided_slide(facts: Facts) -> Iterator[Finding]:
-    found = []
+    joints = []
     for prim, joint in facts.joints:
         if isinstance(joint, usd_physics.PrismaticJoint):
             ranges = [limits_of(joint)]
@@ -206,12 +206,12 @@ def one_sided_slide(facts: Facts) -> Iterator[Finding]:
         else:
             continue
         if joint.joint_enabled is not False and any(math.isfinite(low) != math.isfinite(high) for low, high in ranges):
-            found.append(prim)
-    if len(found) == 1:
-        yield Finding(found[0], f"PhysX needs both limits of the slide {found[0].display}, which has one.")
-    elif found:
-        message = f"PhysX needs both limits of the slide {found[0].display}, one of {len(found)} which have one."
-        yield Finding(found[0], message)
+            joints.append(prim)
+    if len(joints) == 1:
+        yield Finding(joints[0], f"PhysX needs both limits of the slide {joints[0].display}, which has one.")
+    elif joints:
+        message = f"PhysX needs both limits of the slide {joints[0].display}, one of {len(joints)} which have one."
+        yield Finding(joints[0], message)
 
 
 @rule("VendorOtherApproximation")
@@ -301,15 +301,15 @@ def _there(facts: Facts) -> str:
 
 @rule("BreakIgnored")
 def break_ignored(facts: Facts) -> Iterator[Finding]:
-    found = [
+    joints = [
         prim for prim, joint in facts.joints
         if any(value is not None and math.isfinite(value) for value in (joint.break_force, joint.break_torque))
     ]  # fmt: skip
-    if len(found) == 1:
-        yield Finding(found[0], f"The joint {found[0].display} never breaks in {_there(facts)}.")
-    elif found:
+    if len(joints) == 1:
+        yield Finding(joints[0], f"The joint {joints[0].display} never breaks in {_there(facts)}.")
+    elif joints:
         yield Finding(
-            found[0], f"The joint {found[0].display} is one of {len(found)} that never break in {_there(facts)}."
+            joints[0], f"The joint {joints[0].display} is one of {len(joints)} that never break in {_there(facts)}."
         )
 
 
@@ -323,15 +323,15 @@ def surface_velocity_ignored(facts: Facts) -> Iterator[Finding]:
 
 @rule("FreedomLocked")
 def freedom_locked(facts: Facts) -> Iterator[Finding]:
-    found: dict[str, list[Prim]] = {}
+    by_dof: dict[str, list[Prim]] = {}
     for prim, joint in facts.joints:
         if prim.type_name != "PhysicsJoint" or joint.joint_enabled is False:
             continue
         limited = {instance for instance, _ in prim.instances(usd_physics.LimitAPI)}
         free = [dof for dof in ("transX", "transY", "transZ", "rotX", "rotY", "rotZ") if dof not in limited]
         if free and "distance" not in limited:
-            found.setdefault(", ".join(free), []).append(prim)
-    for dofs, prims in found.items():
+            by_dof.setdefault(", ".join(free), []).append(prim)
+    for dofs, prims in by_dof.items():
         words = {"dofs": dofs, "joints": named(prim.label or prim.name for prim in prims)}
         if len(prims) == 1:
             message = f"Newton locks {dofs} of the joint {prims[0].display}, which have no limits."
@@ -342,5 +342,5 @@ def freedom_locked(facts: Facts) -> Iterator[Finding]:
 
 def _moving_ends(facts: Facts, joint: usd_physics.Joint) -> tuple[Prim | None, Prim | None]:
     """The enabled bodies of a joint; None for the world and for what is static."""
-    first, second = (facts.mover.at(found[0]) if found else None for found in (joint.body0, joint.body1))
+    first, second = (facts.mover.at(target[0]) if target else None for target in (joint.body0, joint.body1))
     return first, second

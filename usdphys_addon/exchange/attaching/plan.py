@@ -258,14 +258,14 @@ def _plan_filters(context: AttachContext, plan: AttachPlan) -> None:
 
 
 def _filtered_objects(context: AttachContext, targets: Iterable[str]) -> list[Any]:
-    found: dict[Any, None] = {}
+    objects: dict[Any, None] = {}
     for path in targets:
         obj = context.match.object_of(path) or context.carrier(path)
         if obj is not None:
-            found[obj] = None
+            objects[obj] = None
         elif path not in context.reported:
             context.leave_out_unmatched(path)
-    return list(found)
+    return list(objects)
 
 
 # --------------------------------------------------------------------------- joints

@@ -32,15 +32,15 @@ Floats = NDArray[np.float64]
 def python_of(engine: str, chosen: str = "") -> str:
     """The Python for an engine: the chosen path, else that of its environment variable. Raises InputError."""
     known = programs()[engine]
-    found = chosen or os.environ.get(known.variable, "")
-    if not found:
+    python = chosen or os.environ.get(known.variable, "")
+    if not python:
         raise InputError(
             f"{known.name} needs a Python of its own: make one with 'python -m venv FOLDER', install {known.packages} "
             f"in it with pip, and set it in the preferences of the add-on, with --engine-python or in {known.variable}."
         )
-    if not os.access(found, os.X_OK) or not Path(found).is_file():
-        raise InputError(f"'{found}' is not a program; choose the python of an environment that has {known.name}.")
-    return found
+    if not os.access(python, os.X_OK) or not Path(python).is_file():
+        raise InputError(f"'{python}' is not a program; choose the python of an environment that has {known.name}.")
+    return python
 
 
 class Poses(NamedTuple):
@@ -124,10 +124,10 @@ class Run:
             )
         if self._child.returncode or not self._target.is_file():
             raise InputError(self._failure())
-        with np.load(self._target) as found:
-            paths, poses = tuple(map(str, found["names"])), np.asarray(found["poses"], float)
-            turn = np.eye(3) if found["is_z_up"] else units.to_z_up
-            points, cables = _deformables(found, turn * units.meters_per_unit)
+        with np.load(self._target) as arrays:
+            paths, poses = tuple(map(str, arrays["names"])), np.asarray(arrays["poses"], float)
+            turn = np.eye(3) if arrays["is_z_up"] else units.to_z_up
+            points, cables = _deformables(arrays, turn * units.meters_per_unit)
         if not all(np.isfinite(numbers).all() for numbers in (poses, *points.values())):
             raise InputError(
                 f"{name} gave NaN for the poses of bodies of '{self._file.name}'; check its masses, scales and gains."
@@ -202,10 +202,10 @@ def deformed(poses: Poses, deformables: Iterable[Deformable]) -> dict[str, Float
 
     The points of a cable are where its segments carry them; a point between two segments is in the middle.
     """
-    found = dict(poses.points)
+    points = dict(poses.points)
     for one in deformables:
         first, end = poses.cables.get(one.path, (0, 0))
-        if end - first != len(one.elements) or one.path in found or not end:
+        if end - first != len(one.elements) or one.path in points or not end:
             continue
         turns = _matrices(poses.rotations[:, first:end])
         places = poses.positions[:, first:end]
@@ -216,8 +216,8 @@ def deformed(poses: Poses, deformables: Iterable[Deformable]) -> dict[str, Float
             # On one side a point is of one segment.
             total[:, rows] += np.einsum("fnij,nj->fni", turns, held) + places
             shares[rows] += 1.0
-        found[one.path] = total / np.maximum(shares, 1.0)[:, None]
-    return found
+        points[one.path] = total / np.maximum(shares, 1.0)[:, None]
+    return points
 
 
 def farthest(points: Floats) -> float:
@@ -266,12 +266,12 @@ def differences(one: Recording, other: Recording) -> list[Difference]:
     """The largest difference of each dynamic body, the greatest distance first."""
     gaps = np.linalg.norm(one.positions - other.positions, axis=2)
     cosines = np.abs((one.rotations * other.rotations).sum(axis=2)).clip(0.0, 1.0)
-    found = [
+    differences_found = [
         Difference(path, float(gap.max()), float(2.0 * np.arccos(cosines[:, row].min())), int(gap.argmax()))
         for row, (path, gap) in enumerate(zip(one.paths, gaps.T, strict=True))
         if not one.kinematic[row]
     ]
-    return sorted(found, key=lambda each: -each.distance)
+    return sorted(differences_found, key=lambda each: -each.distance)
 
 
 def told(found: list[Difference], engine: str, fps: float, most: int = 5) -> list[str]:

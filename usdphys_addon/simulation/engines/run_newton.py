@@ -163,9 +163,9 @@ def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
     mujoco.set_mjcb_contactfilter(None)
     with warp.ScopedDevice("cpu"):
         builder = newton.ModelBuilder()
-        found = builder.add_usd(anchored(file), load_visual_shapes=False, return_deformable_results=True)
-        ranges = _deformables(builder, found)
-        has_cables = bool(found.get("path_cable_map"))
+        built = builder.add_usd(anchored(file), load_visual_shapes=False, return_deformable_results=True)
+        ranges = _deformables(builder, built)
+        has_cables = bool(built.get("path_cable_map"))
         is_soft = has_cables or bool(ranges)
         if is_soft:
             builder.color()
@@ -194,7 +194,7 @@ def _simulate(file: str, steps: int, seconds: float, target: str) -> None:
                 points[number] = now.particle_q.numpy()[rows]
             print(f"step {number}", flush=True)
     counts = [end - first for first, end in ranges.values()]
-    cables = {path: (min(bodies), max(bodies) + 1) for path, (bodies, _) in found.get("path_cable_map", {}).items()}
+    cables = {path: (min(bodies), max(bodies) + 1) for path, (bodies, _) in built.get("path_cable_map", {}).items()}
     np.savez(
         target, names=np.array(model.body_label, str), poses=poses, is_z_up=True,
         deformables=np.array(list(ranges), str), counts=np.array(counts, int), points=points,

@@ -20,7 +20,7 @@ import numpy as np
 def _read(px: Any, paths: Any) -> dict[str, list[float]]:
     from ovphysx.types import ObjectScope, SimObjectType
 
-    found: dict[str, list[float]] = {}
+    values: dict[str, list[float]] = {}
     for kind in (SimObjectType.RIGID_BODY, SimObjectType.ARTICULATION_LINK):
         with px.read_sync(kind, ["position", "orientation"], scope=ObjectScope.ALL) as reading:
             columns: dict[tuple[str, ...], list[Any]] = {}
@@ -31,8 +31,8 @@ def _read(px: Any, paths: Any) -> dict[str, list[float]]:
                 columns.setdefault(names, []).append(np.array(group.tensors[0].numpy(), float))
         for names, (places, turns) in columns.items():
             for name, place, turn in zip(names, places, turns, strict=True):
-                found[name] = [*place.tolist(), *turn.tolist()]
-    return found
+                values[name] = [*place.tolist(), *turn.tolist()]
+    return values
 
 
 def _simulate(px: Any, file: str, steps: int, seconds: float, target: str) -> None:

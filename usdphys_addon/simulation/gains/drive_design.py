@@ -150,9 +150,9 @@ def fit(
         return plain
     for part in arm_motion.ARMATURES:
         added = _armatures(arm, tasks, part)
-        found = with_iterations(_with_armatures(arm, tasks, added, settling), added)
-        if found.keeps:
-            return found
+        fitted = with_iterations(_with_armatures(arm, tasks, added, settling), added)
+        if fitted.keeps:
+            return fitted
     return plain
 
 
@@ -346,9 +346,9 @@ def _arms(scene: _Scene, wanted: Mapping[str, str]) -> list[Arm]:
             held = (at for at, each in enumerate(joint.freedoms) if each.drive is not None and each.drive.stiffness > 0)
             axis = next(held, None)
         if axis is not None and axis < 6 and joint.enabled:
-            found = _moved(scene, joint, axis)
-            if found is not None:
-                moved.append(found)
+            moved_bodies = _moved(scene, joint, axis)
+            if moved_bodies is not None:
+                moved.append(moved_bodies)
     moved.sort(key=lambda each: -len(each.bodies))
     # Joints that move a body in common are of one arm.
     arms: dict[str, list[_Moved]] = {}

@@ -646,14 +646,14 @@ class MujocoScene(Engine):
             model.actuator_gainprm[self._actuators[key], 0] = 0.0
         if not keys:
             return
-        units, found = np.zeros((len(keys), model.nv)), np.zeros((len(keys), model.nv))
+        units, gains = np.zeros((len(keys), model.nv)), np.zeros((len(keys), model.nv))
         for row, key in enumerate(keys):
             if key[1] < 6:
                 units[row, self._dofs[key]] = 1.0
             else:
                 units[row] = self._lengthening(key[0])
-        mujoco.mj_solveM(model, data, found, units)
-        inertias = 1.0 / np.maximum(np.einsum("ij,ij->i", units, found), 1e-30)
+        mujoco.mj_solveM(model, data, gains, units)
+        inertias = 1.0 / np.maximum(np.einsum("ij,ij->i", units, gains), 1e-30)
         for key, inertia in zip(keys, inertias.tolist(), strict=True):
             drive, actuator = self._drives[key], self._actuators[key]
             factor = inertia if drive.acceleration else 1.0
@@ -818,11 +818,11 @@ class MujocoScene(Engine):
     def contact_counts(self) -> dict[str, int]:
         bodies = self.model.geom_bodyid[self._contacts().geom].ravel().tolist()
         names = {int(number): path for path, number in zip(self._rows, self.ids, strict=True)}
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for path in (names.get(body, "") for body in bodies):
             if path in self.weights and path not in self._kinematic:
-                found[path] = found.get(path, 0) + 1
-        return found
+                counts[path] = counts.get(path, 0) + 1
+        return counts
 
     def contact_points(self, most: int) -> list[tuple[float, ...]]:
         contact = self._contacts()

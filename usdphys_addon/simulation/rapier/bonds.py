@@ -40,17 +40,17 @@ class Bonds:
             return []
         ways = self._ways(physics).T
         over = np.maximum(np.maximum(ways - self._high, self._low - ways), 0.0) * self._stiffness
-        found = [self._left[row] for row in np.flatnonzero(np.linalg.norm(over, axis=0) > self._bears)]
-        for item in found:
+        overloaded = [self._left[row] for row in np.flatnonzero(np.linalg.norm(over, axis=0) > self._bears)]
+        for item in overloaded:
             item.load = held(item, physics)
-        return found
+        return overloaded
 
     def _ways(self, physics: PhysicsWorld) -> Matrix:
         """How far the second sides have gone, along the axes of the first (n, 3), m."""
         positions, turns = places([physics.rigid_bodies[handle].position.to_bytes() for handle in self._handles])
         first, second = np.einsum("knij,knj->kni", turns[self._ends], self._anchors) + positions[self._ends]
-        found: Matrix = np.einsum("nji,nj->ni", turns[self._ends[0]] @ self._axes, second - first)
-        return found
+        ways: Matrix = np.einsum("nji,nj->ni", turns[self._ends[0]] @ self._axes, second - first)
+        return ways
 
 
 def held(bond: Constraint, physics: PhysicsWorld) -> tuple[float, float]:

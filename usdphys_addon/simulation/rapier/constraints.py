@@ -65,7 +65,7 @@ def yielding(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
 
     Other joints only make it less.
     """
-    found = np.zeros(6)
+    compliances = np.zeros(6)
     is_straight = all(freedom.is_locked for freedom in facts.freedoms[3:])
     for path, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
         weight = weights.get(path)
@@ -75,9 +75,9 @@ def yielding(facts: JointFacts, weights: Mapping[str, Weight]) -> list[float]:
         for axis in range(3):
             way = frame[:3, axis]
             turn = np.cross(arm, way)
-            found[axis] += 1.0 / weight.mass + (0.0 if is_straight else float(turn @ inverse @ turn))
-            found[axis + 3] += float(way @ inverse @ way)
-    return found.tolist()
+            compliances[axis] += 1.0 / weight.mass + (0.0 if is_straight else float(turn @ inverse @ turn))
+            compliances[axis + 3] += float(way @ inverse @ way)
+    return compliances.tolist()
 
 
 def about_x(angle: float) -> Matrix:
@@ -606,20 +606,20 @@ def _half_sines(angles: list[float], is_locked: list[bool]) -> list[float]:
     """Twice the arc sines of the quaternion of Rz * Ry * Rx. Angles in rad; a locked component is taken out."""
     x, y, z = (np.array((math.cos(angle / 2.0), math.sin(angle / 2.0))) for angle in angles)
     w = x[0] * y[0] * z[0] + x[1] * y[1] * z[1]
-    found = np.array((
+    sines = np.array((
         x[1] * y[0] * z[0] - x[0] * y[1] * z[1],
         x[0] * y[1] * z[0] + x[1] * y[0] * z[1],
         x[0] * y[0] * z[1] - x[1] * y[1] * z[0],
     ))  # fmt: skip
     if w < 0.0:
-        w, found = -w, -found
+        w, sines = -w, -sines
     if is_locked[0]:
         # Without the twist that is left of X, as PhysX does; the length stays one.
-        cosine, sine = np.array((w, found[0])) / max(math.hypot(w, found[0]), 1e-12)
-        _, b, c = found
-        found = np.array((0.0, cosine * b + sine * c, cosine * c - sine * b))
-    found[is_locked] = 0.0
-    return [2.0 * math.asin(min(max(float(part), -1.0), 1.0)) for part in found]
+        cosine, sine = np.array((w, sines[0])) / max(math.hypot(w, sines[0]), 1e-12)
+        _, b, c = sines
+        sines = np.array((0.0, cosine * b + sine * c, cosine * c - sine * b))
+    sines[is_locked] = 0.0
+    return [2.0 * math.asin(min(max(float(part), -1.0), 1.0)) for part in sines]
 
 
 def _point(frame: Matrix) -> tuple[float, float, float]:

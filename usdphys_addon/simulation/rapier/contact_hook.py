@@ -277,23 +277,23 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         """None for a body in reduced coordinates."""
         if body is None:
             return _STILL
-        found = self._sides.get(body)
-        if found is None:
+        side = self._sides.get(body)
+        if side is None:
             item = ctx.bodies[body]
             weight = self.weights.get(body)
             if weight is None:
                 if item.is_dynamic:
                     return None
-                found = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(), *_FIRM)
+                side = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(), *_FIRM)
             else:
                 if body not in self._inverses:
                     self._inverses[body] = weight.inverse_inertia
                 turn = matrix_of(item.position)[:3, :3]
                 turns: Any = tuple(map(tuple, (turn @ self._inverses[body] @ turn.T).tolist()))
-                found = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(),
+                side = _Side(item.linvel.to_tuple(), item.angvel.to_tuple(), item.center_of_mass.to_tuple(),
                               1.0 / weight.mass, turns, item.gravity_scale, self.sizes[body])  # fmt: skip
-            self._sides[body] = found
-        return found
+            self._sides[body] = side
+        return side
 
 
 def _minus(one: _Vector, other: _Vector) -> _Vector:
@@ -362,10 +362,10 @@ def _slip(ctx: Any, contact: Any) -> tuple[float, ...]:
     for body, point, sign in ((ctx.rigid_body1, contact.point, 1.0), (ctx.rigid_body2, contact.point2, -1.0)):
         if body is None:
             continue
-        found = ctx.bodies[body]
-        (vx, vy, vz), (wx, wy, wz) = found.linvel.to_tuple(), found.angvel.to_tuple()
+        moving = ctx.bodies[body]
+        (vx, vy, vz), (wx, wy, wz) = moving.linvel.to_tuple(), moving.angvel.to_tuple()
         x, y, z = (
-            here - middle for here, middle in zip(point.to_tuple(), found.center_of_mass.to_tuple(), strict=True)
+            here - middle for here, middle in zip(point.to_tuple(), moving.center_of_mass.to_tuple(), strict=True)
         )
         here = vx + wy * z - wz * y, vy + wz * x - wx * z, vz + wx * y - wy * x
         slip = tuple(part + sign * more for part, more in zip(slip, here, strict=True))

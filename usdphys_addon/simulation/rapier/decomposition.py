@@ -36,12 +36,12 @@ def decompose(surface: Surface, most: int = 16) -> list[Surface]:
 
     def quick_hull(points: Points) -> Surface | None:
         try:
-            found: Any = rapier3d.SharedShape.convex_hull(points).as_convex_polyhedron()
+            polyhedron: Any = rapier3d.SharedShape.convex_hull(points).as_convex_polyhedron()
         except (ValueError, rapier3d.RapierError):
             return hull(points)
-        if found is None:
+        if polyhedron is None:
             return hull(points)
-        corners, triangles = found.to_trimesh()
+        corners, triangles = polyhedron.to_trimesh()
         return Surface(np.asarray(corners, float), np.asarray(triangles, np.int64).reshape(-1, 3))
 
     return _joined(parts, most, whole.volume, quick_hull) if parts else [whole]

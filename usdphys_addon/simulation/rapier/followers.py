@@ -51,7 +51,7 @@ def followers_of(constraints: Iterable[Constraint]) -> list[Follower]:
     by_path = {constraint.facts.path: constraint for constraint in constraints}
     rules = {path: following(constraint.facts.prim) for path, constraint in by_path.items()}
     depths = {path: _depth(path, rules) for path in by_path}
-    found = []
+    followers = []
     for path in sorted((path for path in by_path if depths[path] > 0), key=lambda path: depths[path]):
         rule = rules[path]
         assert rule is not None
@@ -61,8 +61,8 @@ def followers_of(constraints: Iterable[Constraint]) -> list[Follower]:
         axis = _axis(constraint)
         assert axis is not None
         constraint.state.freedoms[axis].drive = Drive(STIFFNESS, DAMPING, acceleration=True)
-        found.append(Follower(constraint, leader, rule))
-    return found
+        followers.append(Follower(constraint, leader, rule))
+    return followers
 
 
 def _depth(path: str, rules: Mapping[str, Following | None]) -> int:

@@ -130,7 +130,7 @@ class Gear:
 def gears_of(model: PhysicsModel, constraints: Iterable[Constraint]) -> tuple[list[Gear], list[tuple[str, str]]]:
     """(gears of a world, (path, reason) of those that do nothing)."""
     by_path = {constraint.facts.path: constraint for constraint in constraints}
-    found, idle = [], []
+    gears, idle = [], []
     for path, prim in model.prims.items():
         gearing = gearing_of(prim)
         if gearing is None or not gearing.is_enabled:
@@ -151,7 +151,7 @@ def gears_of(model: PhysicsModel, constraints: Iterable[Constraint]) -> tuple[li
                 break
             sides.append(_Side(constraint, kind, factor if moving == facts.body1 else -factor))
         if len(sides) == 2:
-            found.append(Gear(gearing, (sides[0], sides[1])))
+            gears.append(Gear(gearing, (sides[0], sides[1])))
         else:
             idle.append((path, gearing.needs))
-    return found, idle
+    return gears, idle

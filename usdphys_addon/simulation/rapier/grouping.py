@@ -41,7 +41,7 @@ def grouped(setup: Setup, stock: Stock) -> list[tuple[Rows, Needs]]:
     if len(chosen) < 2 or are_alike or not setup.layout.names.isdisjoint((GEAR, RACK)):
         return [(chosen, needs_of(setup, stock, chosen, setup.joints, stock.positions))]
     clusters = _clusters(setup, stock, chosen)
-    found: dict[Needs, list[int]] = defaultdict(list)
+    by_needs: dict[Needs, list[int]] = defaultdict(list)
     #: Of single bodies, by their templates.
     known: dict[int, Needs] = {}
     for rows, joints in zip(clusters, _joints_of(setup, clusters), strict=True):
@@ -52,8 +52,8 @@ def grouped(setup: Setup, stock: Stock) -> list[tuple[Rows, Needs]]:
             needs = needs_of(setup, stock, np.array(rows, np.int64), joints, stock.positions)
             if len(rows) == 1 and not joints:
                 known[kind] = needs
-        found[needs] += rows
-    return [(np.array(sorted(rows), np.int64), needs) for needs, rows in found.items()]
+        by_needs[needs] += rows
+    return [(np.array(sorted(rows), np.int64), needs) for needs, rows in by_needs.items()]
 
 
 class _Sets:
@@ -85,10 +85,10 @@ def _clusters(setup: Setup, stock: Stock, chosen: Rows) -> list[list[int]]:
             sets.unite(ends[0], other)
     across = _across(stock.positions[chosen], np.asarray(setup.gravity, float))
     _unite_near(sets, chosen, across, NEAR * stock.radii[chosen])
-    found: dict[int, list[int]] = defaultdict(list)
+    by_top: dict[int, list[int]] = defaultdict(list)
     for row in chosen.tolist():
-        found[sets.find(row)].append(row)
-    return list(found.values())
+        by_top[sets.find(row)].append(row)
+    return list(by_top.values())
 
 
 def _across(places: Matrix, gravity: Matrix) -> Matrix:
@@ -136,12 +136,12 @@ def _joints_of(setup: Setup, clusters: Sequence[list[int]]) -> list[list[JointFa
     """The joints of each cluster."""
     paths = list(setup.bodies)
     numbers = {paths[row]: number for number, rows in enumerate(clusters) for row in rows}
-    found: list[list[JointFacts]] = [[] for _ in clusters]
+    joints: list[list[JointFacts]] = [[] for _ in clusters]
     for facts in setup.joints:
         number = numbers.get(facts.body0, numbers.get(facts.body1, -1))
         if number >= 0:
-            found[number].append(facts)
-    return found
+            joints[number].append(facts)
+    return joints
 
 
 class Needs(NamedTuple):

@@ -271,11 +271,11 @@ class GroupedSpace(Engine):
         return {path: count for space in self.spaces for path, count in space.contact_counts().items()}
 
     def contact_points(self, most: int) -> Sequence[tuple[float, ...]]:
-        found: list[tuple[float, ...]] = []
+        points: list[tuple[float, ...]] = []
         for space in self.spaces:
-            if len(found) < most:
-                found += space.contact_points(most - len(found))
-        return found
+            if len(points) < most:
+                points += space.contact_points(most - len(points))
+        return points
 
     @property
     def grabs(self) -> Mapping[int, Grab]:  # type: ignore[override]
@@ -338,9 +338,9 @@ def _gap(places: Matrix, reaches: Matrix, others: Matrix, others_reach: Matrix) 
     apart = float(np.linalg.norm(np.maximum(np.maximum(lower - high, low - upper), 0.0)))
     if apart > 0.0:
         return apart
-    found = math.inf
+    gap = math.inf
     for start in range(0, len(places), BLOCK):
         chosen = slice(start, start + BLOCK)
         away = np.linalg.norm(places[chosen, None] - others[None], axis=2)
-        found = min(found, float((away - reaches[chosen, None] - others_reach[None]).min()))
-    return found
+        gap = min(gap, float((away - reaches[chosen, None] - others_reach[None]).min()))
+    return gap

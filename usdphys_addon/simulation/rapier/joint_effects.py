@@ -28,8 +28,8 @@ _DISTANCE = 6
 def freedoms_of(constraint: Constraint) -> Iterator[tuple[int, Freedom]]:
     """(index, degree of freedom) of all that can move and have settings or resistances."""
     state = constraint.state
-    found = [*enumerate(state.freedoms), *([] if state.distance is None else [(_DISTANCE, state.distance)])]
-    for axis, freedom in found:
+    freedoms = [*enumerate(state.freedoms), *([] if state.distance is None else [(_DISTANCE, state.distance)])]
+    for axis, freedom in freedoms:
         if not freedom.is_locked and (freedom.settings.is_special or freedom.resistances):
             yield axis, freedom
 

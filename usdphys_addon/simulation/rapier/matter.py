@@ -61,8 +61,8 @@ class Weigher:
         if known is None:
             if len(KNOWN) >= MOST_KNOWN:
                 KNOWN.clear()
-            found = yield from properties_steps(alone(body, self.model, self.geometries), body.prim.path)
-            weight = Weight.of(found)
+            properties = yield from properties_steps(alone(body, self.model, self.geometries), body.prim.path)
+            weight = Weight.of(properties)
             known = KNOWN[key] = (weight, of_solver(weight))
         return known
 
@@ -83,7 +83,7 @@ class Weigher:
 
     def _facts(self, prim: Prim) -> Hashable:
         """Values of the schemas on which the mass depends."""
-        found: list[Hashable] = []
+        facts: list[Hashable] = []
         for name, value in prim.schemas.items():
             kind = type(value)
             if kind not in self._getters:
@@ -92,8 +92,8 @@ class Weigher:
                 self._getters[kind] = attrgetter(*fields) if decides else None
             get = self._getters[kind]
             # As text: a value of a wrong type may have no hash.
-            found.append((name, None if get is None else repr(get(value))))
-        return tuple(found)
+            facts.append((name, None if get is None else repr(get(value))))
+        return tuple(facts)
 
     def _substance(self, prim: Prim) -> Hashable:
         """Geometry and materials of a collider."""

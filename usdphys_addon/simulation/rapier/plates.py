@@ -31,23 +31,23 @@ def plate(points: Points, most: float = PLATE) -> Placed | None:
 
     most: thickness, relative to the extent.
     """
-    found = _prism(points, most)
-    if found is None:
+    prism = _prism(points, most)
+    if prism is None:
         return None
     here = rapier3d.Isometry3((0.0, 0.0, 0.0))
-    pieces = (np.concatenate([side[rows] for side in found]) for rows in _quads(len(found[0])))
+    pieces = (np.concatenate([side[rows] for side in prism]) for rows in _quads(len(prism[0])))
     return SharedShape.compound([(here, SharedShape.convex_mesh(*_solid(piece))) for piece in pieces]), None, None
 
 
 def surface(points: Points, most: float = PLATE) -> tuple[Points, Triangles] | None:
     """The whole surface of `plate`: points (m, 3) and triangles (k, 3), of which few meet at a corner."""
-    found = _prism(points, most)
-    if found is None:
+    outline = _prism(points, most)
+    if outline is None:
         return None
-    count = len(found[0])
+    count = len(outline[0])
     faces = [face for a, *rest in _quads(count) for b, c in pairwise(rest) for face in (
         (count + a, count + b, count + c), (a, c, b))]  # fmt: skip
-    return np.concatenate(found), np.array(faces + _around(count), np.int64)
+    return np.concatenate(outline), np.array(faces + _around(count), np.int64)
 
 
 def _prism(points: Points, most: float = PLATE) -> tuple[Points, Points] | None:
@@ -80,11 +80,11 @@ def _prism(points: Points, most: float = PLATE) -> tuple[Points, Points] | None:
 def _quads(count: int) -> list[list[int]]:
     """The corners of the pieces of a polygon: between the rungs of a ladder from its first corner."""
     low, high = 0, count - 1
-    found = []
+    pieces = []
     while high - low >= 2:
-        found.append([low, low + 1, high - 1, high] if high - low > 2 else [low, low + 1, high])
+        pieces.append([low, low + 1, high - 1, high] if high - low > 2 else [low, low + 1, high])
         low, high = low + 1, high - 1
-    return found
+    return pieces
 
 
 def _solid(corners: Points) -> tuple[Points, NDArray[np.uint32]]:

@@ -33,9 +33,9 @@ class Rescuer:
         lost = [numbers[handle] for handle in physics.quarantine.bodies if handle in numbers]
         reached, links = set(lost), list[Constraint]()
         reduced = [item for item in constraints if item.tree_link is not None and item.state.reduced]
-        while found := [item for item in reduced if item not in links and reached & _ends(item)]:
-            links += found
-            reached.update(*map(_ends, found))
+        while touching := [item for item in reduced if item not in links and reached & _ends(item)]:
+            links += touching
+            reached.update(*map(_ends, touching))
         freed = set().union(*map(_ends, links))
         self._restore(physics, handles, freed)
         for constraint in links:

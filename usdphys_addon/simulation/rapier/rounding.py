@@ -69,10 +69,10 @@ def exact_box(points: Points) -> Placed | None:
 def hull(points: Points) -> Placed | None:
     """The convex hull of points (n, 3) that are not all near one plane; None where a foot would get above its top."""
     made = SharedShape.convex_hull(points)
-    found = made.as_convex_polyhedron()
-    if found is None or found.num_points() > MOST_CORNERS:
+    hull_made = made.as_convex_polyhedron()
+    if hull_made is None or hull_made.num_points() > MOST_CORNERS:
         return made, None, None
-    corners, triangles = found.to_trimesh()
+    corners, triangles = hull_made.to_trimesh()
     corners, triangles = np.asarray(corners, float), np.asarray(triangles, np.int64).reshape(-1, 3)
     extent = float(np.ptp(corners, axis=0).max())
     faces = _faces(corners, triangles, extent)
@@ -125,7 +125,7 @@ def _faces(corners: Points, triangles: Indices, extent: float) -> list[_Face]:
     members: dict[int, list[int]] = defaultdict(list)
     for number in range(len(triangles)):
         members[top(number)].append(number)
-    found = []
+    faces = []
     for numbers in members.values():
         if len(numbers) == 1:
             continue
@@ -134,8 +134,8 @@ def _faces(corners: Points, triangles: Indices, extent: float) -> list[_Face]:
         normal = (normals[numbers] * areas[:, None]).sum(axis=0)
         normal /= np.linalg.norm(normal)
         if float(np.ptp(corners[flat] @ normal)) <= PLANAR * extent:
-            found.append(_Face(flat, flat[outline(corners[flat], normal, STRAIGHT * extent)], normal))
-    return found
+            faces.append(_Face(flat, flat[outline(corners[flat], normal, STRAIGHT * extent)], normal))
+    return faces
 
 
 def outline(points: Points, normal: Matrix, straight: float) -> Indices:
@@ -162,7 +162,7 @@ def _depths(points: Points, normal: Matrix) -> dict[int, float]:
     """How far corners of a face (n, 3), in order, go back so that no face has more than four."""
     if len(points) <= 4:
         return {}
-    found: dict[int, float] = {}
+    depths: dict[int, float] = {}
     distances = np.linalg.norm(points[:, None] - points[None], axis=2)
     first, second = sorted(int(index) for index in np.unravel_index(distances.argmax(), distances.shape))
     quad = [first, second]
@@ -172,8 +172,8 @@ def _depths(points: Points, normal: Matrix) -> dict[int, float]:
             quad.append(max(chain, key=lambda index: _beyond(points, normal, first, second, index) ** 2))
     quad = sorted(set(quad))
     for low, high in pairwise([*quad, quad[0] + len(points)]):
-        _cut([index % len(points) for index in range(low, high + 1)], points, normal, {}, found)
-    return found
+        _cut([index % len(points) for index in range(low, high + 1)], points, normal, {}, depths)
+    return depths
 
 
 def _beyond(points: Points, normal: Matrix, first: int, second: int, index: int) -> float:

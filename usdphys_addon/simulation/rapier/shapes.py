@@ -317,19 +317,19 @@ def _convex(points: Points, moves: bool) -> Placed:
     whole = None if moves else surface(points)
     if whole is not None:
         return triangles(*whole), None, None
-    found = plate(points, MOVING_PLATE if moves else PLATE) or rounding.hull(points) or plate(points)
-    if found is None:
+    shape = plate(points, MOVING_PLATE if moves else PLATE) or rounding.hull(points) or plate(points)
+    if shape is None:
         corners, faces = SharedShape.convex_hull(points).as_convex_polyhedron().to_trimesh()
-        found = triangles(corners, faces), None, None
-    return found
+        shape = triangles(corners, faces), None, None
+    return shape
 
 
 def _thin_box(mesh: Mesh) -> Placed | None:
     """The box that a mesh is. The hull of a thin one is not found, and as a flat mesh it would get too thick."""
-    found = rounding.exact_box(mesh.points)
-    if found is None or min(found[0].as_cuboid().half_extents) < FLAT * float(np.ptp(mesh.points, axis=0).max()):
+    box = rounding.exact_box(mesh.points)
+    if box is None or min(box[0].as_cuboid().half_extents) < FLAT * float(np.ptp(mesh.points, axis=0).max()):
         return None
-    return found
+    return box
 
 
 def _solid(mesh: Mesh) -> Steps[Points | None]:
@@ -431,9 +431,9 @@ def _parts(moves: bool, mesh: Mesh) -> Steps[Placed | None]:
     for place, each in compound.shapes():
         piece = each.as_convex_polyhedron()
         corners = None if piece is None else np.asarray(piece.points, float)
-        found = None if corners is None else _convex(corners, moves)
+        placed = None if corners is None else _convex(corners, moves)
         # Triangles cannot be a part of parts.
-        shape, center, turn = (each, None, None) if found is None or found[0].as_trimesh() is not None else found
+        shape, center, turn = (each, None, None) if placed is None or placed[0].as_trimesh() is not None else placed
         if center is not None:
             place = place * isometry(frames.transform(center, turn))
         flat = shape.as_compound()
@@ -481,7 +481,7 @@ def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Poin
     if placed is None:
         return []
     compound = placed[0].as_compound()
-    found = []
+    surfaces = []
     for shape in [placed[0]] if compound is None else [each for _, each in compound.shapes()]:
         solid, mesh_shape = shape.as_convex_polyhedron(), shape.as_trimesh()
         if solid is not None:
@@ -490,8 +490,8 @@ def surfaces_of(prim: Prim, geometry: Mesh, rotation: Matrix) -> list[tuple[Poin
             corners, faces = mesh_shape.vertices, mesh_shape.indices
         else:
             continue
-        found.append((np.asarray(corners, float), np.asarray(faces, np.int64).reshape(-1, 3)))
-    return found
+        surfaces.append((np.asarray(corners, float), np.asarray(faces, np.int64).reshape(-1, 3)))
+    return surfaces
 
 
 def _simplified(mesh: Mesh) -> Steps[Placed]:
@@ -510,12 +510,12 @@ def _simplified(mesh: Mesh) -> Steps[Placed]:
         sizes = np.bincount(cluster)
         points = np.stack([np.bincount(cluster, column) for column in mesh.points.T], axis=1) / sizes[:, None]
         yield 0.4
-        found = [np.zeros((0, 3), np.int64)]
+        kept_triangles = [np.zeros((0, 3), np.int64)]
         for start in range(0, len(mesh.triangles), TOGETHER):
             some = cluster[mesh.triangles[start : start + TOGETHER]]
-            found.append(some[(some != np.roll(some, 1, axis=1)).all(axis=1)])
+            kept_triangles.append(some[(some != np.roll(some, 1, axis=1)).all(axis=1)])
             yield 0.6
-        triangles = np.concatenate(found)
+        triangles = np.concatenate(kept_triangles)
         a, b, c = np.sort(triangles, axis=1).T
         _, first = np.unique((a * len(used) + b) * len(used) + c, return_index=True)
         triangles = triangles[np.sort(first)]

@@ -535,20 +535,20 @@ class SolverSpace(Engine):
 
     def _wheels(self) -> dict[Any, Weight]:
         """Weights of the bodies that driven hinges without limits turn, by handle; none if there are too many."""
-        found = {}
+        weights = {}
         for item in self.constraints:
             facts = item.facts
             if facts.body0 not in self.weights or facts.body1 not in self.weights or not is_axle(facts):
                 continue
             handle = self.handles[facts.body1]
             if self.physics.rigid_bodies[handle].colliders:
-                found[handle] = self.weights[facts.body1]
-        if len(found) <= tuning.MOST_GRIPS:
-            return found
-        prim = self.bodies[next(path for path in self.paths if self.handles[path] in found)].prim
+                weights[handle] = self.weights[facts.body1]
+        if len(weights) <= tuning.MOST_GRIPS:
+            return weights
+        prim = self.bodies[next(path for path in self.paths if self.handles[path] in weights)].prim
         self.notices.add(
             "WheelsTooMany", prim,
-            f"{prim.display} is one of {len(found)} driven wheels, more than {tuning.MOST_GRIPS}: robots with skid "
+            f"{prim.display} is one of {len(weights)} driven wheels, more than {tuning.MOST_GRIPS}: robots with skid "
             "steering turn up to 25 % too fast.",
         )  # fmt: skip
         return {}
@@ -889,18 +889,18 @@ class SolverSpace(Engine):
 
     def contact_counts(self) -> dict[str, int]:
         paths = {self.handles[path]: path for path in self.weights}
-        found: dict[str, int] = {}
+        counts: dict[str, int] = {}
         for pair in self.physics.narrow_phase.contact_pairs():
             points = sum(len(manifold.points) for manifold in pair.manifolds)
             for collider in (pair.collider1, pair.collider2):
                 path = paths.get(self.physics.colliders[collider].parent)
                 if path is not None and points:
-                    found[path] = found.get(path, 0) + points
-        return found
+                    counts[path] = counts.get(path, 0) + points
+        return counts
 
     def contact_points(self, most: int) -> list[tuple[float, float, float, float, float, float]]:
         """Where colliders touch, m, and the normal there, away from the first; no more pairs once there are `most`."""
-        found: list[tuple[float, float, float, float, float, float]] = []
+        points: list[tuple[float, float, float, float, float, float]] = []
         for pair in self.physics.narrow_phase.contact_pairs():
             if not pair.has_any_active_contact:
                 continue
@@ -908,10 +908,10 @@ class SolverSpace(Engine):
                 data = manifold.data
                 for contact in data.solver_contacts:
                     point = data.solver_contact_world_points(contact, self.physics.rigid_bodies)[0]
-                    found.append((*_tuple(point), *_tuple(data.normal)))
-            if len(found) >= most:
+                    points.append((*_tuple(point), *_tuple(data.normal)))
+            if len(points) >= most:
                 break
-        return found
+        return points
 
     # ----------------------------------------------------------------------- changes
 
@@ -1008,13 +1008,15 @@ class SolverSpace(Engine):
             self._grips[material] = Grip(friction if static is None else static, friction, mode)
             self._grip()
             self._hook.attach(self.physics)
-        found = [
+        handles = [
             (self.handles[path], place)
             for path, number in zip(self.paths, self._template_of.tolist(), strict=True)
             for place, bound in enumerate(self._templates[number].materials) if bound == material
         ]  # fmt: skip
-        found += [(self.static_handles[path], 0) for path, bound in self._static_materials.items() if bound == material]
-        for handle, place in found:
+        handles += [
+            (self.static_handles[path], 0) for path, bound in self._static_materials.items() if bound == material
+        ]
+        for handle, place in handles:
             collider = self.physics.colliders[self.physics.rigid_bodies[handle].colliders[place]]
             collider.friction = friction
             if restitution is not None:

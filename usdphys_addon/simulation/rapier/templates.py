@@ -124,24 +124,24 @@ class Twins:
             return number, self._stretches[row], self._kinds[row], self._print_of(only), only is own
         if _moves(own):
             return None
-        found: list[Hashable] = [number, self._stretches[row]]
+        keys: list[Hashable] = [number, self._stretches[row]]
         for prims in (inside,) if inside is colliders else (inside, colliders):
             for prim in prims:
                 if prim is not own:
-                    found.append(self._numbers[id(prim)])
+                    keys.append(self._numbers[id(prim)])
                     if prim.world is not own.world:
-                        found.append(self._frames[body.row, self._places.rows((prim,))[0]])
+                        keys.append(self._frames[body.row, self._places.rows((prim,))[0]])
                     if len(inside) > 1:
                         # Tells which of several is below another.
-                        found.append(prim.path[len(own.path) :])
+                        keys.append(prim.path[len(own.path) :])
                 if self._masks and (mask := self._masks.get(prim.path)) is not None:
-                    found.append((mask.member, mask.meets))
+                    keys.append((mask.member, mask.meets))
                 if prim.mesh is not None:
-                    found.append(self._print_of(prim))
-            found.append(None)
+                    keys.append(self._print_of(prim))
+            keys.append(None)
         if _VENDOR in own.schemas:
-            found.append(body.rotation.tobytes())
-        return tuple(found)
+            keys.append(body.rotation.tobytes())
+        return tuple(keys)
 
     def _print_of(self, prim: Prim) -> bytes | None:
         """The fingerprint of the geometry of a prim; None without one."""
@@ -180,8 +180,8 @@ def _rounded(matrices: Matrix, precision: float) -> list[bytes]:
         result = np.round(flat / unit) * unit + 0.0
     else:
         result = np.where(largest >= COARSE, np.round(flat, DIGITS) + 0.0, flat)
-    found: list[Any] = result.view(np.dtype((np.void, result.strides[0]))).ravel().tolist() if len(result) else []
-    return found
+    texts: list[Any] = result.view(np.dtype((np.void, result.strides[0]))).ravel().tolist() if len(result) else []
+    return texts
 
 
 def turns_of(places: Places, rows: NDArray[np.int64]) -> list[Any]:

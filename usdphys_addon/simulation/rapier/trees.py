@@ -39,7 +39,7 @@ class Trees:
 
     def reduced_links(self, prims: Mapping[str, Prim], notices: Notices) -> dict[str, Link]:
         """The links of the trees to be simulated in reduced coordinates, by the paths of their joints."""
-        found = {}
+        links = {}
         for tree in self.setup.trees:
             prim = prims[tree.prim]
             if why := self._why_maximal(tree):
@@ -48,13 +48,13 @@ class Trees:
                     f"{prim.display} is simulated in maximal coordinates, because {why}.",
                 )  # fmt: skip
             elif self._survives(tree):
-                found.update({link.joint.path: link for link in tree.links})
+                links.update({link.joint.path: link for link in tree.links})
             else:
                 notices.add(
                     "ArticulationUnstable", prim,
                     f"{prim.display} is unstable in reduced coordinates; its joints are simulated in maximal ones.",
                 )  # fmt: skip
-        return found
+        return links
 
     def _weights_of(self, handles: Mapping[str, Any], tree: Tree) -> dict[Any, Weight]:
         """The weights of the dynamic bodies of a tree, by handle."""

@@ -32,7 +32,7 @@ def wheels_of(
     The first is of the wheel, the second with its part of the body that it carries, if it rolls as a disc.
     """
     ends = Counter(path for item in constraints for path in (item.facts.body0, item.facts.body1))
-    found = {}
+    wheels = {}
     for item in constraints:
         path, carried = item.facts.body1, item.facts.body0
         if ends[path] > 1 or path not in weights or carried not in weights or item.state.reduced:
@@ -42,8 +42,8 @@ def wheels_of(
         arm = np.cross(np.array(weight.center) - frame[:3, 3], axis)
         inertia = float(axis @ weight.inertia @ axis)
         if is_axle(item.facts) and weight.mass * float(arm @ arm) < 0.1 * inertia:
-            found[item] = inertia, inertia * (1.0 + 2.0 * weights[carried].mass / ends[carried] / weight.mass)
-    return found
+            wheels[item] = inertia, inertia * (1.0 + 2.0 * weights[carried].mass / ends[carried] / weight.mass)
+    return wheels
 
 
 def soften(constraint: Constraint, physics: PhysicsWorld, inertias: tuple[float, float], small_step: float) -> None:

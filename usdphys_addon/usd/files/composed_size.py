@@ -168,14 +168,14 @@ class _Counter:
 
     def stack(self, layer: str) -> list[str]:
         """A layer with its sublayers."""
-        found, waiting = dict.fromkeys([layer]), [layer]
+        layers, waiting = dict.fromkeys([layer]), [layer]
         while waiting:
             outline = self.outline(waiting.pop())
             for below in outline.sublayers if outline else ():
-                if below not in found:
-                    found[below] = None
+                if below not in layers:
+                    layers[below] = None
                     waiting.append(below)
-        return [name for name in found if self.outline(name)]
+        return [name for name in layers if self.outline(name)]
 
     def start(self, layer: str) -> Sdf.Path:
         """The default prim of a layer; empty if it has none."""
@@ -204,7 +204,7 @@ class _Counter:
 def _outlined(layer: Sdf.Layer) -> _Outline:
     places: dict[Sdf.Path, list[int]] = {}
     above: dict[Sdf.Path, list[_Target]] = {}
-    found: list[tuple[int, _Target]] = []
+    arcs: list[tuple[int, _Target]] = []
     parents: list[int] = []
     waiting = [(layer.pseudoRoot, 0)]
     while waiting:
@@ -218,7 +218,7 @@ def _outlined(layer: Sdf.Layer) -> _Outline:
             continue
         if spec.hasReferences or spec.hasPayloads or spec.hasInheritPaths or spec.hasSpecializes:
             targets = list(_targets(spec, layer))
-            found += [(place, target) for target in targets]
+            arcs += [(place, target) for target in targets]
             above.setdefault(path, []).extend(targets)
         for variants in spec.variantSets.values() if spec.HasInfo("variantSetNames") else ():
             waiting += [(variant.primSpec, place) for variant in variants.variants.values()]
@@ -227,7 +227,7 @@ def _outlined(layer: Sdf.Layer) -> _Outline:
         sizes[parents[place]] += sizes[place]
     start = layer.defaultPrim
     sublayers = [layer.ComputeAbsolutePath(name) for name in layer.subLayerPaths if name]
-    return _Outline(sizes, places, found, above, sublayers, _path(start) if start else Sdf.Path.emptyPath)
+    return _Outline(sizes, places, arcs, above, sublayers, _path(start) if start else Sdf.Path.emptyPath)
 
 
 def _path(name: str) -> Sdf.Path:

@@ -42,7 +42,7 @@ def open_all(path: str, cached: Collection[str]) -> list[Sdf.Layer]:
     A layer that cannot be read is left to the stage, which says so, and so is one that names no other. cached:
     identifiers of the layers that USD had before. Raises InputError where a layer or a value clip is a device or pipe.
     """
-    found: list[Sdf.Layer] = []
+    layers: list[Sdf.Layer] = []
     waiting, known = [path], {path}
     while waiting:
         name = waiting.pop()
@@ -56,7 +56,7 @@ def open_all(path: str, cached: Collection[str]) -> list[Sdf.Layer]:
             continue
         if not layer:
             continue
-        found.append(layer)
+        layers.append(layer)
         now = _as_on_disk(layer, cached)
         if now and has_clips:
             # Without a manifest, USD opens the clips as soon as the stage.
@@ -66,7 +66,7 @@ def open_all(path: str, cached: Collection[str]) -> list[Sdf.Layer]:
             if below and below not in known:
                 known.add(below)
                 waiting.append(below)
-    return found
+    return layers
 
 
 def _as_on_disk(layer: Sdf.Layer, cached: Collection[str]) -> Sdf.Layer | None:

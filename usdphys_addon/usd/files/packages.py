@@ -62,20 +62,20 @@ def cleaned(package: Path) -> list[Issue]:
 
 def described(packed: Iterable[str], strangers: list[str]) -> list[Issue]:
     """Issues about the files in a package: none is there, or is missing, without a word."""
-    found = []
+    issues = []
     others = [name for name in packed if PurePosixPath(name).suffix.lower() not in USD_SUFFIXES]
     if others:
-        found.append(Issue(
+        issues.append(Issue(
             "FilesPacked", "info", "", "", f"The package holds {counted(len(others), 'file')}: {named(others)}.",
             "Remove files that the recipient must not get.",
         ))  # fmt: skip
     if strangers:
-        found.append(Issue(
+        issues.append(Issue(
             "FilesNotPacked", "warning", "", "",
             f"Left out of the package, because they are neither USD, image, sound nor volume: {named(strangers)}.",
             "Deliver them beside the package.",
         ))  # fmt: skip
-    return found
+    return issues
 
 
 def take_out_strangers(package: Path) -> list[str]:

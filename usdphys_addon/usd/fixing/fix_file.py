@@ -70,13 +70,15 @@ def parts_of(files: Collection[str]) -> dict[str, str]:
 
 def _obstacle(stage: Usd.Stage, prim: Prim) -> str:
     """Why the physics of a prim is not edited, or ""."""
-    found = stage.GetPrimAtPath(prim.path)
-    if not found.IsDefined():
+    prim_now = stage.GetPrimAtPath(prim.path)
+    if not prim_now.IsDefined():
         return "the file does not define this prim, so it is a layer for another file; fix that one"
-    for spec in found.GetPrimStack():
+    for spec in prim_now.GetPrimStack():
         if spec.path.ContainsPrimVariantSelection() and _has_physics(spec):
             return "its physics comes from a variant, and an edit above would change the other variants, too"
-    if any(name.startswith("physics:") and found.GetAttribute(name).GetNumTimeSamples() for name in _names(found)):
+    if any(
+        name.startswith("physics:") and prim_now.GetAttribute(name).GetNumTimeSamples() for name in _names(prim_now)
+    ):
         return "its physics is animated"
     return ""
 

@@ -164,9 +164,9 @@ class _Reader:
 
     def skip(self) -> None:
         """Pass spaces and comments."""
-        found = _SPACE.match(self.text, self.at)
-        if found:
-            self.at = found.end()
+        match = _SPACE.match(self.text, self.at)
+        if match:
+            self.at = match.end()
 
     def is_next(self, sign: str) -> bool:
         return self.text.startswith(sign, self.at)
@@ -189,9 +189,9 @@ class _Reader:
         """All statements and prims up to the end of a block, or of the text."""
         self.skip()
         while self.at < len(self.text) and not self.is_next("}"):
-            start, found = self.at, _PRIM.match(self.text, self.at)
-            if found:
-                self.at = found.end()
+            start, match = self.at, _PRIM.match(self.text, self.at)
+            if match:
+                self.at = match.end()
                 self.prim(block)
             else:
                 self.statement(block.body, start, "}")
@@ -248,7 +248,7 @@ class _Reader:
         found[key] = _Statement(start, end)
 
     def pass_over(self, pattern: re.Pattern[str]) -> None:
-        found = pattern.match(self.text, self.at)
-        if found is None:
+        match = pattern.match(self.text, self.at)
+        if match is None:
             raise _UnknownTextError
-        self.at = found.end()
+        self.at = match.end()
