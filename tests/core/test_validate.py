@@ -1304,3 +1304,13 @@ def test_issues_that_say_the_same_of_different_prims_are_counted(count):
     same = [issue(number, "{} is heavy.") for number in range(count)]
     others = [issue(0, "{} is light."), issue(1, "{} is light by 3.")]
     assert base.alike([*same, *others]) == [(same[0], count), (others[0], 1), (others[1], 1)]
+
+
+def test_many_bodies_at_one_place_are_named_by_few_comparisons(monkeypatch):
+    stage = new_stage()
+    for number in range(200):
+        solid(stage, f"/Body{number}")
+    compared, depth = [], scene_setup.overlap.depth
+    monkeypatch.setattr(scene_setup.overlap, "depth", lambda *pair: compared.append(pair) or depth(*pair))
+    named = [path for code, path in found(usd_read.read_stage(stage)) if code == "BodiesInOnePlace"]
+    assert named and len(compared) < 10 * 200

@@ -240,7 +240,8 @@ def unapplied_bindings(opinions: Iterable[Opinions]) -> list[Issue]:
     return [Issue(
         "BindingNotApplied", "warning", unapplied[0], "",
         f"'{unapplied[0]}' binds a physics material without MaterialBindingAPI "
-        f"({counted(len(unapplied), 'such prim')}): simulators and the preview use the material, OpenUSD's own reader of physics does not.",
+        f"({counted(len(unapplied), 'such prim')}): simulators and the preview use the material, OpenUSD's own reader "
+        "of physics does not.",
         "Apply MaterialBindingAPI to such prims in the USD file.",
     )]  # fmt: skip
 
