@@ -114,6 +114,8 @@ class _Reader:
             self._read_class(section, "", self.classes["main"])
         # What has no name gets one that nothing else has.
         self.names = {name for one in self.root.walk() if (name := one.get("name"))}
+        #: The last number that made a name, by what stands before it.
+        self.numbers: Counter[str] = Counter()
         self.parts = 0
         self._options()
         self._assets()
@@ -330,10 +332,10 @@ class _Reader:
 
     def _name(self, wanted: str, kind: str, suffix: str) -> str:
         base = f"{wanted}{suffix}" if wanted else f"{kind}{suffix}"
-        name, number = base, 0
+        name = base
         while not wanted and name in self.names:
-            number += 1
-            name = f"{base}_{number}"
+            self.numbers[base] += 1
+            name = f"{base}_{self.numbers[base]}"
         self.names.add(name)
         return name
 

@@ -371,15 +371,17 @@ def _uneven_steps(facts: Facts, found: list[_Uneven]) -> Iterator[None]:
         pairs[first, second] = None
     yield
     solids = facts.once(solids_of_scene) if facts.dynamic else []
+    carriers = [facts.carrier.at(solid.prim.path) for solid in solids]
+    moving = [body.path if body is not None and body.path in facts.dynamic else "" for body in carriers]
+    lows, middles = [float(solid.low[2]) for solid in solids], [float(solid.points[:, 2].mean()) for solid in solids]
+    yield
     for one, other in overlap.close_pairs(solids, 1e-4):
-        carriers = [facts.carrier.at(solids[row].prim.path) for row in (one, other)]
-        if any(body is None or body.path not in facts.dynamic for body in carriers):
+        if not moving[one] or not moving[other] or moving[one] == moving[other]:
             continue
-        upper, lower = sorted((one, other), key=lambda row: -float(solids[row].points[:, 2].mean()))
-        if solids[upper].low[2] >= solids[lower].points[:, 2].mean():
-            first, second = sorted(body.path for body in carriers if body is not None)
-            if first != second:
-                pairs[first, second] = None
+        upper, lower = (other, one) if middles[one] < middles[other] else (one, other)
+        if lows[upper] >= middles[lower]:
+            first, second = sorted((moving[one], moving[other]))
+            pairs[first, second] = None
         yield
     if not pairs:
         return
