@@ -107,6 +107,25 @@ def test_a_body_with_a_velocity_that_is_no_number_is_unstable_and_the_world_is_n
 
 
 @needs_mujoco
+def test_a_scene_that_has_run_away_stops_until_a_reset_and_names_its_bodies() -> None:
+    file = File(METERS)
+    file.add(file.body("Wild", (0, 0, 5)), file.body("Calm", (3, 0, 5)))
+    world = world_of(file, engine="mujoco")
+    (engine,) = world.spaces
+    start = engine.save()
+    world.step()
+    before = world.positions.copy()
+    engine.data.qvel[3] = 1e7  # the first body spins
+    world.step()
+    world.step()
+    assert list(world.unstable) == ["/World/Wild"]
+    assert np.isfinite(world.positions).all() and world.positions == pytest.approx(before)
+    engine.load(start)
+    world.step()
+    assert world.positions[1, 2] < 5.0
+
+
+@needs_mujoco
 def test_boxes_fall_on_the_ground_and_rest_there() -> None:
     file = File(METERS)
     world = world_of(file.add(file.ground(), file.body("Box", (0, 0, 2)), file.body("Ball", (3, 0, 2), shape="Sphere",

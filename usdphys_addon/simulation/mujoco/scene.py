@@ -53,6 +53,8 @@ HEAVY = 1e7
 REST, SLOW_FALLS = 0.01, 4.0
 #: m/s. Overlapping bodies are pushed apart no faster.
 APART_SPEED = 1.0
+#: Speed of a degree of freedom, m/s or rad/s, from which on a scene has run away: its numbers are lost in a few steps.
+RUNAWAY = 1e5
 #: After these MuJoCo would reset the world, which is switched off.
 WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
 #: m or rad. Joints that are further apart are named.
@@ -87,6 +89,7 @@ class MujocoScene(Engine):
         self.weights: dict[str, Weight] = {}
         self.grabs: dict[int, Grab] = {}
         self.broken: list[str] = []
+        self._has_run_away = False
         self.surfaces = Surfaces()
         self._bodies = list(setup.bodies.values())
         self._rows = {path: row for row, path in enumerate(setup.bodies)}
@@ -595,9 +598,12 @@ class MujocoScene(Engine):
 
     def step(self, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
         model, data = self.model, self.data
+        if self._has_run_away:
+            return Step(np.zeros(len(self.ids), bool))
         if tuple(model.opt.gravity) != self.gravity:
             model.opt.gravity[:] = self.gravity
             self._wake()
+        start = data.qpos.copy()
         before = self._warnings()
         self._set_gains()
         wanted = self._forces.wanted()
@@ -615,6 +621,8 @@ class MujocoScene(Engine):
             if data.nefc and self._bouncing:
                 self._bounce()
             mujoco.mj_step2(model, data)
+            if not np.abs(data.qvel).max(initial=0.0) < RUNAWAY:
+                return self._stop(start, positions, rotations)
             self._forces.hold()
             self.load_meter.measure()
         self._forces.arrive(wanted)
@@ -629,6 +637,17 @@ class MujocoScene(Engine):
             wrong = {int(model.dof_bodyid[min(dof, model.nv - 1)]) for dof in dofs}
             lost = [path for path, row in self._rows.items() if int(self.ids[row]) in wrong]
         return Step(data.body_awake[self.ids] != int(mujoco.mjtSleepState.mjS_ASLEEP), lost)
+
+    def _stop(self, start: Any, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
+        """End the simulation of the scene where the step began: each further one would take minutes, and stay wrong."""
+        model, data = self.model, self.data
+        wild = {int(model.dof_treeid[dof]) for dof in np.flatnonzero(~(np.abs(data.qvel) < RUNAWAY))}
+        trees = model.body_treeid[self.ids]
+        self._has_run_away = True
+        data.qpos[:], data.qvel[:] = start, 0.0
+        mujoco.mj_forward(model, data)
+        self.read_poses(positions, rotations)
+        return Step(np.zeros(len(self.ids), bool), [path for path, row in self._rows.items() if trees[row] in wild])
 
     def _warnings(self) -> list[int]:
         return [self.data.warning[kind].number for kind in WARNINGS]
@@ -761,10 +780,12 @@ class MujocoScene(Engine):
             dict(self._led), set(self._kinematic), dict(self.weights), set(self._off), list(self.broken),
             {path: copy.copy(each.facts) for path, each in self._closures.items()}, self.surfaces.values.copy(),
             dict(self._runs), {path: (facts.break_force, facts.break_torque) for path, facts in self._joints.items()},
+            self._has_run_away,
         )  # fmt: skip
 
     def load(self, saved: Any) -> None:
-        (data, edited, drives, self.gravity, led, kinematic, weights, off, broken, _, values, runs, breaks) = saved
+        (data, edited, drives, self.gravity, led, kinematic, weights, off, broken, _, values, runs, breaks,
+         self._has_run_away) = saved  # fmt: skip
         changes = any(not np.array_equal(getattr(self.model, name), value) for name, value in edited.items())
         for name, value in edited.items():
             getattr(self.model, name)[:] = value
