@@ -572,6 +572,7 @@ class _Mover:
         layer = self.editor.layer
         # Below a moved prim that references its old place there is nothing to move.
         if self.is_own(usd_prim) and layer.GetPrimAtPath(self.now) is not None:
+            self.editor.make_unique_above(str(self.new))
             if not self.new.IsRootPrimPath():
                 parent = self.editor.spec(str(self.new.GetParentPath()))
                 self.editor.define_parents(parent, itself=True)
