@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Presets of export: each has its options, what its reader wants, and the checks of the written file."""
 
-from __future__ import logging
+from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 from typing import Any
 
