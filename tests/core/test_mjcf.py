@@ -357,7 +357,9 @@ def test_what_lifts_a_body_against_gravity_goes_both_ways(tmp_path: Path) -> Non
     assert factors == {"light": pytest.approx(0.25), "floating": 0.0, "plain": 1.0}
     switched_off = vendor_schemas.made("PhysxRigidBodyAPI", {"physxRigidBody:disableGravity": True})
     model.prims["/m/plain"].add(switched_off)
-    after, _ = judged(write.text_of(model, "m").text)
+    made = write.text_of(model, "m")
+    assert list(verify.differences(model, made, made.text, tmp_path / "m.xml")) == []
+    after, _ = judged(made.text)
     lifts = {name: after.body_gravcomp[after.body(name).id] for name in factors}
     assert lifts == {"light": pytest.approx(0.75), "floating": 1.0, "plain": 1.0}
 

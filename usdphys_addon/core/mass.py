@@ -184,10 +184,13 @@ def tapered(bottom: float, top: float, height: float, axis: str = "Z", *, has_ca
 
 
 def gravity_factor(prim: Prim) -> float:
-    """How much gravity pulls a body, as a glTF file or `mjc:gravcomp` of a USD file says; 1 for others.
+    """How much gravity pulls a body, as PhysX's flag, a glTF file or `mjc:gravcomp` of a USD file says; 1 for others.
 
-    0 of a glTF file is a flag of PhysX here, which the user may have cleared since.
+    0 of a glTF file is that flag here, which the user may have cleared since.
     """
+    physx: Any = prim.schemas.get("PhysxRigidBodyAPI")
+    if physx is not None and physx.disable_gravity is True:
+        return 0.0
     motion = prim.extras.get("motion") if prim.extras else None
     if not isinstance(motion, dict):
         return 1.0

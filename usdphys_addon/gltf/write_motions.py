@@ -84,15 +84,10 @@ class Motions:
             motion["type"] = "static" if is_static else "kinematic" if is_kinematic else "dynamic"
         self._write_velocities(family, prim, body, motion)
         self._write_mass(family, prim, colliders, motion, is_computed=not is_static and not is_kinematic)
-        factor = self._gravity_factor(prim)
+        factor = mass.gravity_factor(prim)
         if factor != 1.0:
             motion["gravityFactor"] = factor
         return motion
-
-    def _gravity_factor(self, prim: Prim) -> float:
-        if not prim.extras and vendor.BODY not in prim.schemas:
-            return 1.0
-        return 0.0 if vendor.value(prim, vendor.BODY, "disableGravity") else mass.gravity_factor(prim)
 
     def _write_velocities(
         self, family: Family, prim: Prim, body: usd_physics.RigidBodyAPI, motion: dict[str, Any]

@@ -318,7 +318,7 @@ class _Writer:
                 prim, f"{prim.display} has {', '.join(unsaid)}, which bodies of MJCF do not have; it is left out.",
                 "Export USD to keep it, or set it in the simulation.",
             )  # fmt: skip
-        factor = 0.0 if getattr(physx, "disable_gravity", None) else mass.gravity_factor(prim)
+        factor = mass.gravity_factor(prim)
         return f' gravcomp="{_short([1.0 - factor])}"' if factor != 1.0 else ""
 
     def inertial(self, path: str) -> str:

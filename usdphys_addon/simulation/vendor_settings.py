@@ -112,7 +112,7 @@ def body_settings(prim: Prim, air: Air = OFF) -> BodySettings:
     return BodySettings(
         air.linear if api.linear_damping is None else _positive(api.linear_damping),
         air.angular if api.angular_damping is None else _positive(api.angular_damping),
-        0.0 if api.disable_gravity is True else factor,
+        factor,
         _free(api.locked_pos_axis), _free(api.locked_rot_axis), api.enable_ccd is True,
         _positive(api.max_linear_velocity) or math.inf, _positive(api.max_angular_velocity) or math.inf,
     )  # fmt: skip

@@ -254,10 +254,9 @@ class SpecWriter:
     def gravity(self, spec: Sdf.PrimSpec, prim: Prim) -> None:
         """Author the gravity factor of a glTF file, as MuJoCo and Newton read it."""
         motion = prim.extras.get("motion")
-        api: Any = prim.schemas.get("PhysxRigidBodyAPI")
         if not isinstance(motion, dict) or motion.get(GRAVCOMP) or GRAVCOMP in spec.attributes:
             return
-        factor = 0.0 if api is not None and api.disable_gravity else mass.gravity_factor(prim)
+        factor = mass.gravity_factor(prim)
         if factor != 1.0:
             self.set(spec, GRAVCOMP, "float", 1.0 - factor)
             spec.attributes[GRAVCOMP].custom = True
