@@ -90,3 +90,15 @@ def test_a_tree_without_contact_moves_as_in_the_exported_file(seed: int) -> None
     # Else nothing was compared.
     assert theirs.nv == 0 or not np.allclose(data.qpos, theirs.qpos0, atol=1e-3)
     assert world_of(file, engine="mujoco").substeps == 10
+
+
+def test_flags_and_options_of_the_scene_hold_and_an_integrator_that_cannot_is_named() -> None:
+    model = model_in(File(METERS).add(File(METERS).ground(), File(METERS).body("Box", (0, 0, 0.6))))
+    for prim in model.scenes.values():
+        prim.add(vendor_schemas.find("MjcSceneAPI")(contact=False, integrator="rk4", iterations=7))
+    world = World(model, time_step=0.02, engine="mujoco")
+    for _ in range(50):
+        world.step()
+    assert world.positions[world.index(f"{W}/Box"), 2] < -4.0  # nothing stops it
+    assert world.spaces[0].model.opt.iterations == 7
+    assert any("the integrator RK4" in notice.message for notice in world.notices)

@@ -59,6 +59,11 @@ RUNAWAY = 1e5
 WARNINGS = (mujoco.mjtWarning.mjWARN_BADQPOS, mujoco.mjtWarning.mjWARN_BADQVEL, mujoco.mjtWarning.mjWARN_BADQACC)
 #: m or rad. Joints that are further apart are named.
 APART = 1e-4
+#: Options that are chosen from a list: the enumeration, and how its names begin.
+_CHOICES = {
+    "integrator": (mujoco.mjtIntegrator, "mjINT"), "cone": (mujoco.mjtCone, "mjCONE"),
+    "jacobian": (mujoco.mjtJacobian, "mjJAC"), "solver": (mujoco.mjtSolver, "mjSOL"),
+}  # fmt: skip
 NO_DRIVE = Drive()
 _HEAVY_WEIGHT = Weight(HEAVY, (0.0, 0.0, 0.0), (HEAVY, HEAVY, HEAVY), (1.0, 0.0, 0.0, 0.0))
 #: Of a model, what live edits change.
@@ -82,7 +87,7 @@ class MujocoScene(Engine):
         scene = setup.layout.model.prims.get(setup.scene)
         own: Any = None if scene is None else scene.schemas.get("MjcSceneAPI")
         #: The scene is meant for MuJoCo: it runs as the exported file does there, with its step and gains as they are.
-        self._is_plain = own is not None
+        self._is_plain, self._own_options = own is not None, own
         rate = RATES[setup.quality] if own is None else 1.0 / (own.timestep or PLAIN_STEP)
         self.substeps = setup.substeps or max(1, math.ceil(rate * setup.time_step - 1e-6))
         self.h = setup.time_step / self.substeps
@@ -193,7 +198,29 @@ class MujocoScene(Engine):
         option.enableflags = int(more.mjENBL_SPECULATIVE)
         if not self._is_plain:
             option.enableflags |= int(more.mjENBL_SLEEP)
+        else:
+            self._set_own_options(option)
         self._spec.compiler.balanceinertia, self._spec.compiler.degree = True, False
+
+    def _set_own_options(self, option: Any) -> None:
+        """Options and flags of a scene that is meant for MuJoCo; what it does not say is MuJoCo's fallback."""
+        own = self._own_options
+        for attribute in type(own).attributes:
+            _, kind, word = (*attribute.usd.split(":"), "", "")[:3]
+            value = getattr(own, attribute.field)
+            if kind == "option" and word != "timestep" and hasattr(option, word):
+                value = own.resolved(attribute.field)
+                if word in _CHOICES:
+                    enum, prefix = _CHOICES[word]
+                    value = getattr(enum, f"{prefix}_{str(value).upper()}")
+                if value == mujoco.mjtIntegrator.mjINT_RK4 and word == "integrator":
+                    self._lacks(self.setup.layout.model.prims[self.setup.scene], "the integrator RK4")
+                    continue
+                setattr(option, word, value)
+            elif kind == "flag" and value is False and word not in ("autoreset", "filterparent"):
+                option.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{word.upper()}", 0))
+            elif kind == "flag" and value is True:
+                option.enableflags |= int(getattr(mujoco.mjtEnableBit, f"mjENBL_{word.upper()}", 0))
 
     def _is_usable(self, facts: JointFacts) -> bool:
         prim = facts.prim
