@@ -61,6 +61,5 @@ def test_a_ball_rolls_straight_on_and_keeps_its_speed(kind: str) -> None:
     assert place(world, "Ball") == pytest.approx((4.0, 0.03, 0.1), abs=0.04)
 
 
-@pytest.mark.xfail(reason="Edges that lie exactly on edges of the floor, seen from its back, hold fast.", strict=True)
 def test_a_box_whose_edges_lie_on_edges_of_the_floor() -> None:
     test_a_box_slides_as_far_as_on_a_box(0.1, "flipped", 0.0)

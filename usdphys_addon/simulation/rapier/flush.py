@@ -14,9 +14,8 @@ from zlib import crc32
 
 from rapier3d import PhysicsWorld, SharedShape
 
-#: By which a box is smaller at most: m, which is some times the rounding of a place 10 m from the origin; and relative
-#: to its shortest side, at least and at most. LEAST: the smallest part of it.
-MOST, LONG, SHORT, LEAST = 2e-5, 1e-5, 1e-4, 0.1
+#: Relative to its size, by which a box is smaller at most, and at least; nobody sees 5 micrometres of half a metre.
+MOST, LEAST = 1e-5, 0.1
 
 
 def part_boxes(physics: PhysicsWorld, handles: Mapping[str, Any], boxes: Mapping[str, Sequence[int]]) -> None:
@@ -24,11 +23,9 @@ def part_boxes(physics: PhysicsWorld, handles: Mapping[str, Any], boxes: Mapping
     bodies, colliders = physics.rigid_bodies, physics.colliders
     for path, numbers in boxes.items():
         # By the path: others in the scene, and their order, change nothing.
-        own = LEAST + (1.0 - LEAST) * crc32(path.encode()) / 2**32
+        factor = 1.0 - MOST * (LEAST + (1.0 - LEAST) * crc32(path.encode()) / 2**32)
         owned = bodies[handles[path]].colliders
         for number in numbers:
             collider = colliders[owned[number]]
-            halves = collider.shape.as_cuboid().half_extents.to_tuple()
-            size = 2.0 * min(halves)
-            less = 0.5 * own * min(SHORT * size, max(LONG * size, MOST))
-            collider.shape = SharedShape.cuboid(*(half - less for half in halves))
+            x, y, z = collider.shape.as_cuboid().half_extents.to_tuple()
+            collider.shape = SharedShape.cuboid(x * factor, y * factor, z * factor)
