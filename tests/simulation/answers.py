@@ -396,7 +396,7 @@ def shaken_platform(rng: Random, file: File) -> tuple[float, Judge]:
 
     def judge(run: Run) -> list[Check]:
         slid = run.positions[:, run.row("Platform"), 0] - run.positions[:, run.row("Box"), 0]
-        return [near("slid", np.abs(slid).max(), 0, 0, 0.004 + 0.01 * far)]
+        return [near("slid", np.abs(slid).max(), 0, 0, 0.005 + 0.01 * far)]
 
     return 3.0, judge
 

@@ -40,6 +40,8 @@ SECTION = "asset"
 REST = 5.0
 #: Part of the energy that moves, by which it may grow; J.
 GROWTH, LEAST_ENERGY = 0.04, 1e-6
+#: Part of its radius by which a solver lifts a part that rests, because it pushes out what has sunk in.
+_PUSHED_OUT = 3e-4
 #: m and rad by which a joint may be apart, and as a part of the radius of its bodies.
 APART, TURNED, SHARE = 1e-3, 0.02, 0.02
 #: rad, and part of the radius, by which a drive may sag.
@@ -293,7 +295,7 @@ def _growth(subject: Subject, part: Part, motion: Motion) -> Found | None:
     growth = own - np.minimum.accumulate(own)
     # What is pushed apart, or closed, in the first moments is told by other checks.
     late = growth[round(0.2 / STEP) :]
-    allowed = GROWTH * moved + LEAST_ENERGY + 1e-4 * sum(_scale(subject, one) for one in subject.parts)
+    allowed = GROWTH * moved + LEAST_ENERGY + _PUSHED_OUT * sum(_scale(subject, one) for one in subject.parts)
     if not len(late) or float(late.max()) <= allowed:
         return None
     gains = energies - np.minimum.accumulate(energies, axis=0)
