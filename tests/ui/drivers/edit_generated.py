@@ -1,6 +1,7 @@
 """Edit shows the settings of a rope again; a change in them makes it anew, in one step to undo."""
 
 import sys
+import time
 
 sys.path.insert(0, "/share/drivers")
 
@@ -12,6 +13,22 @@ def bodies():
     return [
         obj for obj in bpy.context.scene.objects if obj.name.startswith("Rope") and obj.usdphys.rigid_body.is_applied
     ]
+
+
+def wheel_up(x, y, number):
+    """Turn the wheel over a field until there are so many bodies: a popup that is not drawn yet takes no event."""
+    for _ in range(4):
+        # A field that was changed takes the next wheel after the mouse has moved.
+        for place in (y - 60, y + 2, y):
+            kit.move(x, place)
+            yield 0.3
+        kit.window().event_simulate(type="WHEELUPMOUSE", value="PRESS", x=x, y=y, ctrl=True)
+        end = time.monotonic() + 15.0
+        while len(bodies()) != number and time.monotonic() < end:
+            yield 0.1
+        if len(bodies()) == number:
+            return
+    raise AssertionError(f"waited in vain: a rope of {number} segments")
 
 
 def steps():
@@ -49,12 +66,7 @@ def steps():
     # Segments is the second field; Ctrl wheel counts it up.
     x, y = 700, 427
     for number in (6, 7):
-        # A field that was changed takes the next wheel after the mouse has moved.
-        for place in (y - 60, y + 2, y):
-            kit.move(x, place)
-            yield 0.3
-        kit.window().event_simulate(type="WHEELUPMOUSE", value="PRESS", x=x, y=y, ctrl=True)
-        yield from kit.until(lambda number=number: len(bodies()) == number, f"a rope of {number} segments")
+        yield from wheel_up(x, y, number)
     kit.shot("2-changed")
     kit.move(60, 640)
     yield 1.0
