@@ -475,8 +475,10 @@ class _Reader:
             pose, half = _between(ends)
             size = (size[0] if size else 0.0, half) if kind in ("capsule", "cylinder") else (*size[:1] * 2, half)
         name = self._name(attributes.get("name", ""), "geom", suffix)
-        made = Geom(name, kind, frame @ pose, size[:3], mesh, attributes.get("hfield", ""), attributes.get("material", ""),
-                    line=element.line)  # fmt: skip
+        made = Geom(
+            name, kind, frame @ pose, size[:3], mesh, attributes.get("hfield", ""), attributes.get("material", ""),
+            line=element.line,
+        )  # fmt: skip
         made.rgba = self._numbers(attributes, "rgba")[:4] if "rgba" in attributes else None
         made.mass = self._number(attributes, "mass", 0.0) if "mass" in attributes else None
         made.density = self._number(attributes, "density", values.DENSITY)
