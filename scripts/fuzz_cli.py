@@ -6,10 +6,12 @@
     .venv/bin/python scripts/fuzz_cli.py lines ...
     .venv/bin/python scripts/fuzz_cli.py robots --sources FOLDER ...
     .venv/bin/python scripts/fuzz_cli.py gltf --sources FOLDER ...
+    .venv-usd/bin/python scripts/fuzz_cli.py mjcf --sources FOLDER ...
 
-stages: USD files from `fuzz_usd.py`, with odd units and times, read by validate, inspect and simulate. scenes:
-.blend files of odd objects, also converted. lines: odd arguments and standard streams, each in a process of its own.
-robots, gltf: the URDF, xacro and glTF files of a folder with odd values in them, also converted.
+stages: USD files from `fuzz_usd.py`, with odd units and times, read by validate, inspect and simulate, and some of
+them converted to MJCF. scenes: .blend files of odd objects, also converted. lines: odd arguments and standard streams,
+each in a process of its own. robots, gltf, mjcf: the URDF, xacro, glTF and MJCF files of a folder with odd values in
+them, also converted.
 
 A run is bad if it prints a traceback or a panic (traceback), ends by a signal (crash), takes longer than 30 s (hang;
 on a busy machine, 15 s of them at work, or ten minutes), or does not keep the promises about the exit status (status):
@@ -39,6 +41,8 @@ sys.path[:0] = [str(ROOT)]
 LIMIT = 30.0
 CONTROL = "[\x00-\x08\x0b-\x1f\x7f\x80-\x9f\u202a-\u202e\u2066-\u2069]"
 PANIC = r"Traceback \(most recent|panicked at|PanicException|Fatal Python error"
+#: A list of numbers in MJCF that has one that is none.
+ODD_XML = r'(?<!name)="(?:[-+.0-9e]+ )*[-+]?(?:nan|inf)(?: [-+.0-9a-z]+)*"'
 #: What Blender and USD print of their own is theirs; the lines of this product are judged.
 THEIRS = re.compile(r"^(Warning|Info|Error): |\.(cpp|h|cc)\b|^USD export of")
 Commands = Iterator[tuple[list[str], list[Path]]]
@@ -76,9 +80,10 @@ def verdict(status: int, said: str, outputs: list[Path], command: str, printed: 
 
 
 def not_finite(path: Path) -> bool:
-    """True if a file of motion holds a number that is none."""
-    text = path.read_text(encoding="utf-8", errors="replace") if path.suffix in (".json", ".usda") else ""
-    samples = [text] if path.suffix == ".json" else re.findall(r":simulated\.timeSamples = \{[^}]*\}", text)
+    """True if a file of motion, or one of MJCF, holds a number that is none."""
+    text = path.read_text(encoding="utf-8", errors="replace") if path.suffix in (".json", ".usda", ".xml") else ""
+    pattern = ODD_XML if path.suffix == ".xml" else r":simulated\.timeSamples = \{[^}]*\}"
+    samples = [text] if path.suffix == ".json" else re.findall(pattern, text)
     return any(re.search(r"\b(NaN|Infinity|nan|inf)\b", one) for one in samples)
 
 
@@ -117,12 +122,14 @@ def performed(arguments: list[str]) -> tuple[int, str, str]:
 
 def case(rng: random.Random, folder: Path, options: argparse.Namespace) -> Iterator[fuzz.Said]:
     import fuzz_gltf
+    import fuzz_mjcf
     import fuzz_urdf
 
     make, commands = {
         "stages": (odd_stage, stage_commands), "scenes": (odd_scene, scene_commands),
         "robots": (lambda *more: fuzz_urdf.make(*more, options.sources), file_commands),
         "gltf": (lambda *more: fuzz_gltf.make(*more, options.sources), file_commands),
+        "mjcf": (lambda *more: fuzz_mjcf.make(*more, options.sources), model_commands),
     }[options.kind]  # fmt: skip
     path, notes = make(rng, folder)
     yield ", ".join(notes)
@@ -172,6 +179,9 @@ def stage_commands(rng: random.Random, path: Path, folder: Path) -> Commands:
     simulate += maybe(rng, 0.2, "--substeps", rng.choice(("1", "4", "64", "1000", "99999999999999999999")))
     yield [*simulate, "--json", str(poses)], [poses]
     yield [*simulate, "--out", str(motion)], [motion]
+    if rng.random() < 0.5:
+        model = folder / "model.xml"
+        yield ["convert", str(path), str(model), *maybe(rng, 0.2, "--strict")], [model]
 
 
 def scene_commands(rng: random.Random, path: Path, folder: Path) -> Commands:
@@ -202,6 +212,19 @@ def file_commands(rng: random.Random, path: Path, folder: Path) -> Commands:
     out = folder / "made" / f"out{rng.choice(endings)}"
     out.parent.mkdir()
     yield ["convert", str(path), str(out)], [out]
+
+
+def model_commands(rng: random.Random, path: Path, folder: Path) -> Commands:
+    """What needs no Blender, and there and back."""
+    yield from reading(rng, path)
+    poses = folder / "poses.json"
+    yield ["simulate", str(path), "--seconds", "0.1", "--json", str(poses)], [poses]
+    out, back = folder / "made" / f"out{rng.choice(('.usda', '.usdc', '.usd', '.xml'))}", folder / "back" / "back.xml"
+    out.parent.mkdir()
+    back.parent.mkdir()
+    yield ["convert", str(path), str(out), *maybe(rng, 0.2, "--strict")], [out]
+    if out.exists():
+        yield ["convert", str(out), str(back)], [back]
 
 
 # --------------------------------------------------------------------------- scenes
@@ -484,7 +507,9 @@ def start() -> None:
 
 if __name__ == "__main__":
     bad, limit = ("traceback", "status"), LIMIT + 10.0
-    kinds = {name: fuzz.Fuzzer(case, count, bad, limit, start, sources=name in ("robots", "gltf")) for name, count in (
-        ("stages", 5000), ("scenes", 2000), ("robots", 500), ("gltf", 500))}  # fmt: skip
+    kinds = {
+        name: fuzz.Fuzzer(case, count, bad, limit, start, sources=name in ("robots", "gltf", "mjcf"))
+        for name, count in (("stages", 5000), ("scenes", 2000), ("robots", 500), ("gltf", 500), ("mjcf", 2000))
+    }
     kinds["lines"] = fuzz.Fuzzer(line_case, 500, bad, 30 * LIMIT)
     sys.exit(fuzz.main(__doc__, kinds))

@@ -29,13 +29,14 @@ WORDS = [
     "0 0 0", "1 1 1 1",
 ]  # fmt: skip
 KINDS = ("word", "value", "tag", "block", "byte", "rest")
+BLOCKS = r"link|joint|visual|collision|inertial|xacro:\w+"
 
 
-def mutated(text: str, rng: random.Random) -> bytes:
-    """The text with one to six changes: attributes, elements, tags and bytes."""
+def mutated(text: str, rng: random.Random, words: list[str] = WORDS, blocks: str = BLOCKS) -> bytes:
+    """The text with one to six changes: attributes, elements, tags and bytes. blocks: pattern of tags."""
     for _ in range(rng.randint(1, 6)):
         (kind,) = rng.choices(KINDS, (6, 2, 1, 3, 1, 1))
-        pattern = {"tag": "<[^>]*>", "block": r"<(link|joint|visual|collision|inertial|xacro:\w+)\b.*?</\1>"}
+        pattern = {"tag": "<[^>]*>", "block": rf"<({blocks})\b.*?</\1>"}
         found = list(re.finditer(pattern.get(kind, '"[^"]*"'), text, re.S))
         at = rng.randrange(len(text)) if text else 0
         if kind in ("byte", "rest") or not found:
@@ -48,7 +49,7 @@ def mutated(text: str, rng: random.Random) -> bytes:
             continue
         if kind == "tag":
             one = rng.choice([tag for tag in found if tag[0].endswith("/>")] or found)
-        new = {"word": f'"{rng.choice(WORDS)}"', "value": other[0], "tag": ""}
+        new = {"word": f'"{rng.choice(words)}"', "value": other[0], "tag": ""}
         text = text[: one.start()] + new[kind] + text[one.end() :]
     data = bytearray(text.encode("utf-8", "surrogatepass"))
     if rng.random() < 0.05 and data:

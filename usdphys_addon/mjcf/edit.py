@@ -48,6 +48,7 @@ class _Editor:
         known = {joint.name: joint for body in self.source.bodies for joint in body.joints}
         for name, (path, _) in planned.joint_paths.items():
             self.by_path.setdefault(path, []).append(known[name])
+        self.servos = values.by_target(self.source.actuators)
 
     def run(self) -> None:
         found = difference.difference(self.old, self.new)
@@ -229,8 +230,7 @@ class _Editor:
     def drive(self, path: str, prim: Prim, instance: str) -> None:
         """Spring or servo of a joint, if it has one of them alone."""
         joint = self.of_dof(path, instance)
-        servos = [one for one in self.source.actuators if one.kind == "joint" and one.target == joint.name
-                  and one.is_servo]  # fmt: skip
+        servos = [one for one in self.servos.get(joint.name, ()) if one.kind == "joint" and one.is_servo]
         drive: Any = prim.schemas[f"PhysicsDriveAPI:{instance}"]
         if drive.resolved("type") != "force" or len(servos) > 1 or (servos and joint.stiffness):
             raise OtherPartsError(

@@ -30,6 +30,12 @@ from .values import Body, Equality, Floats, Geom, Inertial, Model
 
 #: Groups of geoms that MuJoCo does not show unless it is asked to.
 _HIDDEN = 3
+#: Meshes that reach further, m, are left out: squares of their moments are no longer finite.
+_FARTHEST = 1e15
+#: Most points and triangles of all geoms together: each geom has its own copy of its mesh.
+_MOST_CORNERS = 20_000_000
+#: Most kinds of masks of contacts: each pair of them can be a target of a relationship.
+_MOST_KINDS = 500
 #: Size of a drawn plane without a size, m.
 _PLANE = 20.0
 #: Mass and inertia of a link between two joints of one body, as a part of that body's.
@@ -93,8 +99,15 @@ def mesh_reader(source: Model) -> matter.Meshes:
                 return None
         if not len(points):
             return None
+        if len(triangles) and not 0 <= triangles.min() <= triangles.max() < len(points):
+            tell(f"The faces of the mesh '{name}' name points that it has not; its geoms are left out.",
+                 "Correct its faces.")  # fmt: skip
+            return None
         # Its own frame is taken out, then it is scaled.
         points = (points - asset.pose[:3, 3]) @ asset.pose[:3, :3] * np.array(asset.scale, float)
+        if not np.abs(points).max() <= _FARTHEST:  # also NaN
+            tell(f"The mesh '{name}' is larger than {_FARTHEST:g} m; its geoms are left out.", "Correct its scale.")
+            return None
         if np.prod(asset.scale) < 0.0:
             triangles = triangles[:, ::-1]
         if not len(triangles) or asset.inertia == "convex":
@@ -126,6 +139,12 @@ class _Planner:
         self.groups: dict[tuple[int, int], list[str]] = {}
         self.sites = self.layout.sites
         self.joint_paths = self.layout.joint_paths
+        self.servos = values.by_target(source.actuators)
+        #: The first body of each name, and all joints by name.
+        self.indices = {body.name: index for index, body in reversed(list(enumerate(source.bodies)))}
+        self.by_name = {joint.name: (index, joint) for index, body in enumerate(source.bodies) for joint in body.joints}
+        self.told = set(source.issues)
+        self.corners = 0
         self.damp()
         self.build()
 
@@ -141,7 +160,8 @@ class _Planner:
 
     def issue(self, code: str, message: str, fix: str, severity: Any = "warning") -> None:
         one_issue = Issue(code, severity, "", self.source.name, message, fix)
-        if one_issue not in self.layout.issues:
+        if one_issue not in self.told:
+            self.told.add(one_issue)
             self.layout.issues.append(one_issue)
 
     # ------------------------------------------------------------------ prims
@@ -159,9 +179,11 @@ class _Planner:
         root = self.add(Prim(self.root, "Xform", label=self.source.name))
         self.scene()
         trees = []
+        parents = {body.parent for body in self.source.bodies}
         for index, body in enumerate(self.source.bodies):
             self.body(index, body)
-            if self.moves[index] and not self.moves[max(body.parent, 0)] and self.has_tree(index):
+            is_joined = index in parents or any(joint.type != "free" for joint in body.joints)
+            if self.moves[index] and not self.moves[max(body.parent, 0)] and is_joined:
                 trees.append(index)
         for index, body in enumerate(self.source.bodies):
             self.join(index, body)
@@ -191,12 +213,6 @@ class _Planner:
                     values[attribute.usd] = value
         if values:
             prim.add(vendor_schemas.made("MjcSceneAPI", values))
-
-    def has_tree(self, index: int) -> bool:
-        """True for a body that is joined to others."""
-        joined = [body for body in self.source.bodies if body.parent == index]
-        kinds = {joint.type for joint in self.source.bodies[index].joints}
-        return bool(joined) or bool(kinds - {"free"})
 
     def body(self, index: int, body: Body) -> None:
         weight, above = self.weights[index], body.parent
@@ -283,12 +299,27 @@ class _Planner:
         if geom.type == "plane":
             edges = [2.0 * part or _PLANE for part in size[:2]]
             return "Plane", usd_geom.Plane(width=edges[0], length=edges[1], axis="Z"), one, None
-        surface = _ball(size[:3]) if geom.type == "ellipsoid" else self.mesh(geom.mesh) if geom.type == "mesh" else None
+        surface = self.mesh_of(geom)
         if surface is None:
             if geom.type == "hfield":
                 self.issue("MjcfUnread", f"The height field '{geom.field}' is not read.", "Make it a mesh.", "info")
             return None
         return "Mesh", None, one, Mesh(*surface)
+
+    def mesh_of(self, geom: Geom) -> tuple[Floats, Any] | None:
+        """Points (n, 3) and triangles (m, 3) of an ellipsoid or a mesh; None without."""
+        surface = None
+        if geom.type == "ellipsoid" and min(size := _filled(geom.size, 3)) > 0.0:
+            points, triangles = _ball()
+            surface = (points * np.array(size), triangles)
+        elif geom.type == "mesh":
+            surface = self.mesh(geom.mesh)
+        if surface is not None:
+            self.corners += len(surface[0]) + len(surface[1])
+            if self.corners > _MOST_CORNERS:
+                raise InputError(f"'{self.source.path.name}' has geoms whose meshes have more than {_MOST_CORNERS} "
+                                 "points and triangles together.")  # fmt: skip
+        return surface
 
     def collider(self, prim: Prim, geom: Geom) -> None:
         prim.add(usd_physics.CollisionAPI())
@@ -388,7 +419,7 @@ class _Planner:
             dof, sign = dofs[joint.name]
             self.joint_paths[joint.name] = (prim.path, dof)
             self.layout.signs[joint.name] = sign
-            drive = joints.drive_of(joint, self.source.actuators, sign, is_shared=len(kinds) > 1)
+            drive = joints.drive_of(joint, self.servos.get(joint.name, ()), sign, is_shared=len(kinds) > 1)
             if drive is not None and dof:
                 prim.add(drive, dof)
                 self.tell_servos(joint, drive)
@@ -411,7 +442,7 @@ class _Planner:
 
     def tell_servos(self, joint: values.Joint, drive: usd_physics.DriveAPI) -> None:
         """Name what the servos of a joint do and its one drive does not."""
-        servos = [one for one in self.source.actuators if one.target == joint.name and one.is_servo]
+        servos = [one for one in self.servos.get(joint.name, ()) if one.is_servo]
         forces = [one for one in servos if one.force is not None]
         if drive.max_force is None and (forces or (servos and joint.force_range)):
             reason = "joint has a spring as well" if joint.stiffness else "other servos of the joint have none"
@@ -427,11 +458,16 @@ class _Planner:
 
     def damp(self) -> None:
         """Damping of servos that is a share of the critical one, from the inertia that they move."""
-        by_name = {joint.name: (index, joint) for index, body in enumerate(self.source.bodies) for joint in body.joints}
+        children = matter.children_of(self.source)
+        moved_by: dict[str, float] = {}
         for one in self.source.actuators:
-            if one.ratio <= 0.0 or one.kind != "joint" or one.target not in by_name or one.gain <= 0.0:
+            if one.ratio <= 0.0 or one.kind != "joint" or one.target not in self.by_name or one.gain <= 0.0:
                 continue
-            moved = matter.moved_by(self.source, self.worlds, self.weights, *by_name[one.target])
+            if one.target not in moved_by:
+                index, joint = self.by_name[one.target]
+                below = matter.below(children, index)
+                moved_by[one.target] = matter.moved_by(below, self.worlds, self.weights, index, joint)
+            moved = moved_by[one.target]
             gear = one.gear or 1.0
             one.biases = (0.0, -one.gain, -one.ratio * 2.0 * math.sqrt(one.gain * moved / gear**2))
 
@@ -444,9 +480,7 @@ class _Planner:
 
     def at(self, name: str) -> int | None:
         """The body of a name; the world without one; None if there is none."""
-        if not name:
-            return 0
-        return next((index for index, body in enumerate(self.source.bodies) if body.name == name), None)
+        return self.indices.get(name) if name else 0
 
     def equality(self, given: Equality) -> None:
         if given.kind == "joint":
@@ -479,8 +513,7 @@ class _Planner:
             self.issue("MjcfUnread", f"The equality '{given.name}' of joints is more than a ratio of two joints.",
                        "Keep the file for MuJoCo.", "info")  # fmt: skip
             return
-        by_name = {joint.name: joint for body in self.source.bodies for joint in body.joints}
-        first, second = by_name[given.one].reference, by_name[given.other].reference
+        first, second = (self.by_name[name][1].reference for name in (given.one, given.other))
         offset, ratio = given.polynomial[:2]
         self.model.prims[follower[0]].add(vendor_schemas.made("NewtonMimicAPI", {
             "newton:mimicJoint": (leader[0],), "newton:mimicCoef0": first + offset - ratio * second,
@@ -502,6 +535,10 @@ class _Planner:
     def collision_groups(self) -> None:
         """Groups by the masks of the geoms, where not all collide with all."""
         kinds = list(self.groups)
+        if len(kinds) > _MOST_KINDS:
+            self.issue("MjcfUnread", f"The geoms have {len(kinds)} kinds of contype and conaffinity, more than "
+                       f"{_MOST_KINDS}, which are not read: all collide.", "Use fewer kinds.")  # fmt: skip
+            return
 
         def meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
             return bool(one[0] & other[1] or other[0] & one[1])
@@ -577,8 +614,8 @@ def _read_mesh(file: Path) -> tuple[Floats, Any]:
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"'{file.name}' cannot be read ({error.strerror}).") from error
-    counts = np.frombuffer(content[:16], "<i4").astype(np.int64)
-    sizes = counts * (3, 3, 2, 3) if len(counts) == 4 else np.array([-1])
+    counts = np.frombuffer(content[:16] if len(content) >= 16 else bytes(16), "<i4").astype(np.int64)
+    sizes = counts * (3, 3, 2, 3)
     if (sizes < 0).any() or len(content) != 16 + 4 * sizes.sum() or not counts[0]:
         raise InputError(f"'{file.name}' is no mesh of MuJoCo: its length does not fit its counts.")
     points = np.frombuffer(content, "<f4", int(sizes[0]), 16).astype(float).reshape(-1, 3)
@@ -598,17 +635,19 @@ def _triangles(counts: Any, corners: Any) -> Any:
     return np.concatenate(triangles) if triangles else np.zeros((0, 3), np.int64)
 
 
-def _ball(half: tuple[float, ...]) -> tuple[Floats, Any] | None:
-    """A mesh of an ellipsoid. half: lengths (3,) of the half axes."""
+@cache
+def _ball() -> tuple[Floats, Any]:
+    """A mesh of a sphere of radius 1."""
     turns, rings = 24, 12
     rows = [(0.0, 0.0, 1.0)]
     for ring in range(1, rings):
         height, radius = math.cos(math.pi * ring / rings), math.sin(math.pi * ring / rings)
         angles = 2.0 * math.pi * np.arange(turns) / turns
         rows += [(radius * math.cos(angle), radius * math.sin(angle), height) for angle in angles.tolist()]
-    points = np.array([*rows, (0.0, 0.0, -1.0)]) * np.array(half, float)
+    points = np.array([*rows, (0.0, 0.0, -1.0)])
     hull = convex_hull(points)
-    return None if hull is None else (points, hull)
+    assert hull is not None
+    return points, hull
 
 
 def _value(type_: str, text: str) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from .values import Floats, Geom, Inertial, Joint, Model
 
 #: Points (n, 3) and triangles (m, 3) of a mesh by the name of its asset; None for one that cannot be read.
 Meshes = Callable[[str], tuple[Floats, Any] | None]
+#: The solid of density 1 of a mesh by the name of its asset, or of its faces as a sheet; None without a volume.
+Solids = Callable[[str, bool], Shape | None]
 
 
 def ellipsoid(half: tuple[float, ...]) -> Shape:
@@ -67,7 +70,21 @@ def shell(points: Floats, triangles: Any) -> Shape | None:
     return Shape(area, center, np.trace(spread) * np.eye(3) - spread)
 
 
-def shape_of(geom: Geom, model: Model, meshes: Meshes) -> Shape | None:
+def solids_of(model: Model, meshes: Meshes) -> Solids:
+    """Gives the solid of a mesh, and computes each once."""
+
+    @cache
+    def solid(name: str, is_shell: bool) -> Shape | None:
+        found = meshes(name)
+        if found is None:
+            return None
+        kind = model.meshes[name].inertia
+        return shell(*found) if kind == "shell" or is_shell else pyramids(*found, signed=kind != "legacy")
+
+    return solid
+
+
+def shape_of(geom: Geom, solids: Solids) -> Shape | None:
     """A geom as a solid of density 1 in its own space; None for one without a volume, such as a plane."""
     size = (*geom.size, 0.0, 0.0, 0.0)
     if geom.type == "sphere":
@@ -80,21 +97,15 @@ def shape_of(geom: Geom, model: Model, meshes: Meshes) -> Shape | None:
         return mass.box([2.0 * part for part in size[:3]])
     if geom.type == "ellipsoid":
         return ellipsoid(size[:3])
-    shape = meshes(geom.mesh) if geom.type == "mesh" else None
-    if shape is None:
-        return None
-    kind = model.meshes[geom.mesh].inertia
-    if kind == "shell" or geom.is_shell:
-        return shell(*shape)
-    return pyramids(*shape, signed=kind != "legacy")
+    return solids(geom.mesh, geom.is_shell) if geom.type == "mesh" else None
 
 
-def of_body(geoms: list[Geom], model: Model, meshes: Meshes) -> Inertial | None:
-    """What the geoms of a body weigh together; None if that is nothing."""
-    low, high = _groups(model.compiler)
+def of_body(geoms: list[Geom], solids: Solids, groups: tuple[int, int]) -> Inertial | None:
+    """What the geoms of a body weigh together; None if that is nothing. groups: first and last that weigh."""
+    low, high = groups
     parts = []
     for geom in geoms:
-        solid = shape_of(geom, model, meshes) if low <= geom.group <= high else None
+        solid = shape_of(geom, solids) if low <= geom.group <= high else None
         if solid is None:
             continue
         weight = geom.mass if geom.mass is not None else geom.density * solid.volume
@@ -114,19 +125,25 @@ def of_body(geoms: list[Geom], model: Model, meshes: Meshes) -> Inertial | None:
 
 def _groups(compiler: Mapping[str, str]) -> tuple[int, int]:
     words = compiler.get("inertiagrouprange", "0 5").split()
-    return (int(words[0]), int(words[1])) if len(words) == 2 else (0, 5)
+    return (int(float(words[0])), int(float(words[1]))) if len(words) == 2 else (0, 5)
+
+
+def _setting(compiler: Mapping[str, str], name: str, usual: float) -> float:
+    words = compiler.get(name, "").split()
+    return float(words[0]) if words else usual
 
 
 def inertials(model: Model, meshes: Meshes) -> list[Inertial | None]:
     """What each body of a model weighs, as MuJoCo's compiler decides it; None for one without mass."""
     word = model.compiler.get("inertiafromgeom", "auto")
+    solids, groups = solids_of(model, meshes), _groups(model.compiler)
     bodies: list[Inertial | None] = [None]
     for body in model.bodies[1:]:
         own = body.inertial if word != "true" else None
         if own is None and word != "false":
-            own = of_body(body.geoms, model, meshes)
+            own = of_body(body.geoms, solids, groups)
         bodies.append(None if own is None else _bounded(own, model.compiler))
-    total = float(model.compiler.get("settotalmass", "-1").split()[0])
+    total = _setting(model.compiler, "settotalmass", -1.0)
     sum_now = sum(one.mass for one in bodies if one is not None)
     if total > 0.0 and sum_now > 0.0:
         factor = total / sum_now
@@ -135,7 +152,7 @@ def inertials(model: Model, meshes: Meshes) -> list[Inertial | None]:
 
 
 def _bounded(own: Inertial, compiler: Mapping[str, str]) -> Inertial:
-    least, smallest = (float(compiler.get(name, "0").split()[0]) for name in ("boundmass", "boundinertia"))
+    least, smallest = (_setting(compiler, name, 0.0) for name in ("boundmass", "boundinertia"))
     moments, axes = np.linalg.eigh(own.inertia)
     moments = np.maximum(moments, smallest)
     if compiler.get("balanceinertia") == "true" and 2.0 * moments.max() > moments.sum() + 1e-12:
@@ -143,18 +160,34 @@ def _bounded(own: Inertial, compiler: Mapping[str, str]) -> Inertial:
     return Inertial(max(own.mass, least), own.center, axes @ np.diag(moments) @ axes.T)
 
 
-def moved_by(
-    model: Model, worlds: Sequence[Floats], weights: Sequence[Inertial | None], index: int, joint: Joint
-) -> float:  # fmt: skip
-    """The mass or moment of inertia that a joint of a body moves in the pose of the file, with its armature."""
-    below = {index}
+def children_of(model: Model) -> list[list[int]]:
+    """The indices of the bodies that each body carries."""
+    children: list[list[int]] = [[] for _ in model.bodies]
     for number, body in enumerate(model.bodies):
-        if body.parent in below:
-            below.add(number)
+        if body.parent >= 0:
+            children[body.parent].append(number)
+    return children
+
+
+def below(children: Sequence[Sequence[int]], index: int) -> list[int]:
+    """A body and all that it carries."""
+    found = [index]
+    for number in found:
+        found += children[number]
+    return found
+
+
+def moved_by(
+    bodies: Sequence[int], worlds: Sequence[Floats], weights: Sequence[Inertial | None], index: int, joint: Joint
+) -> float:  # fmt: skip
+    """The mass or moment of inertia that a joint of a body moves in the pose of the file, with its armature.
+
+    bodies: the one at `index` and all that it carries.
+    """
     world = worlds[index]
     axis, place = world[:3, :3] @ joint.axis, world[:3, :3] @ joint.place + world[:3, 3]
     total = joint.armature
-    for number in below:
+    for number in bodies:
         own = weights[number]
         if own is None:
             continue

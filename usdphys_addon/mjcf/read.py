@@ -22,6 +22,7 @@ from ..core.validate import Issue
 from ..core.words import counted
 from ..urdf import markup
 from ..urdf.markup import Element
+from ..urdf.packages import is_file
 from . import values
 from .values import Actuator, Body, Equality, Floats, Geom, Inertial, Joint, Look, Mesh, Model, Site
 
@@ -46,8 +47,12 @@ _OF_JOINT = _PLACE | {
     "actuatorfrcrange", "actuatorfrclimited",
 }  # fmt: skip
 _OF_FREE = ("damping", "frictionloss", "armature")
-#: Most bodies and geoms after replicas are written out; and levels of includes.
-_MOST, DEEPEST = 100_000, 32
+#: Most elements below the world, most of them that replicas add, and most levels of includes.
+_MOST, _MOST_REPLICAS, DEEPEST = 200_000, 50_000, 32
+#: Deeper elements are refused with those of included files, too: what walks the tree calls itself.
+_MOST_LEVELS = 200
+#: Most letters that classes and replicas may add to what the files have.
+_MOST_LETTERS = 1 << 26
 #: Beyond it squares and products of numbers are no longer finite.
 _LARGEST = 1e15
 
@@ -85,8 +90,11 @@ def file_of(model: Path, near: Sequence[Path], name: str, *folders: Path) -> Pat
         return None
     tops = [model.parent.resolve().parent, *(folder.resolve().parent for folder in near)]
     for folder in folders:
-        path = (folder / name.replace("\\", "/")).resolve()
-        if path.is_file() and any(path.is_relative_to(top) for top in tops):
+        try:
+            path = (folder / name.replace("\\", "/")).resolve()
+        except (OSError, ValueError, RuntimeError):  # a name that no file can have, or links in a circle
+            continue
+        if is_file(path) and any(path.is_relative_to(top) for top in tops):
             return path
     return None
 
@@ -100,15 +108,16 @@ class _Reader:
         self.model = Model(self.root.get("model") or path.stem, path)
         self.model.files.append(path)
         self.model.root = self.root
-        self._include(self.root, path.parent, 0)
-        self.compiler: dict[str, str] = {}
-        for section in self._sections("compiler"):
-            self.compiler.update(section.attributes)
+        self.included = {path}
+        self._include(self.root, path.parent, 0, 0)
+        self.compiler = self._compiler()
         self.model.compiler = self.compiler
         self.radians = self.compiler.get("angle", "degree") == "radian"
         self.order = self.compiler.get("eulerseq", "xyz")
         self.auto_limits = self.compiler.get("autolimits", "true") != "false"
         self.classes = self.model.classes
+        self.unknown_classes: set[str] = set()
+        self.letters = 0
         self.unread: Counter[str] = Counter()
         for section in self._sections("default"):
             self._read_class(section, "", self.classes["main"])
@@ -116,7 +125,7 @@ class _Reader:
         self.names = {name for one in self.root.walk() if (name := one.get("name"))}
         #: The last number that made a name, by what stands before it.
         self.numbers: Counter[str] = Counter()
-        self.parts = 0
+        self.parts = self.replicas = 0
         self._options()
         self._assets()
         self._bodies()
@@ -134,27 +143,49 @@ class _Reader:
             raise InputError(f"'{path}' cannot be read ({error.strerror}).") from error
         return markup.parse(data, path.name)[0]
 
-    def _include(self, element: Element, folder: Path, depth: int) -> None:
-        """Put what a file includes in the place of each include."""
+    def _include(self, element: Element, folder: Path, depth: int, level: int) -> None:
+        """Put what a file includes in the place of each include. depth: of files. level: of elements."""
         if depth > DEEPEST:
             raise InputError(f"'{self.path.name}' includes files more than {DEEPEST} levels deep.")
+        if level > _MOST_LEVELS:
+            raise InputError(f"'{self.path.name}' has elements nested more than {_MOST_LEVELS} levels deep.")
         children: list[Element] = []
         for child in element.children:
             if child.tag != "include":
-                self._include(child, folder, depth)
+                self._include(child, folder, depth, level + 1)
                 children.append(child)
                 continue
             name = child.get("file") or ""
             path = file_of(self.path, self.near, name, folder, self.path.parent)
             if path is None:
                 raise InputError(f"'{self.path.name}' includes '{name}', which is not there (line {child.line}).")
-            if path in self.model.files:
+            if path in self.included:
                 raise InputError(f"'{self.path.name}' includes '{name}' twice (line {child.line}).")
+            self.included.add(path)
             self.model.files.append(path)
             part = self._parsed(path)
-            self._include(part, path.parent, depth + 1)
+            self._include(part, path.parent, depth + 1, level)
             children += part.children
         element.children[:] = children
+
+    def _compiler(self) -> dict[str, str]:
+        """The settings of all compilers. Raises InputError for numbers and letters that are none."""
+        found: dict[str, str] = {}
+        for section in self._sections("compiler"):
+            found.update(section.attributes)
+        for word in ("settotalmass", "boundmass", "boundinertia", "inertiagrouprange"):
+            self._numbers(found, word)
+        order = found.get("eulerseq", "xyz")
+        if len(order) != 3 or not set(order.lower()) <= set("xyz"):
+            raise InputError(f"'{self.path.name}': eulerseq=\"{order[:60]}\" is no order of three axes.")
+        return found
+
+    def _spend(self, attributes: Mapping[str, str]) -> None:
+        """Count letters that classes and replicas add, as a few of them can stand for all memory."""
+        self.letters += sum(map(len, attributes)) + sum(map(len, attributes.values()))
+        if self.letters > _MOST_LETTERS:
+            raise InputError(f"'{self.path.name}' has classes and replicas that stand for more than "
+                             f"{_MOST_LETTERS >> 20} MB of text.")  # fmt: skip
 
     def _sections(self, tag: str) -> Iterator[Element]:
         return (child for child in self.root.children if child.tag == tag)
@@ -165,6 +196,7 @@ class _Reader:
             self.model.main = name
         own = self.classes.setdefault(name, {})
         for tag, attributes in above.items():
+            self._spend(attributes)
             own.setdefault(tag, {}).update({key: value for key, value in attributes.items() if key not in own[tag]}
                                            if tag in own else attributes)  # fmt: skip
         for child in element.children:
@@ -178,9 +210,11 @@ class _Reader:
     def _merged(self, element: Element, around: str, tag: str = "") -> dict[str, str]:
         """The attributes of an element with those of its class. around: the class of what it is in."""
         name = element.get("class") or around or self.model.main
-        if name not in self.classes:
-            self._issue("MjcfClassMissing", f"The class '{name}' is not declared (line {element.line}).",
+        if name not in self.classes and name not in self.unknown_classes:
+            self.unknown_classes.add(name)
+            self._issue("MjcfClassMissing", f"The class '{name[:60]}' is not declared (line {element.line}).",
                         "Declare it, or correct its name.")  # fmt: skip
+        self._spend(self.classes.get(name, {}).get(tag or element.tag, {}))
         return with_class(self.model, element, tag, around)
 
     def _issue(self, code: str, message: str, fix: str, severity: Any = "warning") -> None:
@@ -212,6 +246,12 @@ class _Reader:
         numbers = self._numbers(attributes, name)
         return numbers[0] if numbers else default
 
+    def _whole(self, attributes: Mapping[str, str], name: str, default: int) -> int:
+        value = int(self._number(attributes, name, default))
+        if not -(2**31) <= value < 2**31:
+            raise InputError(f"'{self.path.name}': {name}=\"{attributes[name][:60]}\" does not fit 32 bits.")
+        return value
+
     def _vector(self, attributes: Mapping[str, str], name: str, default: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Floats:
         numbers = self._numbers(attributes, name, default)
         return np.array((*numbers, 0.0, 0.0, 0.0)[:3], float)
@@ -236,7 +276,11 @@ class _Reader:
             numbers = np.array((*self._numbers(attributes, "xyaxes"), *[0.0] * 6)[:6], float)
             first = _unit(numbers[:3])
             second = _unit(numbers[3:] - first * (first @ numbers[3:]))
-            return np.stack((first, second, np.cross(first, second)), axis=1)
+            turn = np.stack((first, second, np.cross(first, second)), axis=1)
+            if not np.linalg.det(turn) > 0.5:
+                text = attributes["xyaxes"][:60]
+                raise InputError(f"'{self.path.name}': xyaxes=\"{text}\" are no two axes.")
+            return turn
         if "zaxis" in attributes:
             return _turn_to(self._vector(attributes, "zaxis"))
         return np.eye(3)
@@ -299,9 +343,11 @@ class _Reader:
         file = attributes.get("file", "")
         name = attributes.get("name") or Path(file.replace("\\", "/")).stem
         mesh = Mesh(name, scale=self._numbers(attributes, "scale", (1.0, 1.0, 1.0)))
+        if len(mesh.scale) != 3:
+            raise InputError(f"'{self.path.name}': the scale of the mesh '{name[:60]}' is not three numbers.")
         mesh.inertia = attributes.get("inertia", "legacy")
         place = self._vector(attributes, "refpos")
-        turn = frames.matrix_of(_unit(np.array(self._numbers(attributes, "refquat", (1.0, 0.0, 0.0, 0.0)), float)))
+        turn = self._turn({"quat": attributes["refquat"]}) if "refquat" in attributes else np.eye(3)
         mesh.pose = frames.transform(place, turn)
         if "vertex" in attributes:
             mesh.points = np.array(self._numbers(attributes, "vertex"), float)
@@ -325,10 +371,14 @@ class _Reader:
         for section in self._sections("worldbody"):
             self._fill(section, 0, np.eye(4), section.get("childclass") or "", "")
 
-    def _count(self) -> None:
+    def _count(self, suffix: str) -> None:
+        """Count an element, which is one of a replica if it has a suffix."""
         self.parts += 1
+        self.replicas += bool(suffix)
         if self.parts > _MOST:
-            raise InputError(f"'{self.path.name}' has more than {_MOST} bodies and geoms.")
+            raise InputError(f"'{self.path.name}' has more than {_MOST} bodies, geoms, joints and other elements.")
+        if self.replicas > _MOST_REPLICAS:
+            raise InputError(f"'{self.path.name}' has replicas of more than {_MOST_REPLICAS} elements.")
 
     def _name(self, wanted: str, kind: str, suffix: str) -> str:
         base = f"{wanted}{suffix}" if wanted else f"{kind}{suffix}"
@@ -344,6 +394,9 @@ class _Reader:
         body = self.model.bodies[index]
         for child in element.children:
             tag = child.tag
+            self._count(suffix)
+            if suffix:
+                self._spend({**child.attributes, suffix: ""})
             if tag == "body":
                 self._body(child, index, frame, around, suffix)
             elif tag == "frame":
@@ -354,7 +407,6 @@ class _Reader:
             elif tag in ("joint", "freejoint"):
                 body.joints.append(self._joint(child, frame, around, suffix))
             elif tag == "geom":
-                self._count()
                 geom = self._geom(child, frame, around, suffix)
                 if geom is not None:
                     body.geoms.append(geom)
@@ -369,7 +421,6 @@ class _Reader:
                 self.unread[tag] += 1
 
     def _body(self, element: Element, parent: int, frame: Floats, around: str, suffix: str) -> None:
-        self._count()
         attributes = element.attributes
         pose = frame @ self._pose(attributes)
         name = self._name(attributes.get("name", ""), "body", suffix)
@@ -385,7 +436,7 @@ class _Reader:
         separator, digits = element.get("sep") or "", len(str(max(count - 1, 0)))
         pose = frame
         for number in range(max(count, 0)):
-            self._count()
+            self._count("0")
             self._fill(element, index, pose, around, f"{suffix}{separator}{number:0{digits}d}")
             pose = pose @ step
 
@@ -430,17 +481,17 @@ class _Reader:
             pose, half = _between(ends)
             size = (size[0] if size else 0.0, half) if kind in ("capsule", "cylinder") else (*size[:1] * 2, half)
         name = self._name(attributes.get("name", ""), "geom", suffix)
-        made = Geom(name, kind, frame @ pose, size, mesh, attributes.get("hfield", ""), attributes.get("material", ""),
-                    line=element.line)  # fmt: skip
-        made.rgba = self._numbers(attributes, "rgba") if "rgba" in attributes else None
+        made = Geom(name, kind, frame @ pose, size[:3], mesh, line=element.line)
+        made.field, made.look = attributes.get("hfield", ""), attributes.get("material", "")
+        made.rgba = self._numbers(attributes, "rgba")[:4] if "rgba" in attributes else None
         made.mass = self._number(attributes, "mass", 0.0) if "mass" in attributes else None
         made.density = self._number(attributes, "density", values.DENSITY)
-        made.contact = (int(self._number(attributes, "contype", 1)), int(self._number(attributes, "conaffinity", 1)))
+        made.contact = (self._whole(attributes, "contype", 1), self._whole(attributes, "conaffinity", 1))
         given = self._numbers(attributes, "friction")
-        made.friction = (*given, *values.FRICTION[len(given) :])
-        made.group = int(self._number(attributes, "group", 0))
-        made.priority = int(self._number(attributes, "priority", 0))
-        made.condim = int(self._number(attributes, "condim", 3))
+        made.friction = (*given[:3], *values.FRICTION[len(given) :])
+        made.group = self._whole(attributes, "group", 0)
+        made.priority = self._whole(attributes, "priority", 0)
+        made.condim = self._whole(attributes, "condim", 3)
         made.is_shell = attributes.get("shellinertia") == "true"
         made.others = {word: text for word, text in attributes.items() if word not in _OF_GEOM}
         if kind == "sdf" or (mesh and kind not in ("mesh", "sdf")):
@@ -462,6 +513,7 @@ class _Reader:
     # ------------------------------------------------------------------ actuators, equalities, contacts
 
     def _actuators(self) -> None:
+        self.limits = {joint.name: joint.range for body in reversed(self.model.bodies) for joint in body.joints}
         for section in self._sections("actuator"):
             for item in section.children:
                 if item.tag not in _ACTUATORS:
@@ -490,14 +542,13 @@ class _Reader:
         made.force = self._limits(attributes, "forcerange", "forcelimited")
         made.control = self._limits(attributes, "ctrlrange", "ctrllimited")
         made.activity = self._limits(attributes, "actrange", "actlimited")
-        made.group = int(self._number(attributes, "group", 0))
+        made.group = self._whole(attributes, "group", 0)
         self._inherit(made, self._number(attributes, "inheritrange", 0.0))
         return made
 
     def _inherit(self, made: Actuator, share: float) -> None:
         """The range of a control that is a share of that of the joint."""
-        limits = next((joint.range for body in self.model.bodies for joint in body.joints
-                       if joint.name == made.target), None)  # fmt: skip
+        limits = self.limits.get(made.target)
         if share <= 0.0 or limits is None or made.kind != "joint":
             return
         middle, half = sum(limits) / 2.0, share * (limits[1] - limits[0]) / 2.0

@@ -7,6 +7,7 @@ the body that holds the part.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from dataclasses import field as dataclass_field
 from pathlib import Path
@@ -240,3 +241,11 @@ class Model:
     classes: dict[str, dict[str, dict[str, str]]] = field(default_factory=lambda: {"main": {}})
     main: str = "main"
     root: Element = field(default_factory=lambda: Element("mujoco"))
+
+
+def by_target(actuators: Iterable[Actuator]) -> dict[str, list[Actuator]]:
+    """Actuators by what they move."""
+    found: dict[str, list[Actuator]] = {}
+    for one in actuators:
+        found.setdefault(one.target, []).append(one)
+    return found

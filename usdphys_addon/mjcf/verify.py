@@ -15,7 +15,7 @@ from ..core.model import PhysicsModel, Prim
 from ..core.proof import Mismatch
 from ..core.schemas import usd_physics
 from . import joints, layout, matter, read
-from .values import Floats, Joint, Model
+from .values import Actuator, Floats, Joint, Model, by_target
 from .write import Written
 
 #: Largest deviation of a place, as a share of the distance from the origin and at least of a metre, and of a mass.
@@ -63,6 +63,7 @@ def _bodies(model: PhysicsModel, written: Written, source: Model, worlds: list[F
 
 def _joints(model: PhysicsModel, written: Written, source: Model, worlds: list[Floats]) -> Iterator[Mismatch]:
     known = {joint.name: (row, joint) for row, body in enumerate(source.bodies) for joint in body.joints}
+    servos = by_target(source.actuators)
     for path, prim in model.joints.items():
         schema: Any = prim.get(usd_physics.Joint)
         if prim.type_name in ("PhysicsRevoluteJoint", "PhysicsPrismaticJoint"):
@@ -87,7 +88,7 @@ def _joints(model: PhysicsModel, written: Written, source: Model, worlds: list[F
                 written, schema
             )):  # fmt: skip
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another axis.")
-            if not _same_drive(drives.get(dof), joint, source, is_shared=bool(dof)):
+            if not _same_drive(drives.get(dof), joint, servos.get(joint.name, ()), is_shared=bool(dof)):
                 yield Mismatch("joint", path, prim.label, f"the joint '{joint.name}' has another drive.")
 
 
@@ -115,9 +116,9 @@ def _same_axis(model: PhysicsModel, prim: Prim, joint: Joint, world: Floats, *, 
     return bool(np.abs(world[:3, :3] @ joint.axis - axis).max() < 1e-5)
 
 
-def _same_drive(drive: Any, joint: Joint, source: Model, *, is_shared: bool) -> bool:
+def _same_drive(drive: Any, joint: Joint, servos: Sequence[Actuator], *, is_shared: bool) -> bool:
     """is_shared: of several joints of a body, whose damping is in their drives."""
-    found = joints.drive_of(joint, source.actuators, 1.0, is_shared=is_shared)
+    found = joints.drive_of(joint, servos, 1.0, is_shared=is_shared)
     stiffness, damping = (0.0 if drive is None else float(drive.resolved(word)) for word in ("stiffness", "damping"))
     if drive is not None and drive.resolved("type") == "acceleration":
         return (found is not None) == (stiffness > 0.0 or damping > 0.0)

@@ -94,6 +94,7 @@ class _Writer:
     def __init__(self, model: PhysicsModel, name: str, further: Further) -> None:
         self.model, self.name, self.further = model, name, further
         self.seen = {part.path: part for part in further.seen}
+        self.moving = values.by_target(further.actuators)
         self.materials: dict[tuple[Any, ...], str] = {}
         self.textures: dict[Path, str | None] = {}
         self.issues: list[Issue] = []
@@ -102,6 +103,8 @@ class _Writer:
         self.taken: dict[str, set[str]] = {}
         self.bodies: dict[str, _Body] = {}
         self.loops: list[_Joint] = []
+        self.holds: dict[str, _Joint] = {}
+        self.seen_by_body: dict[str, list[Part]] = {}
         self.meshes: dict[bytes, str] = {}
         self.assets: list[str] = []
         self.actuators: list[str] = []
@@ -383,12 +386,19 @@ class _Writer:
             api = prim.get(usd_physics.CollisionAPI)
             if api is not None and api.collision_enabled is not False:
                 lines += ["  " * depth + line for line in self.geom(prim, pose)]
-        for part in self.further.seen:
-            body = self.model.body_of(part.path)
-            owner = body.path if body is not None and body.path in self.bodies else ""
-            if owner == path and part.path not in self.shown:
+        for part in self.seen_in().get(path, ()):
+            if part.path not in self.shown:
                 lines += ["  " * depth + line for line in self.visual(part, pose)]
         return lines
+
+    def seen_in(self) -> dict[str, list[Part]]:
+        """What is to be seen by the body that carries it, which is empty for what stands still."""
+        if not self.seen_by_body:
+            for part in self.further.seen:
+                body = self.model.body_of(part.path)
+                owner = body.path if body is not None and body.path in self.bodies else ""
+                self.seen_by_body.setdefault(owner, []).append(part)
+        return self.seen_by_body
 
     def visual(self, part: Part, body: Floats) -> list[str]:
         """Geoms that are seen and do not collide."""
@@ -642,7 +652,7 @@ class _Writer:
         Actuators of MuJoCo are written as they are, where they and the spring are what the drive says; else the drive.
         """
         path = joint.prim.path
-        own = [one for one in self.further.actuators if one.kind == "joint" and one.target == f"{path}.{dof}"]
+        own = [one for one in self.moving.get(f"{path}.{dof}", ()) if one.kind == "joint"]
         spring = self.further.springs.get((path, dof), Spring())
         meant = joints.drive_of(
             values.Joint(path, "hinge", np.zeros(3), np.zeros(3), stiffness=spring.stiffness, spring=spring.position,
@@ -718,8 +728,8 @@ class _Writer:
                 joint.prim, f"The cone of {joint.prim.display} limits its twist in MuJoCo, too.", "None.", "info"
             )
         name = self.name_of(joint.prim.path, joint.prim.label or joint.prim.name, "joint")
-        for one in self.further.actuators:
-            if one.kind == "joint" and one.target == f"{joint.prim.path}.":
+        for one in self.moving.get(f"{joint.prim.path}.", ()):
+            if one.kind == "joint":
                 self.general(one, f'joint="{escape(name)}"')
         return f'<joint name="{escape(name)}" {words}/>'
 
@@ -834,11 +844,15 @@ class _Writer:
             f'polycoef="{_row([bias, ratio, 0, 0, 0])}"/>'
         )
 
+    def holding(self) -> dict[str, _Joint]:
+        """The joints that hold bodies, by path."""
+        if not self.holds:
+            self.holds = {body.joint.prim.path: body.joint for body in self.bodies.values() if body.joint}
+        return self.holds
+
     def start_of(self, path: str) -> float:
         """The angle or distance of a hinge or a slide in the pose of the model."""
-        start_joint = next(
-            (body.joint for body in self.bodies.values() if body.joint and body.joint.prim.path == path), None
-        )
+        start_joint = self.holding().get(path)
         if start_joint is None:
             return 0.0
         between = _seen_from(start_joint.parent.frame, start_joint.child.frame)
