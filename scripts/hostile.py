@@ -30,6 +30,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -74,6 +75,14 @@ def xacro() -> dict[str, Maker]:
     import hostile_xacro
 
     return {name: text("r.xacro", content) for name, content in hostile_xacro.cases().items()}
+
+
+def mjcf() -> dict[str, Maker]:
+    """The set of the tests, as `xacro`."""
+    sys.path[:0] = [str(ROOT / "tests")]
+    import hostile_mjcf
+
+    return {name: partial(hostile_mjcf.write, case) for name, case in hostile_mjcf.cases().items()}
 
 
 LINK, ROBOT = '<link name="{}">{}</link>', '<?xml version="1.0"?>{}<robot name="r">{}</robot>'
@@ -503,8 +512,8 @@ def jobs() -> dict[str, Maker]:
 
 
 KINDS: dict[str, Callable[[], dict[str, Maker]]] = {
-    "xacro": xacro, "urdf": urdf, "meshes": meshes, "images": images, "gltf": gltf, "usd": usd, "blend": blend,
-    "jobs": jobs,
+    "xacro": xacro, "urdf": urdf, "mjcf": mjcf, "meshes": meshes, "images": images, "gltf": gltf, "usd": usd,
+    "blend": blend, "jobs": jobs,
 }  # fmt: skip
 
 # --------------------------------------------------------------------------- a run

@@ -614,8 +614,8 @@ def _read_mesh(file: Path) -> tuple[Floats, Any]:
         content = file.read_bytes()
     except OSError as error:
         raise InputError(f"'{file.name}' cannot be read ({error.strerror}).") from error
-    counts = np.frombuffer(content[:16], "<i4").astype(np.int64)
-    sizes = counts * (3, 3, 2, 3) if len(counts) == 4 else np.array([-1])
+    counts = np.frombuffer(content[:16] if len(content) >= 16 else bytes(16), "<i4").astype(np.int64)
+    sizes = counts * (3, 3, 2, 3)
     if (sizes < 0).any() or len(content) != 16 + 4 * sizes.sum() or not counts[0]:
         raise InputError(f"'{file.name}' is no mesh of MuJoCo: its length does not fit its counts.")
     points = np.frombuffer(content, "<f4", int(sizes[0]), 16).astype(float).reshape(-1, 3)

@@ -135,11 +135,8 @@ def _setting(compiler: Mapping[str, str], name: str, usual: float) -> float:
 
 def inertials(model: Model, meshes: Meshes) -> list[Inertial | None]:
     """What each body of a model weighs, as MuJoCo's compiler decides it; None for one without mass."""
-    word, solids, groups = (
-        model.compiler.get("inertiafromgeom", "auto"),
-        solids_of(model, meshes),
-        _groups(model.compiler),
-    )
+    word = model.compiler.get("inertiafromgeom", "auto")
+    solids, groups = solids_of(model, meshes), _groups(model.compiler)
     bodies: list[Inertial | None] = [None]
     for body in model.bodies[1:]:
         own = body.inertial if word != "true" else None

@@ -246,6 +246,12 @@ class _Reader:
         numbers = self._numbers(attributes, name)
         return numbers[0] if numbers else default
 
+    def _whole(self, attributes: Mapping[str, str], name: str, default: int) -> int:
+        value = int(self._number(attributes, name, default))
+        if not -(2**31) <= value < 2**31:
+            raise InputError(f"'{self.path.name}': {name}=\"{attributes[name][:60]}\" does not fit 32 bits.")
+        return value
+
     def _vector(self, attributes: Mapping[str, str], name: str, default: tuple[float, ...] = (0.0, 0.0, 0.0)) -> Floats:
         numbers = self._numbers(attributes, name, default)
         return np.array((*numbers, 0.0, 0.0, 0.0)[:3], float)
@@ -475,19 +481,17 @@ class _Reader:
             pose, half = _between(ends)
             size = (size[0] if size else 0.0, half) if kind in ("capsule", "cylinder") else (*size[:1] * 2, half)
         name = self._name(attributes.get("name", ""), "geom", suffix)
-        made = Geom(
-            name, kind, frame @ pose, size[:3], mesh, attributes.get("hfield", ""), attributes.get("material", ""),
-            line=element.line,
-        )  # fmt: skip
+        made = Geom(name, kind, frame @ pose, size[:3], mesh, line=element.line)
+        made.field, made.look = attributes.get("hfield", ""), attributes.get("material", "")
         made.rgba = self._numbers(attributes, "rgba")[:4] if "rgba" in attributes else None
         made.mass = self._number(attributes, "mass", 0.0) if "mass" in attributes else None
         made.density = self._number(attributes, "density", values.DENSITY)
-        made.contact = (int(self._number(attributes, "contype", 1)), int(self._number(attributes, "conaffinity", 1)))
+        made.contact = (self._whole(attributes, "contype", 1), self._whole(attributes, "conaffinity", 1))
         given = self._numbers(attributes, "friction")
         made.friction = (*given[:3], *values.FRICTION[len(given) :])
-        made.group = int(self._number(attributes, "group", 0))
-        made.priority = int(self._number(attributes, "priority", 0))
-        made.condim = int(self._number(attributes, "condim", 3))
+        made.group = self._whole(attributes, "group", 0)
+        made.priority = self._whole(attributes, "priority", 0)
+        made.condim = self._whole(attributes, "condim", 3)
         made.is_shell = attributes.get("shellinertia") == "true"
         made.others = {word: text for word, text in attributes.items() if word not in _OF_GEOM}
         if kind == "sdf" or (mesh and kind not in ("mesh", "sdf")):
@@ -538,7 +542,7 @@ class _Reader:
         made.force = self._limits(attributes, "forcerange", "forcelimited")
         made.control = self._limits(attributes, "ctrlrange", "ctrllimited")
         made.activity = self._limits(attributes, "actrange", "actlimited")
-        made.group = int(self._number(attributes, "group", 0))
+        made.group = self._whole(attributes, "group", 0)
         self._inherit(made, self._number(attributes, "inheritrange", 0.0))
         return made
 

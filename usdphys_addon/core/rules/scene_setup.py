@@ -397,8 +397,8 @@ def _mass_of(facts: Facts, path: str, colliders: list[Prim]) -> float:
     """Mass of a body, kg; 0 if it depends on meshes that are not loaded."""
     if not facts.check_geometry:
         own = facts.model.prims[path].get(usd_physics.MassAPI)
-        if own is not None and (own.mass or 0.0) > 0.0:
-            return float(own.mass or 0.0)
+        if own is not None and isinstance(own.mass, int | float) and own.mass > 0.0:  # text where the type is wrong
+            return float(own.mass)
         known = [_with_points(facts, prim) for prim in colliders]
         colliders = [prim for prim in known if prim is not None]
         if len(colliders) < len(known) or not colliders:
