@@ -71,7 +71,7 @@ def data(name: str, content: bytes) -> Maker:
 
 def xacro() -> dict[str, Maker]:
     """The set of the tests, which limits each in memory and time while it reads it."""
-    sys.path[:0] = [str(ROOT / "tests" / "core")]
+    sys.path[:0] = [str(ROOT / "tests")]
     import hostile_xacro
 
     return {name: text("r.xacro", content) for name, content in hostile_xacro.cases().items()}

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import resource
 import struct
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import NamedTuple
+
+import limited_child
 
 #: Bytes of address space and seconds of the processor of a case.
 MEMORY, SECONDS = 4 << 30, 60
@@ -458,30 +458,11 @@ def _convert(path: Path, target: Path) -> str:
 
 def run(folder: Path, case: Case) -> dict[str, object]:
     """Convert a case in a child with limits. Returns status, seconds, megabytes, sentence."""
-    path, said = write(case, folder), folder / "said.txt"
-    said.write_text("", encoding="utf-8")
-    child = os.fork()
-    if not child:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        try:
-            said.write_text(_convert(path, folder / "out.usdc"), encoding="utf-8")
-        except BaseException as error:
-            if os.environ.get("HOSTILE_DEBUG"):
-                import traceback
-
-                traceback.print_exc()
-            said.write_text(f"raised {type(error).__name__}: {error}", encoding="utf-8")
-        os._exit(0)
-    _, status, usage = os.wait4(child, 0)
+    path = write(case, folder)
+    outcome = limited_child.run(lambda: _convert(path, folder / "out.usdc"), folder, MEMORY, SECONDS)
     for name in case.others:
         (folder / name).unlink()
-    return {
-        "status": status,
-        "seconds": round(usage.ru_utime + usage.ru_stime, 1),
-        "mb": usage.ru_maxrss >> 10,
-        "sentence": said.read_text(encoding="utf-8")[:300],
-    }
+    return outcome
 
 
 def main(root: str, folder: str, *names: str) -> Iterator[dict[str, object]]:

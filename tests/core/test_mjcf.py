@@ -13,7 +13,7 @@ from usdphys_ext.usdphys_addon import formats
 from usdphys_ext.usdphys_addon.cli import file_checks
 from usdphys_ext.usdphys_addon.core import frames, mass, vendor_schemas
 from usdphys_ext.usdphys_addon.core.air import Air
-from usdphys_ext.usdphys_addon.core.errors import InputError
+from usdphys_ext.usdphys_addon.core.errors import InputError, OutputError
 from usdphys_ext.usdphys_addon.core.model import PhysicsModel
 from usdphys_ext.usdphys_addon.core.schemas import usd_physics
 from usdphys_ext.usdphys_addon.mjcf import layout, read, verify, write
@@ -794,6 +794,32 @@ def test_what_is_only_seen_is_written_with_its_materials_and_images(tmp_path: Pa
     assert (skin.contype[0], skin.conaffinity[0], skin.group[0], collider.group[0]) == (0, 0, 2, 3)
     start, count = judge.mesh_texcoordadr[skin.dataid[0]], judge.mesh_texcoordnum[skin.dataid[0]]
     assert sorted(map(tuple, judge.mesh_texcoord[start : start + count].tolist())) == [(0, 0), (0, 1), (1, 0), (1, 1)]
+
+
+def test_an_image_that_has_changed_is_written_over_its_old_copy_and_a_strangers_image_stays(tmp_path: Path) -> None:
+    robot, out = tmp_path / "robot", tmp_path / "out"
+    robot.mkdir(), out.mkdir()
+    (robot / "model.xml").write_text(
+        '<mujoco><asset><texture name="wood" type="2d" file="wood.png"/><material name="wood" texture="wood"/></asset>'
+        '<worldbody><body name="b"><freejoint/><geom name="g" size="1" material="wood"/></body></worldbody></mujoco>'
+    )
+    copies = out / "model_textures" / "wood.png", out / "seen_textures" / "wood.png"
+    for image in (b"old", b"new"):
+        (robot / "wood.png").write_bytes(image)
+        mjcf_stage.convert(robot / "model.xml", out / "model.usda")
+        assert copies[0].read_bytes() == image
+        stage = usd_read.Usd.Stage.Open(str(out / "model.usda"))
+        for name in (mjcf_stage.SOURCE, mjcf_stage.ABOUT):
+            stage.GetDefaultPrim().RemoveProperty(name)
+        mjcf_file.write_file(stage, usd_read.read_stage(stage), out / "seen.xml")
+        assert copies[1].read_bytes() == image
+        del stage
+    (robot / "wood.png").write_bytes(b"newer")
+    for name in ("model.usda", "seen.xml"):
+        (out / name).unlink()
+    with pytest.raises(OutputError, match=r"wood\.png"):
+        mjcf_stage.convert(robot / "model.xml", out / "model.usda")
+    assert copies[0].read_bytes() == b"new" and not (out / "model.usda").exists()
 
 
 def test_a_mesh_of_mujocos_own_format_is_read_and_a_damaged_one_named(tmp_path: Path) -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import math
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from usdphys_ext.usdphys_addon.core.errors import MissingDependencyError
-from usdphys_ext.usdphys_addon.simulation.engine import solver
+from usdphys_ext.usdphys_addon.simulation.engine import PREVIEW, solver
+from usdphys_ext.usdphys_addon.simulation.world import World
 
 from .author import METERS, File
-from .helpers import run, world_of
+from .helpers import model_in, run, world_of
 
 W = "/World"
 needs_mujoco = pytest.mark.usefixtures("_mujoco")
@@ -120,6 +122,7 @@ def test_a_scene_that_has_run_away_stops_until_a_reset_and_names_its_bodies() ->
     world.step()
     assert list(world.unstable) == ["/World/Wild"]
     assert np.isfinite(world.positions).all() and world.positions == pytest.approx(before)
+    assert [one.code for one in world.notices if "stands still" in one.message] == ["Unstable"]
     engine.load(start)
     world.step()
     assert world.positions[1, 2] < 5.0
@@ -386,6 +389,46 @@ def test_live_edits_act_and_a_reset_undoes_them() -> None:
     world.reset()
     assert world.spaces[0].weights[f"{W}/Box"].mass != 7.0
     assert np.array_equal(run(world, 2.0).positions, first)
+
+
+EDITS = {
+    "limit": {"upper_limit": 0.1}, "load": {"break_force": 5.0},
+    "cone": {"cone_angle0_limit": 0.35, "cone_angle1_limit": 0.2},
+}  # fmt: skip
+
+
+@needs_mujoco
+@pytest.mark.parametrize("engine", [PREVIEW, "mujoco"])
+@pytest.mark.parametrize("edit", EDITS)
+def test_a_reset_undoes_an_edit_of_what_a_joint_allows_and_the_same_edit_acts_again(engine: str, edit: str) -> None:
+    if edit == "cone":
+        file = File(METERS, gravity=(9.81, 0, 0))
+        ball = file.body("Ball", (0, 0, -1), shape="Sphere", size=(0.01, 0, 0), mass=1.0, collides=False)
+        file.add(ball, file.joint("Hinge", "Spherical", "", f"{W}/Ball", pos1=(0, 0, 1), axis="Z", cone=(0.7, 0.5)))
+    elif edit == "load":
+        file = File(METERS)
+        file.add(file.body("Ball", mass=1.0), file.joint("Hinge", "Fixed", "", f"{W}/Ball", break_force=50.0))
+    else:
+        file = pendulum(0.3, low=-1.5, high=1.5)
+    model = model_in(file)
+    world = World(model, engine=engine)
+    prim = model.prims[f"{W}/Hinge"]
+    name = next(iter(prim.schemas))
+    edited = replace(prim, schemas=prim.schemas | {name: prim.schemas[name].copy(**EDITS[edit])})
+
+    def places() -> np.ndarray:
+        return np.array([run(world, 1 / 60).positions[0].copy() for _ in range(60)])
+
+    as_told = places()
+    world.reset()
+    world.set_joint_ranges(edited)
+    as_edited = places()
+    assert np.abs(as_edited - as_told).max() > 0.1
+    world.reset()
+    assert places() == pytest.approx(as_told, abs=1e-9)
+    world.reset()
+    world.set_joint_ranges(edited)
+    assert places() == pytest.approx(as_edited, abs=1e-9)
 
 
 @needs_mujoco

@@ -36,8 +36,11 @@ def judge() -> Any:
     return importlib.import_module("run_all")
 
 
-def record(file: Path, seconds: float, out: Path, engine: str = PREVIEW) -> None:
-    """Simulate a file and write the motion in the units of its stage, as the judge reads it."""
+def record(file: Path, seconds: float, out: Path, engine: str = PREVIEW) -> list[str]:
+    """Simulate a file and write the motion in the units of its stage, as the judge reads it.
+
+    Returns why its answers are worth nothing: a scene that has run away stands still, which a judge may take for rest.
+    """
     require_pxr()
     from usdphys_ext.usdphys_addon.usd import read, time_samples
 
@@ -70,6 +73,7 @@ def record(file: Path, seconds: float, out: Path, engine: str = PREVIEW) -> None
         Q=quaternion_product(np.array(frames.quaternion_of(back)), turns), V=speeds, E=energy, ms=np.zeros(count + 1),
         masses=np.array([masses.get(path, 0.0) for path in world.paths]), meta=json.dumps(meta),
     )  # fmt: skip
+    return [one.message for one in world.notices if one.code == "Unstable" and "stands still" in one.message]
 
 
 #: Where MuJoCo does not agree, and why.
@@ -108,10 +112,10 @@ def disagreements(file: Path, folder: Path, engine: str) -> list[str]:
     """What the judge does not find in the motion of an engine."""
     judged = judge()
     scene, check = judged.scenes_def.make(file.stem)
-    record(file, judged.scenes_def.SCENES[file.stem]["seconds"], folder / "motion.npz", engine)
+    stopped = record(file, judged.scenes_def.SCENES[file.stem]["seconds"], folder / "motion.npz", engine)
     motion = judged.load(folder / "motion.npz", scene, True)
     reference = FOLDER / "refs" / f"{file.stem}.px8.npz"
     if reference.is_file():
         motion.refs["physx"] = judged.load(reference, scene)
-    return [f"{label}: {value:.5g}, {wanted}" for label, value, wanted, holds in check(motion)
-            if wanted != "info" and not holds]  # fmt: skip
+    return stopped + [f"{label}: {value:.5g}, {wanted}" for label, value, wanted, holds in check(motion)
+                      if wanted != "info" and not holds]  # fmt: skip

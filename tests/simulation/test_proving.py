@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -230,6 +231,27 @@ def test_swapped_opinions_are_those_of_the_other_model_and_the_first_one_stays_a
     assert [prim.get(usd_physics.RevoluteJoint).axis for prim in (
         one.prims[f"{W}/Hinge"], result.prims[f"{W}/Hinge"])] == ["Z", "X"]  # fmt: skip
     assert result.prims[f"{W}/Hinge"].get(usd_physics.RevoluteJoint).upper_limit is not None
+
+
+def test_a_check_that_passes_says_from_when_on_motions_are_chaos_and_not_compared() -> None:
+    """A pendulum of three links that begins upright, but for little, beside a pendulum of one link."""
+    file, above = File(METERS), ""
+    for number in range(3):
+        name = f"Link{number}"
+        file.add(
+            file.body(name, (0.02 * number, 0, 0.5 + number), size=(0.1, 0.1, 1.0), mass=1.0, collides=False),
+            file.joint(f"Pin{number}", "Revolute", above, f"{W}/{name}", pos0=(0, 0, 0.5 if above else 0),
+                       pos1=(-0.02 if number else 0, 0, -0.5), axis="Y"),
+        )  # fmt: skip
+        above = f"{W}/{name}"
+    file.add(
+        file.body("Lone", (3.5, 0, 0), size=(1.0, 0.1, 0.1), mass=1.0, collides=False),
+        file.joint("Pin", "Revolute", "", f"{W}/Lone", pos0=(3, 0, 0), pos1=(-0.5, 0, 0), axis="Y"),
+    )  # fmt: skip
+    found = proof_of(file.text(), sections=frozenset({"rewrites"}), seconds=4.0).certificate.checks
+    assert found and {check.status for check in found} == {"pass"}
+    pattern = r"; from \d\.\d\d s on the motion of 3 bodies is chaos, and is not compared\.$"
+    assert all(re.search(pattern, check.message) for check in found)
 
 
 def test_a_budget_that_is_used_up_is_said_and_no_verdict_is_invented() -> None:

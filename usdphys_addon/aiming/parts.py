@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from ..core.model import PhysicsModel, Prim
 from ..core.schemas import usd_physics
+from ..core.ties import Ties
 from ..simulation.switches import is_led
 from .freedoms import Freedom
 
@@ -29,33 +30,9 @@ class Connected(NamedTuple):
     joints: dict[str, tuple[Prim, frozenset[str]]]
 
 
-class _Ties:
-    """Bodies that are tied to each other, directly or by others."""
-
-    def __init__(self) -> None:
-        self._parents: dict[str, str] = {}
-
-    def root(self, path: str) -> str:
-        self._parents.setdefault(path, path)
-        while self._parents[path] != path:
-            path = self._parents[path]
-        return path
-
-    def tie(self, paths: Iterable[str]) -> None:
-        first, *others = map(self.root, paths)
-        for other in others:
-            self._parents[self.root(other)] = self.root(first)
-
-    def groups(self) -> dict[str, set[str]]:
-        by_top: dict[str, set[str]] = {}
-        for path in self._parents:
-            by_top.setdefault(self.root(path), set()).add(path)
-        return by_top
-
-
 def connected(model: PhysicsModel, bodies: Iterable[str]) -> Connected:
     """All bodies that joints connect with some, and all joints."""
-    ties, joints = _Ties(), {}
+    ties, joints = Ties(), {}
     for path, prim in model.joints.items():
         ends = _ends(model, path)
         joints[path] = prim, frozenset(ends)
@@ -71,7 +48,7 @@ def parts_of(model: PhysicsModel, freedoms: Sequence[Freedom], targets: Sequence
 
     It is one part where some have a target and nothing that may change, or the other way round: then they have to meet.
     """
-    ties = _Ties()
+    ties = Ties()
     ends = {path: _ends(model, path) for path in model.joints}
     for both in ends.values():
         if both:

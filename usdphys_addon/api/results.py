@@ -13,7 +13,7 @@ from ..core.errors import InputError
 from ..core.nearest import did_you_mean
 from ..core.units import SI, StageUnits
 from ..core.validate import Issue
-from ..system.files import checked, replacing
+from ..system.files import checked, write_text
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,7 +107,5 @@ class Motion:
         """Write `as_json` to a file, which is replaced when it is complete. Raises OutputError."""
         target = Path(path).absolute()
         checked(target)
-        text = json.dumps(self.as_json(), allow_nan=False)
-        with replacing(target) as scratch:
-            scratch.write_text(text, encoding="utf-8")
+        write_text(target, json.dumps(self.as_json(), allow_nan=False))
         return target

@@ -15,7 +15,7 @@ from ..core.errors import UsageError
 from ..core.words import counted, tally
 from ..system import blender, console
 from ..system.console import warn
-from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts, replacing
+from ..system.files import USD_SUFFIXES, checked, noted, refuse_parts, write_text
 from .inputs import choices_of, model_in
 from .output import folders_made, output_to_stderr, print_issues, summarise, tell_note
 
@@ -202,8 +202,8 @@ def _write_receipt(
         "proven": not any(issue.code == "FileDiffers" for issue in issues),
         "issues": [asdict(issue) for issue in issues],
     }  # fmt: skip
-    with replacing(Path(options.receipt).absolute(), inputs=[options.input, options.output]) as scratch:
-        scratch.write_text(json.dumps(content, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    text = json.dumps(content, indent=2, allow_nan=False) + "\n"
+    write_text(Path(options.receipt).absolute(), text, [options.input, options.output])
 
 
 def _flag_of(options: argparse.Namespace, name: str) -> str:

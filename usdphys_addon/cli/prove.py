@@ -15,7 +15,7 @@ from .. import formats
 from ..core.errors import InputError, UsageError
 from ..simulation.engine import programs
 from ..system.console import say, warn
-from ..system.files import checked, replacing, work_folder
+from ..system.files import checked, replacing, work_folder, write_text
 from . import junit
 from .inputs import choices_of, model_in
 from .output import folders_made, output_to_stderr, print_issues, summarise
@@ -39,9 +39,9 @@ def prove_file(options: argparse.Namespace) -> int:
             certificate = proof.certificate
         options.answer["table"] = certificate.as_json()
         if options.json:
-            _write(options.json, json.dumps(certificate.as_json(), indent=1) + "\n")
+            write_text(Path(options.json), json.dumps(certificate.as_json(), indent=1) + "\n")
         if options.junit:
-            _write(options.junit, junit.of_certificate(certificate))
+            write_text(Path(options.junit), junit.of_certificate(certificate))
         if options.stamp:
             _stamp(options, certificate)
     for line in () if options.quiet else certificate.lines():
@@ -61,7 +61,7 @@ def report_file(options: argparse.Namespace) -> int:
         checked(Path(options.output), [options.file])
         with _proof_of(options) as (proof, wish):
             text = page.page(proof, wish)
-        _write(options.output, text)
+        write_text(Path(options.output), text)
     summarise(options, proof.certificate.summary())
     return 0
 
@@ -168,8 +168,3 @@ def _stamp(options: argparse.Namespace, certificate: Certificate) -> None:
     target = Path(options.stamp).absolute()
     with replacing(target, inputs=[options.file]) as scratch:
         restated.stamp(Path(options.file).absolute(), scratch, proof)
-
-
-def _write(target: str, text: str) -> None:
-    with replacing(Path(target)) as scratch:
-        scratch.write_text(text, encoding="utf-8")

@@ -19,7 +19,16 @@ from ..core.units import SI, StageUnits, checked_frame_rate
 from ..core.words import counted
 from ..simulation.engine import PREVIEW, programs, solvers
 from ..system.console import say, warn
-from ..system.files import IMAGE_SUFFIXES, TEXT_ENDS, USD_SUFFIXES, checked, replacing, scratch_file, work_folder
+from ..system.files import (
+    IMAGE_SUFFIXES,
+    TEXT_ENDS,
+    USD_SUFFIXES,
+    checked,
+    replacing,
+    scratch_file,
+    work_folder,
+    write_text,
+)
 from .inputs import choices_of
 from .output import folders_made, output_to_stderr, print_issues, print_notices, summarise, tell_note
 
@@ -80,7 +89,7 @@ def _vary_into(options: argparse.Namespace, source: Format) -> int:
             units = usd_export.stage_options(scene)[0]
             reading.model.air = reading.model.air if options.air is None else options.air
             text, line, notices = vary.runs_of(options, reading.model, fps, units, animation)
-    _write_text(Path(options.json), text)
+    write_text(Path(options.json), text)
     print_notices(options, notices, warn)
     summarise(options, f"{options.file}: {line}")
     return 0
@@ -144,7 +153,7 @@ def _simulate_into(options: argparse.Namespace, source: Format) -> int:
             text = json.dumps(recording.as_json(units), allow_nan=False)
         except ValueError as error:
             raise InputError(f"'{options.file}' moves too far for the units of its stage.") from error
-        _write_text(Path(options.json), text)
+        write_text(Path(options.json), text)
     if _runs_here(options):
         # They say what the preview simulates in another way, which the other engines do not.
         print_notices(options, world.notices, warn)
@@ -363,9 +372,3 @@ def _simulate_scene(options: argparse.Namespace, reading: SceneReading) -> tuple
         scene, reading.model, options.seconds, fps, substeps=options.substeps, quality=options.quality,
         with_loads=_wants_loads(options), engine=_solver(options), animated=reading.animated,
     )  # fmt: skip
-
-
-def _write_text(target: Path, text: str) -> None:
-    """Write a text to a temporary file, which replaces the target once it is complete."""
-    with replacing(target) as scratch:
-        scratch.write_text(text, encoding="utf-8")

@@ -18,7 +18,7 @@ from ..core.errors import UsageError, UsdPhysError
 from ..core.words import counted
 from ..system import blender
 from ..system.console import say, warn
-from ..system.files import checked, replacing
+from ..system.files import checked, write_text
 from . import blame, file_checks, issue_codes
 from .file_checks import SEVERITIES, FileReport, Found, Repair
 from .output import folders_made, summarise
@@ -160,8 +160,7 @@ class _Run:
         if self.form != "text" or options.output:
             text = self.text()
         if options.output:
-            with replacing(Path(options.output), inputs=self.files) as scratch:
-                scratch.write_text(text, encoding="utf-8")
+            write_text(Path(options.output), text, self.files)
         elif self.form != "text":
             for line in text.splitlines():
                 say(line)

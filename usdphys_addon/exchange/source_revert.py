@@ -56,16 +56,20 @@ def revert(context: Context, wanted: Iterable[Key]) -> list[SourceChange]:
     for key in keys:
         if key not in known:
             raise InputError(phrase("'{path}' has no such edit any more; compare again.", path=key.path))
+    left = {change.key: change for change in _left_after(context, comparison, keys)}
+    return [left[key] for key in keys if key in left]
+
+
+def _left_after(context: Context, comparison: Comparison, keys: list[Key]) -> tuple[SourceChange, ...]:
+    """Take these edits of a comparison back. Returns all edits that are left."""
     # Names and parents last: the comparison finds things by the names that they have now.
     order: dict[str, int] = {"deleted": 0, "look": 1, "slots": 3, "place": 4, "new": 5, "path": 6}
-    keys.sort(key=lambda key: (order.get(key.kind, 2), key.path))
     with _fresh_import(context) as fresh:
         work = _Reverter(comparison, fresh)
-        for key in keys:
+        for key in sorted(keys, key=lambda key: (order.get(key.kind, 2), key.path)):
             work.revert(key)
     context.view_layer.update()
-    left = {change.key: change for change in source_changes.compare(context).changes}
-    return [left[key] for key in keys if key in left]
+    return source_changes.compare(context).changes
 
 
 def revert_all(context: Context) -> tuple[int, list[SourceChange]]:
@@ -77,8 +81,7 @@ def revert_all(context: Context) -> tuple[int, list[SourceChange]]:
     number = len(left)
     for _ in range(_PASSES):
         if left:
-            revert(context, [change.key for change in left])
-            left = source_changes.compare(context).changes
+            left = _left_after(context, source_changes.comparison_of(context), [change.key for change in left])
     return number, list(left)
 
 
@@ -220,7 +223,7 @@ class _Reverter:
     def remove(self, key: Key) -> None:
         """Remove what is new: an object; a collider or a joint on an object; an item of the scene."""
         placement = self.comparison.placements.get(key.path)
-        if placement is not None and key.path in self.comparison.placements and key.path not in self.objects:
+        if placement is not None and key.path not in self.objects:
             obj: Any = placement.obj
             for child in obj.children:
                 world = child.matrix_world.copy()
@@ -374,14 +377,14 @@ class _Reverter:
         if key.kind == "type":
             for part in own[1].joint.bl_rna.properties.keys():
                 copy_property(own[1].joint, own[0].joint, part)
-        elif base in _PARTS and not self._is_of_item(key, obj, base):
+        elif base in _PARTS and not self._is_of_item(key, base):
             self._take(*own, _PARTS[base], attribute)
         elif base in _DOFS:
             groups = [getattr(one.joint, _DOFS[base]) for one in own]
             self._take(groups[0], groups[1], instance, attribute)
         elif is_joint and base in schema.SCHEMAS and schema.SCHEMAS[base].family == "UsdPhysics":
             self._take_of_joint(*own, attribute)
-        elif not _is_vendors(name) or self._is_of_item(key, obj, base):
+        elif not _is_vendors(name) or self._is_of_item(key, base):
             self._take_collider(key, obj, twin)
         else:
             _take_rows(own[0], own[1], name, attribute)
@@ -404,7 +407,7 @@ class _Reverter:
         if hasattr(theirs.joint, kind) and attribute in getattr(theirs.joint, kind).bl_rna.properties:
             copy_property(getattr(theirs.joint, kind), getattr(mine.joint, kind), attribute)
 
-    def _is_of_item(self, key: Key, obj: Object, base: str) -> bool:
+    def _is_of_item(self, key: Key, base: str) -> bool:
         """True for a mass or filtered pairs of a collider that is an item of an object."""
         return key.path not in self.objects and base in _PARTS
 

@@ -222,10 +222,14 @@ class _Editor:
                 raise OtherPartsError(f"{prim.display} has a limit on one side only.")
             self.edits.set(element, "limited", "false")
             return
-        scale = math.degrees(1.0) if self.degrees and joint.type == "hinge" else 1.0
+        scale = self.scale(joint)
         self.edits.set(element, "range", f"{number_text(low * scale)} {number_text(high * scale)}")
         if joint.range is None or not self.auto_limits:
             self.edits.set(element, "limited", "true")
+
+    def scale(self, joint: values.Joint) -> float:
+        """What the text says for a position of 1 m or 1 rad."""
+        return math.degrees(1.0) if self.degrees and joint.type == "hinge" else 1.0
 
     def drive(self, path: str, prim: Prim, instance: str) -> None:
         """Spring or servo of a joint, if it has one of them alone."""
@@ -253,7 +257,7 @@ class _Editor:
             raise OtherPartsError(f"{prim.display} has a servo, which is not in the imported model.")
         element = self.element(joint)
         self.edits.set(element, "stiffness", number_text(k))
-        scale = math.degrees(1.0) if self.degrees and joint.type == "hinge" else 1.0
+        scale = self.scale(joint)
         if abs(target - joint.spring) > 1e-6:
             self.edits.set(element, "springref", number_text(target * scale))
 

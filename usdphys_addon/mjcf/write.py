@@ -140,7 +140,7 @@ class _Writer:
         balance = ' balanceinertia="true"' if self.is_balanced else ""
         lines = [f'<mujoco model="{escape(self.name)}">', f'  <compiler angle="radian" autolimits="true"{balance}/>']
         for tag, content in sections:
-            if (content and tag == "option") or (content and tag in further.SINGLE):
+            if content and (tag == "option" or tag in further.SINGLE):
                 lines += content
             elif content:
                 lines += [f"  <{tag}>", *content, f"  </{tag}>"]
@@ -546,7 +546,7 @@ class _Writer:
                 "Use a plane or a thin box.", "info",
             )  # fmt: skip
             return [(f'type="box" size="{_row(size)}"', pose @ place)]
-        if word not in ("convexHull",):
+        if word != "convexHull":
             self.issue(
                 prim, f"{prim.display} collides as {word or 'a mesh'} and is written as its hull, which is what MuJoCo "
                 "makes of a mesh.", "Make convex parts of it.",
@@ -725,8 +725,9 @@ class _Writer:
         if min(cones) >= 0.0:
             words += f' range="{_row([0.0, min(max(cones), math.pi)])}"'
             self.issue(
-                joint.prim, f"The cone of {joint.prim.display} limits its twist in MuJoCo, too.", "None.", "info"
-            )
+                joint.prim, f"The cone of {joint.prim.display} limits its twist in MuJoCo, too.",
+                "Raise the cone, or make it a generic joint, if it twists by more.", "info",
+            )  # fmt: skip
         name = self.name_of(joint.prim.path, joint.prim.label or joint.prim.name, "joint")
         for one in self.moving.get(f"{joint.prim.path}.", ()):
             if one.kind == "joint":

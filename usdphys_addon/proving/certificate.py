@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -92,7 +93,7 @@ class Certificate:
         }  # fmt: skip
 
     def lines(self) -> Iterator[str]:
-        """For people: what is wrong, what was left out, and one line of numbers."""
+        """For people: what is wrong, and what was left out."""
         for check in self.having("fail", "differs", "skipped"):
             yield check.line()
 
@@ -102,6 +103,11 @@ class Certificate:
         words: dict[Status, str] = {"pass": "passed", "fail": "failed", "differs": "differ", "skipped": "skipped"}
         told = ", ".join(f"{numbers[status]} {word}" for status, word in words.items() if numbers[status])
         return f"{self.file}: {self.verdict}: {counted(len(self.checks), 'check')} ({told}), digest {self.digest[:12]}"
+
+
+def measure(value: float, axis: int) -> str:
+    """A position of a joint in words. value: m or rad. axis: of its degree of freedom; from 3 on it turns."""
+    return f"{math.degrees(value):.4g} degrees" if axis >= 3 else f"{value:.4g} m"
 
 
 def digest_of(model: PhysicsModel) -> str:

@@ -23,7 +23,7 @@ from ..core.schema import split_applied
 from ..core.schemas import usd_physics
 from ..simulation.joint_facts import NO_LIMIT, Drive, Freedom, JointFacts
 from ..simulation.joint_poses import position_of, relative_pose
-from .runs import STEP, Motion, Subject, subject_of
+from .runs import STEP, Motion, Subject, ends_of, subject_of
 
 Floats = NDArray[np.float64]
 BENCH = "/Bench"
@@ -117,10 +117,7 @@ def _probe(subject: Subject, facts: JointFacts, number: int, axis: int) -> Probe
     if not moves or not names:
         return None
     body, is_first = bodies[moves[0]], moves[0] != facts.body1
-    ends = [
-        frame if not path else bodies[path].pose @ frame
-        for path, frame in ((facts.body0, facts.frame0), (facts.body1, facts.frame1))
-    ]
+    ends = ends_of(subject, facts)
     weight = mass.mass_properties(subject.model, moves[0])
     direction = ends[0][:3, 0] * (-1.0 if is_first else 1.0)
     anchor = ends[0][:3, 3]
@@ -222,15 +219,14 @@ def _step_of(freedom: Freedom, probe: Probe) -> float:
 
 def _place(subject: Subject, probe: Probe, joint: Prim) -> None:
     """Tie a joint to the link of the bench, and on its other side to the world where that is now."""
-    facts, bodies = probe.facts, subject.layout.bodies
+    facts = probe.facts
     back = np.eye(4)
     back[:3, :3] = np.eye(3)[:, [(facts.first + step) % 3 for step in range(3)]].T
     value = next(one for one in joint.schemas.values() if isinstance(one, usd_physics.Joint))
     name = next(key for key, one in joint.schemas.items() if one is value)
     changes: dict[str, Any] = {"exclude_from_articulation": True, "break_force": None, "break_torque": None}
-    for side, (path, frame) in enumerate(((facts.body0, facts.frame0), (facts.body1, facts.frame1))):
+    for side, world in enumerate(ends_of(subject, facts)):
         is_link = (side == 0) == probe.is_first
-        world = frame if not path else bodies[path].pose @ frame
         place, turn = frames.local_frame(probe.link if is_link else None, world @ back)
         changes |= {f"body{side}": (probe.path,) if is_link else (), f"local_pos{side}": place}
         changes[f"local_rot{side}"] = turn
@@ -256,12 +252,10 @@ def applies(probe: Probe, experiment: str) -> bool:
 
 def positions(probe: Probe, motion: Motion) -> Floats:
     """(f,), m or rad: where a joint of the bench is in a motion of the bench; angles go on beyond half a turn."""
-    row = motion.paths.index(probe.path)
     fixed, own = _frames(probe, np.asarray(np.linalg.inv(probe.link)))
     found = np.empty(len(motion.positions))
     for number in range(len(found)):
-        place, turn = motion.positions[number, row], motion.rotations[number, row]
-        moving = frames.transform(place, frames.matrix_of(turn)) @ own
+        moving = motion.pose(probe.path, number) @ own
         pair = (moving, fixed) if probe.is_first else (fixed, moving)
         found[number] = position_of(probe.facts, relative_pose(*pair), probe.axis)
     return np.unwrap(found) if probe.axis == 3 else found

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core import summary
 from ..core.difference import same_value
+from ..core.errors import UsdPhysError
 from ..core.model import PhysicsModel, Prim
 from ..core.schema import Schema, attribute_of, split_applied
 from ..core.schemas import usd_geom, usd_physics
@@ -250,25 +251,34 @@ def cause_alone(model: PhysicsModel, opinion: Opinion) -> Cause:
 # --------------------------------------------------------------------------- bisection
 
 
+def _heals(chosen: Sequence[Opinion], heals: Callable[[Sequence[Opinion]], bool]) -> bool:
+    """A model without some of its opinions may be none that runs: then they are no cause."""
+    try:
+        return heals(chosen)
+    except (UsdPhysError, ValueError, KeyError, ArithmeticError, np.linalg.LinAlgError):
+        return False
+
+
 def smallest(
     candidates: Sequence[Opinion], heals: Callable[[Sequence[Opinion]], bool], has_time: Callable[[], bool]
 ) -> list[Opinion]:
     """A set of opinions that together heal, and none of which can be left out; empty where even all of them do not.
 
+    heals: whether a finding goes away with them; a set with which it raises does not heal.
     Halves are tried first, so that one cause among n takes about 2 log2 n runs. has_time: False ends the search early;
     then the set may be too large.
     """
     current = list(candidates)
-    if not current or not heals(current):
+    if not current or not _heals(current, heals):
         return []
     parts = 2
     while len(current) > 1 and has_time():
         size = -(-len(current) // parts)
         chunks = [current[start : start + size] for start in range(0, len(current), size)]
-        smaller = next((chunk for chunk in chunks if len(chunk) < len(current) and heals(chunk)), None)
+        smaller = next((chunk for chunk in chunks if len(chunk) < len(current) and _heals(chunk, heals)), None)
         if smaller is None and len(chunks) > 2:
             rests = ([one for one in current if one not in chunk] for chunk in chunks)
-            smaller = next((rest for rest in rests if heals(rest)), None)
+            smaller = next((rest for rest in rests if _heals(rest, heals)), None)
             if smaller is not None:
                 current, parts = smaller, max(parts - 1, 2)
                 continue
@@ -289,6 +299,6 @@ def alone(
     for opinion in candidates:
         if not has_time():
             return found
-        if heals([opinion]):
+        if _heals([opinion], heals):
             found.append(opinion)
     return found or smallest(candidates, heals, has_time)

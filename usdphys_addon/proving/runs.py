@@ -20,6 +20,8 @@ from ..core.model import Mesh, PhysicsModel, Prim
 from ..core.qualities import NORMAL
 from ..core.rules.base import Issue
 from ..core.schemas import usd_geom, usd_physics
+from ..core.ties import Ties
+from ..core.words import counted
 from ..simulation.engine import PREVIEW
 from ..simulation.joint_facts import JointFacts, read_joints
 from ..simulation.layout import Layout, layout
@@ -72,6 +74,11 @@ class Motion:
     unstable: dict[str, str] = field(default_factory=dict)
     broken: tuple[str, ...] = ()
     problem: str = ""
+
+    def pose(self, path: str, frame: int) -> Matrix:
+        """(4, 4) of a body at a frame."""
+        row = self.paths.index(path)
+        return frames.transform(self.positions[frame, row], frames.matrix_of(self.rotations[frame, row]))
 
 
 def simulated(model: PhysicsModel, seconds: float, *, engine: str = PREVIEW, quality: str = NORMAL) -> Motion:
@@ -189,28 +196,35 @@ def subject_of(model: PhysicsModel) -> Subject:
     """What hangs together in a model."""
     found = layout(model, Notices())
     joints = [facts for facts in read_joints(found, Notices()) if facts.enabled]
-    dynamic = [path for path, body in found.bodies.items() if not body.is_kinematic]
-    above = {path: path for path in dynamic}
-
-    def root(path: str) -> str:
-        while above[path] != path:
-            above[path] = path = above[above[path]]
-        return path
-
-    for facts in joints:
-        if facts.body0 in above and facts.body1 in above:
-            above[root(facts.body0)] = root(facts.body1)
+    dynamic = dict.fromkeys(path for path, body in found.bodies.items() if not body.is_kinematic)
+    ties = Ties()
+    ends_of_joints = [[path for path in (facts.body0, facts.body1) if path in dynamic] for facts in joints]
+    for ends in ends_of_joints:
+        if ends:
+            ties.tie(ends)
     parts: dict[str, Part] = {}
     for path in dynamic:
-        parts.setdefault(root(path), Part([], [], False)).bodies.append(path)
-    for facts in joints:
-        ends = [path for path in (facts.body0, facts.body1) if path in above]
+        parts.setdefault(ties.root(path), Part([], [], False)).bodies.append(path)
+    for facts, ends in zip(joints, ends_of_joints, strict=True):
         if ends:
-            part = parts[root(ends[0])]
+            part = parts[ties.root(ends[0])]
             part.joints.append(facts)
             part.is_held |= len(ends) < 2
     gravity = next(iter(found.gravity.values()))
     return Subject(model, found, joints, list(parts.values()), gravity)
+
+
+def ends_of(subject: Subject, facts: JointFacts, motion: Motion | None = None, frame: int = -1) -> list[Matrix]:
+    """The two frames (4, 4) of a joint in the world, at a frame of a motion; without one, at the start."""
+    found = []
+    for path, own in ((facts.body0, facts.frame0), (facts.body1, facts.frame1)):
+        pose = np.eye(4)
+        if motion is not None and path in motion.paths:
+            pose = motion.pose(path, frame)
+        elif path:
+            pose = subject.layout.bodies[path].pose
+        found.append(pose @ own)
+    return found
 
 
 def with_floor(subject: Subject) -> PhysicsModel:
@@ -225,7 +239,7 @@ def with_floor(subject: Subject) -> PhysicsModel:
     low, center = np.min(np.concatenate(found), axis=0), np.mean(np.concatenate(found), axis=0)
     result = model.copied()
     size = 50.0 + 20.0 * float(np.ptp(np.concatenate(found), axis=0).max())
-    place = frames.transform((center[0], center[1], low[2] - 0.5e0), None, (size, size, 1.0))
+    place = frames.transform((center[0], center[1], low[2] - 0.5), None, (size, size, 1.0))
     floor = Prim(FLOOR, "Cube", place)
     floor.add(usd_geom.Cube(size=1.0))
     floor.add(usd_physics.CollisionAPI())
@@ -268,6 +282,16 @@ class Experiment:
         steps = np.linalg.norm(np.diff(self.motion.positions, axis=0), axis=2)
         steps = steps + self.radii * angles(self.motion.rotations[1:], self.motion.rotations[:-1])
         self.ways = np.vstack([np.zeros(len(self.radii)), np.cumsum(steps, axis=0)])
+
+    @property
+    def chaos(self) -> str:
+        """The end of a sentence about bodies that are not compared to the end; empty without any."""
+        wild = self.sensitivity >= CHAOS
+        count = int(wild.any(axis=0).sum())
+        if not count:
+            return ""
+        first = int(np.flatnonzero(wild.any(axis=1))[0]) * STEP
+        return f"; from {first:.2f} s on the motion of {counted(count, 'body')} is chaos, and is not compared"
 
     def apart(self, other: Motion, names: dict[str, str] | None = None) -> Floats:
         """Deviations (f, n), m. names: of bodies with other paths there, by the path here. Missing ones: infinite."""
@@ -346,11 +370,9 @@ def _touching(model: PhysicsModel, motion: Motion, frame: int, row: int) -> str:
 def _bounds_at(model: PhysicsModel, motion: Motion, frame: int, path: str) -> tuple[Matrix, Matrix] | None:
     """(low, high) of a body or static collider at a frame, in the world."""
     if path in motion.paths:
-        row = motion.paths.index(path)
         prim = model.prims[path]
         start = frames.transform(prim.world[:3, 3], frames.rotation_of(prim.world))
-        now = frames.transform(motion.positions[frame, row], frames.matrix_of(motion.rotations[frame, row]))
-        change = now @ np.linalg.inv(start)
+        change = motion.pose(path, frame) @ np.linalg.inv(start)
         shapes = model.colliders_of(path)
     else:
         change, shapes = np.eye(4), [model.prims[path]]

@@ -77,7 +77,8 @@ class Setup:
 
 
 class Step(NamedTuple):
-    """What a time step did. awake: (n,), bodies that do not sleep. lost: paths of bodies whose numbers were not finite.
+    """What a time step did. awake: (n,), bodies that do not sleep. lost: paths of bodies whose numbers were not finite,
+    or would not be in the next steps.
 
     gaining: path of a body that gains energy from no source, or "".
     """
@@ -94,6 +95,11 @@ class Grab:
     path: str
     point: Vector
     target: Vector
+
+
+#: A body is held by a spring: its natural frequency (Hz) and damping ratio, its largest force as a multiple of the
+#: weight on earth, and the damping rate (1/s) of the rotation.
+GRAB_FREQUENCY, GRAB_DAMPING_RATIO, GRAB_STRONGEST, GRAB_SPIN_DAMPING = 3.0, 1.0, 40.0, 2.0
 
 
 class JointPose(NamedTuple):

@@ -116,6 +116,12 @@ def replacing(
         raise OutputError(f"'{target}' could not be written ({_reason(error)}); the old file is untouched.") from error
 
 
+def write_text(target: Path, text: str, inputs: Iterable[str | Path] = ()) -> None:
+    """Write a text in UTF-8 to a file as `replacing` does. Raises OutputError."""
+    with replacing(target, inputs=inputs) as scratch:
+        scratch.write_text(text, encoding="utf-8")
+
+
 def replace_together(
     folder: Path, target: Path, replaceable: Collection[Path] = (), root: Path | None = None
 ) -> None:  # fmt: skip

@@ -159,8 +159,7 @@ def write_moved(source: Path, target: Path) -> None:
     """Write a layer of `write_selected` to another folder. Raises OSError or OutputError."""
     layer = Sdf.Layer.OpenAsAnonymous(str(source))
     layer.subLayerPaths[:] = [relative_path(path, str(target.parent)) for path in layer.subLayerPaths]
-    with files.replacing(target) as scratch:
-        scratch.write_text(layer.ExportToString(), encoding="utf-8")
+    files.write_text(target, layer.ExportToString())
 
 
 def missing_assets(stage: Usd.Stage, opinions: Iterable[Opinions]) -> list[Issue]:

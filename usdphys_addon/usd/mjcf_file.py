@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -75,8 +76,21 @@ def write_file(
             is_of_robot=True,
         )
         validate.refuse_errors(issues, target, strict=strict)
-        replace_together(scratch, target, [])
+        replace_together(scratch, target, _images_of(target))
     return issues, summary.counts(model)
+
+
+def _textures_beside(target: Path) -> str:
+    """Name of the folder beside a file that images are copied to."""
+    return f"{target.stem}_textures"
+
+
+def _images_of(target: Path) -> list[Path]:
+    """The copies of images that an old target names: they may be replaced with it."""
+    folder = target.parent / _textures_beside(target)
+    with suppress(InputError):
+        return [file for file in read.read_file(target).assets if file.parent == folder]
+    return []
 
 
 def _made(
@@ -142,7 +156,7 @@ def _further(
     stage: Usd.Stage, model: PhysicsModel, planned: layout.Layout | None, target: Path, scratch: Path
 ) -> Further:  # fmt: skip
     """What a stage has beside bodies, colliders and joints. scratch: a folder for copies of images."""
-    images = looks.Images(scratch / f"{target.stem}_textures")
+    images = looks.Images(scratch / _textures_beside(target))
 
     def image(file: Path) -> str | None:
         return images.asset(file).removeprefix("./") if file.suffix.lower() == ".png" else None

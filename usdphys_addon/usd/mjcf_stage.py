@@ -23,6 +23,7 @@ from ..system.files import checked, refuse_parts, replace_together, scratch_fold
 from ..urdf.mesh_data import linear
 from . import looks, write
 from .opinions import BINDING_API
+from .robot_files import images_of
 
 if TYPE_CHECKING:
     from ..core.validate import Issue
@@ -174,12 +175,12 @@ def convert(path: Path, target: Path, *, strict: bool = False) -> tuple[list[Iss
     planned = plan(path)
     refuse_parts(target, path, planned.source.files)
     with scratch_folder(target) as folder:
-        made = folder / target.name
-        write_stage(planned, made, folder / f"{target.stem}_textures", target.parent)
+        made, images = folder / target.name, folder / f"{target.stem}_textures"
+        write_stage(planned, made, images, target.parent)
         model = usd_read.read_stage(usd_read.open_stage(made))
         issues = validate.validate(model, check_geometry=False)
         deviations, _ = proof.Proof(planned.model).mismatches(partial(verify.facts_of_file, made))
         issues += proof.issues_of(deviations, is_of_robot=True)
         validate.refuse_errors(planned.issues + issues, target, strict=strict)
-        replace_together(folder, target, [])
+        replace_together(folder, target, images_of(target, images.name))
     return planned.issues + issues, summary.counts(model)

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from ..core.errors import InputError, OutputError
 from ..core.model import PhysicsModel, Prim
 from ..core.units import SI, StageUnits
 from . import unit_conversion, write
+from .carry_fields import relative_path
 from .read import open_stage, stage_units
 
 #: Key in the customData of a default prim.
@@ -63,7 +63,7 @@ def stamp(source: Path, target: Path, proof: Mapping[str, Any]) -> None:
     if not root.defaultPrim:
         raise InputError(f"'{source.name}' has no default prim, which could hold the digest; set one.")
     layer = Sdf.Layer.CreateAnonymous(".usda")
-    layer.subLayerPaths.append(_beside(source, target))
+    layer.subLayerPaths.append(relative_path(str(source), str(target.parent)))
     for name in ("metersPerUnit", "kilogramsPerUnit", "upAxis", "timeCodesPerSecond", "framesPerSecond"):
         if root.pseudoRoot.HasInfo(name):
             layer.pseudoRoot.SetInfo(name, root.pseudoRoot.GetInfo(name))
@@ -72,15 +72,6 @@ def stamp(source: Path, target: Path, proof: Mapping[str, Any]) -> None:
     spec.customData = {PROOF_KEY: dict(proof)}
     if not layer.Export(str(target)):
         raise OutputError(f"'{target}' could not be written.")
-
-
-def _beside(source: Path, target: Path) -> str:
-    """How a layer names another one; by its whole path on another drive."""
-    try:
-        found = Path(os.path.relpath(source, target.parent)).as_posix()
-    except ValueError:
-        return str(source)
-    return found if found.startswith("../") else f"./{found}"
 
 
 def proof_of(source: Path) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def convert(
         if is_package:
             issues += _pack(made, target)
         else:
-            replace_together(folder, target, _images_of(target, images.name))
+            replace_together(folder, target, images_of(target, images.name))
     return plan.issues + issues, counts
 
 
@@ -195,7 +195,7 @@ def _pack(made: Path, target: Path) -> list[Issue]:
         return packages.cleaned(scratch)
 
 
-def _images_of(target: Path, folder: str) -> list[Path]:
+def images_of(target: Path, folder: str) -> list[Path]:
     """The images in a folder beside an old target that it uses: they may be replaced with it."""
     from pxr import Sdf, Tf
 

@@ -10,15 +10,12 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ..engine import GRAB_DAMPING_RATIO, GRAB_FREQUENCY, GRAB_SPIN_DAMPING, GRAB_STRONGEST
 from ..joint_facts import NO_LIMIT, Freedom
 from ..layout import EARTH_GRAVITY
 from .compiled import Compiled
 
 Floats = NDArray[np.float64]
-#: Natural frequency (Hz) and damping ratio of the spring of a grab, and its largest force, of the weight on earth.
-FREQUENCY, DAMPING_RATIO, STRONGEST = 3.0, 1.0, 40.0
-#: 1/s, of the rotation of a held body.
-SPIN_DAMPING = 2.0
 _STILL = 1e-12
 
 
@@ -86,14 +83,14 @@ class Forces:
         moves, spins = (each[0] for each in velocities(model, data, np.array([body])))
         arm = here - data.xipos[body]
         heavy = float(model.body_subtreemass[body])
-        rate = 2.0 * math.pi * FREQUENCY
+        rate = 2.0 * math.pi * GRAB_FREQUENCY
         force = heavy * (
-            rate**2 * (np.array(held.target) - here) - 2.0 * DAMPING_RATIO * rate * (moves + np.cross(spins, arm))
+            rate**2 * (np.array(held.target) - here) - 2.0 * GRAB_DAMPING_RATIO * rate * (moves + np.cross(spins, arm))
         )
-        most = STRONGEST * EARTH_GRAVITY * heavy
+        most = GRAB_STRONGEST * EARTH_GRAVITY * heavy
         force *= min(1.0, most / max(float(np.linalg.norm(force)), 1e-30))
         axes = data.ximat[body].reshape(3, 3)
-        torque = -SPIN_DAMPING * (axes @ (model.body_inertia[body] * (axes.T @ spins)))
+        torque = -GRAB_SPIN_DAMPING * (axes @ (model.body_inertia[body] * (axes.T @ spins)))
         data.xfrc_applied[body, :3] += force
         data.xfrc_applied[body, 3:] += np.cross(arm, force) + torque
 

@@ -69,7 +69,7 @@ _HEAVY_WEIGHT = Weight(HEAVY, (0.0, 0.0, 0.0), (HEAVY, HEAVY, HEAVY), (1.0, 0.0,
 #: Of a model, what live edits change.
 _EDITED = (
     "body_mass", "body_inertia", "body_pos", "body_quat", "body_gravcomp", "body_ipos", "body_iquat", "geom_contype",
-    "geom_conaffinity", "jnt_range", "tendon_range", "site_pos",
+    "geom_conaffinity", "jnt_range", "tendon_range", "tendon_limited", "tendon_stiffness", "tendon_damping", "site_pos",
 )  # fmt: skip
 
 
@@ -86,8 +86,7 @@ class MujocoScene(Engine):
         self.gravity = (x, y, z)
         scene = setup.layout.model.prims.get(setup.scene)
         own: Any = None if scene is None else scene.schemas.get("MjcSceneAPI")
-        #: The scene is meant for MuJoCo: it runs as the exported file does there, with its step and gains as they are.
-        self._is_plain, self._own_options = own is not None, own
+        self._own_options = own
         rate = RATES[setup.quality] if own is None else 1.0 / (own.timestep or PLAIN_STEP)
         self.substeps = setup.substeps or max(1, math.ceil(rate * setup.time_step - 1e-6))
         self.h = setup.time_step / self.substeps
@@ -97,25 +96,33 @@ class MujocoScene(Engine):
         self._has_run_away = False
         self.surfaces = Surfaces()
         self._bodies = list(setup.bodies.values())
-        self._rows = {path: row for row, path in enumerate(setup.bodies)}
+        self.rows = {path: row for row, path in enumerate(setup.bodies)}
         self._switching = switching(setup.layout.model) & set(setup.bodies)
         #: Bodies that others move, and where they are to be at the end of the step.
-        self._kinematic = {path for path, body in setup.bodies.items() if body.is_kinematic}
-        self._led: dict[str, tuple[Floats, Floats]] = {}
+        self.kinematic = {path for path, body in setup.bodies.items() if body.is_kinematic}
+        self.led: dict[str, tuple[Floats, Floats]] = {}
         self._own: dict[str, Weight] = {}
-        self._links: list[Link] = []
-        self._joints: dict[str, JointFacts] = {}
-        self._closures: dict[str, closures.Closure] = {}
-        self._off: set[str] = set()
-        #: By joint and degree of freedom: the drive, its actuator, its number among the dofs.
+        #: Of the tree.
+        self.links: list[Link] = []
+        #: The joints by path, what of them is beside the tree, and those that are switched off or have broken.
+        self.facts: dict[str, JointFacts] = {}
+        self.closures: dict[str, closures.Closure] = {}
+        self.off: set[str] = set()
+        #: By joint and degree of freedom: the drive, its actuator, its coordinate of velocity.
         self._drives: dict[tuple[str, int], Drive] = {}
         self._actuators: dict[tuple[str, int], int] = {}
-        self._dofs: dict[tuple[str, int], int] = {}
-        self._settings: dict[str, BodySettings] = {}
+        self.dofs: dict[tuple[str, int], int] = {}
+        #: Damping and largest speeds of bodies.
+        self.settings: dict[str, BodySettings] = {}
         self._runs: dict[str, Any] = {}
         self._geoms: dict[str, list[str]] = {}
         self._masks: dict[str, CollisionMask] = {}
         self._spec: Any = mujoco.MjSpec()
+
+    @property
+    def _is_plain(self) -> bool:
+        """A scene that is meant for MuJoCo runs as its file does there, with its step and its gains as they are."""
+        return self._own_options is not None
 
     @property
     def statics(self) -> Collection[str]:
@@ -123,7 +130,7 @@ class MujocoScene(Engine):
 
     @property
     def joints(self) -> Collection[str]:
-        return self._joints
+        return self.facts
 
     # ----------------------------------------------------------------------- building
 
@@ -134,14 +141,17 @@ class MujocoScene(Engine):
         mujoco.set_mju_user_warning(lambda _text: None)
         self._set_options()
         geometries, model = Geometries(), self.setup.layout.model
-        roots = self._kinematic | self._switching
+        roots = self.kinematic | self._switching
         changing = self._changing = changing_joints(model)
-        usable = [facts for facts in self.setup.joints if self._is_usable(facts)]
-        outside = {facts.path for facts in usable if self._is_outside(facts, changing)}
-        self._links = forest(
-            [facts for facts in usable if facts.enabled and facts.path not in outside], self.setup.bodies, roots
+        joints = self.setup.joints
+        for facts in joints:
+            if facts.bond or facts.pull is not None:
+                self._lacks(facts.prim, "that the bond yields, or only holds pull and shear, which")
+        outside = {facts.path for facts in joints if self._is_outside(facts, changing)}
+        self.links = forest(
+            [facts for facts in joints if facts.enabled and facts.path not in outside], self.setup.bodies, roots
         )
-        links = {link.child: link for link in self._links}
+        links = {link.child: link for link in self.links}
         for path, body in self.setup.bodies.items():
             if not body.is_kinematic:
                 part = alone(body, model, geometries)
@@ -159,10 +169,10 @@ class MujocoScene(Engine):
             )
             self._add_geoms(node, prim, np.eye(4), place.rotation, geometries, moves=False, pushes=False)
             yield 1.0
-        held = {link.facts.path for link in self._links}
-        for facts in usable:
+        held = {link.facts.path for link in self.links}
+        for facts in joints:
             if facts.path in held or self._close(facts, nodes):
-                self._joints[facts.path] = facts
+                self.facts[facts.path] = facts
         self._couple()
         self._exclude(nodes)
         self._compile(nodes)
@@ -174,11 +184,11 @@ class MujocoScene(Engine):
         if self._is_plain or self.setup.substeps:
             return
         carried = {path: weight.mass for path, weight in self._own.items()}
-        for link in reversed(self._links):
+        for link in reversed(self.links):
             if link.parent in carried:
                 carried[link.parent] += carried[link.child]
         fastest = 0.0
-        for link in self._links:
+        for link in self.links:
             own = self._own[link.child]
             arm = 2.0 * float(np.linalg.norm(link.ends[1][:3, 3] - own.center))
             if own.mass > 0.0 and arm > 0.0 and link.chain:
@@ -206,27 +216,22 @@ class MujocoScene(Engine):
         """Options and flags of a scene that is meant for MuJoCo; what it does not say is MuJoCo's fallback."""
         own = self._own_options
         for attribute in type(own).attributes:
-            _, kind, word = (*attribute.usd.split(":"), "", "")[:3]
+            _, _, rest = attribute.usd.partition(":")
+            kind, _, word = rest.partition(":")
             value = getattr(own, attribute.field)
             if kind == "option" and word != "timestep" and hasattr(option, word):
                 value = own.resolved(attribute.field)
                 if word in _CHOICES:
                     enum, prefix = _CHOICES[word]
                     value = getattr(enum, f"{prefix}_{str(value).upper()}")
-                if value == mujoco.mjtIntegrator.mjINT_RK4 and word == "integrator":
+                if word == "integrator" and value == mujoco.mjtIntegrator.mjINT_RK4:
                     self._lacks(self.setup.layout.model.prims[self.setup.scene], "the integrator RK4")
-                    continue
-                setattr(option, word, value)
+                else:
+                    setattr(option, word, value)
             elif kind == "flag" and value is False and word not in ("autoreset", "filterparent"):
                 option.disableflags |= int(getattr(mujoco.mjtDisableBit, f"mjDSBL_{word.upper()}", 0))
             elif kind == "flag" and value is True:
                 option.enableflags |= int(getattr(mujoco.mjtEnableBit, f"mjENBL_{word.upper()}", 0))
-
-    def _is_usable(self, facts: JointFacts) -> bool:
-        prim = facts.prim
-        if facts.bond or facts.pull is not None:
-            self._lacks(prim, "that the bond yields, or only holds pull and shear, which")
-        return True
 
     def _is_outside(self, facts: JointFacts, changing: Collection[str]) -> bool:
         """True for a joint that can end: it is an equality, as a joint of the tree cannot be switched."""
@@ -246,7 +251,7 @@ class MujocoScene(Engine):
             pose = link.ends[0] @ np.linalg.inv(link.ends[1])
         parent = nodes[""] if link is None else nodes[link.parent]
         node = parent.add_body(
-            name=f"b{self._rows[path]}", pos=pose[:3, 3], quat=frames.quaternion_of(pose[:3, :3])
+            name=f"b{self.rows[path]}", pos=pose[:3, 3], quat=frames.quaternion_of(pose[:3, :3])
         )  # fmt: skip
         settings = body_settings(body.prim, self.setup.layout.model.air)
         node.explicitinertial = True
@@ -258,7 +263,7 @@ class MujocoScene(Engine):
             node.mass, node.gravcomp = weight.mass, 1.0 - settings.gravity
             node.ipos, node.iquat = weight.center, weight.axes
             node.inertia = np.maximum(weight.moments, 1e-12)
-            self._settings[path] = settings
+            self.settings[path] = settings
             if not all(settings.moves) or not all(settings.turns):
                 self._lacks(body.prim, "the locked axes")
             if link is not None and min(settings.max_speed, settings.max_spin) < NO_LIMIT:
@@ -266,7 +271,7 @@ class MujocoScene(Engine):
         api = body.prim.get(usd_physics.RigidBodyAPI)
         if api is not None and api.resolved("starts_asleep") and not body.is_kinematic:
             root = path if link is None else self._root_of(link)
-            if root not in self._kinematic | self._switching:
+            if root not in self.kinematic | self._switching:
                 (node if root == path else nodes[root]).sleep = mujoco.mjtSleepPolicy.mjSLEEP_INIT
         surface = surface_of(body.prim)
         if surface is not None:
@@ -282,7 +287,7 @@ class MujocoScene(Engine):
         return node
 
     def _root_of(self, link: Link) -> str:
-        by_child = {each.child: each for each in self._links}
+        by_child = {each.child: each for each in self.links}
         while link.parent in by_child:
             link = by_child[link.parent]
         return link.parent or link.child
@@ -290,7 +295,7 @@ class MujocoScene(Engine):
     def _add_joints(self, node: Any, link: Link) -> None:
         frame, sign, path = link.ends[1], -1.0 if link.is_reversed else 1.0, link.facts.path
         if link.facts.cone is not None or link.facts.distance is not None:
-            self._closures[path] = closures.Closure(facts=link.facts)
+            self.closures[path] = closures.Closure(facts=link.facts)
         if link.is_ball:
             node.add_joint(name=f"{path} ball", type=mujoco.mjtJoint.mjJNT_BALL, pos=frame[:3, 3])
             return
@@ -329,9 +334,9 @@ class MujocoScene(Engine):
     def _close(self, facts: JointFacts, nodes: dict[str, Any]) -> bool:
         """Add a joint that is not in the tree as an equality; False with a notice if there is none for it."""
         free = [axis for axis, freedom in enumerate(facts.freedoms) if not freedom.is_locked]
-        found = self._closures[facts.path] = closures.Closure(facts=facts)
+        found = self.closures[facts.path] = closures.Closure(facts=facts)
         if not facts.enabled:
-            self._off.add(facts.path)
+            self.off.add(facts.path)
         if len(free) == 6 and facts.distance is not None:
             drives = bool(facts.drives) and facts.distance.drive is None
             if drives or any(freedom.is_limited for freedom in facts.freedoms):
@@ -340,7 +345,7 @@ class MujocoScene(Engine):
         if not closures.is_closable(facts):
             if facts.enabled:
                 self._lacks(facts.prim, "the loop that this joint closes, a joint of its kind,")
-                del self._closures[facts.path]
+                del self.closures[facts.path]
             return not facts.enabled
         if facts.enabled and (facts.drives or any(freedom.is_limited for freedom in facts.freedoms)):
             self._lacks(facts.prim, "limits and drives, because it closes a loop,")
@@ -349,9 +354,9 @@ class MujocoScene(Engine):
 
     def _couple(self) -> None:
         """Joints that follow others, and gears."""
-        axes = {link.facts.path: link.chain for link in self._links if len(link.chain) == 1 and not link.is_ball}
+        axes = {link.facts.path: link.chain for link in self.links if len(link.chain) == 1 and not link.is_ball}
         self._couplings: list[tuple[str, str, str, float]] = []
-        for facts in self._joints.values():
+        for facts in self.facts.values():
             wanted = following(facts.prim)
             if wanted is None:
                 continue
@@ -362,14 +367,14 @@ class MujocoScene(Engine):
                                wanted.offset, wanted.ratio)  # fmt: skip
         for prim in self.setup.layout.model.prims.values():
             gearing = gearing_of(prim)
-            if gearing is None or not gearing.is_enabled or gearing.joints[0] not in self._joints:
+            if gearing is None or not gearing.is_enabled or gearing.joints[0] not in self.facts:
                 continue
             first, second = gearing.joints
             if axes.get(first) != [gearing.axes[0]] or axes.get(second) != [gearing.axes[1]]:
                 self._lacks(prim, f"the gearing: its joints are not {gearing.needs} of trees, which")
                 continue
             signs = [
-                -1.0 if body and self._joints[path].body0 == body else 1.0
+                -1.0 if body and self.facts[path].body0 == body else 1.0
                 for path, body in zip(gearing.joints, gearing.bodies, strict=True)
             ]
             ratio = -(gearing.factors[1] * signs[1]) / (gearing.factors[0] * signs[0] or 1.0)
@@ -387,7 +392,7 @@ class MujocoScene(Engine):
 
     def _exclude(self, nodes: dict[str, Any]) -> None:
         pairs = {(min(first, second), max(first, second)) for first, second in self.setup.filters.pairs}
-        for facts in self._joints.values():
+        for facts in self.facts.values():
             if not facts.collides and facts.enabled:
                 ends = (facts.body0 or facts.static0, facts.body1 or facts.static1)
                 pairs.add((min(ends), max(ends)))
@@ -427,10 +432,10 @@ class MujocoScene(Engine):
             self.surfaces.add(material, modes)
 
     def _compile(self, nodes: dict[str, Any]) -> None:
-        for path, closure in self._closures.items():
+        for path, closure in self.closures.items():
             closure.add_tendons(self._spec, nodes, self.h)
             distance = closure.facts.distance
-            if distance is not None and path in self._joints:
+            if distance is not None and path in self.facts:
                 self._add_drive(path, 6, distance, f"{path} distance", mujoco.mjtTrn.mjTRN_TENDON)
         self.surfaces.finish()
         try:
@@ -440,14 +445,14 @@ class MujocoScene(Engine):
         model = self.model
         self.data = mujoco.MjData(model)
         self._spare = mujoco.MjData(model)
-        self.ids = np.array([model.body(nodes[path].name).id for path in self._rows], int)
+        self.ids = np.array([model.body(nodes[path].name).id for path in self.rows], int)
         for key in self._drives:
             self._actuators[key] = model.actuator(f"{key[0]} {key[1]}").id
             if key[1] < 6:
-                self._dofs[key] = int(model.joint(f"{key[0]} {key[1]}").dofadr[0])
-        for path, closure in self._closures.items():
+                self.dofs[key] = int(model.joint(f"{key[0]} {key[1]}").dofadr[0])
+        for path, closure in self.closures.items():
             closure.find(model)
-            if path in self._off:
+            if path in self.off:
                 closure.switch(model, self.data, False)
 
     def _start(self) -> None:
@@ -458,7 +463,7 @@ class MujocoScene(Engine):
         #: By number of the joint, those whose limits give speed back.
         self._bouncing = {
             int(model.dof_jntid[dof]): freedom.settings
-            for (path, axis), dof in self._dofs.items() if (freedom := self._joints[path].freedoms[axis]).has_bounce
+            for (path, axis), dof in self.dofs.items() if (freedom := self.facts[path].freedoms[axis]).has_bounce
         }  # fmt: skip
         self._place(poses)
         for name, first, second, ratio in self._couplings:
@@ -480,16 +485,16 @@ class MujocoScene(Engine):
     def _place(self, poses: list[Matrix]) -> None:
         """Set the coordinates so that bodies are at poses (4, 4), as far as their joints allow."""
         qpos = self.data.qpos
-        linked = {link.child for link in self._links}
-        for path, row in self._rows.items():
+        linked = {link.child for link in self.links}
+        for path, row in self.rows.items():
             number = self.ids[row]
             placed = np.concatenate([poses[row][:3, 3], frames.quaternion_of(poses[row][:3, :3])])
             if path not in linked:
                 start = self.model.jnt_qposadr[self.model.body_jntadr[number]]
                 qpos[start : start + 7] = placed
-        for link in self._links:
-            parent = poses[self._rows[link.parent]] if link.parent else np.eye(4)
-            child = poses[self._rows[link.child]]
+        for link in self.links:
+            parent = poses[self.rows[link.parent]] if link.parent else np.eye(4)
+            child = poses[self.rows[link.child]]
             if link.is_ball:
                 turn = np.linalg.inv(parent @ link.ends[0]) @ child @ link.ends[1]
                 frame = link.ends[1][:3, :3]
@@ -509,11 +514,11 @@ class MujocoScene(Engine):
         model, data = self.model, self.data
         shifts: dict[int, list[Floats]] = {}
         for path, weight in self.weights.items():
-            body = int(self.ids[self._rows[path]])
-            wanted = poses[self._rows[path]] @ (*weight.center, 1.0)
+            body = int(self.ids[self.rows[path]])
+            wanted = poses[self.rows[path]] @ (*weight.center, 1.0)
             root = int(model.body_rootid[body])
             shifts.setdefault(root, []).append(np.append(wanted[:3] - data.xipos[body], 1.0) * weight.mass)
-        leading = {int(self.ids[self._rows[path]]) for path in self._kinematic}
+        leading = {int(self.ids[self.rows[path]]) for path in self.kinematic}
         for root, parts in shifts.items():
             total = np.sum(parts, axis=0)
             if model.body_dofnum[root] == 6 and root not in leading and total[3] > 0.0:
@@ -524,9 +529,9 @@ class MujocoScene(Engine):
 
     def _report_apart(self, poses: list[Matrix]) -> None:
         """Name the joints whose bodies are moved to where the joint allows."""
-        for link in self._links:
-            parent = poses[self._rows[link.parent]] if link.parent else np.eye(4)
-            values = link.values(parent, poses[self._rows[link.child]])
+        for link in self.links:
+            parent = poses[self.rows[link.parent]] if link.parent else np.eye(4)
+            values = link.values(parent, poses[self.rows[link.child]])
             for axis, freedom in enumerate(link.facts.freedoms):
                 low, high = (0.0, 0.0) if freedom.is_locked else (freedom.low, freedom.high)
                 if not low - APART <= values[axis] <= high + APART:
@@ -565,51 +570,6 @@ class MujocoScene(Engine):
 
     # ----------------------------------------------------------------------- what its parts read
 
-    @property
-    def rows(self) -> dict[str, int]:
-        """Rows of the bodies by path."""
-        return self._rows
-
-    @property
-    def facts(self) -> dict[str, JointFacts]:
-        """The joints."""
-        return self._joints
-
-    @property
-    def links(self) -> list[Link]:
-        """Those of the tree."""
-        return self._links
-
-    @property
-    def closures(self) -> dict[str, closures.Closure]:
-        """What of joints is beside the tree."""
-        return self._closures
-
-    @property
-    def off(self) -> set[str]:
-        """Joints that are switched off, or have broken."""
-        return self._off
-
-    @property
-    def settings(self) -> dict[str, BodySettings]:
-        """Damping and speeds of bodies."""
-        return self._settings
-
-    @property
-    def dofs(self) -> dict[tuple[str, int], int]:
-        """The coordinates of velocity of degrees of freedom."""
-        return self._dofs
-
-    @property
-    def kinematic(self) -> set[str]:
-        """The bodies that others lead."""
-        return self._kinematic
-
-    @property
-    def led(self) -> dict[str, tuple[Floats, Floats]]:
-        """Where they are to be."""
-        return self._led
-
     def inertia_of(self, dof: int) -> float:
         """What a coordinate has to move, kg or kg m2."""
         unit, found = np.zeros((1, self.model.nv)), np.zeros((1, self.model.nv))
@@ -634,7 +594,7 @@ class MujocoScene(Engine):
         before = self._warnings()
         self._set_gains()
         wanted = self._forces.wanted()
-        elliptic = [each for path, each in self._closures.items() if each.is_elliptic and path not in self._off]
+        elliptic = [each for path, each in self.closures.items() if each.is_elliptic and path not in self.off]
         self.load_meter.begin()
         for _ in range(self.substeps):
             for closure in elliptic:
@@ -653,7 +613,7 @@ class MujocoScene(Engine):
             self._forces.hold()
             self.load_meter.measure()
         self._forces.arrive(wanted)
-        self._led.clear()
+        self.led.clear()
         for path in self.load_meter.end():
             self.broken.append(path)
             self._switch(path, False)
@@ -662,7 +622,7 @@ class MujocoScene(Engine):
         if self._warnings() != before:
             dofs = [data.warning[kind].lastinfo for kind in WARNINGS if data.warning[kind].number]
             wrong = {int(model.dof_bodyid[min(dof, model.nv - 1)]) for dof in dofs}
-            lost = [path for path, row in self._rows.items() if int(self.ids[row]) in wrong]
+            lost = [path for path, row in self.rows.items() if int(self.ids[row]) in wrong]
         return Step(data.body_awake[self.ids] != int(mujoco.mjtSleepState.mjS_ASLEEP), lost)
 
     def _stop(self, start: Any, positions: NDArray[np.float64], rotations: NDArray[np.float64]) -> Step:
@@ -671,10 +631,15 @@ class MujocoScene(Engine):
         wild = {int(model.dof_treeid[dof]) for dof in np.flatnonzero(~(np.abs(data.qvel) < RUNAWAY))}
         trees = model.body_treeid[self.ids]
         self._has_run_away = True
+        scene = self.setup.layout.model.prims.get(self.setup.scene)
+        self.notices.add(
+            "Unstable", scene, f"{scene.display if scene else 'The scene'} stands still from here on, until a reset: "
+            f"something in it got faster than {RUNAWAY:g} m/s or rad/s.",
+        )  # fmt: skip
         data.qpos[:], data.qvel[:] = start, 0.0
         mujoco.mj_forward(model, data)
         self.read_poses(positions, rotations)
-        return Step(np.zeros(len(self.ids), bool), [path for path, row in self._rows.items() if trees[row] in wild])
+        return Step(np.zeros(len(self.ids), bool), [path for path, row in self.rows.items() if trees[row] in wild])
 
     def _warnings(self) -> list[int]:
         return [self.data.warning[kind].number for kind in WARNINGS]
@@ -695,7 +660,7 @@ class MujocoScene(Engine):
         units, gains = np.zeros((len(keys), model.nv)), np.zeros((len(keys), model.nv))
         for row, key in enumerate(keys):
             if key[1] < 6:
-                units[row, self._dofs[key]] = 1.0
+                units[row, self.dofs[key]] = 1.0
             else:
                 units[row] = self._lengthening(key[0])
         mujoco.mj_solveM(model, data, gains, units)
@@ -708,7 +673,7 @@ class MujocoScene(Engine):
             ahead = self.h * stiffness if stiffness * self.h**2 > SOFT * inertia else 0.0
             if self._is_plain:
                 stiffness, damping, ahead = drive.stiffness * factor, drive.damping * factor, 0.0
-            on = float(key[0] not in self._off)
+            on = float(key[0] not in self.off)
             model.actuator_gainprm[actuator, 0] = on
             model.actuator_biasprm[actuator, :3] = (0.0, -stiffness * on, -(damping + ahead) * on)
             most = _finite(drive.max_force)
@@ -771,7 +736,7 @@ class MujocoScene(Engine):
         contact = self.data.contact
         result = np.zeros((len(pairs), 3))
         for path, surface in self._runs.items():
-            body = int(self.ids[self._rows[path]])
+            body = int(self.ids[self.rows[path]])
             turn = self.data.xmat[body].reshape(3, 3) if surface.is_local else np.eye(3)
             velocity, spin = turn @ surface.velocity, turn @ surface.spin
             for side, sign in ((0, -1.0), (1, 1.0)):
@@ -800,18 +765,22 @@ class MujocoScene(Engine):
 
     def save(self) -> Any:
         edited = {name: getattr(self.model, name).copy() for name in _EDITED}
-        edited |= {name: getattr(self.model, name).copy() for name in ("tendon_limited", "tendon_stiffness",
-                                                                       "tendon_damping")}  # fmt: skip
         return (
             copy.copy(self.data), edited, {key: replace(drive) for key, drive in self._drives.items()}, self.gravity,
-            dict(self._led), set(self._kinematic), dict(self.weights), set(self._off), list(self.broken),
-            {path: copy.copy(each.facts) for path, each in self._closures.items()}, self.surfaces.values.copy(),
-            dict(self._runs), {path: (facts.break_force, facts.break_torque) for path, facts in self._joints.items()},
-            self._has_run_away,
+            dict(self.led), set(self.kinematic), dict(self.weights), set(self.off), list(self.broken),
+            self.surfaces.values.copy(), dict(self._runs), self._ranges(), self._has_run_away,
         )  # fmt: skip
 
+    def _ranges(self) -> dict[str, Any]:
+        """What live edits change of the facts of joints."""
+        return {
+            path: (facts.break_force, facts.break_torque, facts.distance, facts.cone,
+                   [(freedom.low, freedom.high) for freedom in facts.freedoms])
+            for path, facts in self.facts.items()
+        }  # fmt: skip
+
     def load(self, saved: Any) -> None:
-        (data, edited, drives, self.gravity, led, kinematic, weights, off, broken, _, values, runs, breaks,
+        (data, edited, drives, self.gravity, led, kinematic, weights, off, broken, values, runs, ranges,
          self._has_run_away) = saved  # fmt: skip
         changes = any(not np.array_equal(getattr(self.model, name), value) for name, value in edited.items())
         for name, value in edited.items():
@@ -820,19 +789,22 @@ class MujocoScene(Engine):
             mujoco.mj_setConst(self.model, self._spare)
         mujoco.mj_copyData(self.data, self.model, data)
         self.model.opt.gravity[:] = self.gravity
-        self._drives, self._led = {key: replace(drive) for key, drive in drives.items()}, dict(led)
-        self._kinematic, self.weights = set(kinematic), dict(weights)
-        self._off, self.broken = set(off), list(broken)
+        self._drives, self.led = {key: replace(drive) for key, drive in drives.items()}, dict(led)
+        self.kinematic, self.weights = set(kinematic), dict(weights)
+        self.off, self.broken = set(off), list(broken)
         self.surfaces.values[:], self._runs = values, dict(runs)
-        for path, (force, torque) in breaks.items():
-            self._joints[path].break_force, self._joints[path].break_torque = force, torque
+        for path, (force, torque, distance, cone, limits) in ranges.items():
+            facts = self.facts[path]
+            facts.break_force, facts.break_torque, facts.distance, facts.cone = force, torque, distance, cone
+            for freedom, (low, high) in zip(facts.freedoms, limits, strict=True):
+                freedom.low, freedom.high = low, high
         self.grabs.clear()
         self.load_meter.found.clear()
 
     # ----------------------------------------------------------------------- what others move
 
     def set_kinematic_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
-        self._led[path] = np.asarray(position, float), np.asarray(rotation, float)
+        self.led[path] = np.asarray(position, float), np.asarray(rotation, float)
 
     def set_static_pose(self, path: str, position: Matrix, rotation: Matrix) -> None:
         number = next(each for each, prim in enumerate(self.setup.statics) if prim.path == path)
@@ -865,10 +837,10 @@ class MujocoScene(Engine):
 
     def contact_counts(self) -> dict[str, int]:
         bodies = self.model.geom_bodyid[self._contacts().geom].ravel().tolist()
-        names = {int(number): path for path, number in zip(self._rows, self.ids, strict=True)}
+        names = {int(number): path for path, number in zip(self.rows, self.ids, strict=True)}
         counts: dict[str, int] = {}
         for path in (names.get(body, "") for body in bodies):
-            if path in self.weights and path not in self._kinematic:
+            if path in self.weights and path not in self.kinematic:
                 counts[path] = counts.get(path, 0) + 1
         return counts
 
@@ -880,25 +852,25 @@ class MujocoScene(Engine):
     def _pose(self, path: str) -> Matrix:
         if not path:
             return np.eye(4)
-        number = self.ids[self._rows[path]]
+        number = self.ids[self.rows[path]]
         return frames.transform(self.data.xpos[number], self.data.xmat[number].reshape(3, 3))
 
     def joint_frames(self, path: str) -> tuple[Matrix, Matrix]:
-        facts = self._joints[path]
+        facts = self.facts[path]
         return self._pose(facts.body0) @ facts.frame0, self._pose(facts.body1) @ facts.frame1
 
     def is_holding(self, path: str) -> bool:
-        return path in self._joints and path not in self._off
+        return path in self.facts and path not in self.off
 
     def is_reduced(self, path: str) -> bool:
-        return any(link.facts.path == path for link in self._links)
+        return any(link.facts.path == path for link in self.links)
 
     def pose_joint(self, pose: JointPose) -> None:
-        poses = [self._pose(path) for path in self._rows]
+        poses = [self._pose(path) for path in self.rows]
         speeds = self.data.qvel.copy()
         for path in pose.bodies:
-            poses[self._rows[path]] = pose.by @ poses[self._rows[path]]
-            number = self.ids[self._rows[path]]
+            poses[self.rows[path]] = pose.by @ poses[self.rows[path]]
+            number = self.ids[self.rows[path]]
             first, count = self.model.body_dofadr[number], self.model.body_dofnum[number]
             speeds[first : first + count] = 0.0
         self._place(poses)
@@ -907,13 +879,13 @@ class MujocoScene(Engine):
         mujoco.mj_forward(self.model, self.data)
 
     def drive(self, path: str, dof: str) -> Drive:
-        facts = self._joints[path]
+        facts = self.facts[path]
         if dof not in facts.moving:
             raise KeyError(dof)
         return replace(self._drives.get((path, facts.names[dof]), NO_DRIVE))
 
     def set_drive(self, path: str, dof: str, drive: Drive) -> None:
-        key = path, self._joints[path].names[dof]
+        key = path, self.facts[path].names[dof]
         if key not in self._drives:
             raise KeyError(dof)
         self._drives[key] = replace(drive)
@@ -925,7 +897,7 @@ class MujocoScene(Engine):
 
     def joint_wrench(self, path: str) -> tuple[Vector, Vector]:
         # Along the axes of the authored frame.
-        turn, first = self.joint_frames(path)[1][:3, :3].T, self._joints[path].first
+        turn, first = self.joint_frames(path)[1][:3, :3].T, self.facts[path].first
         force, torque = (frames.vector(np.roll(turn @ part, first)) for part in self.load_meter.told(path))
         return force, torque
 
@@ -947,28 +919,28 @@ class MujocoScene(Engine):
 
     def set_mass(self, path: str, mass: float) -> None:
         weight = self._own[path] = self._own[path].scaled_to(mass)
-        if path not in self._kinematic:
+        if path not in self.kinematic:
             self.weights[path] = weight
             self._weigh(path)
             self._wake()
 
     def _weigh(self, path: str) -> None:
         """Give a body its own mass, or that of one that others lead."""
-        model, body = self.model, int(self.ids[self._rows[path]])
-        if path in self._kinematic:
+        model, body = self.model, int(self.ids[self.rows[path]])
+        if path in self.kinematic:
             model.body_mass[body], model.body_inertia[body], model.body_gravcomp[body] = HEAVY, HEAVY, 1.0
             model.body_ipos[body], model.body_iquat[body] = 0.0, (1.0, 0.0, 0.0, 0.0)
         else:
             weight = self._own[path]
             model.body_mass[body], model.body_inertia[body] = weight.mass, np.maximum(weight.moments, 1e-12)
             model.body_ipos[body], model.body_iquat[body] = weight.center, weight.axes
-            model.body_gravcomp[body] = 1.0 - self._settings[path].gravity
+            model.body_gravcomp[body] = 1.0 - self.settings[path].gravity
         mujoco.mj_setConst(model, self._spare)
 
     def set_joint_enabled(self, path: str, enabled: bool) -> None:
-        if path in self.broken or enabled == (path not in self._off):
+        if path in self.broken or enabled == (path not in self.off):
             return
-        closure = self._closures.get(path)
+        closure = self.closures.get(path)
         if self.is_reduced(path) or closure is None or not (closure.eq_ids or closure.tendon_ids):
             self._refuse(path)
             return
@@ -978,18 +950,18 @@ class MujocoScene(Engine):
         """An edit that needs a world built anew, which an animated value does not get. Raises NotLiveError."""
         if path not in self._changing:
             raise NotLiveError(path)
-        self._lacks(self._joints[path].prim, "the animated switch or new limits")
+        self._lacks(self.facts[path].prim, "the animated switch or new limits")
 
     def _switch(self, path: str, on: bool) -> None:
-        (self._off.discard if on else self._off.add)(path)
-        self._closures[path].switch(self.model, self.data, on)
+        (self.off.discard if on else self.off.add)(path)
+        self.closures[path].switch(self.model, self.data, on)
         self._wake()
 
     def set_joint_ranges(self, path: str, facts: JointFacts) -> None:
-        own = self._joints[path]
+        own = self.facts[path]
         own.break_force, own.break_torque = facts.break_force, facts.break_torque
         for axis, freedom in enumerate(facts.freedoms):
-            dof = self._dofs.get((path, axis))
+            dof = self.dofs.get((path, axis))
             now = own.freedoms[axis]
             if (now.low, now.high) == (freedom.low, freedom.high):
                 continue
@@ -999,23 +971,23 @@ class MujocoScene(Engine):
             joint = int(self.model.dof_jntid[dof])
             self.model.jnt_range[joint] = (_finite(freedom.low), max(_finite(freedom.high), freedom.low + 1e-7))
             now.low, now.high = freedom.low, freedom.high
-        if path in self._closures:
-            self._closures[path].set_ranges(self.model, facts)
+        if path in self.closures:
+            self.closures[path].set_ranges(self.model, facts)
         self._wake()
 
     def set_led(self, path: str, velocity: tuple[Vector, Vector] | None) -> None:
-        if (velocity is None) == (path in self._kinematic):
+        if (velocity is None) == (path in self.kinematic):
             return
         model, data = self.model, self.data
-        body = int(self.ids[self._rows[path]])
+        body = int(self.ids[self.rows[path]])
         first = int(model.body_dofadr[body])
         if velocity is None:
-            self._kinematic.add(path)
+            self.kinematic.add(path)
             self.weights.pop(path, None)
             data.qvel[first : first + 6] = 0.0
         else:
-            self._kinematic.discard(path)
-            self._led.pop(path, None)
+            self.kinematic.discard(path)
+            self.led.pop(path, None)
             self.weights[path] = self._own[path]
             turn = data.xmat[body].reshape(3, 3)
             data.qvel[first : first + 6] = np.concatenate([velocity[0], turn.T @ np.array(velocity[1])])
@@ -1034,9 +1006,9 @@ class MujocoScene(Engine):
     def set_collider_enabled(self, path: str, enabled: bool) -> None:
         for name in self._geoms.get(path, ()):
             geom = self.model.geom(name).id
-            owner = next((own for own, row in self._rows.items() if self.ids[row] == self.model.geom_bodyid[geom]), "")
+            owner = next((own for own, row in self.rows.items() if self.ids[row] == self.model.geom_bodyid[geom]), "")
             if enabled:
-                self._set_bits(name, path, bool(owner) and owner not in self._kinematic)
+                self._set_bits(name, path, bool(owner) and owner not in self.kinematic)
             else:
                 self.model.geom_contype[geom] = self.model.geom_conaffinity[geom] = 0
         self._wake()

@@ -128,6 +128,8 @@ class State:
     ahead: float = 0.0
     #: Further motors by degree of freedom and name, see `joint_effects`.
     effects: dict[tuple[int, str], ImpulseJointHandle] = field(default_factory=dict)
+    #: Of a copy: the cone, breaking force and torque, which the facts hold.
+    allowed: tuple[tuple[float, float] | None, float, float] = (None, math.inf, math.inf)
 
 
 class Constraint:
@@ -592,6 +594,7 @@ class Constraint:
         state = copy.copy(self.state)
         state.freedoms, state.distance = copy.deepcopy(state.freedoms), copy.deepcopy(state.distance)
         state.effects = dict(state.effects)
+        state.allowed = (self.facts.cone, self.facts.break_force, self.facts.break_torque)
         return state
 
     def load_state(self, state: State) -> None:
@@ -600,6 +603,7 @@ class Constraint:
         self.state.freedoms = copy.deepcopy(state.freedoms)
         self.state.distance = copy.deepcopy(state.distance)
         self.state.effects = dict(state.effects)
+        self.facts.cone, self.facts.break_force, self.facts.break_torque = state.allowed
 
 
 def _half_sines(angles: list[float], is_locked: list[bool]) -> list[float]:

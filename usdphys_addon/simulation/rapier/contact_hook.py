@@ -213,7 +213,7 @@ class ContactHook(PhysicsHooks):  # type: ignore[misc]
         if one is None or other is None:
             return
         if len(contacts) > 2:
-            contacts = _true(ctx, contacts, FACING * min(one.size, other.size) + SLID)
+            contacts = _facing(ctx, contacts, FACING * min(one.size, other.size) + SLID)
         normal: _Vector = ctx.normal.to_tuple()
         friction = ctx.friction
         is_one = not other.yields
@@ -327,8 +327,10 @@ def _yield(side: _Side, arm: _Vector, push: _Vector) -> _Vector:
     return x + push[0] * side.yields, y + push[1] * side.yields, z + push[2] * side.yields
 
 
-def _true(ctx: Any, contacts: Any, near: float) -> Any:
-    """The contacts whose two points face each other, but for so much (m); those of others are removed."""
+def _facing(ctx: Any, contacts: Any, near: float) -> Any:
+    """The contacts whose two points are apart by their distance and no more than `near` (m) besides; the solver loses
+    the others.
+    """
     count = len(contacts)
     for number in range(count - 1, -1, -1):
         contact = contacts[number]

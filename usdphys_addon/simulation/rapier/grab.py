@@ -15,11 +15,6 @@ from rapier3d import GenericJoint, JointAxesMask, JointAxis, MotorModel, Physics
 from .. import engine
 from ..layout import EARTH_GRAVITY
 
-#: Natural frequency (Hz) and damping ratio of the spring; largest force as a multiple of the weight on earth.
-FREQUENCY, DAMPING_RATIO, STRONGEST = 3.0, 1.0, 40.0
-#: Damping rate (1/s) of the rotation of a held body.
-SPIN_DAMPING = 2.0
-
 
 @dataclass(slots=True)
 class Grab(engine.Grab):
@@ -38,14 +33,14 @@ def grab(physics: PhysicsWorld, path: str, handle: Any, point: ArrayLike, mass: 
     joint = GenericJoint(JointAxesMask.empty())
     joint.local_anchor1, joint.local_anchor2 = (0.0, 0.0, 0.0), local
     # The axes of the spring are those of the hand, body 1, so they do not rotate with the held body.
-    rate = 2.0 * math.pi * FREQUENCY
+    rate = 2.0 * math.pi * engine.GRAB_FREQUENCY
     for axis in (JointAxis.LIN_X, JointAxis.LIN_Y, JointAxis.LIN_Z):
         joint.set_motor_model(axis, MotorModel.FORCE_BASED)
-        joint.set_motor(axis, 0.0, 0.0, mass * rate * rate, mass * 2.0 * DAMPING_RATIO * rate)
-        joint.set_motor_max_force(axis, STRONGEST * EARTH_GRAVITY * mass)
+        joint.set_motor(axis, 0.0, 0.0, mass * rate * rate, mass * 2.0 * engine.GRAB_DAMPING_RATIO * rate)
+        joint.set_motor_max_force(axis, engine.GRAB_STRONGEST * EARTH_GRAVITY * mass)
     for axis in (JointAxis.ANG_X, JointAxis.ANG_Y, JointAxis.ANG_Z):
         joint.set_motor_model(axis, MotorModel.ACCELERATION_BASED)
-        joint.set_motor_velocity(axis, 0.0, SPIN_DAMPING)
+        joint.set_motor_velocity(axis, 0.0, engine.GRAB_SPIN_DAMPING)
     held = physics.impulse_joints.insert(hand, handle, joint)
     return Grab(path, local, place, hand, held)
 

@@ -8,11 +8,11 @@ each as lines of JSON: python hostile_xacro.py ROOT_OF_THE_REPOSITORY FOLDER [NA
 from __future__ import annotations
 
 import json
-import os
-import resource
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+
+import limited_child
 
 _HEAD = '<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">'
 #: Bytes of address space and seconds of the processor of a case.
@@ -150,22 +150,7 @@ def run(folder: Path, text: str) -> dict[str, object]:
     """Read a text in a child with limits. Returns status, seconds, megabytes, sentence."""
     path = folder / "r.xacro"
     path.write_text(text, encoding="utf-8")
-    said = folder / "said.txt"
-    said.write_text("", encoding="utf-8")
-    child = os.fork()
-    if not child:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-        resource.setrlimit(resource.RLIMIT_CPU, (SECONDS, SECONDS))
-        try:
-            said.write_text(_read(path), encoding="utf-8")
-        except BaseException as error:
-            said.write_text(f"raised {type(error).__name__}", encoding="utf-8")
-        os._exit(0)
-    _, status, usage = os.wait4(child, 0)
-    return {
-        "status": status, "seconds": round(usage.ru_utime + usage.ru_stime, 1), "mb": usage.ru_maxrss >> 10,
-        "sentence": said.read_text(encoding="utf-8")[:300],
-    }  # fmt: skip
+    return limited_child.run(lambda: _read(path), folder, MEMORY, SECONDS)
 
 
 def main(root: str, folder: str, *names: str) -> Iterator[dict[str, object]]:
