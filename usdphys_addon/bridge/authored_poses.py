@@ -96,7 +96,7 @@ def lead(obj: Object) -> None:
 
 def stored(obj: Object) -> Transform | None:
     """The authored transform of an object that shows a simulated pose; None for any other object, and for bad text."""
-    if not _is_touched(obj):
+    if not _is_registered() or not obj.is_property_set("usdphys"):
         return None
     text = str(obj.usdphys.authored_transform)
     try:
@@ -105,15 +105,18 @@ def stored(obj: Object) -> Transform | None:
         return None
 
 
-def _is_touched(obj: Object) -> bool:
-    """True if an object has our properties. Reading an unset group creates it; at its end Blender has no groups."""
-    return hasattr(bpy.types.Object, "usdphys") and obj.is_property_set("usdphys")
+def _is_registered() -> bool:
+    """False at Blender's end, when it has our groups no more."""
+    return hasattr(bpy.types.Object, "usdphys")
 
 
 def simulated() -> Iterator[Object]:
     """The objects of the open file that show a simulated pose, linked ones too."""
+    if not _is_registered():
+        return
     for obj in bpy.data.objects:
-        if _is_touched(obj) and obj.usdphys.authored_transform:
+        # Reading an unset group creates it.
+        if obj.is_property_set("usdphys") and obj.usdphys.authored_transform:
             yield obj
 
 
@@ -185,7 +188,7 @@ def _released(obj: Object, before: Transform) -> None:
             curve.mute = False
     if before.is_bullet and obj.rigid_body is not None:
         obj.rigid_body.kinematic = False
-    if _is_touched(obj):
+    if _is_registered() and obj.is_property_set("usdphys"):
         obj.usdphys.property_unset(STORED)
 
 

@@ -78,15 +78,16 @@ def write_samples(stage: Usd.Stage, model: PhysicsModel, stage_units: StageUnits
 class _Content(NamedTuple):
     """What the schemas of a prim author: names for its list of applied schemas, and properties.
 
-    is_placeless: the prim has no transform. has_velocity: it is a body that starts with one. schemas: held here, so
-    that no other ones get their identities. homes: names of the properties, with their paths on the first prim that
-    they were written to, once there is one.
+    is_placeless: the prim has no transform. has_velocity: it is a body that starts with one. has_size: it is a gprim.
+    schemas: held here, so that no other ones get their identities. homes: names of the properties, with their paths on
+    the first prim that they were written to, once there is one.
     """
 
     applied: tuple[str, ...]
     items: tuple[Property, ...]
     is_placeless: bool
     has_velocity: bool
+    has_size: bool
     schemas: tuple[Schema, ...]
     homes: list[tuple[str, Sdf.Path]]
 
@@ -218,8 +219,9 @@ class SpecWriter:
             spec = self.layer.GetPrimAtPath(prim.path) or self.make(prim)
         if prim.purpose != "default":
             self.set(spec, "purpose", "token", prim.purpose, uniform=True)
-        self.extent(prim, spec)
         content = self.content(prim)
+        if content.has_size:
+            self.extent(prim, spec)
         if content.is_placeless:
             retype(spec, prim.type_name)
         path = spec.path
@@ -287,7 +289,7 @@ class SpecWriter:
             ]  # fmt: skip
             content = self._contents[key] = _Content(
                 tuple(applied), tuple(items), is_placeless(prim), velocities.has_velocity(prim),
-                tuple(schemas.values()), [],
+                prim.get(usd_geom.Gprim) is not None, tuple(schemas.values()), [],
             )  # fmt: skip
         return content
 
