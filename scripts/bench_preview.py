@@ -157,14 +157,15 @@ def builds(number: int, turns: int, *, turned: bool = False) -> dict[str, float]
 
 
 def make_boxes(number: int, *, turned: bool) -> Any:
-    """The solver alone."""
+    """The solver alone. Each box has a size of its own, as in our worlds: boxes that lie flush need it."""
     import rapier3d
 
     physics = rapier3d.PhysicsWorld((0.0, 0.0, -9.81))
-    shape = rapier3d.SharedShape.cuboid(0.5, 0.5, 0.5)
     straight = rapier3d.Rotation3(1.0, 0.0, 0.0, 0.0)
     weight = rapier3d.MassProperties((0.0, 0.0, 0.0), 1000.0, (166.7,) * 3, straight)
     for index in range(number):
+        half = 0.5 - 1e-9 * index
+        shape = rapier3d.SharedShape.cuboid(half, half, half)
         turn = rapier3d.Rotation3(0.8, 0.0, 0.6, 0.0) if turned else straight
         place = rapier3d.Isometry3((1.2 * index, 0.0, 0.6), turn)
         body = rapier3d.RigidBody.dynamic().position(place).additional_mass_properties(weight)

@@ -100,8 +100,8 @@ class BodyMaker:
                 # Rapier reuses contacts while two bodies move little relative to each other; where one turns in a
                 # circle it then pushes the other off. It does not for colliders with a hook; there is none.
                 collider = collider.active_hooks(ActiveHooks.MODIFY_SOLVER_CONTACTS)
-            if shape.as_cuboid() is not None:
-                template.boxes.append(len(template.colliders))
+            if (cuboid := shape.as_cuboid()) is not None:
+                template.boxes[len(template.colliders)] = cuboid.half_extents.to_tuple()
             elif shape.as_ball() is None:
                 template.is_searched = True
                 if (tube := shape.as_capsule() or shape.as_round_cylinder()) is not None:
@@ -110,7 +110,7 @@ class BodyMaker:
                         x,
                         y if shape.as_capsule() is None else tube.half_height,
                     )
-            template.colliders.append(collider)
+            template.colliders.append(collider.build())
             box = shape.compute_aabb(Isometry3.identity())
             template.sides.append(_sides(box))
             template.radius = max(template.radius, _radius(box if place is None else shape.compute_aabb(place)))

@@ -34,7 +34,6 @@ from .bonds import Bonds
 from .constraints import NO_WRENCH, Constraint, State, isometry, matrix_of, yielding
 from .contact_hook import MOVES, ContactHook, Grip
 from .energy import PERIOD, EnergyWatch, Matter
-from .flush import part_boxes
 from .followers import Follower
 from .gears import Gear
 from .grab import Grab, grab, pull, release
@@ -191,31 +190,32 @@ class SolverSpace(Engine):
         leaps = [0.5 * item.size if item.sides and item.weight is not None else np.inf for item in self._templates]
         self._leaps = np.array(leaps, float)[self._template_of]
         self._watched = np.zeros(len(self.paths), bool)
-        self._swept = np.array([path not in self._seeing for path in self.paths], bool)
+        self._swept = np.ones(len(self.paths), bool)
+        self._swept[self._rows_among(self._seeing)] = False
         self._got: list[Any] | None = None
         self._watch = EnergyWatch()
         matter = _matter([template.weight for template in self._templates])
         self._matter = Matter(matter.masses[self._template_of], matter.moments[self._template_of])
         reduced = {path for item in self.constraints if item.state.reduced
                    for path in (item.facts.body0, item.facts.body1)}  # fmt: skip
-        yielding = {self.handles[path]: weight for path, weight in self.weights.items() if path not in reduced}
-        extents = [item.size for item in self._templates]
-        kinds = dict(zip(self.paths, self._template_of.tolist(), strict=True))
-        sizes = {self.handles[path]: extents[kinds[path]] for path in self.weights}
-        self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
+        lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         radii = np.array([item.radius for item in self._templates], float)[self._template_of]
+        has_weight = np.array([item.weight is not None for item in self._templates], bool)[self._template_of]
+        handles = list(map(self.handles.__getitem__, self.weights))
+        yielding = dict(zip(handles, self.weights.values(), strict=True))
+        for path in reduced & self.weights.keys():
+            del yielding[self.handles[path]]
+        sizes = dict(zip(handles, lengths[has_weight].tolist(), strict=True))
+        self._hook = ContactHook(self._surfaces, yielding, sizes, self._wheels())
         #: m: how far from its middle a body may touch others; -1 for those that are not looked at.
         jointed = {path for item in self.constraints for path in (item.facts.body0, item.facts.body1) if path}
-        left_out = reduced if len(jointed) <= FEW_JOINTED else jointed
-        may_slide = np.array([path in self.weights and path not in left_out for path in self.paths], bool) & (
-            radii > 0.0
-        )
+        may_slide = has_weight & (radii > 0.0)
+        may_slide[self._rows_among(reduced if len(jointed) <= FEW_JOINTED else jointed)] = False
         self._arms = np.where(may_slide, radii, -1.0)
         self._radii, self._is_told = np.maximum(radii, 0.0), not self.weights
         own = [self._templates[number] for number in set(self._template_of.tolist())]
         searched = [item.size for item in own if item.is_searched and item.weight is not None]
         self._windows = Windows(self.physics, self.static_handles.values(), min(filter(None, searched), default=0.0))
-        lengths = np.array([item.size for item in self._templates], float)[self._template_of]
         #: m: ways of the farthest point, in a time step, from which on the contacts of a body are looked at. The solver
         #: makes such contacts anew in each of its steps, which lets high stacks of small bodies lean and fall.
         self._shifts: NDArray[np.float64] = time_step * MOVES * np.sqrt(np.minimum(lengths, 1.0))
@@ -228,7 +228,7 @@ class SolverSpace(Engine):
         #: The time step up to which friction is that of each contact.
         self._coupled = 0
         self._grip()
-        self._hook.rollers = self._rollers()
+        self._hook.rollers = self._rollers(np.flatnonzero(rolls).tolist())
         self._hook.attach(self.physics)
         self._part_rows()
         moves = bool(self._earlier) or self._stock.is_moving
@@ -431,10 +431,6 @@ class SolverSpace(Engine):
                 # Before the body is added as often as there are twins: one by one takes an eighth of the build.
                 self._stay_awake_above(self._templates[number].body, *slow[number])
         self.handles = dict(zip(self.paths, self._stock.add_bodies(self.physics, self._rows), strict=True))
-        boxes = [self._templates[number].boxes for number in numbers]
-        part_boxes(
-            self.physics, self.handles, {path: each for path, each in zip(self.paths, boxes, strict=True) if each}
-        )
         self.static_handles = self._stock.add_statics(self.physics)
         self._static_materials = {static.path: static.material for static in self._stock.statics}
         weights = [template.weight for template in self._templates]
@@ -553,11 +549,16 @@ class SolverSpace(Engine):
         )  # fmt: skip
         return {}
 
-    def _rollers(self) -> dict[Any, tuple[float, float]]:
-        """`ContactHook.rollers`."""
+    def _rows_among(self, paths: Collection[str]) -> list[int]:
+        """Rows of the bodies with these paths; most worlds of many bodies have none."""
+        return [row for row, path in enumerate(self.paths) if path in paths] if paths else []
+
+    def _rollers(self, rows: list[int]) -> dict[Any, tuple[float, float]]:
+        """`ContactHook.rollers`. rows: of the bodies with such colliders."""
         found, bodies = {}, self.physics.rigid_bodies
-        for path, kind in zip(self.paths, self._template_of.tolist(), strict=True):
-            for number, sizes in self._templates[kind].rollers.items() if path in self.weights else ():
+        for row in rows:
+            path, template = self.paths[row], self._templates[self._template_of[row]]
+            for number, sizes in template.rollers.items() if path in self.weights else ():
                 found[bodies[self.handles[path]].colliders[number]] = sizes
         return found
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rapier3d import Isometry3, RigidBody, Rotation3
+from rapier3d import Isometry3, RigidBody, Rotation3, SharedShape
 
 from ...core.frames import Matrix
+from ...core.schema import Vector
 from ...core.steps import gains
 from ..engine import Setup
 from ..layout import Body, contact_material
@@ -19,6 +20,7 @@ from ..weights import Geometries
 from .bodies import BodyMaker, place_of
 from .constraints import matrix_of
 from .contact_hook import Grip
+from .flush import shares
 from .matter import Weigher
 from .shapes import shape_steps
 from .templates import Template, Twins, turns_of
@@ -48,6 +50,7 @@ class Stock:
 
     def __init__(self, setup: Setup) -> None:
         self._setup = setup
+        self._paths = list(setup.bodies)
         self._maker = BodyMaker(setup.layout, setup.filters, setup.notices)
         self.templates: list[Template] = []
         self.template_of: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -157,17 +160,25 @@ class Stock:
         """Add the bodies in these rows to a world of the solver. Returns their handles."""
         add, turn, number, handles = physics.add_body, None, -1, []
         body: Any = None
-        turns = map(self.turns.__getitem__, rows.tolist())
+        colliders: list[Any] = []
+        boxes: list[tuple[int, Vector]] = []
+        cuboid = SharedShape.cuboid
+        chosen = rows.tolist()
+        parts = shares(map(self._paths.__getitem__, chosen))
+        turns = map(self.turns.__getitem__, chosen)
         # The solver takes tuples sooner than lists.
         places = zip(*self.positions[rows].T.tolist(), strict=True)
-        for kind, place, own in zip(self.template_of[rows].tolist(), places, turns, strict=True):
+        for kind, place, own, share in zip(self.template_of[rows].tolist(), places, turns, parts, strict=True):
             if kind != number:
                 number, turn = kind, None
                 body, colliders = self.templates[kind].body, self.templates[kind].colliders
+                boxes = list(self.templates[kind].boxes.items())
             # Both as one pose take four times as long.
             body.translation = place
             if own is not turn:
                 body.rotation = turn = own
+            for number_in_body, (x, y, z) in boxes:
+                colliders[number_in_body].shape = cuboid(x * share, y * share, z * share)
             handles.append(add(body, colliders))
         return handles
 

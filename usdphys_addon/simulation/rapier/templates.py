@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ...core import prototypes
 from ...core.frames import Matrix
 from ...core.model import Prim
+from ...core.schema import Vector
 from ...core.schemas import usd_physics
 from ..filters import Filters
 from ..layout import ROW, Body, Places
@@ -32,10 +33,10 @@ class Template:
     """A body of the solver with its colliders.
 
     materials: path of the physics material of each collider, or "". sides: shorter and longer side of each, m. radius:
-    m, from the origin of the body to the end of all. bounce: the largest restitution of any. boxes: numbers of the
-    colliders that are boxes. is_searched: the solver searches for the contacts of a collider, as of a cylinder or hull.
-    rollers: radius and half of the height, m, of the colliders that are capsules or cylinders, by number. surface: how
-    it runs. starts_asleep: of a dynamic body.
+    m, from the origin of the body to the end of all. bounce: the largest restitution of any. boxes: half extents, m,
+    of the colliders that are boxes, by number. is_searched: the solver searches for the contacts of a collider, as of a
+    cylinder or hull. rollers: radius and half of the height, m, of the colliders that are capsules or cylinders, by
+    number. surface: how it runs. starts_asleep: of a dynamic body.
     """
 
     body: rapier3d.RigidBody
@@ -46,7 +47,7 @@ class Template:
     colliders: list[Any] = field(default_factory=list)
     materials: list[str] = field(default_factory=list)
     sides: list[tuple[float, float]] = field(default_factory=list)
-    boxes: list[int] = field(default_factory=list)
+    boxes: dict[int, Vector] = field(default_factory=dict)
     is_searched: bool = False
     rollers: dict[int, tuple[float, float]] = field(default_factory=dict)
     radius: float = 0.0
