@@ -3,32 +3,50 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Any
 
 import bpy
 
 KEYMAP = "Object Mode"
-#: (operator, key, properties), all with Shift and Alt.
+#: (operator, key, properties), all with the keys that are held.
 KEYS: tuple[tuple[str, Any, dict[str, str]], ...] = (
     ("usdphys.preview_play", "SPACE", {}),
     ("usdphys.preview_step", "RIGHT_ARROW", {}),
     ("usdphys.preview_reset", "LEFT_ARROW", {}),
     ("wm.call_menu_pie", "P", {"name": "USDPHYS_MT_pie"}),
 )
+#: Keys that are held with each, and what replaces a key that Blender itself has with these.
+HELD: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "SHIFT_ALT": ({"shift": True, "alt": True}, {}),
+    "SHIFT_CTRL": ({"shift": True, "ctrl": True}, {"SPACE": "RET"}),
+}
+#: In Windows, Alt and Shift together switch the layout of the keyboard.
+DEFAULT = "SHIFT_CTRL" if sys.platform == "win32" else "SHIFT_ALT"
 _items: list[tuple[Any, Any]] = []
 
 
-def register() -> None:
+def register(chosen: str = "") -> None:
+    """Add the shortcuts. chosen: of HELD; by default those of the preferences, or of the system."""
+    from . import preferences
+
+    held, others = HELD[chosen or getattr(preferences.current(bpy.context), "shortcut_keys", DEFAULT)]
     config = bpy.context.window_manager.keyconfigs.addon
     if config is None:  # Blender runs without a window
         return
     keymap = config.keymaps.new(name=KEYMAP, space_type="EMPTY")
     for operator, key, properties in KEYS:
-        item = keymap.keymap_items.new(operator, key, "PRESS", shift=True, alt=True)
+        item = keymap.keymap_items.new(operator, others.get(key, key), "PRESS", **held)
         for name, value in properties.items():
             setattr(item.properties, name, value)
         _items.append((keymap, item))
+
+
+def hold(preferences: Any, _context: bpy.types.Context | None) -> None:
+    """Change all shortcuts to those of the preferences."""
+    unregister()
+    register(preferences.shortcut_keys)
 
 
 def unregister() -> None:

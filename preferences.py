@@ -5,6 +5,7 @@ from typing import Any
 
 import bpy
 
+from . import keymap
 from .usdphys_addon.bridge import environment
 from .usdphys_addon.bridge.choices import items_of
 from .usdphys_addon.bridge.props import nested_bodies
@@ -116,6 +117,10 @@ class USDPHYS_Preferences(  # noqa: N801
         description="Folders of ROS packages for every URDF import: NAME=FOLDER; NAME2=FOLDER2. Folders that are "
         "set in the import take precedence",
     )
+    shortcut_keys = EnumProperty(
+        name="Keys Held", items=items_of("keys of shortcuts"), default=keymap.DEFAULT, update=keymap.hold,
+        description="Keys that are held for all shortcuts below",
+    )  # fmt: skip
     overlay_dynamic = _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
     overlay_static = _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))
     overlay_kinematic = _colour("Kinematic Body", "Colour of rigid bodies that animation moves", (1.0, 0.75, 0.2, 0.8))
@@ -155,12 +160,11 @@ class USDPHYS_Preferences(  # noqa: N801
     def draw_keymap(self, context: bpy.types.Context) -> None:
         import rna_keymap_ui
 
-        from . import keymap
-
         layout = self.layout
         column = layout.box().column()
         column.use_property_split = False
         column.label(text="Shortcuts")
+        column.prop(self, "shortcut_keys")
         config = context.window_manager.keyconfigs.user
         for user_keymap, item in keymap.user_items(context):
             column.context_pointer_set("keymap", user_keymap)

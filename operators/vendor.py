@@ -183,7 +183,7 @@ class USDPHYS_OT_approximation_add(_VendorOperator, bpy.types.Operator):
     """Approximate the mesh in a way that only one simulator supports. UsdPhysics and the preview do not"""
 
     bl_idname = "usdphys.approximation_add"
-    bl_label = "Approximation of a Simulator"
+    bl_label = "Shape of a Simulator"
 
     word = EnumProperty(
         name="Approximation",

@@ -28,7 +28,7 @@ class USDPHYS_OT_export_layer(UsdExportOperator, bpy.types.Operator, ExportHelpe
     physics_only = BoolProperty(
         name="Physics Only", description="Leave out moved, new and deleted objects, changed meshes and materials"
     )
-    strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
+    strict = BoolProperty(name="Stop at Errors", description="Write nothing where the checks find errors")
 
     poll = needs.poll(needs.USD, needs.IMPORTED_USD)
 

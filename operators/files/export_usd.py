@@ -85,19 +85,19 @@ class USDPHYS_OT_export_usd(UsdExportOperator, bpy.types.Operator, ExportHelper)
         "settings of one simulator from a folder beside the file, as SimReady requires",
     )
     layers = BoolProperty(
-        name="Layered Asset",
+        name="Split into Layers",
         description="Write a folder of layers beside the file: physics, materials, geometry and a mesh library",
     )
     instanceable = BoolProperty(
         name="Instanceable",
-        description="Of a layered asset: meshes with their colliders are instances of those in the library, which many "
-        "copies of a robot share in Isaac Lab",
+        description="Of an asset in layers: meshes with their colliders are instances of those in the library, which "
+        "many copies of a robot share in Isaac Lab",
     )
     physx_words = BoolProperty(
         name="PhysX Attributes",
         description="Also write Newton's settings, such as joints that follow others, as PhysX attributes",
     )
-    strict = BoolProperty(name="Refuse Errors", description="Write nothing where the checks find errors")
+    strict = BoolProperty(name="Stop at Errors", description="Write nothing where the checks find errors")
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         from ... import preferences

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import bpy
@@ -51,7 +53,16 @@ def test_defaults_are_there(defaults):
     assert len(defaults["Object Mode"]) > 20
 
 
-def test_no_shortcut_of_blender_is_taken(keymap, defaults):
+@pytest.fixture(params=["SHIFT_ALT", "SHIFT_CTRL"])
+def held(request: pytest.FixtureRequest, keymap: Any) -> Iterator[str]:
+    """The keys that a user has chosen to hold."""
+    keymap.hold(SimpleNamespace(shortcut_keys=request.param), None)
+    yield request.param
+    keymap.unregister()
+    keymap.register()
+
+
+def test_no_shortcut_of_blender_is_taken(keymap, defaults, held):
     taken = {pressed(event): (name, operator) for name, items in defaults.items() for operator, event in items}
     always = {event["type"] for items in defaults.values() for _, event in items if event.get("any")}
     items = ours(keymap)
@@ -81,6 +92,20 @@ def test_shortcuts_go_with_the_addon(keymap):
     finally:
         keymap.register()
     assert len(ours(keymap)) == len(keymap.KEYS)
+
+
+def test_a_user_chooses_the_keys_that_are_held(keymap, held):
+    assert len(ours(keymap)) == len(keymap.KEYS)
+    for item in ours(keymap):
+        assert (item.shift, item.alt, item.ctrl) == (True, held == "SHIFT_ALT", held == "SHIFT_CTRL")
+
+
+def test_windows_gets_keys_that_do_not_switch_its_keyboard(keymap, monkeypatch):
+    monkeypatch.setattr(sys, "platform", "win32")
+    spec = importlib.util.spec_from_file_location("keymap_of_windows", keymap.__file__)
+    there = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(there)
+    assert there.DEFAULT == "SHIFT_CTRL" != keymap.DEFAULT
 
 
 def test_users_see_them(keymap):

@@ -221,8 +221,8 @@ ColliderProperties = make_group(
             name="Axis", items=AXES, default="Z", description="Axis of the primitive", override=OVERRIDABLE
         ),
         "purpose": bpy.props.EnumProperty(
-            name="Purpose", items=items_of("purpose of a collider"), default="AUTO", override=OVERRIDABLE,
-            description="USD purpose of the collider",
+            name="Shown To", items=items_of("purpose of a collider"), default="AUTO", override=OVERRIDABLE,
+            description="Who sees the collider in other programs: its purpose in USD",
         ),
         "mass": pointer(MassProperties, "Mass"),
         "physics_material": _material("Material of this collider, for physics only"),

@@ -18,6 +18,6 @@ class QualityText(NamedTuple):
 #: By name, from fast to exact.
 QUALITY_TEXTS: dict[str, QualityText] = {
     DRAFT: QualityText("Draft", "About half the time of Normal; tall stacks and heavy chains give way"),
-    NORMAL: QualityText("Normal", "Meets the tolerances of the manual for most scenes"),
+    NORMAL: QualityText("Normal", "Right for most scenes, and quick enough to play"),
     EXACT: QualityText("Exact", "Three to five times the time of Normal; contacts and joints hardly give way"),
 }

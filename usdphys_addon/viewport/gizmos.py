@@ -37,12 +37,20 @@ _OTHER_TOOLS = frozenset({"builtin.move", "builtin.rotate", "builtin.scale", "bu
 _TRANSFORM = "TRANSFORM_OT_"
 #: Red, green, blue by role.
 COLOURS: dict[str, tuple[float, float, float]] = {
-    "size": (0.1, 0.88, 0.74), "offset": (1.0, 0.93, 0.55), "mass": (0.86, 0.42, 1.0), "lower": (0.96, 0.24, 0.27),
-    "upper": (0.36, 0.82, 0.25), "cone": (0.2, 0.74, 0.95), "cone2": (0.38, 0.52, 1.0), "drive": (1.0, 0.8, 0.1),
+    "size": (0.1, 0.88, 0.74), "offset": (1.0, 0.93, 0.55), "mass": (0.86, 0.42, 1.0), "lower": (1.0, 0.55, 0.1),
+    "upper": (0.55, 0.8, 1.0), "cone": (0.2, 0.74, 0.95), "cone2": (0.38, 0.52, 1.0), "drive": (1.0, 0.8, 0.1),
     "frame": (0.95, 0.55, 0.75), "inertia": (0.78, 0.62, 1.0), "plain": (0.85, 0.85, 0.85),
 }  # fmt: skip
-#: Shapes by role; the others are round.
-_SHAPES = {"offset": "diamond", "mass": "diamond", "frame": "diamond", "drive": "square", "inertia": "square"}
+#: Shapes by role; the others are round. Limits are told apart without their colours.
+_SHAPES = {
+    "lower": "down",
+    "upper": "up",
+    "offset": "diamond",
+    "mass": "diamond",
+    "frame": "diamond",
+    "drive": "square",
+    "inertia": "square",
+}
 
 
 def is_wanted(context: Context) -> bool:
@@ -118,6 +126,8 @@ _DARK = (0.06, 0.06, 0.06, 1.0)
 _OUTLINES = {
     "round": [(math.cos(turn), math.sin(turn)) for turn in np.linspace(0.0, 2.0 * math.pi, 25)],
     "square": [(0.85, 0.85), (-0.85, 0.85), (-0.85, -0.85), (0.85, -0.85), (0.85, 0.85)],
+    "up": [(1.1, -0.75), (0.0, 1.15), (-1.1, -0.75), (1.1, -0.75)],
+    "down": [(1.1, 0.75), (-1.1, 0.75), (0.0, -1.15), (1.1, 0.75)],
     "diamond": [(1.15, 0.0), (0.0, 1.15), (-1.15, 0.0), (0.0, -1.15), (1.15, 0.0)],
 }
 
