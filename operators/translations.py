@@ -2,8 +2,8 @@
 """Words in other languages, for Blender's translation system. A language is loaded when Blender shows it.
 
 Three files have a line for each text, with the columns English, German and French: labels.tsv names things,
-tooltips.tsv describes them, reports.tsv has the templates of messages. A text without a line, or with an empty column,
-is shown in English. The code may make a message by `core.words.phrase` or as a plain text: the template of a plain text
+tooltips.tsv describes them, reports.tsv has the templates of messages. Other languages have a file of their own, with
+the columns English and translation. A text without a line, or with an empty column, is shown in English. The code may make a message by `core.words.phrase` or as a plain text: the template of a plain text
 is found by its words (`core.words.Templates`).
 """
 
@@ -19,6 +19,8 @@ from ..usdphys_addon.worker.handlers import Handlers
 
 #: Columns of the files, by the language of Blender's locale.
 LANGUAGES = {"de": 1, "fr": 2}
+#: Files of other languages, by the beginning of Blender's locale; Traditional Chinese is none of them.
+OWN_FILES = {"ja": "ja.tsv", "zh_HANS": "zh_hans.tsv", "zh_CN": "zh_hans.tsv"}
 #: Contexts of the words of each file: labels of operators have one of their own.
 FILES = {"labels.tsv": ("*", "Operator"), "tooltips.tsv": ("*",), "reports.tsv": ("*",)}
 _DOMAIN = __package__ or "usdphys_addon"
@@ -29,6 +31,9 @@ _loaded = ""
 
 def table(locale: str) -> dict[tuple[str, str], str]:
     """Translations of a locale, such as "de_DE", by (context, English). Empty for a language without translations."""
+    for beginning, own in OWN_FILES.items():
+        if locale.startswith(beginning):
+            return {(context, english): text for english, text in lines(own) for context in FILES["labels.tsv"]}
     column = LANGUAGES.get(locale[:2])
     if column is None:
         return {}

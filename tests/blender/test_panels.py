@@ -1493,7 +1493,7 @@ def test_a_handle_shows_an_angle_a_place_or_a_length(handle, fields):
 ROOMS = {"field": 88, "BOOLEAN": 105, "item": 106, "label": 232, "button": 117}
 
 
-@pytest.mark.parametrize("language", ["en_US", "de_DE", "fr_FR"])
+@pytest.mark.parametrize("language", ["en_US", "de_DE", "fr_FR", "ja_JP", "zh_HANS"])
 @pytest.mark.parametrize(
     "name", ["export_usd", "export_layer", "import_usd", "export_urdf", "import_urdf", "batch_convert_folder",
              "export_collections"],
@@ -1845,6 +1845,7 @@ def cut_texts(layout: LayoutRecorder, width: float) -> Iterator[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "language"), [
     (225, "en_US"), (230, "de_DE"), (230, "fr_FR"), (292, "en_US"), (292, "de_DE"), (292, "fr_FR"),
+    (230, "ja_JP"), (230, "zh_HANS"),
 ])  # fmt: skip
 def test_no_text_of_the_sidebar_is_cut(narrow, width, language):
     """292 pixels are its first width, 225 a narrow one. It said "Lower ...", "Not Arti..." and "Dyna..."."""

@@ -133,10 +133,26 @@ def test_a_text_that_a_language_does_not_have_is_shown_in_english(monkeypatch):
 
 def test_a_language_without_translations_reads_no_file(monkeypatch):
     monkeypatch.setattr(Path, "read_text", lambda *_, **__: pytest.fail("the file was read"))
-    assert translations.table("en_US") == {} and translations.table("ja_JP") == {}
+    assert (
+        translations.table("en_US") == {} and translations.table("it_IT") == {} and translations.table("zh_HANT") == {}
+    )
 
 
-@pytest.mark.parametrize(("locale", "expected"), [("de_DE", "Starrkörper"), ("fr_FR", "Corps rigide")])
+@pytest.mark.parametrize("name", sorted(set(translations.OWN_FILES.values())))
+def test_a_file_of_one_language_translates_the_labels(name):
+    """None that is not used any more, none twice, and few that are left in English."""
+    known, lines = rows("labels.tsv"), translations.lines(name)
+    assert all(len(line) == 2 and line[1] and line[1] == line[1].strip() for line in lines)
+    translated = [line[0] for line in lines]
+    assert len(set(translated)) == len(translated) and set(translated) <= known.keys()
+    assert len(translated) > 0.95 * len(known)
+
+
+
+@pytest.mark.parametrize(
+    ("locale", "expected"),
+    [("de_DE", "Starrkörper"), ("fr_FR", "Corps rigide"), ("ja_JP", "リジッドボディ"), ("zh_HANS", "刚体")],
+)
 def test_blender_shows_the_language_that_is_chosen(monkeypatch, locale, expected):
     registered = {}
 

@@ -103,7 +103,7 @@ def test_every_field_is_added_drawn_and_removed(place):
         assert vendor_rows.applied_names(thing) == []
 
 
-@pytest.mark.parametrize("language", ["en_US", "de_DE", "fr_FR"])
+@pytest.mark.parametrize("language", ["en_US", "de_DE", "fr_FR", "ja_JP", "zh_HANS"])
 @pytest.mark.parametrize("place", wanted())
 def test_no_label_of_a_setting_is_cut_in_a_sidebar_of_the_default_width(place, language):
     """Beside a number of seven digits there are 112 pixels; a box to tick or a line of its own has 190."""
