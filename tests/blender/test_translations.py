@@ -148,7 +148,6 @@ def test_a_file_of_one_language_translates_the_labels(name):
     assert len(translated) > 0.95 * len(known)
 
 
-
 @pytest.mark.parametrize(
     ("locale", "expected"),
     [("de_DE", "Starrkörper"), ("fr_FR", "Corps rigide"), ("ja_JP", "リジッドボディ"), ("zh_HANS", "刚体")],
