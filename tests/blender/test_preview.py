@@ -668,6 +668,50 @@ def test_a_broken_joint_is_drawn_where_it_is_until_the_reset():
     assert session.broken_places == [] and session.broken == {}
 
 
+def hooked(name, at, break_force):
+    """A crate that hangs on a fixed joint from the world."""
+    weight, hook = crate(f"Weight of {name}", (at, 0, 4)), bpy.data.objects.new(name, None)
+    bpy.context.scene.collection.objects.link(hook)
+    hook.location = (at, 0, 5)
+    joint = hook.usdphys.joint
+    joint.is_applied, joint.type, joint.body1, joint.break_force = True, "FIXED", weight, break_force
+    return weight
+
+
+def markers():
+    return [(marker.frame, marker.name) for marker in bpy.context.scene.timeline_markers]
+
+
+def test_a_bake_marks_the_frames_in_which_joints_break():
+    from usdphys_ext.usdphys_addon.playback import bake
+
+    scene = bpy.context.scene
+    scene.render.fps = 60
+    scene.timeline_markers.new("Mine", frame=3)
+    weights = [hooked(name, 5.0 * number, 1.0) for number, name in enumerate(("First", "Second"))]
+    strong = hooked("Strong", 20.0, float("inf"))
+    bake.bake(bpy.context, 11, 21)
+    assert markers() == [(3, "Mine"), (12, "2 joints break")]
+    scene.frame_set(21)
+    assert all(weight.matrix_world.translation.z < 3.9 for weight in weights)
+    assert strong.matrix_world.translation.z == pytest.approx(4.0, abs=1e-3)
+    bpy.data.objects["Second"].usdphys.joint.break_force = float("inf")
+    bake.bake(bpy.context, 1, 11)
+    assert markers() == [(3, "Mine"), (2, "First breaks")]
+    bake.clear_bake(scene)
+    assert markers() == [(3, "Mine")] and bake.MARKERS not in scene
+
+
+def test_a_marker_of_a_bake_that_was_moved_is_the_users():
+    from usdphys_ext.usdphys_addon.playback import bake
+
+    hooked("Hook", 0.0, 1.0)
+    bake.bake(bpy.context, 1, 5)
+    bpy.context.scene.timeline_markers[0].frame = 4
+    bake.clear_bake(bpy.context.scene)
+    assert markers() == [(4, "Hook breaks")]
+
+
 def test_nothing_is_drawn_without_windows(monkeypatch):
     from usdphys_ext.usdphys_addon import viewport
 

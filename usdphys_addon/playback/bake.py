@@ -26,6 +26,8 @@ from .starting import Starting
 MARK = "usdphys_bake"
 #: Part of the progress in which the session is started, and the seconds of a slice of that.
 STARTED, SLICE = 0.1, 0.05
+#: Custom property of a scene: JSON of the markers (frame, name) that the bake has set, which have no properties.
+MARKERS = "usdphys_bake_markers"
 
 
 def bake_steps(context: Context, start: int, end: int) -> Generator[float, None, int]:
@@ -71,6 +73,7 @@ def bake_steps(context: Context, start: int, end: int) -> Generator[float, None,
             session.stop()
         scene.frame_set(before)
     names = session.shown.moving
+    _mark(scene, {label: start + each.seconds * fps for label, each in session.broken.items()})
     key(names, authored, np.arange(start, end + 1), np.stack(places), without_jumps(np.stack(turns)))
     scene.frame_set(before)
     return len(names)
@@ -106,6 +109,28 @@ def key(names: list[str], authored: dict[str, Transform], frames: Any, places: A
                 curve.update()
 
 
+def _mark(scene: Any, breaks: dict[str, float]) -> None:
+    """Set a marker at each frame in which joints break. breaks: frames, which may be fractions, by label."""
+    by_frame: dict[int, list[str]] = {}
+    for label, at in breaks.items():
+        # The first frame that shows it.
+        by_frame.setdefault(math.ceil(at - 1e-6), []).append(label)
+    for frame, labels in by_frame.items():
+        name = f"{labels[0]} breaks" if len(labels) == 1 else f"{len(labels)} joints break"
+        scene.timeline_markers.new(name, frame=frame)
+    if by_frame:
+        markers = scene.timeline_markers[-len(by_frame) :]
+        scene[MARKERS] = json.dumps([(marker.frame, marker.name) for marker in markers])
+
+
+def _unmark(scene: Any) -> None:
+    """Remove the markers of the last bake; those that were moved or renamed since are the user's."""
+    set_by_us = {(frame, name) for frame, name in json.loads(scene.pop(MARKERS, "[]"))}
+    for marker in list(scene.timeline_markers):
+        if (marker.frame, marker.name) in set_by_us:
+            scene.timeline_markers.remove(marker)
+
+
 def _curves(action: Any, obj: Object) -> Any:
     """The F-curve collection of a new action for an object, with a new slot assigned to it."""
     slot = action.slots.new("OBJECT", obj.name)
@@ -129,6 +154,7 @@ def _keyed(scene: Scene) -> list[str]:
 
 def clear_bake(scene: Scene) -> int:
     """Remove what the last bake made, and restore the authored transforms. Returns the number of objects."""
+    _unmark(scene)
     names, objects = _keyed(scene), objects_by_name(with_linked=True)
     for name in names:
         obj: Any = objects[name]
