@@ -313,7 +313,7 @@ def test_the_preview_is_followed_and_left():
     assert not session.world.awake.any()
     overlay_state.view_of(key(), options)
     assert scene_shapes.ASLEEP in view.colors and scene_shapes.DYNAMIC not in view.colors
-    points, _ = session.world.contact_points()
+    points, _, _ = session.world.contact_points()
     assert len(points) and np.abs(points[:, 2]).max() < 0.05
     preview_guard.stop()
     assert overlay_state.view_of(key(), options) is not view
@@ -524,3 +524,16 @@ def test_joints_are_seen_inside_of_their_bodies(drawn):
 def test_plots_of_loads_leave_half_of_the_view_free(height, scale, rows):
     """A plot and its margin have 120 pixels at a scale of 1. A new robot arm has all its joints selected."""
     assert joint_loads.rows_in(height, scale) == rows
+
+
+def test_numbers_are_those_of_the_largest_forces_and_do_not_cover_each_other():
+    from usdphys_ext.usdphys_addon.viewport import contact_forces
+
+    forces = np.array([5.0, 100.0, 0.5, 50.0, 0.0])
+    assert contact_forces.numbered(forces) == [1, 3, 0]
+    assert contact_forces.numbered(np.zeros(3)) == [] and contact_forces.numbered(np.zeros(0)) == []
+    places = [(0.0, 0.0), (10.0, 4.0), (0.0, 20.0), (100.0, 0.0), (120.0, 40.0)]
+    assert list(contact_forces.apart(places, 1.0)) == [0, 2, 3, 4]
+    assert list(contact_forces.apart(places, 2.0)) == [0, 4]
+    many = [(100.0 * row, 0.0) for row in range(100)]
+    assert len(list(contact_forces.apart(many, 1.0))) == contact_forces.MOST

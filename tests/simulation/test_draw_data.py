@@ -472,10 +472,22 @@ def test_lines_follow_the_preview() -> None:
     assert points[crate].mean(axis=0) == pytest.approx(place(world, "Crate"), abs=1e-5)
     assert place(world, "Crate")[2] < 4.5
     run(world, 4.5)
-    touching, normals = world.contact_points()
+    touching, normals, forces = world.contact_points()
     assert len(touching) >= 4 and np.abs(touching[:, 2]).max() < 0.02
     assert np.abs(normals[:, 2]) == pytest.approx(1.0, abs=1e-3)
-    assert len(draw_data.contact_lines(touching, normals, 0.1)) == 8 * len(touching)
+    lines = draw_data.contact_lines(touching, normals, forces, 0.1).reshape(len(touching), -1, 2, 3)
+    arrows = np.linalg.norm(lines[:, 0, 1] - lines[:, 0, 0], axis=1)
+    assert arrows.max() == pytest.approx(0.1, rel=1e-5) and arrows == pytest.approx(
+        0.1 * forces / forces.max(), rel=1e-4
+    )
+
+
+def test_a_contact_that_bears_nothing_has_a_cross_and_no_arrow() -> None:
+    points, normals = np.zeros((2, 3)), np.array([(0.0, 0.0, 1.0), (1.0, 0.0, 0.0)])
+    lines = draw_data.contact_lines(points, normals, np.zeros(2), 1.0).reshape(2, -1, 2, 3)
+    lengths = np.linalg.norm(lines[:, :, 1] - lines[:, :, 0], axis=2)
+    assert (np.count_nonzero(lengths, axis=1) == 3).all()
+    assert len(draw_data.contact_lines(np.zeros((0, 3)), np.zeros((0, 3)), np.zeros(0), 1.0)) == 0
 
 
 def test_colours_differ_and_darken_on_a_light_theme() -> None:

@@ -192,7 +192,8 @@ class Engine(Protocol):
         return {}
 
     def contact_points(self, most: int) -> Sequence[tuple[float, ...]]:
-        """(x, y, z) where colliders touch, m, and the normal there, away from the first; about `most`."""
+        """(x, y, z) where colliders touch, m, the normal there, towards a body that physics moves, and the force on
+        that body along it, N, in the last step of the solver; about `most`."""
         return ()
 
     # ----------------------------------------------------------------------- Ability.JOINTS

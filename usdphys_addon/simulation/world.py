@@ -572,11 +572,12 @@ class World:
         """Pairs of colliders that touch; takes some milliseconds for 1,000 bodies."""
         return sum(engine.contact_count() for engine in self.spaces)
 
-    def contact_points(self, most: int = 4000) -> tuple[Floats, Floats]:
-        """Points (n, 3) where colliders touch, m, and the normals (n, 3) there, away from the first; about `most`."""
+    def contact_points(self, most: int = 4000) -> tuple[Floats, Floats, Floats]:
+        """Points (n, 3) where colliders touch, m, the normals (n, 3) there, and the forces (n,) along them, N, in the
+        last step of the solver; about `most`. The normals point towards a body that physics moves."""
         points = [point for engine in self.spaces for point in engine.contact_points(most)]
-        both = np.array(points, float).reshape(-1, 6)
-        return both[:, :3], both[:, 3:]
+        columns = np.array(points, float).reshape(-1, 7)
+        return columns[:, :3], columns[:, 3:6], columns[:, 6]
 
     def busiest(self) -> str:
         """Path of the dynamic body with the most points of contact; of the first without any contact, or ""."""

@@ -9,10 +9,11 @@ def register() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import gizmos, joint_loads, overlay
+        from . import contact_forces, gizmos, joint_loads, overlay
 
         overlay.register()
         joint_loads.register()
+        contact_forces.register()
         gizmos.register()
 
 
@@ -20,8 +21,9 @@ def unregister() -> None:
     import bpy
 
     if not bpy.app.background:
-        from . import gizmos, joint_loads, overlay
+        from . import contact_forces, gizmos, joint_loads, overlay
 
         gizmos.unregister()
+        contact_forces.unregister()
         joint_loads.unregister()
         overlay.unregister()

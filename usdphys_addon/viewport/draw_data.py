@@ -411,9 +411,22 @@ class Drawing:
 _COMPARED = ("rows", "poses", "colors", "_ends", "_end_rows")
 
 
-def contact_lines(points: NDArray[np.float64], normals: NDArray[np.float64], length: float) -> Vertices:
-    """A normal of a given length and a cross at each point (n, 3): (8 n, 3)."""
-    ends = np.stack((points, points + length * normals), axis=1)
-    bars = 0.25 * length * np.repeat(np.eye(3), 2, axis=0) * np.array((1.0, -1.0) * 3)[:, None]
-    ends_of_bars = np.concatenate((ends, points[:, None] + bars), axis=1)
+def contact_lines(
+    points: NDArray[np.float64], normals: NDArray[np.float64], forces: NDArray[np.float64], length: float
+) -> Vertices:
+    """A cross at each point (n, 3) and an arrow along its normal, as long as its force (n,): (2 k, 3).
+
+    length: that of the arrow of the largest force. A contact that bears nothing has a cross alone.
+    """
+    longest = float(forces.max(initial=0.0))
+    reach = length * normals * (np.maximum(forces, 0.0) / longest if longest > 0.0 else np.zeros(len(forces)))[:, None]
+    tips = points + reach
+    # Two lines back from the tip, in a plane through the arrow.
+    least = np.eye(3)[np.abs(normals).argmin(axis=1)] if len(normals) else np.zeros((0, 3))
+    aside = np.cross(normals, least)
+    aside *= (np.linalg.norm(reach, axis=1) / np.maximum(np.linalg.norm(aside, axis=1), 1e-12))[:, None]
+    heads = [tips - 0.25 * reach + 0.12 * sign * aside for sign in (-1.0, 1.0)]
+    lines = np.stack([points, tips, tips, heads[0], tips, heads[1]], axis=1)
+    bars = 0.12 * length * np.repeat(np.eye(3), 2, axis=0) * np.array((1.0, -1.0) * 3)[:, None]
+    ends_of_bars = np.concatenate((lines, points[:, None] + bars), axis=1)
     return _lines(ends_of_bars[np.isfinite(ends_of_bars).all(axis=(1, 2))])

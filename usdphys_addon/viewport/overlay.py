@@ -11,7 +11,7 @@ from bpy.types import Context, PropertyGroup
 
 from ..playback import ghosts
 from ..worker import jobs
-from . import overlay_settings, overlay_state
+from . import contact_forces, overlay_settings, overlay_state
 from .draw_handler import DrawHandler
 
 if TYPE_CHECKING:
@@ -28,8 +28,8 @@ WIDTH = 3.0
 RIM, RIM_OPACITY, BEHIND = 2.0, 0.35, 0.25
 #: Lines are drawn nearer to the viewer by this part of their distance, so that lines on surfaces are visible.
 NEARER = 1e-3
-#: Length of a contact normal, as a part of the distance from the viewer.
-NORMAL = 0.03
+#: Length of the arrow of the largest contact force, as a part of the distance from the viewer.
+ARROW = 0.06
 
 
 def _draw() -> None:
@@ -66,8 +66,8 @@ def draw_physics(context: Context, space: Any, region: Any, view3d: Any, setting
 
     options = overlay_settings.options_of(settings)
     scene = context.scene
-    contacts = settings.contacts and overlay_state.session_of(scene.name) is not None
-    if options.scopes == {"NONE"} and not contacts:
+    session = overlay_state.session_of(scene.name) if settings.contacts else None
+    if options.scopes == {"NONE"} and session is None:
         return
     key = overlay_state.view_key(context, space)
     matrix = view3d.perspective_matrix.copy() if view3d is not None else None
@@ -83,8 +83,8 @@ def draw_physics(context: Context, space: Any, region: Any, view3d: Any, setting
             view.batch = _batches(view.positions, view.extra[1], True, inside)
             view.moved, view.look = False, look
         draw_batches(view.batch, look[2])
-    if contacts:
-        _draw_contacts(scene.name, view3d, look[2])
+    if session is not None:
+        _draw_contacts(scene.name, view3d, session.meters, look[2])
 
 
 def _look(context: Context, settings: PropertyGroup) -> tuple[Any, ...]:
@@ -228,26 +228,16 @@ def _draw_ghosts(name: str) -> None:
 
 # --------------------------------------------------------------------------- while the preview runs
 
-#: (solver world, its frame, contact points and normals then) of the last redraw, at most one.
-_touching: list[tuple[Any, int, Any]] = []
 
-
-def _draw_contacts(name: str, view3d: Any, width: float) -> None:
-    """A small cross at each contact, and the normal there, as long in every view."""
+def _draw_contacts(name: str, view3d: Any, meters: float, width: float) -> None:
+    """A small cross at each contact, and an arrow as long as the force there; the longest is so in every view."""
     from . import draw_data
 
-    session = overlay_state.session_of(name)
-    if session is None:
-        _touching.clear()
-        return
-    world = session.world
-    if not _touching or _touching[0][0] is not world or _touching[0][1] != world.frame:
-        _touching[:] = [(world, world.frame, world.contact_points())]
-    points, normals = _touching[0][2]
-    if not len(points):
+    contacts = contact_forces.touching(name)
+    if contacts is None or not len(contacts.points):
         return
     distance = view3d.view_distance if view3d is not None else 10.0
-    lines = draw_data.contact_lines(points / session.meters, normals, NORMAL * distance)
+    lines = draw_data.contact_lines(contacts.points / meters, contacts.normals, contacts.forces, ARROW * distance)
     colors = np.tile(np.array(CONTACT, np.float32), (len(lines), 1))
     draw_batches(_batches(lines, colors, True), width)
 
@@ -285,6 +275,6 @@ def unregister() -> None:
     drawing.unregister()
     jobs.on_load.remove(ghosts.drop)
     ghosts.drop()
-    _touching.clear()
+    contact_forces.forget()
     _shown_ghosts.clear()
     overlay_state.unregister()

@@ -49,7 +49,11 @@ class USDPHYS_OverlaySettings(KnownNames, bpy.types.PropertyGroup):
     joint_drives = _switch("Drives", "Targets of drives", True)
     filtered_pairs = _scope("Filtered Pairs", "Dashed lines between objects that do not collide with each other")
     articulations = _scope("Articulations", "Root of each articulation, and the tree of its links")
-    contacts = _switch("Contacts", "Contact points of colliders and their normals, while the preview runs", False)
+    contacts = _switch(
+        "Contacts",
+        "Contact points of colliders with the force there, an arrow and a number, while the preview runs",
+        False,
+    )
     broken = _switch("Broken Joints", "Crosses at joints that broke, while the preview runs", True)
     loads = _switch(
         "Joint Loads", "Force and torque of the selected joints over the last seconds, while the preview runs", True

@@ -107,6 +107,7 @@ def steps():
     state = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay_state")
     jobs = import_module(f"{kit.MODULE}.usdphys_addon.worker.jobs")
     overlay = import_module(f"{kit.MODULE}.usdphys_addon.viewport.overlay")
+    contact_forces = import_module(f"{kit.MODULE}.usdphys_addon.viewport.contact_forces")
     guard = kit.guard()
     settings = bpy.context.window_manager.usdphys_overlay
     space = kit.area().spaces.active
@@ -264,7 +265,7 @@ def steps():
     assert view.known.world is session.world and view.drawing.total == before, (view.drawing.total, before)
     yield from kit.hurry(session, 2.5)
     kit.shot("41-landed")
-    assert np.isfinite(view.positions).all() and not overlay.drawing.failed
+    assert np.isfinite(view.positions).all() and not overlay.drawing.failed and not contact_forces.drawing.failed
     kit.reset()
     settings.contacts = False
     yield from ready()

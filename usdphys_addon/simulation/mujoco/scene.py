@@ -821,22 +821,24 @@ class MujocoScene(Engine):
 
     # ----------------------------------------------------------------------- contacts, joints
 
-    def _contacts(self) -> Any:
-        """The contacts of now, also of bodies that sleep, of which MuJoCo computes none."""
+    def _touching(self) -> Any:
+        """The state with the contacts of now, also of bodies that sleep, of which MuJoCo computes none."""
         if bool((self.data.body_awake[self.ids] != int(mujoco.mjtSleepState.mjS_ASLEEP)).all()):
-            return self.data.contact
+            return self.data
         flags = self.model.opt.enableflags
         self.model.opt.enableflags = flags & ~int(mujoco.mjtEnableBit.mjENBL_SLEEP)
         self._spare.qpos[:], self._spare.qvel[:] = self.data.qpos, 0.0
-        mujoco.mj_fwdPosition(self.model, self._spare)
+        self._spare.ctrl[:], self._spare.xfrc_applied[:] = self.data.ctrl, self.data.xfrc_applied
+        self._spare.qfrc_applied[:] = self.data.qfrc_applied
+        mujoco.mj_forward(self.model, self._spare)
         self.model.opt.enableflags = flags
-        return self._spare.contact
+        return self._spare
 
     def contact_count(self) -> int:
-        return len({tuple(sorted(pair)) for pair in self._contacts().geom.tolist()})
+        return len({tuple(sorted(pair)) for pair in self._touching().contact.geom.tolist()})
 
     def contact_counts(self) -> dict[str, int]:
-        bodies = self.model.geom_bodyid[self._contacts().geom].ravel().tolist()
+        bodies = self.model.geom_bodyid[self._touching().contact.geom].ravel().tolist()
         names = {int(number): path for path, number in zip(self.rows, self.ids, strict=True)}
         counts: dict[str, int] = {}
         for path in (names.get(body, "") for body in bodies):
@@ -845,9 +847,14 @@ class MujocoScene(Engine):
         return counts
 
     def contact_points(self, most: int) -> list[tuple[float, ...]]:
-        contact = self._contacts()
-        both = np.concatenate([contact.pos, contact.frame[:, :3]], axis=1)[:most]
-        return [tuple(row) for row in both.tolist()]
+        data, wrench = self._touching(), np.zeros(6)
+        moved = {int(self.ids[self.rows[path]]) for path in self.weights if path not in self.kinematic}
+        points = []
+        for number, contact in enumerate(data.contact[:most]):
+            mujoco.mj_contactForce(self.model, data, number, wrench)
+            sign = 1.0 if int(self.model.geom_bodyid[contact.geom[1]]) in moved else -1.0
+            points.append((*contact.pos.tolist(), *(sign * contact.frame[:3]).tolist(), float(wrench[0])))
+        return points
 
     def _pose(self, path: str) -> Matrix:
         if not path:

@@ -899,17 +899,23 @@ class SolverSpace(Engine):
                     counts[path] = counts.get(path, 0) + points
         return counts
 
-    def contact_points(self, most: int) -> list[tuple[float, float, float, float, float, float]]:
-        """Where colliders touch, m, and the normal there, away from the first; no more pairs once there are `most`."""
-        points: list[tuple[float, float, float, float, float, float]] = []
+    def contact_points(self, most: int) -> list[tuple[float, ...]]:
+        """No more pairs once there are `most`."""
+        points: list[tuple[float, ...]] = []
+        seconds = self.physics.integration_parameters.dt
+        moved = {self.handles[path] for path in self.weights}
         for pair in self.physics.narrow_phase.contact_pairs():
             if not pair.has_any_active_contact:
                 continue
             for manifold in pair.manifolds:
-                data = manifold.data
+                data, touching = manifold.data, manifold.points
+                x, y, z = _tuple(data.normal)
+                if data.rigid_body2 not in moved:
+                    x, y, z = -x, -y, -z
                 for contact in data.solver_contacts:
                     point = data.solver_contact_world_points(contact, self.physics.rigid_bodies)[0]
-                    points.append((*_tuple(point), *_tuple(data.normal)))
+                    force = touching[contact.contact_id].impulse / seconds
+                    points.append((*_tuple(point), x, y, z, force))
             if len(points) >= most:
                 break
         return points
