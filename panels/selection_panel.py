@@ -66,8 +66,9 @@ class _Rows:
 
     def __init__(self, context: Context, obj: Any) -> None:
         self.values = selection.current(context)
-        # Blender goes through all objects of the view layer to find them.
-        self.others = max(len(context.selected_objects) - 1, 0) if obj.select_get() else 0
+        # Blender asks each object of the view layer for `selected_objects`, and hardly any of them for `selected`.
+        is_one = not obj.select_get() or len(context.view_layer.objects.selected) < 2
+        self.others = 0 if is_one else max(len(context.selected_objects) - 1, 0)
         self.differing = selection.differing(obj) if self.others else frozenset[str]()
         self.declared = self.values.bl_rna.properties
         self.curves: dict[int, Any] = {}
