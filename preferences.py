@@ -122,7 +122,7 @@ class USDPHYS_Preferences(  # noqa: N801
         description="Keys that are held for all shortcuts below",
     )  # fmt: skip
     overlay_dynamic = _colour("Dynamic Body", "Colour of rigid bodies that the solver moves", (0.25, 0.65, 1.0, 0.8))
-    overlay_static = _colour("Static Collider", "Colour of colliders that do not move", (0.6, 0.6, 0.6, 0.6))
+    overlay_static = _colour("Static Collider", "Colour of colliders that do not move", (0.9, 0.9, 0.96, 0.9))
     overlay_kinematic = _colour("Kinematic Body", "Colour of rigid bodies that animation moves", (1.0, 0.75, 0.2, 0.8))
     overlay_joint = _colour("Joint", "Colour of joints", (0.45, 0.9, 0.4, 0.9))
     overlay_broken = _colour("Broken", "Colour of joints that broke in the preview", (1.0, 0.2, 0.2, 1.0))

@@ -239,7 +239,9 @@ def _draw_contacts(name: str, view3d: Any, meters: float, width: float) -> None:
     distance = view3d.view_distance if view3d is not None else 10.0
     lines = draw_data.contact_lines(contacts.points / meters, contacts.normals, contacts.forces, ARROW * distance)
     colors = np.tile(np.array(CONTACT, np.float32), (len(lines), 1))
-    draw_batches(_batches(lines, colors, True), width)
+    # A floor pushes up: the arrow is inside of what it carries.
+    seen = _batch(lines, colors)
+    draw_batches((seen, seen), width)
 
 
 def _draw_lines(vertices: draw_data.Vertices, color: tuple[float, ...] | None = None) -> None:

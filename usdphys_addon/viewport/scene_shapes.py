@@ -602,7 +602,7 @@ def _drive_lines(name: str, drive: schema.Schema, size: float, axis: int) -> Ver
 
 #: Red, green, blue, opacity, by index. The preferences replace those of bodies and joints.
 COLORS: dict[int, tuple[float, float, float, float]] = {
-    DYNAMIC: (0.25, 0.65, 1.0, 0.9), STATIC: (0.6, 0.6, 0.6, 0.8), KINEMATIC: (1.0, 0.75, 0.2, 0.9),
+    DYNAMIC: (0.25, 0.65, 1.0, 0.9), STATIC: (0.9, 0.9, 0.96, 0.9), KINEMATIC: (1.0, 0.75, 0.2, 0.9),
     ASLEEP: (0.35, 0.45, 0.75, 0.7), DISABLED: (0.5, 0.5, 0.5, 0.4), JOINT: (0.45, 0.9, 0.4, 0.9),
     LIMIT: (1.0, 0.85, 0.3, 0.9), DRIVE: (1.0, 0.45, 0.85, 1.0), NEEDLE: (0.95, 0.95, 0.95, 1.0),
     AXIS_X: (1.0, 0.25, 0.3, 1.0), AXIS_Y: (0.5, 0.85, 0.15, 1.0), AXIS_Z: (0.25, 0.55, 1.0, 1.0),
