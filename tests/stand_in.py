@@ -1,14 +1,16 @@
 """An engine in a process of its own that needs nothing: bodies fall freely, and what is asked of it goes wrong on demand.
 
-    python stand_in.py --live [FAULT]
+    python stand_in.py --live
 
-USDPHYS_FAULT, or FAULT: what goes wrong, and in which step.
+USDPHYS_FAULT: what goes wrong, and in which call, such as dies@step; USDPHYS_FAULT_AT: in which step.
+USDPHYS_STAND_IN_TAKES, USDPHYS_STAND_IN_JOINTS: which edits it takes, and of which joints.
 """
 
 import importlib.util
 import os
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +19,17 @@ PIPE = Path(__file__).resolve().parent.parent / "usdphys_addon" / "simulation" /
 spec = importlib.util.spec_from_file_location("pipe", PIPE)
 pipe = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(pipe)
+
+
+def stands_for(monkeypatch, engines, key="physx", fault="", **environment):
+    """Let this program stand for an engine of a list, in this Python."""
+    row = replace(engines[key], program=str(Path(__file__).resolve()))
+    monkeypatch.setitem(engines, key, row)
+    monkeypatch.setenv(row.variable, sys.executable)
+    monkeypatch.setenv("USDPHYS_FAULT", fault)
+    for name, value in environment.items():
+        monkeypatch.setenv(f"USDPHYS_{name.upper()}", value)
+    return row
 
 
 class Falling(pipe.Scene):
@@ -68,7 +81,7 @@ def fault(where):
     elif what == "hangs":
         time.sleep(60.0)
     elif what == "rubbish":
-        os.write(3, b"x" * 64)
+        ANSWERS.write(b"x" * 64)
     elif what == "text":
         pipe._write(ANSWERS, pipe.packed({"poses": 1}))
     elif what == "eats":

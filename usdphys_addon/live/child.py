@@ -28,10 +28,10 @@ LOADING, STEPPING = 120.0, 10.0
 class Child:
     """An engine at work. folder: of the files that it gets, and of its log."""
 
-    def __init__(self, row: Program, loading: float = LOADING, stepping: float = STEPPING) -> None:
-        """Start it. loading, stepping: seconds that it may take. Raises InputError where its Python is not set."""
+    def __init__(self, row: Program) -> None:
+        """Start it. Raises InputError where its Python is not set."""
         command = external.live_command(row)
-        self._row, self._loading, self._stepping = row, loading, stepping
+        self._row = row
         #: Milliseconds from the last request to its answer.
         self.delay = 0.0
         self._kept = tempfile.TemporaryDirectory(prefix="usdphys-live-")
@@ -59,7 +59,7 @@ class Child:
 
         def work() -> None:
             try:
-                found.append(self._asked(self._loading, do, header, arrays))
+                found.append(self._asked(LOADING, do, header, arrays))
             except EngineError as error:
                 found.append(error)
 
@@ -78,7 +78,7 @@ class Child:
 
     def ask(self, do: str, arrays: pipe.Arrays | None = None, **header: Any) -> pipe.Message:
         """(header, arrays) of the answer. Raises EngineError, after which the child has ended."""
-        return self._asked(self._stepping, do, header, arrays or {})
+        return self._asked(STEPPING, do, header, arrays or {})
 
     def _asked(self, seconds: float, do: str, header: Mapping[str, Any], arrays: pipe.Arrays) -> pipe.Message:
         began = time.perf_counter()

@@ -34,8 +34,12 @@ if TYPE_CHECKING:
     from .weights import Weight
 
 
-class NotLiveError(Exception):
+class NotLiveError(InputError):
     """An edit that this engine takes only in a world that is built anew."""
+
+    def __init__(self, path: str) -> None:
+        """path: of the prim."""
+        super().__init__(f"The engine takes this change of '{path}' only when it starts; reset the preview.")
 
 
 #: m/s. A faster body counts as unstable.
@@ -337,6 +341,8 @@ class Program:
     variable: str
     engine: str = "..live.scene:LiveScene"
     abilities: frozenset[Ability] = frozenset(Ability) - {Ability.LOADS, Ability.TOUCHES}
+    #: True if it bakes cloth, soft bodies and cables.
+    deforms: bool = False
 
     @property
     def key(self) -> str:
@@ -391,7 +397,7 @@ ENGINES: dict[str, Solver | Program] = {
     # Newton needs scipy for colliders that are meshes, and does not bring it.
     "newton": Program(
         "Newton", "Newton with the solver of MuJoCo", "run_newton.py",
-        '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON",
+        '"newton[sim]" newton-usd-schemas usd-core scipy', "USDPHYS_NEWTON_PYTHON", deforms=True,
     ),
 }  # fmt: skip
 
